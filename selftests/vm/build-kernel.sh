@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Build a test kernel from Debian's linux-source-6.12 into the cache.
+#
+# usage: build-kernel.sh {um|um-debug|x86-debug}
+#
+# Prints the output directory on the last line of standard output.  A kernel
+# that is there already and was made from the same configuration, source and
+# patch is not built again.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/vm/common.sh
+. "$here/common.sh"
+
+kind=${1:?usage: build-kernel.sh um|um-debug|x86-debug}
+case $kind in
+um)        arch=um;     target=linux;   frags="um" ;;
+um-debug)  arch=um;     target=linux;   frags="um um-debug" ;;
+x86-debug) arch=x86_64; target=bzImage; frags="x86-debug" ;;
+*) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, x86-debug)" ;;
+esac
+
+tarball=/usr/src/linux-source-6.12.tar.xz
+[ -r "$tarball" ] || die "$tarball is missing: apt-get install linux-source-6.12"
+patch=$here/kernels/uml-fair-time.patch
+version=$(dpkg-query -W -f '${Version}' linux-source-6.12)
+src=$SHUFFLE_CACHE/linux-$version
+out=$SHUFFLE_CACHE/build-$kind
+
+mkdir -p "$SHUFFLE_CACHE"
+exec 9>"$SHUFFLE_CACHE/lock-source"
+flock 9
+want=$(sha256sum <"$patch")
+if [ "$(cat "$src/.shuffle-patched" 2>/dev/null)" != "$want" ]; then
+	note "unpacking linux-source-6.12 ($version)"
+	rm -rf "$src" "$src.tmp"
+	mkdir -p "$src.tmp"
+	tar -xf "$tarball" --strip-components=1 -C "$src.tmp"
+	patch -s -p1 -d "$src.tmp" <"$patch"
+	echo "$want" >"$src.tmp/.shuffle-patched"
+	mv "$src.tmp" "$src"
+fi
+flock -u 9
+
+frag_files=()
+for f in $frags; do frag_files+=("$here/kernels/$f.config"); done
+stamp="$version $(cat "${frag_files[@]}" "$patch" | sha256sum)"
+
+exec 8>"$SHUFFLE_CACHE/lock-$kind"
+flock 8
+if [ "$(cat "$out/.shuffle-done" 2>/dev/null)" = "$stamp" ]; then
+	echo "$out"
+	exit 0
+fi
+mkdir -p "$out"
+rm -f "$out/.shuffle-done"
+cc=gcc
+if command -v ccache >/dev/null; then
+	cc='ccache gcc'
+	export CCACHE_DIR=$SHUFFLE_CACHE/ccache CCACHE_BASEDIR=$src
+	export CCACHE_NOHASHDIR=1 KBUILD_BUILD_TIMESTAMP='' KBUILD_BUILD_USER=shuffle KBUILD_BUILD_HOST=shuffle
+fi
+cat "${frag_files[@]}" >"$out/.config"
+log=$out/build.log
+note "building the $kind kernel (8 to 25 minutes the first time); log: $log"
+make -s -C "$src" ARCH=$arch O="$out" olddefconfig >"$log" 2>&1 ||
+	{ tail -20 "$log" >&2; die "configuring $kind failed"; }
+make -C "$src" ARCH=$arch O="$out" CC="$cc" -j"$(nproc)" $target modules >>"$log" 2>&1 &
+pid=$!
+progress_while "$pid" "$log" "$kind kernel" "$([ "$arch" = um ] && echo 1500 || echo 2600)"
+wait "$pid" || { tail -30 "$log" >&2; die "building $kind failed"; }
+echo "$stamp" >"$out/.shuffle-done"
+note "$kind kernel built"
+echo "$out"

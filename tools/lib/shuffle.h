@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libshuffle: AF_SHUFFLE without control messages.
+ *
+ * Every function returns -1 and sets errno on error unless it says otherwise.
+ * A socket may be used by several threads; a struct shuffle_rx by one.
+ */
+#ifndef SHUFFLE_H
+#define SHUFFLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <linux/shuffle.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Number of the address family in use, from /proc/net/shuffle/family.
+ * EAFNOSUPPORT: the module is not loaded.
+ */
+int shuffle_family(void);
+
+/* "192.0.2.1", 7000 or "2001:db8::1", 7000 to an address; "fe80::1%eth0" too.
+ * EINVAL: not an address.
+ */
+int shuffle_addr(struct sockaddr_shuffle *addr, const char *ip, uint16_t port);
+
+/* "192.0.2.1:7000" or "[2001:db8::1]:7000"; returns buf. */
+const char *shuffle_addr_str(const struct sockaddr_shuffle *addr, char *buf, size_t size);
+
+/* Open a socket, bind it to members[rank] and join the group.
+ * type_flags: 0, or SOCK_NONBLOCK and SOCK_CLOEXEC.  Returns the descriptor.
+ */
+int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
+		 unsigned int rank, int type_flags);
+
+/* Submit a row: bufs[i], lens[i] is the message to rank i, for all members.
+ * Blocks until all of it is in the kernel's hands (the buffers may be reused).
+ * deadline_ms: 0 for none.  On a non-blocking socket it waits with poll();
+ * see shuffle_row_*() below for one that never waits.
+ */
+int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
+		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms);
+
+/* A row that may take several calls. */
+struct shuffle_tx {
+	uint64_t op_id;
+	uint64_t deadline_ms;
+	const void *const *bufs;
+	const uint64_t *lens;
+	unsigned int count;
+	unsigned int announced;	/* ranks told to the kernel */
+	unsigned int rank;	/* where the data goes on */
+	uint64_t done;		/* bytes of that message taken */
+};
+
+void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
+		     const uint64_t *lens, unsigned int count, uint64_t deadline_ms);
+/* 1: all taken; 0: try again when the socket is writable; -1: error. */
+int shuffle_tx_step(int fd, struct shuffle_tx *tx);
+
+/* Receive up to *count records and the bytes of their DATA records, packed
+ * into buf one behind the other.  flags: 0 or MSG_DONTWAIT.
+ * Returns the bytes in buf; *count is the number of records.
+ */
+ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *records,
+		     unsigned int *count, int flags);
+
+/* A whole column: the messages of one operation from all members. */
+struct shuffle_column {
+	uint64_t op_id;
+	unsigned int count;	/* members */
+	void **bufs;		/* message of rank i, malloc()ed */
+	uint64_t *lens;
+	uint64_t *have;		/* bytes that have arrived */
+	unsigned int whole;	/* messages that are complete */
+	int done;		/* the operation has ended */
+	int error;		/* its errno, 0 if it succeeded */
+	unsigned int missing_count;
+	unsigned int *missing;	/* ranks named by a failure */
+};
+
+struct shuffle_column *shuffle_column_new(uint64_t op_id, unsigned int count);
+void shuffle_column_free(struct shuffle_column *col);
+
+/* Receive until the operation of col has ended.  Records of other operations
+ * are an error (EPROTO): use shuffle_recv() to run several at once.
+ * Returns 0, or -1 with errno set to the operation's error.
+ */
+int shuffle_recv_column(int fd, struct shuffle_column *col);
+
+/* Add what one shuffle_recv() returned; buf holds the bytes of the record.
+ * Returns 1 when the operation has ended, 0 when not, -1 (EPROTO, ENOMEM).
+ */
+int shuffle_column_add(struct shuffle_column *col, const struct shuffle_record *rec,
+		       const void *buf);
+
+/* End an operation; its FAILED record says ECANCELED. */
+int shuffle_cancel(int fd, uint64_t op_id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SHUFFLE_H */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * AF_SHUFFLE: sockets for shuffles.
+ *
+ * A shuffle is N members, each holding one message for every member.  One
+ * socket is one member.  See Documentation/networking/shuffle.rst.
+ */
+#ifndef _UAPI_LINUX_SHUFFLE_H
+#define _UAPI_LINUX_SHUFFLE_H
+
+#include <linux/types.h>
+#include <linux/socket.h>
+
+/*
+ * The number is borrowed from Ash, which nobody implements; the module
+ * parameter "family" moves it.  /proc/net/shuffle/family names the one in use.
+ */
+#define SHUFFLE_DEFAULT_FAMILY	18
+#ifndef AF_SHUFFLE
+#define AF_SHUFFLE		SHUFFLE_DEFAULT_FAMILY
+#define PF_SHUFFLE		AF_SHUFFLE
+#endif
+
+/* Level of socket options and control messages. */
+#ifndef SOL_SHUFFLE
+#define SOL_SHUFFLE		0x5348
+#endif
+
+#define SHUFFLE_MAX_MEMBERS	4096
+
+/**
+ * struct sockaddr_shuffle - address of a member: an IP address and a port
+ * @shs_family: AF_SHUFFLE
+ * @shs_ip_family: AF_INET or AF_INET6
+ * @shs_port: shuffle port, network byte order; 0 in bind() picks one
+ * @shs_reserved: must be zero
+ * @shs_scope_id: interface index of a link-local IPv6 address, otherwise 0
+ * @shs_addr: the address, network byte order; IPv4 uses the first 4 bytes and
+ *	leaves the others zero
+ */
+struct sockaddr_shuffle {
+	__kernel_sa_family_t	shs_family;
+	__u16			shs_ip_family;
+	__be16			shs_port;
+	__u16			shs_reserved;
+	__u32			shs_scope_id;
+	__u8			shs_addr[16];
+};
+
+/* Socket options, level SOL_SHUFFLE */
+enum {
+	/* get, set: struct shuffle_group; set only while no operation runs */
+	SHUFFLE_GROUP = 1,
+	/* set: __u64 operation id; the operation ends with ECANCELED */
+	SHUFFLE_CANCEL = 2,
+	/* get, set: __u32 ms without any progress until an operation that has
+	 * no deadline of its own fails with ETIMEDOUT; 0 waits for ever
+	 */
+	SHUFFLE_IDLE_TIMEOUT = 3,
+};
+
+/**
+ * struct shuffle_group - value of the option SHUFFLE_GROUP
+ * @rank: index of this socket in @members
+ * @count: number of members
+ * @members: all members, in the same order everywhere; members[rank] must be
+ *	the address that the socket is bound to
+ */
+struct shuffle_group {
+	__u32			rank;
+	__u32			count;
+	struct sockaddr_shuffle	members[];
+};
+
+/* Control messages, level SOL_SHUFFLE */
+enum {
+	/* sendmsg: struct shuffle_row */
+	SHUFFLE_CMSG_ROW = 1,
+	/* recvmsg: array of struct shuffle_record */
+	SHUFFLE_CMSG_RECORDS = 2,
+};
+
+/*
+ * struct shuffle_row, flags
+ *
+ * SHUFFLE_ROW_MORE: further ranks of this row are announced by later calls.
+ * Without it, ranks not announced by then get an empty message.
+ */
+#define SHUFFLE_ROW_MORE	(1U << 0)
+
+/**
+ * struct shuffle_row - start an operation, or go on with one
+ * @op_id: identifier, the same at all members, never used twice
+ * @deadline_ms: from now until the operation fails with ETIMEDOUT; 0: no
+ *	deadline (the idle timeout holds); read by the first call only
+ * @first_rank: receiver of the first message announced here; must be the
+ *	number of ranks announced so far
+ * @count: number of messages announced here; 0 only goes on with the data
+ * @flags: SHUFFLE_ROW_*
+ * @reserved: must be zero
+ * @lens: length in bytes of the messages to ranks @first_rank and up
+ *
+ * The data of a row is the concatenation of its messages in order of rank.
+ * Every call supplies the next part of it in its iovec and returns how many
+ * bytes were taken; a call that could not wait takes fewer, and the next call
+ * (count = 0) goes on behind them.
+ */
+struct shuffle_row {
+	__u64	op_id;
+	__u64	deadline_ms;
+	__u32	first_rank;
+	__u32	count;
+	__u32	flags;
+	__u32	reserved;
+	__u64	lens[];
+};
+
+/* struct shuffle_record, type */
+enum {
+	/* bytes of a message; @len of them are in the buffer */
+	SHUFFLE_RECORD_DATA = 1,
+	/* the operation is complete: all received, all sent acknowledged */
+	SHUFFLE_RECORD_DONE = 2,
+	/* the operation has failed, @error says why */
+	SHUFFLE_RECORD_FAILED = 3,
+	/* follows FAILED: nothing or not all of it came from @rank, or @rank
+	 * has not acknowledged its message (SHUFFLE_MISSING_*)
+	 */
+	SHUFFLE_RECORD_MISSING = 4,
+};
+
+/* struct shuffle_record, flags */
+#define SHUFFLE_RECORD_LAST	(1U << 0) /* DATA: message ends here */
+#define SHUFFLE_MISSING_RECV	(1U << 1) /* MISSING: its message is not whole */
+#define SHUFFLE_MISSING_ACK	(1U << 2) /* MISSING: ours is not acknowledged */
+
+/**
+ * struct shuffle_record - what recvmsg() returns, one for each piece
+ * @op_id: the operation
+ * @msg_len: DATA: length of the whole message
+ * @offset: DATA: where in the message this piece begins
+ * @len: DATA: bytes of this piece, which follow those of the record before
+ * @rank: DATA: sender; MISSING: the member in question
+ * @type: SHUFFLE_RECORD_*
+ * @flags: SHUFFLE_RECORD_LAST, SHUFFLE_MISSING_*
+ * @error: FAILED: errno (positive)
+ * @reserved: zero
+ */
+struct shuffle_record {
+	__u64	op_id;
+	__u64	msg_len;
+	__u64	offset;
+	__u64	len;
+	__u32	rank;
+	__u16	type;
+	__u16	flags;
+	__u32	error;
+	__u32	reserved;
+};
+
+#endif /* _UAPI_LINUX_SHUFFLE_H */
