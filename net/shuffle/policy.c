@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The schedule (pure: see pure.h, policy.h). */
+#include "policy.h"
+
+/* Mixing function of MurmurHash3's finalizer: equal seeds give equal offsets at
+ * both ends of a message, different messages give unrelated ones.
+ */
+static u32 mix(u32 seed, u64 x)
+{
+	u32 h = seed ^ (u32)x ^ (u32)(x >> 32) * 0x9e3779b1U;
+
+	h ^= h >> 16;
+	h *= 0x85ebca6bU;
+	h ^= h >> 13;
+	h *= 0xc2b2ae35U;
+	h ^= h >> 16;
+	return h;
+}
+
+/* part / whole in 1/2^32, for part <= whole, without 128-bit arithmetic */
+static u64 fraction(u64 part, u64 whole)
+{
+	while (whole > U32_MAX) {
+		whole >>= 1;
+		part >>= 1;
+	}
+	return shuffle_div64(part << 32, whole);
+}
+
+/* a * b / c for b <= c, rounded down (up to the bits that a large c loses) */
+static u64 scale(u64 a, u64 b, u64 c)
+{
+	while (c > U32_MAX) {
+		c >>= 1;
+		b >>= 1;
+	}
+	if (!c)
+		return 0;
+	if (!b || a <= U64_MAX / b)
+		return shuffle_div64(a * b, c);
+	return shuffle_div64(a, c) * b;
+}
+
+/**
+ * shuffle_policy_prio() - scheduling priority of a unit of a message
+ * @kind: enum shuffle_policy_kind
+ * @seed: of the message
+ * @len: bytes of the message
+ * @off: first byte of the unit, below @len (or both 0)
+ * @unit: bytes of a unit
+ *
+ * GRPF: 1 - (random offset inside the unit) / @len (section 3.3): the randomness
+ * keeps equal messages from meeting at their receiver in lock step, the seed
+ * lets both ends agree.
+ *
+ * Return: the priority, greater is sooner.
+ */
+u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit)
+{
+	u64 left = len - off;
+	u32 span = left < unit ? (u32)left : unit;
+
+	switch (kind) {
+	case SHUFFLE_POLICY_SRPT:
+		return U64_MAX - left;
+	case SHUFFLE_POLICY_GRPT:
+		return left;
+	case SHUFFLE_POLICY_HADOOP:
+		return U64_MAX - (unit ? shuffle_div64(off, unit) : 0);
+	}
+	if (!len)
+		return U64_MAX;
+	if (span > 1)
+		left -= ((u64)mix(seed, off) * span) >> 32;
+	return fraction(left, len);
+}
+
+/**
+ * shuffle_policy_tx_update() - a message's next or limit has changed
+ * @tx: schedule
+ * @i: message
+ */
+void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i)
+{
+	const struct shuffle_tx_sched *m = &tx->msg[i];
+
+	if (m->next >= m->limit) {
+		shuffle_heap_remove(&tx->heap, i);
+		return;
+	}
+	shuffle_heap_set(&tx->heap, i,
+			 shuffle_policy_prio(tx->kind, tx->seed + i, m->len,
+					     m->next, tx->unit));
+}
+
+/**
+ * shuffle_policy_tx_pick() - who sends next
+ * @tx: schedule
+ *
+ * Return: the message, or SHUFFLE_NONE.
+ */
+u32 shuffle_policy_tx_pick(const struct shuffle_policy_tx *tx)
+{
+	return tx->heap.n ? shuffle_heap_top(&tx->heap) : SHUFFLE_NONE;
+}
+
+/**
+ * shuffle_policy_unscheduled() - what may be sent without a grant
+ * @tx: schedule whose heap is empty; the limit of the messages in question is
+ *	set to what each may send, and the heap is empty again at the end
+ * @from: first message
+ * @to: behind the last
+ * @budget: bytes, about RTTbytes
+ * @packet: payload bytes of a packet
+ * @max: most that one message may have
+ *
+ * The first @budget bytes, in whole packets, of the packet schedule sorted by
+ * priority (section 3.3), which is pro rata to length.
+ *
+ * Return: bytes allotted.
+ */
+u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
+			       u64 budget, u32 packet, u64 max)
+{
+	u64 used = 0;
+	u32 i;
+
+	for (i = from; i < to; i++) {
+		tx->msg[i].limit = 0;
+		if (tx->msg[i].len)
+			shuffle_heap_set(&tx->heap, i,
+					 shuffle_policy_prio(tx->kind, tx->seed + i,
+							     tx->msg[i].len, 0, packet));
+	}
+	while (used < budget && tx->heap.n) {
+		u32 top = shuffle_heap_top(&tx->heap);
+		struct shuffle_tx_sched *m = &tx->msg[top];
+		u64 take = m->len - m->limit;
+
+		if (take > packet)
+			take = packet;
+		m->limit += take;
+		used += take;
+		if (m->limit == m->len || m->limit + packet > max)
+			shuffle_heap_remove(&tx->heap, top);
+		else
+			shuffle_heap_set(&tx->heap, top,
+					 shuffle_policy_prio(tx->kind, tx->seed + top,
+							     m->len, m->limit, packet));
+	}
+	while (tx->heap.n)
+		shuffle_heap_remove(&tx->heap, shuffle_heap_top(&tx->heap));
+	return used;
+}
+
+static u64 outstanding(const struct shuffle_rx_sched *m)
+{
+	return m->granted > m->received ? m->granted - m->received : 0;
+}
+
+/**
+ * shuffle_policy_rx_total_rem() - bytes that the receiver still waits for
+ * @rx: schedule
+ *
+ * Messages not heard of count as if they were as long as the others are on
+ * average, so that the first to be heard do not take every grant (the caveat at
+ * the end of section 3.4).
+ *
+ * Return: bytes.
+ */
+u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx)
+{
+	u32 heard = rx->n - rx->unheard;
+
+	if (!rx->unheard || !heard)
+		return rx->rem;
+	return rx->rem + shuffle_div64(rx->heard_len, heard) * rx->unheard;
+}
+
+/**
+ * shuffle_policy_window() - most that may be outstanding on a message
+ * @rx: schedule
+ * @i: message
+ * @max_out: limit of the whole column, bytes
+ *
+ * max(1 unit, floor(max_out * msg_rem / total_rem)): pro rata sliding windows
+ * (section 3.4, equation 3.8).
+ *
+ * Return: bytes.
+ */
+u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out)
+{
+	const struct shuffle_rx_sched *m = &rx->msg[i];
+	u64 total = shuffle_policy_rx_total_rem(rx);
+	u64 rem = m->len - m->received;
+	u64 w = rem < total ? scale(max_out, rem, total) : max_out;
+
+	return w > rx->unit ? w : rx->unit;
+}
+
+static void rx_update(struct shuffle_policy_rx *rx, u32 i)
+{
+	const struct shuffle_rx_sched *m = &rx->msg[i];
+	u64 key;
+
+	if (m->granted >= m->len) {
+		shuffle_heap_remove(&rx->heap, i);
+		return;
+	}
+	if (rx->kind == SHUFFLE_POLICY_HADOOP)
+		/* the pulled ones first, then any at random */
+		key = (u64)m->active << 32 | mix(m->seed, i);
+	else
+		key = shuffle_policy_prio(rx->kind, m->seed, m->len, m->granted, rx->unit);
+	shuffle_heap_set(&rx->heap, i, key);
+}
+
+/**
+ * shuffle_policy_rx_heard() - the length of a message has become known
+ * @rx: schedule
+ * @i: message, not heard of before
+ * @len: its bytes
+ * @unsched: bytes that its sender sends unasked; they count as granted
+ * @seed: of its priorities
+ */
+void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
+			     u64 unsched, u32 seed)
+{
+	struct shuffle_rx_sched *m = &rx->msg[i];
+
+	m->heard = true;
+	m->len = len;
+	m->seed = seed;
+	m->granted = unsched < len ? unsched : len;
+	rx->unheard--;
+	rx->heard_len += len;
+	rx->rem += len;
+	rx->outstanding += m->granted;
+	rx_update(rx, i);
+}
+
+/**
+ * shuffle_policy_rx_arrived() - bytes of a message have arrived
+ * @rx: schedule
+ * @i: message
+ * @bytes: how many that had not arrived before
+ * @end: behind the last of them; a sender may round a grant up to a packet
+ */
+void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end)
+{
+	struct shuffle_rx_sched *m = &rx->msg[i];
+
+	rx->outstanding -= outstanding(m);
+	if (end > m->granted)
+		m->granted = end;
+	m->received += bytes;
+	rx->rem -= bytes;
+	rx->outstanding += outstanding(m);
+	if (m->active && m->granted >= m->len) {
+		m->active = false;
+		rx->hadoop_active--;
+	}
+	rx_update(rx, i);
+}
+
+/**
+ * shuffle_policy_rx_grant() - choose a message and grant it one unit more
+ * @rx: schedule
+ * @max_out: most that may be outstanding on the whole column, bytes
+ * @rtt_bytes: Hadoop's window of a message, bytes
+ * @room: most that this grant may promise (memory), bytes
+ *
+ * GRPF (listing 3): of the messages whose window has room, the one with the
+ * greatest fraction left to grant.  A message at its window leaves the heap and
+ * comes back when its sender delivers, so a stalled sender costs nothing.
+ *
+ * Return: the message, whose granted has grown, or SHUFFLE_NONE.
+ */
+u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
+			    u64 room)
+{
+	while (rx->heap.n) {
+		u32 i = shuffle_heap_top(&rx->heap);
+		struct shuffle_rx_sched *m = &rx->msg[i];
+		u64 left = m->len - m->granted;
+		u64 amount = left < rx->unit ? left : rx->unit;
+		u64 window;
+
+		if (rx->kind == SHUFFLE_POLICY_HADOOP) {
+			if (!m->active && rx->hadoop_active >= rx->hadoop_c)
+				return SHUFFLE_NONE;
+			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
+		} else {
+			window = shuffle_policy_window(rx, i, max_out);
+		}
+		if (outstanding(m) + amount > window && outstanding(m)) {
+			shuffle_heap_remove(&rx->heap, i);
+			continue;
+		}
+		if (rx->kind != SHUFFLE_POLICY_HADOOP && rx->outstanding &&
+		    rx->outstanding + amount > max_out)
+			return SHUFFLE_NONE;
+		if (amount > room)
+			return SHUFFLE_NONE;
+
+		rx->outstanding -= outstanding(m);
+		m->granted += amount;
+		rx->outstanding += outstanding(m);
+		if (rx->kind == SHUFFLE_POLICY_HADOOP && !m->active) {
+			m->active = true;
+			rx->hadoop_active++;
+		}
+		if (m->active && m->granted >= m->len) {
+			m->active = false;
+			rx->hadoop_active--;
+		}
+		rx_update(rx, i);
+		return i;
+	}
+	return SHUFFLE_NONE;
+}

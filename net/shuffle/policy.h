@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The schedule: which message sends next, which gets the next grant, how large
+ * its window is.  Pure (see pure.h): the module, KUnit and the simulator run
+ * the same source.  The caller serialises all calls on one object.
+ *
+ * Formulas: Li, "Efficient Shuffle for Flash Burst Computing", sections
+ * 3.1.4-3.1.6, 3.3 and 3.4.
+ */
+#ifndef _SHUFFLE_POLICY_H
+#define _SHUFFLE_POLICY_H
+
+#include "heap.h"
+#include "pure.h"
+
+enum shuffle_policy_kind {
+	SHUFFLE_POLICY_GRPF,	/* greatest remaining processing fraction */
+	SHUFFLE_POLICY_SRPT,	/* shortest remaining processing time */
+	SHUFFLE_POLICY_GRPT,	/* greatest remaining processing time */
+	SHUFFLE_POLICY_HADOOP,	/* C random messages at a time, senders round robin */
+	SHUFFLE_POLICY_KINDS,
+};
+
+#define SHUFFLE_NONE	U32_MAX
+
+/**
+ * struct shuffle_tx_sched - a message seen by its sender's schedule
+ * @len: bytes of the message
+ * @next: first byte not sent yet
+ * @limit: bytes below may be sent now (granted, and in the kernel's hands)
+ */
+struct shuffle_tx_sched {
+	u64	len;
+	u64	next;
+	u64	limit;
+};
+
+/**
+ * struct shuffle_policy_tx - the schedule of one operation's row
+ * @kind: enum shuffle_policy_kind
+ * @seed: of the priorities; every receiver of the row knows it
+ * @unit: bytes that are scheduled as one (a packet or super-packet)
+ * @n: messages
+ * @heap: messages that may send; its nodes are the caller's memory
+ * @msg: the messages; the caller's memory
+ */
+struct shuffle_policy_tx {
+	u8			kind;
+	u32			seed;
+	u32			unit;
+	u32			n;
+	struct shuffle_heap	heap;
+	struct shuffle_tx_sched	*msg;
+};
+
+/**
+ * struct shuffle_rx_sched - a message seen by its receiver's schedule
+ * @len: bytes of the message
+ * @granted: its sender may send the bytes below
+ * @received: bytes that have arrived
+ * @seed: of its priorities
+ * @heard: its length is known
+ * @active: Hadoop: one of the C that are being pulled
+ */
+struct shuffle_rx_sched {
+	u64	len;
+	u64	granted;
+	u64	received;
+	u32	seed;
+	bool	heard;
+	bool	active;
+};
+
+/**
+ * struct shuffle_policy_rx - the schedule of one operation's column
+ * @kind: enum shuffle_policy_kind
+ * @hadoop_c: Hadoop: messages pulled at a time
+ * @hadoop_active: Hadoop: messages being pulled
+ * @unit: bytes of one grant
+ * @n: messages
+ * @unheard: messages whose length is not known yet
+ * @heard_len: sum of the lengths of the others
+ * @rem: bytes of heard messages yet to arrive
+ * @outstanding: bytes granted (or claimed as unscheduled) and not arrived
+ * @heap: messages that may be granted more; the others are fully granted or at
+ *	their window, and come back when bytes of theirs arrive
+ * @msg: the messages; the caller's memory
+ */
+struct shuffle_policy_rx {
+	u8			kind;
+	u32			hadoop_c;
+	u32			hadoop_active;
+	u32			unit;
+	u32			n;
+	u32			unheard;
+	u64			heard_len;
+	u64			rem;
+	u64			outstanding;
+	struct shuffle_heap	heap;
+	struct shuffle_rx_sched	*msg;
+};
+
+u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
+
+void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i);
+u32 shuffle_policy_tx_pick(const struct shuffle_policy_tx *tx);
+u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
+			       u64 budget, u32 packet, u64 max);
+
+u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx);
+u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out);
+void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
+			     u64 unsched, u32 seed);
+void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end);
+u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
+			    u64 room);
+
+#endif /* _SHUFFLE_POLICY_H */

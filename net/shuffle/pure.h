@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the pure files (wire.c, policy.c, ranges.c) need from their surroundings:
+ * integer types, one 64-bit division, unaligned big-endian access.  They take no
+ * lock, sleep nowhere and allocate nothing, so the same source runs in the
+ * module, in KUnit and in user-space programs.
+ */
+#ifndef _SHUFFLE_PURE_H
+#define _SHUFFLE_PURE_H
+
+#ifdef __KERNEL__
+
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#define shuffle_div64(a, b)	div64_u64(a, b)
+
+#else /* user space */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define U32_MAX			UINT32_MAX
+#define U64_MAX			UINT64_MAX
+#define shuffle_div64(a, b)	((u64)(a) / (u64)(b))
+
+#endif /* __KERNEL__ */
+
+static inline u16 shuffle_get16(const u8 *p)
+{
+	return (u16)(p[0] << 8 | p[1]);
+}
+
+static inline u32 shuffle_get32(const u8 *p)
+{
+	return (u32)shuffle_get16(p) << 16 | shuffle_get16(p + 2);
+}
+
+static inline u64 shuffle_get64(const u8 *p)
+{
+	return (u64)shuffle_get32(p) << 32 | shuffle_get32(p + 4);
+}
+
+static inline void shuffle_put16(u8 *p, u16 v)
+{
+	p[0] = (u8)(v >> 8);
+	p[1] = (u8)v;
+}
+
+static inline void shuffle_put32(u8 *p, u32 v)
+{
+	shuffle_put16(p, (u16)(v >> 16));
+	shuffle_put16(p + 2, (u16)v);
+}
+
+static inline void shuffle_put64(u8 *p, u64 v)
+{
+	shuffle_put32(p, (u32)(v >> 32));
+	shuffle_put32(p + 4, (u32)v);
+}
+
+#endif /* _SHUFFLE_PURE_H */

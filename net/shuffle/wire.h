@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The wire format: records, one behind the other, in a UDP datagram.
+ *
+ *    0                   1                   2                   3
+ *    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *   +-------+-------+---------------+-------------------------------+
+ *   |version| type  |     flags     |          source rank          |
+ *   +-------+-------+---------------+-------------------------------+
+ *   |        receiver's port        |       destination rank        |
+ *   +-------------------------------+-------------------------------+
+ *   |                          operation id                         |
+ *   |                                                               |
+ *   +---------------------------------------------------------------+
+ *   |                  nonce of the message's sender                |
+ *   +-------------------------------+-------------------------------+
+ *   |  unscheduled, units of 64 B   |        payload length         |
+ *   +-------------------------------+-------------------------------+
+ *
+ * DATA:   message length (64), offset (64), payload
+ * GRANT:  may send up to (64), received without a gap up to (64)
+ * ACK:    nothing
+ * RESEND: offset (64), length (64)
+ *
+ * All big-endian.  "unscheduled" and "payload length" are zero except in DATA.
+ * Because every record says where it ends, a super-packet (many equal packets
+ * in one skb) parses like one long datagram, whether it was segmented or not.
+ */
+#ifndef _SHUFFLE_WIRE_H
+#define _SHUFFLE_WIRE_H
+
+#include "pure.h"
+
+#define SHUFFLE_WIRE_VERSION	1
+#define SHUFFLE_WIRE_BASE	24U	/* bytes common to all records */
+#define SHUFFLE_WIRE_DATA_HDR	40U	/* base and DATA's own fields */
+#define SHUFFLE_WIRE_MAX_HDR	40U
+#define SHUFFLE_UNSCHED_UNIT	64U	/* bytes */
+#define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
+
+enum shuffle_wire_type {
+	SHUFFLE_DATA = 1,
+	SHUFFLE_GRANT = 2,
+	SHUFFLE_ACK = 3,
+	SHUFFLE_RESEND = 4,
+};
+
+/* flags of DATA */
+#define SHUFFLE_FLAG_RETRANS	0x01	/* sent before */
+#define SHUFFLE_FLAG_PROBE	0x02	/* sender waits for the ACK */
+#define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_PROBE)
+
+/**
+ * struct shuffle_wire - one record, host byte order
+ * @type: enum shuffle_wire_type
+ * @flags: SHUFFLE_FLAG_*
+ * @src_rank: rank of the host that sent this record
+ * @dst_rank: rank of the host that it is for
+ * @dst_port: shuffle port of the host that it is for
+ * @payload: DATA: bytes of the message that follow the header
+ * @op_id: operation
+ * @nonce: random number of the *message's* sender for this operation; echoed in
+ *	GRANT, ACK and RESEND, 0 in a RESEND for a message never heard of.  Also
+ *	the seed of the scheduling priorities.
+ * @unsched: DATA: bytes that the sender sends without a grant, rounded up to
+ *	SHUFFLE_UNSCHED_UNIT
+ * @a: DATA: message length; GRANT: granted offset; RESEND: offset
+ * @b: DATA: offset; GRANT: all below has arrived; RESEND: length
+ */
+struct shuffle_wire {
+	u8	type;
+	u8	flags;
+	u16	src_rank;
+	u16	dst_rank;
+	u16	dst_port;
+	u16	payload;
+	u64	op_id;
+	u32	nonce;
+	u32	unsched;
+	u64	a;
+	u64	b;
+};
+
+unsigned int shuffle_wire_hdr_len(u8 type);
+int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wire *w);
+unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w);
+
+#endif /* _SHUFFLE_WIRE_H */
