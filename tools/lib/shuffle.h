@@ -3,7 +3,8 @@
  * libshuffle: AF_SHUFFLE without control messages.
  *
  * Every function returns -1 and sets errno on error unless it says otherwise.
- * A socket may be used by several threads; a struct shuffle_rx by one.
+ * A socket may be used by several threads; a struct shuffle_tx or
+ * shuffle_column by one at a time.
  */
 #ifndef SHUFFLE_H
 #define SHUFFLE_H

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * libshuffle: AF_SHUFFLE without control messages.
+ *
+ * No global state: everything lives in the kernel's socket or in structs of
+ * the caller.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shuffle.h"
+
+/*
+ * Lengths told per call.  Control messages are charged to net.core.optmem_max
+ * (20 KB on many systems), so longer rows are announced in several calls.
+ */
+#define TX_LENS		1024
+/* UIO_MAXIOV of the kernel */
+#define TX_IOVS		1024
+/* Bytes per call; the kernel cuts at 2 GiB - 4096 anyway */
+#define TX_BYTES	(1UL << 30)
+/* Records per call: the control buffer lives on the stack */
+#define RX_RECORDS	128
+/* Bytes per call of shuffle_recv_column() */
+#define RX_BUFFER	(256U << 10)
+
+int shuffle_family(void)
+{
+	int family = -1;
+	FILE *f;
+
+	f = fopen("/proc/net/shuffle/family", "re");
+	if (f) {
+		if (fscanf(f, "%d", &family) != 1)
+			family = -1;
+		fclose(f);
+	}
+	if (family < 0)
+		errno = EAFNOSUPPORT;
+	return family;
+}
+
+int shuffle_addr(struct sockaddr_shuffle *addr, const char *ip, uint16_t port)
+{
+	char host[INET6_ADDRSTRLEN + 1];
+	const char *scope;
+	size_t len;
+
+	memset(addr, 0, sizeof(*addr));
+	addr->shs_family = AF_SHUFFLE;
+	addr->shs_port = htons(port);
+
+	if (inet_pton(AF_INET, ip, addr->shs_addr) == 1) {
+		addr->shs_ip_family = AF_INET;
+		return 0;
+	}
+
+	scope = strchr(ip, '%');
+	len = scope ? (size_t)(scope - ip) : strlen(ip);
+	if (len >= sizeof(host))
+		goto invalid;
+	memcpy(host, ip, len);
+	host[len] = '\0';
+	if (inet_pton(AF_INET6, host, addr->shs_addr) != 1)
+		goto invalid;
+	addr->shs_ip_family = AF_INET6;
+	if (scope) {
+		unsigned long index;
+		char *end;
+
+		addr->shs_scope_id = if_nametoindex(scope + 1);
+		if (addr->shs_scope_id)
+			return 0;
+		errno = 0;
+		index = strtoul(scope + 1, &end, 10);
+		if (errno || end == scope + 1 || *end || !index || index > UINT32_MAX)
+			goto invalid;
+		addr->shs_scope_id = index;
+	}
+	return 0;
+
+invalid:
+	errno = EINVAL;
+	return -1;
+}
+
+const char *shuffle_addr_str(const struct sockaddr_shuffle *addr, char *buf, size_t size)
+{
+	char scope[IF_NAMESIZE + 1] = "";
+	char host[INET6_ADDRSTRLEN];
+
+	if (addr->shs_ip_family != AF_INET && addr->shs_ip_family != AF_INET6) {
+		snprintf(buf, size, "?");
+		return buf;
+	}
+	inet_ntop(addr->shs_ip_family, addr->shs_addr, host, sizeof(host));
+	if (addr->shs_ip_family == AF_INET) {
+		snprintf(buf, size, "%s:%u", host, ntohs(addr->shs_port));
+		return buf;
+	}
+	if (addr->shs_scope_id) {
+		scope[0] = '%';
+		if (!if_indextoname(addr->shs_scope_id, scope + 1))
+			snprintf(scope + 1, sizeof(scope) - 1, "%u", addr->shs_scope_id);
+	}
+	snprintf(buf, size, "[%s%s]:%u", host, scope, ntohs(addr->shs_port));
+	return buf;
+}
+
+/*
+ * A socket of the family in use.  When the module is not there yet, the
+ * kernel loads it upon socket(AF_SHUFFLE), but it may come up with another
+ * number than we asked for: look again.
+ */
+static int open_socket(int type_flags, int *family)
+{
+	int fd;
+
+	*family = shuffle_family();
+	if (*family >= 0)
+		return socket(*family, SOCK_SEQPACKET | type_flags, 0);
+
+	fd = socket(AF_SHUFFLE, SOCK_SEQPACKET | type_flags, 0);
+	*family = shuffle_family();
+	if (*family == AF_SHUFFLE && fd >= 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	if (*family < 0)
+		return -1;
+	return socket(*family, SOCK_SEQPACKET | type_flags, 0);
+}
+
+int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
+		 unsigned int rank, int type_flags)
+{
+	struct shuffle_group *group;
+	int family, err, fd;
+	unsigned int i;
+	size_t size;
+
+	if (!count || count > SHUFFLE_MAX_MEMBERS || rank >= count ||
+	    (type_flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))) {
+		errno = EINVAL;
+		return -1;
+	}
+
+	fd = open_socket(type_flags, &family);
+	if (fd < 0)
+		return -1;
+
+	size = sizeof(*group) + count * sizeof(group->members[0]);
+	group = malloc(size);
+	if (!group)
+		goto fail;
+	group->rank = rank;
+	group->count = count;
+	memcpy(group->members, members, count * sizeof(group->members[0]));
+	for (i = 0; i < count; i++)
+		group->members[i].shs_family = family;
+
+	if (bind(fd, (struct sockaddr *)&group->members[rank], sizeof(group->members[0])) ||
+	    setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, group, size))
+		goto fail;
+	free(group);
+	return fd;
+
+fail:
+	err = errno;
+	free(group);
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
+		     const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
+{
+	memset(tx, 0, sizeof(*tx));
+	tx->op_id = op_id;
+	tx->deadline_ms = deadline_ms;
+	tx->bufs = bufs;
+	tx->lens = lens;
+	tx->count = count;
+}
+
+static void tx_skip_empty(struct shuffle_tx *tx)
+{
+	while (tx->rank < tx->count && tx->done == tx->lens[tx->rank]) {
+		tx->rank++;
+		tx->done = 0;
+	}
+}
+
+/* The row's data from where it goes on; returns the number of iovecs. */
+static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
+{
+	uint64_t done = tx->done, room = TX_BYTES;
+	unsigned int rank, n = 0;
+
+	for (rank = tx->rank; rank < tx->count && n < TX_IOVS && room; rank++) {
+		uint64_t len = tx->lens[rank] - done;
+
+		if (len > room)
+			len = room;
+		if (len) {
+			iov[n].iov_base = (char *)tx->bufs[rank] + done;
+			iov[n].iov_len = len;
+			room -= len;
+			n++;
+		}
+		done = 0;
+	}
+	return n;
+}
+
+/*
+ * One sendmsg().  Long rows are announced to the end before their data
+ * starts: a schedule is only as good as what it knows.
+ */
+static int tx_call(int fd, struct shuffle_tx *tx, int flags)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t))];
+		struct cmsghdr align;
+	} control;
+	unsigned int count = tx->count - tx->announced;
+	struct iovec iov[TX_IOVS];
+	struct shuffle_row row;
+	struct cmsghdr *cmsg;
+	struct msghdr msg;
+	ssize_t taken;
+	size_t size;
+
+	memset(&row, 0, sizeof(row));
+	row.op_id = tx->op_id;
+	row.deadline_ms = tx->deadline_ms;
+	row.first_rank = tx->announced;
+	if (count > TX_LENS) {
+		count = TX_LENS;
+		row.flags = SHUFFLE_ROW_MORE;
+	}
+	row.count = count;
+	size = sizeof(row) + count * sizeof(uint64_t);
+
+	memset(&msg, 0, sizeof(msg));
+	memset(&control, 0, sizeof(struct cmsghdr));
+	msg.msg_control = control.space;
+	msg.msg_controllen = CMSG_SPACE(size);
+	cmsg = CMSG_FIRSTHDR(&msg);
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), &row, sizeof(row));
+	memcpy(CMSG_DATA(cmsg) + sizeof(row), tx->lens + tx->announced,
+	       count * sizeof(uint64_t));
+	if (!(row.flags & SHUFFLE_ROW_MORE)) {
+		msg.msg_iov = iov;
+		msg.msg_iovlen = tx_iov(tx, iov);
+	}
+
+	taken = sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
+	if (taken < 0)
+		return -1;
+
+	tx->announced += count;
+	while (taken > 0 && tx->rank < tx->count) {
+		uint64_t left = tx->lens[tx->rank] - tx->done;
+
+		if ((uint64_t)taken < left) {
+			tx->done += taken;
+			break;
+		}
+		taken -= left;
+		tx->rank++;
+		tx->done = 0;
+	}
+	tx_skip_empty(tx);
+	return 0;
+}
+
+static int tx_step(int fd, struct shuffle_tx *tx, int flags)
+{
+	uint64_t done = tx->done;
+	unsigned int announced;
+	unsigned int rank;
+
+	tx_skip_empty(tx);
+	while (tx->rank < tx->count || tx->announced < tx->count) {
+		announced = tx->announced;
+		rank = tx->rank;
+		done = tx->done;
+		if (tx_call(fd, tx, flags))
+			return errno == EAGAIN || errno == EINTR ? 0 : -1;
+		if (announced == tx->announced && rank == tx->rank && done == tx->done) {
+			errno = EAGAIN;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+int shuffle_tx_step(int fd, struct shuffle_tx *tx)
+{
+	return tx_step(fd, tx, MSG_DONTWAIT);
+}
+
+static int wait_for(int fd, short events)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	for (;;) {
+		if (poll(&pfd, 1, -1) >= 0)
+			return 0;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+/* True if the last call found a non-blocking socket not ready. */
+static int must_wait(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_NONBLOCK);
+}
+
+int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
+		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
+{
+	struct shuffle_tx tx;
+	int ret;
+
+	if (!count) {
+		errno = EINVAL;
+		return -1;
+	}
+	shuffle_tx_init(&tx, op_id, bufs, lens, count, deadline_ms);
+	for (;;) {
+		ret = tx_step(fd, &tx, 0);
+		if (ret)
+			return ret < 0 ? -1 : 0;
+		if (errno == EINTR)
+			continue;
+		/* A blocking socket gives up when SO_SNDTIMEO says so. */
+		if (!must_wait(fd)) {
+			errno = EAGAIN;
+			return -1;
+		}
+		if (wait_for(fd, POLLOUT))
+			return -1;
+	}
+}
+
+ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *records,
+		     unsigned int *count, int flags)
+{
+	union {
+		char space[CMSG_SPACE(RX_RECORDS * sizeof(struct shuffle_record))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { .iov_base = buf, .iov_len = size };
+	unsigned int room = *count;
+	struct cmsghdr *cmsg;
+	struct msghdr msg;
+	ssize_t len;
+
+	*count = 0;
+	if (!room || (flags & ~MSG_DONTWAIT)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (room > RX_RECORDS)
+		room = RX_RECORDS;
+
+	memset(&msg, 0, sizeof(msg));
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
+	msg.msg_control = control.space;
+	msg.msg_controllen = CMSG_LEN(room * sizeof(struct shuffle_record));
+
+	len = recvmsg(fd, &msg, flags);
+	if (len < 0)
+		return -1;
+
+	for (cmsg = CMSG_FIRSTHDR(&msg); cmsg; cmsg = CMSG_NXTHDR(&msg, cmsg)) {
+		unsigned int n;
+
+		if (cmsg->cmsg_level != SOL_SHUFFLE ||
+		    cmsg->cmsg_type != SHUFFLE_CMSG_RECORDS)
+			continue;
+		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(*records);
+		if (n > room - *count)
+			n = room - *count;
+		memcpy(records + *count, CMSG_DATA(cmsg), n * sizeof(*records));
+		*count += n;
+	}
+	return len;
+}
+
+struct shuffle_column *shuffle_column_new(uint64_t op_id, unsigned int count)
+{
+	struct shuffle_column *col;
+
+	if (!count || count > SHUFFLE_MAX_MEMBERS) {
+		errno = EINVAL;
+		return NULL;
+	}
+	col = calloc(1, sizeof(*col));
+	if (!col)
+		return NULL;
+	col->op_id = op_id;
+	col->count = count;
+	col->bufs = calloc(count, sizeof(*col->bufs));
+	col->lens = calloc(count, sizeof(*col->lens));
+	col->have = calloc(count, sizeof(*col->have));
+	col->missing = calloc(count, sizeof(*col->missing));
+	if (!col->bufs || !col->lens || !col->have || !col->missing) {
+		shuffle_column_free(col);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return col;
+}
+
+void shuffle_column_free(struct shuffle_column *col)
+{
+	unsigned int i;
+
+	if (!col)
+		return;
+	for (i = 0; col->bufs && i < col->count; i++)
+		free(col->bufs[i]);
+	free(col->bufs);
+	free(col->lens);
+	free(col->have);
+	free(col->missing);
+	free(col);
+}
+
+/* A piece of a message.  Pieces of one message come in order. */
+static int column_data(struct shuffle_column *col, const struct shuffle_record *rec,
+		       const void *buf)
+{
+	unsigned int rank = rec->rank;
+
+	if (rank >= col->count || rec->len > rec->msg_len ||
+	    rec->offset > rec->msg_len - rec->len)
+		goto proto;
+
+	if (!col->bufs[rank]) {
+		if (rec->msg_len > SIZE_MAX - 1) {
+			errno = ENOMEM;
+			return -1;
+		}
+		col->bufs[rank] = malloc(rec->msg_len + 1);
+		if (!col->bufs[rank])
+			return -1;
+		col->lens[rank] = rec->msg_len;
+	} else if (rec->msg_len != col->lens[rank] || col->have[rank] == col->lens[rank]) {
+		goto proto;
+	}
+	if (rec->offset != col->have[rank])
+		goto proto;
+
+	memcpy((char *)col->bufs[rank] + rec->offset, buf, rec->len);
+	col->have[rank] += rec->len;
+	if (rec->flags & SHUFFLE_RECORD_LAST) {
+		if (col->have[rank] != col->lens[rank])
+			goto proto;
+		col->whole++;
+	}
+	return 0;
+
+proto:
+	errno = EPROTO;
+	return -1;
+}
+
+int shuffle_column_add(struct shuffle_column *col, const struct shuffle_record *rec,
+		       const void *buf)
+{
+	if (rec->op_id != col->op_id)
+		goto proto;
+
+	switch (rec->type) {
+	case SHUFFLE_RECORD_DATA:
+		if (col->done)
+			goto proto;
+		return column_data(col, rec, buf);
+	case SHUFFLE_RECORD_DONE:
+		col->done = 1;
+		return 1;
+	case SHUFFLE_RECORD_FAILED:
+		col->done = 1;
+		col->error = rec->error ? (int)rec->error : EIO;
+		return 1;
+	case SHUFFLE_RECORD_MISSING:
+		if (!col->done || rec->rank >= col->count)
+			goto proto;
+		if (col->missing_count < col->count)
+			col->missing[col->missing_count++] = rec->rank;
+		return 1;
+	}
+
+proto:
+	errno = EPROTO;
+	return -1;
+}
+
+int shuffle_recv_column(int fd, struct shuffle_column *col)
+{
+	struct shuffle_record records[RX_RECORDS];
+	unsigned int count, i;
+	int err, flags = 0;
+	ssize_t len;
+	char *buf;
+
+	buf = malloc(RX_BUFFER);
+	if (!buf)
+		return -1;
+
+	/*
+	 * The MISSING records of a failure are queued together with it, but
+	 * may not fit one call: after the end, take what is there.
+	 */
+	for (;;) {
+		size_t pos = 0;
+
+		if (col->done)
+			flags = MSG_DONTWAIT;
+		count = RX_RECORDS;
+		len = shuffle_recv(fd, buf, RX_BUFFER, records, &count, flags);
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0 && col->done)
+			break;
+		if (len < 0 && errno == EAGAIN && must_wait(fd)) {
+			if (wait_for(fd, POLLIN))
+				goto fail;
+			continue;
+		}
+		if (len < 0)
+			goto fail;
+		if (!count) {
+			if (col->done)
+				break;
+			errno = EPIPE;
+			goto fail;
+		}
+		for (i = 0; i < count; i++) {
+			uint64_t piece = 0;
+
+			if (records[i].type == SHUFFLE_RECORD_DATA)
+				piece = records[i].len;
+			if (piece > (size_t)len - pos) {
+				errno = EPROTO;
+				goto fail;
+			}
+			if (shuffle_column_add(col, &records[i], buf + pos) < 0)
+				goto fail;
+			pos += piece;
+		}
+		if (col->done && !col->error)
+			break;
+	}
+	free(buf);
+	if (col->error) {
+		errno = col->error;
+		return -1;
+	}
+	return 0;
+
+fail:
+	err = errno;
+	free(buf);
+	errno = err;
+	return -1;
+}
+
+int shuffle_cancel(int fd, uint64_t op_id)
+{
+	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_CANCEL, &op_id, sizeof(op_id));
+}
