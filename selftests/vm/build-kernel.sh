@@ -11,7 +11,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=selftests/vm/common.sh
+# shellcheck source=common.sh
 . "$here/common.sh"
 
 kind=${1:?usage: build-kernel.sh um|um-debug|x86-debug}

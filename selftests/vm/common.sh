@@ -38,3 +38,60 @@ progress_while()
 	done
 	[ ! -t 2 ] || printf '\n' >&2
 }
+
+SHUFFLE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=$SHUFFLE_ROOT/build
+
+# kernel_of LANE - the kernel that a lane boots.
+kernel_of()
+{
+	case $1 in
+	uml | uml-time)              echo um ;;
+	uml-debug | uml-debug-time)  echo um-debug ;;
+	qemu-6.12 | qemu-icount)     echo 6.12 ;;
+	qemu-6.1)                    echo 6.1 ;;
+	qemu-debug)                  echo x86-debug ;;
+	*) return 1 ;;
+	esac
+}
+
+# debian_abi 6.12|6.1 - the release of Debian's kernel whose headers are
+# installed, such as 6.12.117+deb12-amd64.
+debian_abi()
+{
+	local meta=linux-headers-$1-amd64 abi
+
+	[ "$1" != 6.1 ] || meta=linux-headers-amd64
+	abi=$(dpkg-query -W -f '${Depends}' "$meta" 2>/dev/null |
+		sed -n 's/.*linux-headers-\([0-9][^ ,]*-amd64\).*/\1/p')
+	[ -n "$abi" ] || die "$meta is not installed: run 'make deps'"
+	echo "$abi"
+}
+
+# kernel_build_dir KERNEL - where 'make -C' builds modules for it.
+kernel_build_dir()
+{
+	case $1 in
+	6.12 | 6.1) echo "/usr/src/linux-headers-$(debian_abi "$1")" ;;
+	*) "$SHUFFLE_ROOT/selftests/vm/build-kernel.sh" "$1" ;;
+	esac
+}
+
+# splats CONSOLE - print what the kernel complained about (at most 120 lines),
+# fail when there is nothing.
+splats()
+{
+	awk '
+	{ sub(/\r$/, "") }
+	/BUG:|WARNING:|Oops|KASAN:|UBSAN:|ODEBUG:|ref_tracker:|Kernel panic|general protection/ ||
+	/possible .*(locking|deadlock|recursion)|inconsistent lock state|suspicious RCU/ ||
+	/INFO: (task|possible|trying|rcu|suspicious|HARDIRQ|SOFTIRQ)|rcu.*(stall|INFO)/ ||
+	/(list_add|list_del) corruption|refcount_t:|scheduling while atomic|soft lockup|hung/ ||
+	/sleeping function|unregister_netdevice: waiting|kmemleak: unreferenced|page_pool.*stalled/ ||
+	/Kernel mode fault|Kernel tried to access user memory|segfault at/ {
+		found = 1
+		left = 25
+	}
+	left > 0 && printed < 120 { print "  | " $0; left--; printed++ }
+	END { exit !found }' "$1"
+}

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The QEMU half of run.sh: kernel images, the small initramfs that mounts the
+# host's root, and the command line.  Sourced, never run.
+
+# First program of a QEMU guest: loads what the root file system needs.
+qemu_init_script()
+{
+	cat <<'END'
+#!/bin/busybox sh
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t devtmpfs devtmpfs /dev
+while read -r m; do
+	/bin/busybox insmod "/modules/$m" || echo "initramfs: cannot load $m" >/dev/kmsg
+done </modules/order
+/bin/busybox mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=524288,cache=loose root /newroot ||
+	{ echo "initramfs: cannot mount the root" >/dev/kmsg; /bin/busybox poweroff -f; }
+init=$(/bin/busybox sed 's/.*shuffle_init=\([^ ]*\).*/\1/' /proc/cmdline)
+/bin/busybox umount /proc
+/bin/busybox mount --move /dev /newroot/dev
+exec /bin/busybox switch_root /newroot "$init"
+END
+}
+
+# qemu_extract VMLINUZ OUT - the ELF kernel inside a bzImage: QEMU starts it
+# directly (PVH) and no firmware has to unpack it under emulation.
+qemu_extract()
+{
+	local sig tool pos
+
+	while read -r sig tool; do
+		while IFS=: read -r pos _; do
+			tail -c +$((pos + 1)) "$1" | $tool >"$2.tmp" 2>/dev/null || true
+			if [ "$(head -c 4 "$2.tmp" | tail -c 3)" = ELF ]; then
+				mv "$2.tmp" "$2"
+				return 0
+			fi
+		done < <(LC_ALL=C grep -aboP "$sig" "$1")
+	done <<-'END'
+		\x28\xb5\x2f\xfd zstd\ -dcq
+		\xfd7zXZ\x00 xz\ -dcq
+		\x1f\x8b\x08 gzip\ -dcq
+		\x02\x21\x4c\x18 lz4\ -dcq
+	END
+	rm -f "$2.tmp"
+	return 1
+}
+
+# qemu_image ABI - set image and kmoddir for one of Debian's kernels, from the
+# installed package or from one downloaded into the cache.
+qemu_image()
+{
+	local abi=$1 pkg=linux-image-$1 dir=$SHUFFLE_CACHE/image-$1
+
+	if [ -r "/boot/vmlinuz-$abi" ] && [ -e "/lib/modules/$abi/modules.dep" ]; then
+		image=/boot/vmlinuz-$abi
+		qemu_kmoddir=/usr/lib/modules/$abi
+		[ -d "$qemu_kmoddir" ] || qemu_kmoddir=/lib/modules/$abi
+		return
+	fi
+	image=$dir/boot/vmlinuz-$abi
+	qemu_kmoddir=$dir/lib/modules/$abi
+	[ ! -e "$dir/.done" ] || return 0
+	note "downloading $pkg"
+	rm -rf "$dir.tmp" "$dir"
+	mkdir -p "$dir.tmp"
+	(cd "$dir.tmp" && apt-get download -q -o APT::Sandbox::User=root "$pkg" >apt.log 2>&1) || {
+		tail -5 "$dir.tmp/apt.log" >&2
+		die "cannot download $pkg: is there a network, and has 'apt-get update' been run?"
+	}
+	dpkg -x "$dir.tmp"/linux-image-*.deb "$dir.tmp"
+	rm "$dir.tmp"/linux-image-*.deb
+	[ -d "$dir.tmp/lib" ] || ln -s usr/lib "$dir.tmp/lib"
+	depmod -b "$dir.tmp" "$abi"
+	touch "$dir.tmp/.done"
+	mv "$dir.tmp" "$dir"
+}
+
+# qemu_prepare LANE KERNEL - set qemu_kernel, qemu_initrd, qemu_kmoddir.
+qemu_prepare()
+{
+	local kernel=$2 image abi tree m f need='' key
+
+	for m in qemu-system-x86_64 busybox cpio depmod; do
+		[ -n "$(PATH=$PATH:/usr/sbin:/sbin command -v "$m")" ] || die "$m is missing: run 'make deps'"
+	done
+	mkdir -p "$SHUFFLE_CACHE/boot"
+	exec 6>"$SHUFFLE_CACHE/boot/lock"
+	flock 6
+	qemu_kmoddir=
+	case $kernel in
+	x86-debug)
+		abi=x86-debug
+		image=$(kernel_build_dir x86-debug)/vmlinux
+		qemu_kernel=$image
+		;;
+	*)
+		abi=$(debian_abi "$kernel")
+		qemu_image "$abi"
+		need="virtio_pci virtio_console 9pnet_virtio 9p"
+		qemu_kernel=$SHUFFLE_CACHE/boot/vmlinux-$abi
+		if [ ! "$qemu_kernel" -nt "$image" ]; then
+			qemu_extract "$image" "$qemu_kernel" || die "cannot unpack $image"
+			touch "$qemu_kernel"
+		fi
+		;;
+	esac
+
+	key=$({ qemu_init_script; sha256sum /bin/busybox; stat -c '%n %s %Y' "$image"; echo "$need"; } |
+		sha256sum | cut -c1-16)
+	qemu_initrd=$SHUFFLE_CACHE/boot/initrd-$abi-$key
+	if [ ! -e "$qemu_initrd" ]; then
+		rm -f "$SHUFFLE_CACHE/boot/initrd-$abi-"*
+		tree=$(mktemp -d "$SHUFFLE_CACHE/boot/tree.XXXXXX")
+		mkdir -p "$tree"/{bin,dev,proc,newroot,modules}
+		cp /bin/busybox "$tree/bin/"
+		qemu_init_script >"$tree/init"
+		chmod +x "$tree/init"
+		: >"$tree/modules/order"
+		for m in $need; do
+			PATH=$PATH:/usr/sbin:/sbin modprobe -d "${qemu_kmoddir%/lib/modules/*}/" -S "$abi" \
+				--show-depends "$m" 2>/dev/null
+		done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r f; do
+			m=$(basename "$f")
+			case $f in
+			*.xz)  m=${m%.xz};  xz -dc "$f" >"$tree/modules/$m" ;;
+			*.zst) m=${m%.zst}; zstd -dcq "$f" >"$tree/modules/$m" ;;
+			*)     cp "$f" "$tree/modules/$m" ;;
+			esac
+			echo "$m" >>"$tree/modules/order"
+		done
+		(cd "$tree" && find . | cpio -o -H newc --quiet) >"$qemu_initrd.tmp"
+		mv "$qemu_initrd.tmp" "$qemu_initrd"
+		rm -rf "$tree"
+	fi
+	flock -u 6
+}
+
+# qemu_command LANE MEGABYTES CONSOLE OUT CMDLINE - set qemu_cmd.
+qemu_command()
+{
+	local cpus=(-accel tcg,thread=multi -smp 2) more='' clock='tsc=reliable no_timer_check'
+
+	case $1 in
+	qemu-icount)
+		cpus=(-accel "tcg,thread=single" -icount "shift=1,sleep=off" -smp 1)
+		;;
+	qemu-debug)
+		more='printk.time=1'
+		;;
+	esac
+	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "max,la57=off" -M q35 -m "$2"
+		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
+		-append "console=ttyS0 mitigations=off nokaslr $clock rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $5 $more"
+		-nodefaults -display none -no-reboot -serial "file:$3"
+		-device virtio-serial-pci -chardev "stdio,id=out,signal=off" -device "virtserialport,chardev=out,name=out"
+		-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
+		-virtfs "local,path=$4,mount_tag=out,security_model=none,multidevs=remap")
+}

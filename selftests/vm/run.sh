@@ -1,0 +1,188 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Run a script inside a test kernel.
+#
+# usage: run.sh LANE [OPTIONS] SCRIPT [ARGS...]
+#
+#   LANE  uml          User-Mode Linux 6.12, native speed, one CPU
+#         uml-time     the same in virtual time, infinitely fast CPU
+#         uml-debug    UML with KASAN, lockdep, kmemleak, UBSAN, ...
+#         uml-debug-time  the same in virtual time
+#         qemu-6.12    Debian's 6.12 kernel, emulated, 2 CPUs
+#         qemu-6.1     Debian's 6.1 kernel, emulated, 2 CPUs
+#         qemu-icount  Debian's 6.12 kernel, 1 CPU, virtual time per instruction
+#         qemu-debug   x86 6.12, SMP, PREEMPT, KASAN, lockdep, RCU, kmemleak
+#
+#   -p 'PARAM=VALUE ...'  parameters for the shuffle module
+#   -N                    do not build or load the shuffle module
+#   -t SECONDS            time limit (default 600)
+#   -m MEGABYTES          memory (default 2048)
+#   -e NAME=VALUE         put into the script's environment (repeatable)
+#   -o DIR                output directory (default build/out/LANE)
+#   -a 'ARGUMENT ...'     more kernel arguments
+#   -W                    allow splats (for scripts that provoke them)
+#
+# The guest's root is the host's, read-only, with tmpfs on /tmp, /run, /mnt and
+# /var/tmp; the host's own /tmp is at $SHUFFLE_HOST/tmp.  The script is run by
+# bash in the project's root and finds SHUFFLE_LANE, SHUFFLE_ROOT, SHUFFLE_KO and
+# SHUFFLE_OUT, a directory that it shares with the host (-o).  The
+# kernel's console ends up in SHUFFLE_OUT/console.log.
+#
+# Exit status: the script's; 70 when the kernel complained (a splat or a leak),
+# 71 when the guest died or did not start, 124 when time ran out.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=common.sh
+. "$here/common.sh"
+# shellcheck source=qemu.sh
+. "$here/qemu.sh"
+
+usage()
+{
+	sed -n '/^# usage:/,/^# Exit/s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+}
+
+lane=${1-}
+kernel=$(kernel_of "$lane") || usage
+shift
+params='' load=1 limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 exports=()
+while getopts 'p:Nt:m:e:o:a:W' opt; do
+	case $opt in
+	p) params=$OPTARG ;;
+	N) load=0 ;;
+	t) limit=$OPTARG ;;
+	m) mem=$OPTARG ;;
+	e) exports+=("$OPTARG") ;;
+	o) out=$OPTARG ;;
+	a) extra=$OPTARG ;;
+	W) allow=1 ;;
+	*) usage ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 1 ] || usage
+script=$(readlink -f "$1") || script=
+[ -f "$script" ] || die "no script '$1'"
+shift
+
+# What the script may need from Debian's kernels (built into the others).
+modules="veth bridge dummy tun 8021q sch_prio sch_netem sch_tbf sch_htb sch_fq
+	sch_fq_codel sch_multiq sch_ingress cls_basic cls_u32 cls_matchall cls_flower
+	cls_bpf act_gact act_skbedit act_mirred udp_tunnel ip6_udp_tunnel ipv6
+	inet_diag udp_diag af_packet"
+case $kernel in
+6.12 | 6.1) ;;
+*) modules='' ;;
+esac
+leaks=0
+case $lane in
+*-debug*) leaks=1 extra="kasan_multi_shot $extra" ;;
+esac
+
+# Files that only this run uses; a run of the same lane may go on beside it.
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+run=$(mktemp -d "$out/.run.XXXXXX")
+console=$run/console
+vmpid=
+cleanup()
+{
+	trap - EXIT INT TERM
+	[ -z "$vmpid" ] || kill -TERM "$vmpid" 2>/dev/null || true
+	mv -f "$console" "$out/console.log" 2>/dev/null || true
+	rm -rf "$run"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+ko=$BUILD/$kernel/module/net/shuffle/shuffle.ko
+if [ "$load" = 1 ]; then
+	"$here/build-module.sh" "$kernel" >/dev/null
+fi
+: >"$console"
+kmoddir='' use9p=0 port=auto
+cmdline="quiet loglevel=5 panic=-1 shuffle_run=$run $extra"
+case $lane in
+uml*)
+	kdir=$(kernel_build_dir "$kernel")
+	port=/dev/tty1
+	# The first console is the kernel's, the second the script's output.
+	vm=("$kdir/linux" "mem=${mem}M" root=/dev/root rootfstype=hostfs ro
+		"init=$here/guest-init.sh" con=null con0=null,fd:2 con1=null,fd:1)
+	[[ $lane == uml-debug* ]] || vm+=(ssl=null)
+	[[ $lane != *-time ]] || vm+=(time-travel=inf-cpu)
+	# shellcheck disable=SC2206 # words
+	vm+=($cmdline)
+	# It maps its memory from a file; a container's /dev/shm may be small.
+	if [ "$(df -m --output=avail /dev/shm 2>/dev/null | tail -1)" -lt "$mem" ]; then
+		export TMPDIR=$run
+	fi
+	;;
+qemu*)
+	use9p=1
+	qemu_prepare "$lane" "$kernel"
+	kmoddir=$qemu_kmoddir
+	qemu_command "$lane" "$mem" "$console" "$out" "$cmdline"
+	vm=("${qemu_cmd[@]}")
+	;;
+esac
+
+{
+	declare -p exports | sed 's/^declare -a exports/declare -a RUN_EXPORT/'
+	argv=("$script" "$@")
+	declare -p argv | sed 's/^declare -a argv/declare -a RUN_ARGV/'
+	for v in LANE=lane ROOT=SHUFFLE_ROOT KO=ko PARAMS=params OUT=out PORT=port \
+		TIMEOUT=limit MODULES=modules KMODDIR=kmoddir LOAD=load LEAKS=leaks 9P=use9p; do
+		name=${v#*=}
+		printf 'RUN_%s=%q\n' "${v%%=*}" "${!name}"
+	done
+} >"$run/env"
+
+# The guest watches the limit itself and can tell what hangs; this is for a
+# guest that cannot.  UML gets pipes: it cannot poll a file and would make a
+# terminal non-blocking.
+set +e
+if [[ $lane == uml* ]]; then
+	mkfifo "$run/pipe" "$run/pipe2"
+	cat <"$run/pipe" &
+	catpid=$!
+	cat <"$run/pipe2" >>"$console" &
+	cat2pid=$!
+	timeout -k 10 $((limit + 60)) "${vm[@]}" </dev/null >"$run/pipe" 2>"$run/pipe2" &
+	vmpid=$!
+	wait "$vmpid"
+	vmstatus=$?
+	wait "$catpid" "$cat2pid"
+else
+	timeout -k 10 $((limit + 60)) "${vm[@]}" </dev/null 2>>"$console" &
+	vmpid=$!
+	wait "$vmpid"
+	vmstatus=$?
+fi
+vmpid=
+set -e
+
+if [ -s "$run/status" ]; then
+	status=$(cat "$run/status")
+elif [ "$vmstatus" = 124 ] || [ "$vmstatus" = 137 ]; then
+	printf 'lane %s: the guest did not end within %s s; its console ends:\n' "$lane" $((limit + 60))
+	tail -40 "$console"
+	status=124
+else
+	printf 'lane %s: the guest died (%s); its console ends:\n' "$lane" "$vmstatus"
+	tail -40 "$console"
+	status=71
+fi
+if [ -s "$run/kmemleak" ]; then
+	sed 's/^unreferenced/kmemleak: unreferenced/' "$run/kmemleak" >>"$console"
+fi
+if [ "$allow" = 0 ] && splats "$console" >"$run/splats"; then
+	printf 'lane %s: the kernel complained (%s):\n' "$lane" "$out/console.log"
+	cat "$run/splats"
+	status=70
+fi
+exit "$status"
