@@ -70,8 +70,8 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	if (w->type == SHUFFLE_DATA) {
 		if (!w->nonce || w->payload > left - hdr)
 			return -EBADMSG;
-		/* a + b cannot wrap: both are compared by subtraction */
-		if (w->b > w->a || w->payload > w->a - w->b)
+		/* nothing can wrap: compared by subtraction */
+		if (w->a > SHUFFLE_MAX_LEN || w->b > w->a || w->payload > w->a - w->b)
 			return -EBADMSG;
 		return (int)hdr;
 	}

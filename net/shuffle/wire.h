@@ -36,6 +36,7 @@
 #define SHUFFLE_WIRE_DATA_HDR	40U	/* base and DATA's own fields */
 #define SHUFFLE_WIRE_MAX_HDR	40U
 #define SHUFFLE_UNSCHED_UNIT	64U	/* bytes */
+#define SHUFFLE_MAX_LEN		(1ULL << 50)	/* sums of all members stay below 2^62 */
 #define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
 
 enum shuffle_wire_type {

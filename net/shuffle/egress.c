@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sending data: the next packet is chosen when there is room for it in the
+ * host's own queues, so that the schedule, and not a qdisc, decides.
+ *
+ * sn->egress_lock guards the list of sockets that have data; each on it holds a
+ * reference.  Within a socket operations take turns, within an operation the
+ * policy chooses.
+ */
+#include <linux/slab.h>
+#include <linux/udp.h>
+
+#include "shuffle.h"
+#include "trace.h"
+
+/* super-packets that one run of the tasklet sends */
+#define SHUFFLE_EGRESS_BURST	64
+
+static u32 egress_limit(const struct shuffle_net *sn)
+{
+	u32 kb = READ_ONCE(shuffle_params.egress_kbytes);
+
+	if (kb)
+		return min_t(u32, kb, 65536) << 10;
+	/* The next one is chosen while the last one leaves.  skb->truesize is
+	 * what is counted: payload, headers and the skb itself.
+	 */
+	return 2 * shuffle_grant_unit(sn, 1500);
+}
+
+static u32 queued(const struct shuffle_net *sn)
+{
+	u32 n = 0;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		/* pairs with shuffle_udp_open() */
+		if (smp_load_acquire(&sn->udp[i]))
+			n += sk_wmem_alloc_get(sn->udp[i]->sk);
+	return n;
+}
+
+/**
+ * shuffle_egress_kick() - an operation may have something to send
+ * @op: operation
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_egress_kick(struct shuffle_op *op)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	bool added = false;
+
+	if (!op->ptx.heap.n && list_empty(&op->retrans))
+		return;
+	if (list_empty(&op->tx_node))
+		list_add_tail(&op->tx_node, &ssk->tx_ops);
+	spin_lock(&sn->egress_lock);
+	if (list_empty(&ssk->egress_node)) {
+		sock_hold(&ssk->sk);
+		list_add_tail(&ssk->egress_node, &sn->egress_socks);
+		added = true;
+	}
+	spin_unlock(&sn->egress_lock);
+	if (added)
+		tasklet_schedule(&sn->egress);
+}
+
+/**
+ * shuffle_egress_room() - a packet of ours has left a qdisc
+ * @sn: namespace
+ *
+ * Context: any, also under qdisc locks.
+ */
+void shuffle_egress_room(struct shuffle_net *sn)
+{
+	/* pairs with the barrier in egress_run(): either it sees the room, or we
+	 * see the socket that it has put back
+	 */
+	smp_mb();
+	if (!list_empty(&sn->egress_socks) && queued(sn) < egress_limit(sn))
+		tasklet_schedule(&sn->egress);
+}
+
+static struct shuffle_chunk *chunk_at(struct shuffle_op *op, u32 rank, u64 off)
+{
+	struct shuffle_chunk *chunk;
+
+	list_for_each_entry(chunk, &op->out[rank].chunks, node)
+		if (off < chunk->off + chunk->len)
+			return off >= chunk->off ? chunk : NULL;
+	return NULL;
+}
+
+/* Let the skb's frags cover bytes [from, to) of a chunk's wire layout. */
+static void add_frags(struct sk_buff *skb, const struct shuffle_chunk *chunk, u32 from, u32 to)
+{
+	u32 pos = 0;
+	u32 i;
+
+	for (i = 0; i < chunk->nr_frags && pos < to; i++) {
+		const struct page_frag *f = &chunk->frag[i];
+		u32 a = max(from, pos);
+		u32 b = min(to, pos + f->size);
+
+		if (a < b) {
+			get_page(f->page);
+			skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, f->page,
+					f->offset + (a - pos), b - a, b - a);
+		}
+		pos += f->size;
+	}
+	/* we keep these pages: nobody may write to them */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+}
+
+/* Copy bytes of a chunk's wire layout. */
+static void chunk_copy(const struct shuffle_chunk *chunk, u32 from, u32 len, u8 *to)
+{
+	u32 pos = 0;
+	u32 i;
+
+	for (i = 0; i < chunk->nr_frags && len; i++) {
+		const struct page_frag *f = &chunk->frag[i];
+
+		if (from < pos + f->size) {
+			u32 n = min(len, pos + f->size - from);
+
+			memcpy(to, page_address(f->page) + f->offset + (from - pos), n);
+			to += n;
+			from += n;
+			len -= n;
+		}
+		pos += f->size;
+	}
+}
+
+/* Bytes [start, end) of a chunk as packets smaller than they were laid out: the
+ * path has shrunk.  Rare, so it copies.
+ */
+static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+		       const struct shuffle_chunk *chunk, u64 start, u64 end,
+		       u32 payload, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_DATA,
+		.op_id = op->id,
+		.nonce = op->nonce,
+		.src_rank = op->group->rank,
+		.dst_rank = rank,
+		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
+		.unsched = op->out[rank].unsched,
+		.a = op->ptx.msg[rank].len,
+	};
+
+	while (start < end) {
+		u32 in_chunk = start - chunk->off;
+		u32 idx = in_chunk / chunk->pkt;
+		u32 at = in_chunk % chunk->pkt;
+		u32 n = min_t(u64, end - start, min(payload, chunk->pkt - at));
+		struct sk_buff *skb;
+
+		skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank,
+					 SHUFFLE_WIRE_DATA_HDR + n, false);
+		if (!skb)
+			return;
+		w.b = start;
+		w.payload = n;
+		shuffle_wire_build(skb_put(skb, SHUFFLE_WIRE_DATA_HDR), &w);
+		chunk_copy(chunk, idx * (chunk->pkt + SHUFFLE_WIRE_DATA_HDR) +
+			   SHUFFLE_WIRE_DATA_HDR + at, n, skb_put(skb, n));
+		__skb_queue_tail(q, skb);
+		SHUFFLE_INC(sn, DataOut);
+		SHUFFLE_ADD(sn, DataBytesOut, n);
+		start += n;
+	}
+}
+
+/* Send the whole packets of a chunk that cover [start, end).  Returns the byte
+ * behind the last one.
+ */
+static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+		      const struct shuffle_chunk *chunk, u64 start, u64 end,
+		      struct sk_buff_head *q)
+{
+	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
+	struct sk_buff *skb;
+	u32 first, last, from, to, payload;
+
+	end = min(end, chunk->off + chunk->len);
+	first = (u32)(start - chunk->off) / chunk->pkt;
+	last = (u32)(end - 1 - chunk->off) / chunk->pkt;
+	from = first * stride;
+	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
+	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
+
+	skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank, 0, false);
+	if (!skb)
+		return end;	/* lost, like any packet: the receiver asks again */
+	payload = shuffle_route_payload(&op->group->member[rank].addr, skb_dst(skb));
+	if (unlikely(chunk->pkt > payload)) {
+		kfree_skb(skb);
+		send_small(sn, op, rank, chunk, chunk->off + (u64)first * chunk->pkt,
+			   end, payload, q);
+		return end;
+	}
+	add_frags(skb, chunk, from, to);
+	if (last > first) {
+		skb_shinfo(skb)->gso_size = stride;
+		skb_shinfo(skb)->gso_segs = last - first + 1;
+		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	}
+	__skb_queue_tail(q, skb);
+	SHUFFLE_ADD(sn, DataOut, last - first + 1);
+	SHUFFLE_ADD(sn, DataBytesOut, end - (chunk->off + (u64)first * chunk->pkt));
+	return end;
+}
+
+static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
+{
+	struct shuffle_retrans *r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
+	struct shuffle_chunk *chunk = chunk_at(op, r->rank, r->start);
+	u64 end = r->end;
+
+	if (chunk) {
+		end = send_chunk(sn, op, r->rank, chunk, r->start,
+				 min(r->end, r->start + op->ptx.unit), q);
+		SHUFFLE_ADD(sn, RetransBytes, end - r->start);
+	}
+	r->start = end;
+	if (r->start >= r->end) {
+		list_del(&r->node);
+		op->nr_retrans--;
+		kfree(r);
+	}
+}
+
+/* Choose and build what an operation sends next.  False: it has nothing. */
+static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
+{
+	struct shuffle_tx_sched *m;
+	struct shuffle_chunk *chunk;
+	u64 end;
+	u32 rank;
+
+	if (!list_empty(&op->retrans)) {
+		send_retrans(sn, op, q);
+		return true;
+	}
+	rank = shuffle_policy_tx_pick(&op->ptx);
+	if (rank == SHUFFLE_NONE)
+		return false;
+	m = &op->ptx.msg[rank];
+	chunk = chunk_at(op, rank, m->next);
+	if (WARN_ON_ONCE(!chunk)) {
+		shuffle_heap_remove(&op->ptx.heap, rank);
+		return true;
+	}
+	end = send_chunk(sn, op, rank, chunk, m->next,
+			 min(m->limit, m->next + op->ptx.unit), q);
+	m->next = end;
+	op->out[rank].said_at = shuffle_now();
+	shuffle_policy_tx_update(&op->ptx, rank);
+	if (m->next == m->len)
+		shuffle_timer_start(op);	/* for its ACK */
+	return true;
+}
+
+/* The next socket's turn.  False: no socket has anything. */
+static bool egress_turn(struct shuffle_net *sn)
+{
+	struct shuffle_sock *ssk;
+	struct sk_buff_head q;
+	struct shuffle_op *op;
+	bool more = false;
+
+	spin_lock(&sn->egress_lock);
+	ssk = list_first_entry_or_null(&sn->egress_socks, struct shuffle_sock, egress_node);
+	if (ssk)
+		list_del_init(&ssk->egress_node);
+	spin_unlock(&sn->egress_lock);
+	if (!ssk)
+		return false;
+
+	__skb_queue_head_init(&q);
+	spin_lock(&ssk->lock);
+	op = list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
+	if (op) {
+		if (send_one(sn, op, &q) &&
+		    (op->ptx.heap.n || !list_empty(&op->retrans)))
+			list_move_tail(&op->tx_node, &ssk->tx_ops);
+		else
+			list_del_init(&op->tx_node);
+		more = !list_empty(&ssk->tx_ops);
+	}
+	if (more) {
+		spin_lock(&sn->egress_lock);
+		if (list_empty(&ssk->egress_node)) {
+			sock_hold(&ssk->sk);
+			list_add_tail(&ssk->egress_node, &sn->egress_socks);
+		}
+		spin_unlock(&sn->egress_lock);
+	}
+	spin_unlock(&ssk->lock);
+	shuffle_xmit_flush(sn, &q);
+	sock_put(&ssk->sk);
+	return true;
+}
+
+static void egress_run(struct tasklet_struct *t)
+{
+	struct shuffle_net *sn = from_tasklet(sn, t, egress);
+	int n = 0;
+
+	for (;;) {
+		/* pairs with shuffle_egress_room() */
+		smp_mb();
+		if (queued(sn) >= egress_limit(sn))
+			return;
+		if (n++ == SHUFFLE_EGRESS_BURST) {
+			/* nobody queues here (a device without qdisc): let
+			 * others have the CPU
+			 */
+			tasklet_schedule(t);
+			return;
+		}
+		if (!egress_turn(sn))
+			return;
+	}
+}
+
+void shuffle_egress_init(struct shuffle_net *sn)
+{
+	spin_lock_init(&sn->egress_lock);
+	INIT_LIST_HEAD(&sn->egress_socks);
+	tasklet_setup(&sn->egress, egress_run);
+}
+
+/* No socket is left, and no packet of ours calls back any more. */
+void shuffle_egress_exit(struct shuffle_net *sn)
+{
+	tasklet_kill(&sn->egress);
+}

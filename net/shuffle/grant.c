@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Granting: how much may be on its way to this host, and who gets it.  The policy
+ * chooses, this file knows links and memory.  Under ssk->lock, any context.
+ */
+#include "shuffle.h"
+#include "trace.h"
+
+/**
+ * shuffle_grant_max_out() - most that may be granted and not arrived, per host
+ * @sn: namespace
+ *
+ * max_out_grants = overcommit * RTTbytes (section 3.4).
+ *
+ * Return: bytes.
+ */
+u64 shuffle_grant_max_out(const struct shuffle_net *sn)
+{
+	return shuffle_route_rtt_bytes(sn) * clamp(READ_ONCE(shuffle_params.overcommit), 1U, 1000U);
+}
+
+/**
+ * shuffle_grant_unit() - bytes that are granted, and sent, as one
+ * @sn: namespace
+ * @pkt: payload bytes of a packet
+ *
+ * Half of RTTbytes in whole packets: one GRANT for each packet would cost 4 % of
+ * the reverse link at MTU 1500, and more than that half would come in bursts
+ * (section 3.3 randomises them away, a super-packet would bring them back).
+ *
+ * Return: bytes, a multiple of @pkt.
+ */
+u32 shuffle_grant_unit(const struct shuffle_net *sn, u32 pkt)
+{
+	u64 half = shuffle_route_rtt_bytes(sn) / 2;
+	u32 n = min_t(u64, half, SHUFFLE_CHUNK_MAX) / pkt;
+
+	return max(n, 1U) * pkt;
+}
+
+/* Bytes of payload that the socket can still promise to hold.  An skb costs up
+ * to twice its payload, as SO_RCVBUF is doubled for.
+ */
+static u64 room(struct shuffle_sock *ssk)
+{
+	s64 left = READ_ONCE(ssk->sk.sk_rcvbuf);
+	struct shuffle_op *op;
+	u64 out = 0;
+	int i;
+
+	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
+		hlist_for_each_entry(op, &ssk->ops[i], node)
+			if (!op->ended)
+				out += op->prx.outstanding;
+	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
+	left -= 2 * out;
+	/* whatever the buffer, one unit at a time must go on */
+	if (left <= 0)
+		return !out && !atomic_read(&ssk->sk.sk_rmem_alloc) ? U32_MAX : 0;
+	return left / 2;
+}
+
+static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_in *in, *tmp;
+
+	list_for_each_entry_safe(in, tmp, &op->dirty, dirty) {
+		u32 rank = in - op->in;
+		struct shuffle_wire w = {
+			.type = SHUFFLE_GRANT,
+			.op_id = op->id,
+			.nonce = in->nonce,
+			.a = op->prx.msg[rank].granted,
+			.b = in->have.prefix,
+		};
+
+		list_del_init(&in->dirty);
+		in->granted_sent = w.a;
+		shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
+		SHUFFLE_INC(sn, GrantOut);
+		trace_shuffle_grant_out(op, rank, w.a);
+	}
+}
+
+/**
+ * shuffle_grant_op() - grant what may be granted now
+ * @op: operation
+ * @q: packets
+ * @now: ns
+ *
+ * Runs after every arrival, and when the reader has made room.
+ */
+void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	u64 rtt_bytes, max_out, left;
+	u32 share;
+	u32 i;
+
+	if (op->ended || !op->prx.heap.n)
+		return;
+	share = max(atomic_read(&sn->rx_ops), 1);
+	rtt_bytes = shuffle_route_rtt_bytes(sn);
+	/* operations share the downlink evenly */
+	max_out = div_u64(shuffle_grant_max_out(sn), share);
+	left = room(ssk);
+	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
+	       SHUFFLE_NONE) {
+		struct shuffle_in *in = &op->in[i];
+
+		if (list_empty(&in->dirty)) {
+			if (!in->rtt_at) {
+				in->rtt_off = in->granted_sent;
+				in->rtt_at = now;
+			}
+			if (op->prx.msg[i].received == in->granted_sent) {
+				/* nothing was on its way: the wait begins now */
+				in->progress_at = now;
+				in->wait_ns = shuffle_timer_rto(op);
+			}
+			list_add_tail(&in->dirty, &op->dirty);
+		}
+		left -= min_t(u64, left, op->prx.unit);
+	}
+	if (!list_empty(&op->dirty)) {
+		send_grants(op, q);
+		shuffle_timer_start(op);
+	}
+	if (left >= op->prx.unit || !op->prx.heap.n || op->prx.outstanding >= max_out)
+		return;
+	/* Memory is what holds grants back.  Whole messages may never fit: let
+	 * the reader have parts.
+	 */
+	if (!ssk->pressure) {
+		ssk->pressure = true;
+		SHUFFLE_INC(sn, Pressure);
+	}
+	if (list_empty(&ssk->ready))
+		for (i = 0; i < op->prx.n; i++)
+			shuffle_in_queue(op, i);
+}
+
+/**
+ * shuffle_grant_sock() - the reader has made room
+ * @ssk: socket
+ * @q: packets
+ */
+void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q)
+{
+	struct shuffle_op *op;
+	u64 now = shuffle_now();
+	int i;
+
+	if (atomic_read(&ssk->sk.sk_rmem_alloc) < READ_ONCE(ssk->sk.sk_rcvbuf) / 4)
+		ssk->pressure = false;
+	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
+		hlist_for_each_entry(op, &ssk->ops[i], node)
+			shuffle_grant_op(op, q, now);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Addresses and groups: the ordered list of members. */
+#include <linux/in.h>
+#include <linux/slab.h>
+#include <net/dst.h>
+#include <net/ipv6.h>
+
+#include "shuffle.h"
+
+/**
+ * shuffle_addr_check() - is this an address a member can have?
+ * @a: from user space, copied
+ *
+ * Context: any.
+ * Return: 0, -EAFNOSUPPORT, -EINVAL (reserved bytes, port-independent form) or
+ * -EADDRNOTAVAIL (wildcard, multicast, broadcast).
+ */
+int shuffle_addr_check(const struct sockaddr_shuffle *a)
+{
+	const struct in6_addr *a6 = (const struct in6_addr *)a->shs_addr;
+	__be32 a4;
+
+	if (a->shs_family != shuffle_params.family)
+		return -EAFNOSUPPORT;
+	if (a->shs_reserved)
+		return -EINVAL;
+	switch (a->shs_ip_family) {
+	case AF_INET:
+		memcpy(&a4, a->shs_addr, 4);
+		if (memchr_inv(a->shs_addr + 4, 0, 12) || a->shs_scope_id)
+			return -EINVAL;
+		if (ipv4_is_zeronet(a4) || ipv4_is_multicast(a4) || ipv4_is_lbcast(a4))
+			return -EADDRNOTAVAIL;
+		return 0;
+#if IS_ENABLED(CONFIG_IPV6)
+	case AF_INET6:
+		if (ipv6_addr_any(a6) || ipv6_addr_is_multicast(a6) ||
+		    ipv6_addr_v4mapped(a6))
+			return -EADDRNOTAVAIL;
+		if (a->shs_scope_id && !(ipv6_addr_type(a6) & IPV6_ADDR_LINKLOCAL))
+			return -EINVAL;
+		return 0;
+#endif
+	}
+	return -EAFNOSUPPORT;
+}
+
+/**
+ * shuffle_addr_is() - compare with an address from a packet
+ * @a: address
+ * @ip_family: AF_INET or AF_INET6
+ * @addr: 4 or 16 bytes
+ */
+bool shuffle_addr_is(const struct sockaddr_shuffle *a, u16 ip_family, const void *addr)
+{
+	return a->shs_ip_family == ip_family &&
+	       !memcmp(a->shs_addr, addr, ip_family == AF_INET ? 4 : 16);
+}
+
+static void group_free(struct shuffle_group_obj *group)
+{
+	u32 i;
+
+	for (i = 0; i < group->count; i++)
+		dst_release(group->member[i].dst);
+	kvfree(group);
+}
+
+/**
+ * shuffle_group_put() - drop a reference
+ * @group: group or NULL
+ *
+ * Context: process.
+ */
+void shuffle_group_put(struct shuffle_group_obj *group)
+{
+	if (group && refcount_dec_and_test(&group->ref))
+		group_free(group);
+}
+
+static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
+		      sockptr_t optval)
+{
+	const struct sockaddr_shuffle *self = &ssk->addr;
+	struct sockaddr_shuffle a;
+	u32 i;
+	int err;
+
+	for (i = 0; i < group->count; i++) {
+		if (copy_from_sockptr_offset(&a, optval,
+					     offsetof(struct shuffle_group, members) +
+					     i * sizeof(a), sizeof(a)))
+			return -EFAULT;
+		err = shuffle_addr_check(&a);
+		if (err)
+			return err;
+		if (!a.shs_port || a.shs_ip_family != self->shs_ip_family)
+			return -EINVAL;
+		group->member[i].addr = a;
+	}
+	a = group->member[group->rank].addr;
+	if (!shuffle_addr_is(&a, self->shs_ip_family, self->shs_addr) ||
+	    a.shs_port != self->shs_port)
+		return -EADDRNOTAVAIL;
+	return 0;
+}
+
+/**
+ * shuffle_group_set() - option SHUFFLE_GROUP
+ * @ssk: a bound socket
+ * @optval: struct shuffle_group
+ * @optlen: its size
+ *
+ * Context: process, lock_sock held.
+ * Return: 0, or -EINVAL, -EFAULT, -ENOMEM, -EBUSY (operations are running),
+ * -EADDRNOTAVAIL (members[rank] is not our address) or -EAFNOSUPPORT.
+ */
+int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
+{
+	struct shuffle_group_obj *group, *old;
+	struct shuffle_group head;
+	int err;
+
+	if (!ssk->addr.shs_family)
+		return -EINVAL;
+	if (optlen < sizeof(head))
+		return -EINVAL;
+	if (copy_from_sockptr(&head, optval, sizeof(head)))
+		return -EFAULT;
+	if (!head.count || head.count > SHUFFLE_MAX_MEMBERS || head.rank >= head.count)
+		return -EINVAL;
+	if (optlen != sizeof(head) + head.count * sizeof(struct sockaddr_shuffle))
+		return -EINVAL;
+
+	group = kvzalloc(struct_size(group, member, head.count), GFP_KERNEL_ACCOUNT);
+	if (!group)
+		return -ENOMEM;
+	refcount_set(&group->ref, 1);
+	group->rank = head.rank;
+	group->count = head.count;
+	err = group_read(ssk, group, optval);
+	if (err) {
+		group_free(group);
+		return err;
+	}
+
+	spin_lock_bh(&ssk->lock);
+	old = group;
+	if (!ssk->nr_ops) {
+		old = ssk->group;
+		ssk->group = group;
+	} else {
+		err = -EBUSY;
+	}
+	spin_unlock_bh(&ssk->lock);
+	shuffle_group_put(old);
+	return err;
+}
+
+/**
+ * shuffle_group_get() - read the option SHUFFLE_GROUP back
+ * @ssk: socket
+ * @optval: room for struct shuffle_group; less than all of it gets the head only
+ * @optlen: in: size of the room; out: bytes written
+ *
+ * Context: process, lock_sock held (the group cannot change).
+ * Return: 0, -ENOTCONN, -EINVAL or -EFAULT.
+ */
+int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen)
+{
+	struct shuffle_group_obj *group = ssk->group;
+	struct shuffle_group head = {};
+	char __user *to;
+	int len;
+	u32 i;
+
+	if (!group)
+		return -ENOTCONN;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < (int)sizeof(head))
+		return -EINVAL;
+	head.rank = group->rank;
+	head.count = group->count;
+	if (copy_to_user(optval, &head, sizeof(head)))
+		return -EFAULT;
+	to = optval + sizeof(head);
+	len -= sizeof(head);
+	for (i = 0; i < group->count && len >= (int)sizeof(group->member[i].addr); i++) {
+		if (copy_to_user(to, &group->member[i].addr, sizeof(group->member[i].addr)))
+			return -EFAULT;
+		to += sizeof(group->member[i].addr);
+		len -= sizeof(group->member[i].addr);
+	}
+	return put_user((int)(to - optval), optlen);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Incoming messages: what has arrived, in the skbs it came in, until it is read.
+ * All under ssk->lock, any context.
+ */
+#include <linux/slab.h>
+
+#include "shuffle.h"
+#include "trace.h"
+
+/* A sender may round a grant up to its packet; more is not a mistake. */
+#define SHUFFLE_GRANT_SLACK	65536
+
+static struct shuffle_net *op_net(const struct shuffle_op *op)
+{
+	return shuffle_net(sock_net(&op->ssk->sk));
+}
+
+/**
+ * shuffle_in_free_piece() - free a received skb and its charge
+ * @ssk: socket it is charged to
+ * @skb: on no list
+ */
+void shuffle_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
+{
+	atomic_sub(skb->truesize, &ssk->sk.sk_rmem_alloc);
+	sk_mem_uncharge(&ssk->sk, skb->truesize);
+	consume_skb(skb);
+}
+
+/**
+ * shuffle_in_purge() - free all that is held of a message
+ * @op: operation
+ * @rank: message
+ */
+void shuffle_in_purge(struct shuffle_op *op, u32 rank)
+{
+	struct rb_root *root = &op->in[rank].pieces;
+	struct rb_node *node;
+
+	while ((node = rb_first(root))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		rb_erase(node, root);
+		shuffle_in_free_piece(op->ssk, skb);
+	}
+}
+
+/**
+ * shuffle_in_readable() - is there something for the reader?
+ * @in: message
+ * @pressure: the reader has to take parts
+ */
+bool shuffle_in_readable(struct shuffle_in *in, bool pressure)
+{
+	if (in->complete)
+		return true;
+	return in->have.prefix > in->read && (pressure || in->read);
+}
+
+/**
+ * shuffle_in_queue() - let the reader know if there is something
+ * @op: operation
+ * @rank: message
+ */
+void shuffle_in_queue(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_sock *ssk = op->ssk;
+
+	if (!list_empty(&in->ready.node) || !shuffle_in_readable(in, ssk->pressure))
+		return;
+	list_add_tail(&in->ready.node, &ssk->ready);
+	ssk->sk.sk_data_ready(&ssk->sk);
+}
+
+static void insert_piece(struct shuffle_in *in, struct sk_buff *skb)
+{
+	struct rb_node **link = &in->pieces.rb_node;
+	struct rb_node *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		if (SHUFFLE_PIECE(skb)->start < SHUFFLE_PIECE(rb_to_skb(parent))->start)
+			link = &parent->rb_left;
+		else
+			link = &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &in->pieces);
+}
+
+static void send_ack(struct shuffle_op *op, u32 rank, u32 nonce, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_ACK,
+		.op_id = op->id,
+		.nonce = nonce,
+	};
+
+	shuffle_xmit_record(op_net(op), op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(op_net(op), AckOut);
+}
+
+static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+{
+	struct shuffle_in *in = &op->in[rank];
+
+	in->complete = true;
+	kfree(in->have.island);
+	in->have.island = NULL;
+	list_del_init(&in->dirty);
+	trace_shuffle_msg_done(op, rank, false);
+	send_ack(op, rank, in->nonce, q);
+	shuffle_in_queue(op, rank);
+	if (!--op->incomplete)
+		atomic_dec(&op_net(op)->rx_ops);
+	shuffle_op_check_done(op);
+}
+
+static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+{
+	struct shuffle_in *in = &op->in[w->src_rank];
+
+	in->nonce = w->nonce;
+	in->progress_at = now;
+	in->wait_ns = shuffle_timer_rto(op);
+	shuffle_policy_rx_heard(&op->prx, w->src_rank, w->a, w->unsched,
+				w->nonce + op->group->rank);
+	in->granted_sent = op->prx.msg[w->src_rank].granted;
+	shuffle_timer_start(op);
+}
+
+/* RFC 6298, on the time from a grant to its data. */
+static void sample_rto(struct shuffle_op *op, u64 ns)
+{
+	u64 err;
+
+	if (!op->srtt_ns) {
+		op->srtt_ns = ns;
+		op->rttvar_ns = ns / 2;
+		return;
+	}
+	err = ns > op->srtt_ns ? ns - op->srtt_ns : op->srtt_ns - ns;
+	op->rttvar_ns += err / 4 - op->rttvar_ns / 4;
+	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
+}
+
+static void progress(struct shuffle_op *op, struct shuffle_in *in, u64 now)
+{
+	in->progress_at = now;
+	in->wait_ns = shuffle_timer_rto(op);
+	if (!in->rtt_at || in->have.prefix <= in->rtt_off)
+		return;
+	sample_rto(op, now - in->rtt_at);
+	shuffle_route_sample(op_net(op), now - in->rtt_at);
+	in->rtt_at = 0;
+}
+
+/* Keep bytes [start, end), all of them missing so far.  @skb: ours to keep. */
+static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u64 end)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_in *in = &op->in[rank];
+	struct sock *sk = &ssk->sk;
+	int err;
+
+	if (start > in->have.prefix && !in->have.island) {
+		in->have.island = kmalloc_array(SHUFFLE_RANGES_MAX, sizeof(*in->have.island),
+						GFP_ATOMIC | __GFP_NOWARN);
+		if (!in->have.island)
+			return -ENOMEM;
+	}
+	if (!sk_rmem_schedule(sk, skb, skb->truesize))
+		return -ENOMEM;
+	err = shuffle_ranges_add(&in->have, start, end);
+	if (err)
+		return err;
+	sk_mem_charge(sk, skb->truesize);
+	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
+	SHUFFLE_PIECE(skb)->start = start;
+	SHUFFLE_PIECE(skb)->end = end;
+	insert_piece(in, skb);
+	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
+	SHUFFLE_ADD(op_net(op), DataBytesIn, end - start);
+	return 0;
+}
+
+/* Take what is new of [start, start + len).  Returns true if skb was kept. */
+static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u32 len)
+{
+	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_net *sn = op_net(op);
+	u64 end = start + len;
+	struct shuffle_range gap;
+	bool kept = false;
+	u32 fresh = 0;
+	int err = 0;
+
+	while (shuffle_ranges_missing(&in->have, start, end, &gap)) {
+		struct sk_buff *part = skb;
+
+		if (kept) {
+			/* the second new part of one skb: rare */
+			part = skb_clone(skb, GFP_ATOMIC);
+			err = part ? 0 : -ENOMEM;
+		}
+		if (!err)
+			err = keep(op, rank, part, gap.start, gap.end);
+		if (err) {
+			if (kept)
+				kfree_skb(part);
+			if (err == -ENOSPC)
+				SHUFFLE_INC(sn, DropIslands);
+			else
+				SHUFFLE_INC(sn, DropMem);
+			break;
+		}
+		kept = true;
+		fresh += gap.end - gap.start;
+		start = gap.end;
+	}
+	if (!err && fresh < len)
+		SHUFFLE_ADD(sn, DupBytes, len - fresh);
+	return kept;
+}
+
+/**
+ * shuffle_in_data() - DATA has come
+ * @op: operation; the sender is a member of its group
+ * @w: first record
+ * @skb: the packet, NULL if there is no payload
+ * @data: offset of the payload in it
+ * @len: payload bytes, of this and the records that continue it
+ * @stride: payload bytes of each record but the last
+ * @q: answers
+ * @now: ns
+ *
+ * Context: any, ssk->lock held.
+ * Return: true if @skb has been kept.
+ */
+bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
+		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
+		     struct sk_buff_head *q, u64 now)
+{
+	struct shuffle_rx_sched *m = &op->prx.msg[w->src_rank];
+	struct shuffle_in *in = &op->in[w->src_rank];
+	struct shuffle_net *sn = op_net(op);
+	bool kept = false;
+	u64 prefix;
+
+	if (m->heard && (w->nonce != in->nonce || w->a != m->len)) {
+		SHUFFLE_INC(sn, DropNonce);
+		return false;
+	}
+	if (in->complete) {
+		/* our ACK was lost, or this is a copy */
+		if (len)
+			SHUFFLE_ADD(sn, DupBytes, len);
+		send_ack(op, w->src_rank, in->nonce, q);
+		return false;
+	}
+	if (op->ended) {
+		SHUFFLE_INC(sn, DropNoOp);
+		return false;
+	}
+	op->progress_at = now;
+	if (!m->heard)
+		hear(op, w, now);
+	if (len) {
+		if (w->b > m->granted + SHUFFLE_GRANT_SLACK) {
+			SHUFFLE_INC(sn, DropNotGranted);
+			return false;
+		}
+		/* grants keep within the buffer; unscheduled data may not */
+		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) > 2 * READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
+			SHUFFLE_INC(sn, DropRcvbuf);
+			return false;
+		}
+		SHUFFLE_PIECE(skb)->base = w->b;
+		SHUFFLE_PIECE(skb)->data = data;
+		SHUFFLE_PIECE(skb)->stride = stride;
+		prefix = in->have.prefix;
+		kept = take(op, w->src_rank, skb, w->b, len);
+		if (in->have.prefix > prefix)
+			progress(op, in, now);
+	}
+	if (in->have.bytes == m->len)
+		message_complete(op, w->src_rank, q);
+	else if (kept)
+		shuffle_in_queue(op, w->src_rank);
+	return kept;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loading and unloading: an init ladder, and the same ladder down. */
+#include <linux/module.h>
+
+#include "shuffle.h"
+
+static int __init shuffle_init(void)
+{
+	int err;
+
+	err = shuffle_params_check();
+	if (err)
+		return err;
+	err = shuffle_netns_init();
+	if (err)
+		return err;
+	/* last: from here on there can be sockets */
+	err = shuffle_sock_init();
+	if (err)
+		goto err_sock;
+	return 0;
+
+err_sock:
+	shuffle_netns_exit();
+	return err;
+}
+
+static void __exit shuffle_exit(void)
+{
+	shuffle_sock_exit();
+	shuffle_netns_exit();
+}
+
+module_init(shuffle_init);
+module_exit(shuffle_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("AF_SHUFFLE: sockets for shuffles");
+MODULE_ALIAS_NETPROTO(SHUFFLE_DEFAULT_FAMILY);

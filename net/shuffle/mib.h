@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Counters of a network namespace: /proc/net/shuffle/netstat. */
+#ifndef _SHUFFLE_MIB_H
+#define _SHUFFLE_MIB_H
+
+#include <net/snmp.h>
+
+/* name, what it counts */
+#define SHUFFLE_MIB_LIST(X)							\
+	X(DataOut,		"DATA packets sent, retransmissions included")	\
+	X(DataIn,		"DATA records received")			\
+	X(DataBytesOut,		"payload bytes sent, retransmissions included")	\
+	X(DataBytesIn,		"payload bytes received that were new")		\
+	X(AnnounceOut,		"empty DATA records sent")			\
+	X(GrantOut,		"GRANT records sent")				\
+	X(GrantIn,		"GRANT records received")			\
+	X(AckOut,		"ACK records sent")				\
+	X(AckIn,		"ACK records received")				\
+	X(ResendOut,		"RESEND records sent")				\
+	X(ResendIn,		"RESEND records received")			\
+	X(CtrlPktsOut,		"packets without payload sent")			\
+	X(CtrlBytesOut,		"bytes of those, without IP and UDP headers")	\
+	X(RetransBytes,		"payload bytes sent again")			\
+	X(DupBytes,		"payload bytes received that had arrived")	\
+	X(ProbeOut,		"asked for an ACK that is overdue")		\
+	X(ReAck,		"ACK sent on behalf of a finished operation")	\
+	X(OpsStarted,		"operations started")				\
+	X(OpsDone,		"operations completed")				\
+	X(OpsFailed,		"operations failed or cancelled")		\
+	X(EarlyKept,		"packets kept for an operation not known yet")	\
+	X(EarlyClaimed,		"of these, claimed by their operation")		\
+	X(EarlyExpired,		"of these, expired")				\
+	X(EarlyFull,		"early packets dropped: no room")		\
+	X(DropMalformed,	"datagrams or rests of them dropped: malformed")\
+	X(DropVersion,		"dropped: another protocol version")		\
+	X(DropCsum,		"dropped: UDP checksum")			\
+	X(DropNoSocket,		"records dropped: no such socket")		\
+	X(DropNoOp,		"records dropped: operation not known")		\
+	X(DropMember,		"records dropped: not from that member")	\
+	X(DropNonce,		"records dropped: wrong nonce or length")	\
+	X(DropNotGranted,	"DATA dropped: far beyond its grant")		\
+	X(DropState,		"GRANT, ACK, RESEND that fits no message")	\
+	X(DropRcvbuf,		"DATA dropped: receive buffer full")		\
+	X(DropMem,		"dropped: out of memory")			\
+	X(DropIslands,		"DATA dropped: too many gaps in its message")	\
+	X(DropUdp,		"datagrams dropped: UDP receive buffer full")	\
+	X(NoRoute,		"packets not sent: no route")			\
+	X(Pressure,		"times the receive buffer held back grants")
+
+#define SHUFFLE_MIB_ENUM(name, text)	SHUFFLE_MIB_##name,
+enum {
+	SHUFFLE_MIB_LIST(SHUFFLE_MIB_ENUM)
+	SHUFFLE_MIB_MAX,
+};
+
+struct shuffle_mib {
+	unsigned long	mibs[SHUFFLE_MIB_MAX];
+};
+
+#define SHUFFLE_INC(sn, name)		SNMP_INC_STATS((sn)->mib, SHUFFLE_MIB_##name)
+#define SHUFFLE_ADD(sn, name, n)	SNMP_ADD_STATS((sn)->mib, SHUFFLE_MIB_##name, n)
+
+#endif /* _SHUFFLE_MIB_H */

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* State of a network namespace: made with it, gone with it. */
+#include <net/netns/generic.h>
+
+#include "shuffle.h"
+
+static unsigned int shuffle_net_id __read_mostly;
+
+/**
+ * shuffle_net() - our state in a network namespace
+ * @net: the namespace
+ *
+ * Context: any, while @net is alive.
+ */
+struct shuffle_net *shuffle_net(const struct net *net)
+{
+	return net_generic(net, shuffle_net_id);
+}
+
+static int __net_init shuffle_net_init(struct net *net)
+{
+	struct shuffle_net *sn = shuffle_net(net);
+	int err;
+	int i;
+
+	sn->net = net;
+	mutex_init(&sn->udp_mutex);
+	spin_lock_init(&sn->ports_lock);
+	for (i = 0; i < SHUFFLE_PORT_BUCKETS; i++)
+		INIT_HLIST_HEAD(&sn->ports[i]);
+	atomic_set(&sn->rx_ops, 0);
+	INIT_LIST_HEAD(&sn->finished);
+	spin_lock_init(&sn->finished_lock);
+	shuffle_early_init(sn);
+	shuffle_egress_init(sn);
+	sn->mib = alloc_percpu(struct shuffle_mib);
+	if (!sn->mib)
+		return -ENOMEM;
+	err = shuffle_proc_init(sn);
+	if (err)
+		free_percpu(sn->mib);
+	return err;
+}
+
+/* No user socket is left: each holds the namespace. */
+static void __net_exit shuffle_net_exit(struct net *net)
+{
+	struct shuffle_net *sn = shuffle_net(net);
+
+	shuffle_udp_close(sn);
+	shuffle_egress_exit(sn);
+	shuffle_early_exit(sn);
+	shuffle_finished_purge(sn);
+	shuffle_proc_exit(sn);
+	free_percpu(sn->mib);
+}
+
+static struct pernet_operations shuffle_net_ops = {
+	.init = shuffle_net_init,
+	.exit = shuffle_net_exit,
+	.id = &shuffle_net_id,
+	.size = sizeof(struct shuffle_net),
+};
+
+int shuffle_netns_init(void)
+{
+	return register_pernet_subsys(&shuffle_net_ops);
+}
+
+void shuffle_netns_exit(void)
+{
+	unregister_pernet_subsys(&shuffle_net_ops);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations: creation, end, cancellation.  Guarded by ssk->lock; created and
+ * freed in process context.
+ */
+#include <linux/slab.h>
+
+#include "shuffle.h"
+#include "trace.h"
+
+static struct hlist_head *bucket(struct shuffle_sock *ssk, u64 id)
+{
+	return &ssk->ops[(u32)(id ^ id >> 32) % SHUFFLE_OP_BUCKETS];
+}
+
+/**
+ * shuffle_op_find() - look an operation up
+ * @ssk: its socket
+ * @id: operation id
+ *
+ * Context: any, ssk->lock held.
+ * Return: the operation (no reference), or NULL.
+ */
+struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
+{
+	struct shuffle_op *op;
+
+	lockdep_assert_held(&ssk->lock);
+	hlist_for_each_entry(op, bucket(ssk, id), node)
+		if (op->id == id)
+			return op;
+	return NULL;
+}
+
+static void op_free(struct shuffle_op *op)
+{
+	u32 i;
+
+	if (op->in)
+		for (i = 0; i < op->prx.n; i++)
+			kfree(op->in[i].have.island);
+	kvfree(op->ptx.msg);
+	kvfree(op->ptx.heap.node);
+	kvfree(op->prx.msg);
+	kvfree(op->prx.heap.node);
+	kvfree(op->out);
+	kvfree(op->in);
+	shuffle_group_put(op->group);
+	kfree(op);
+}
+
+/**
+ * shuffle_op_put() - drop a reference
+ * @op: operation
+ *
+ * Context: process, no lock of ours held.
+ */
+void shuffle_op_put(struct shuffle_op *op)
+{
+	if (refcount_dec_and_test(&op->ref))
+		op_free(op);
+}
+
+static struct shuffle_op *op_alloc(u32 n)
+{
+	struct shuffle_op *op = kzalloc(sizeof(*op), GFP_KERNEL_ACCOUNT);
+	u32 i;
+
+	if (!op)
+		return NULL;
+	op->ptx.msg = kvcalloc(n, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
+	op->ptx.heap.node = kvcalloc(n, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
+	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
+	op->prx.heap.node = kvcalloc(n, sizeof(*op->prx.heap.node), GFP_KERNEL_ACCOUNT);
+	op->out = kvcalloc(n, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
+	op->in = kvcalloc(n, sizeof(*op->in), GFP_KERNEL_ACCOUNT);
+	if (!op->ptx.msg || !op->ptx.heap.node || !op->prx.msg ||
+	    !op->prx.heap.node || !op->out || !op->in) {
+		op_free(op);
+		return NULL;
+	}
+	op->ptx.n = n;
+	op->prx.n = n;
+	for (i = 0; i < n; i++) {
+		INIT_LIST_HEAD(&op->out[i].chunks);
+		INIT_LIST_HEAD(&op->in[i].ready.node);
+		INIT_LIST_HEAD(&op->in[i].dirty);
+		op->in[i].pieces = RB_ROOT;
+		op->in[i].ready.op = op;
+		op->in[i].ready.rank = i;
+	}
+	return op;
+}
+
+/**
+ * shuffle_op_create() - start an operation
+ * @ssk: socket with a group
+ * @id: operation id
+ * @deadline_ms: from now, 0 for none
+ *
+ * Context: process, may sleep.
+ * Return: the operation with a reference for the caller, or an ERR_PTR:
+ * -ENOTCONN, -EEXIST, -ENOMEM, -ENOBUFS (too many operations).
+ */
+struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_group_obj *group;
+	struct dst_entry *dst = NULL;
+	struct shuffle_op *op;
+	u32 payload, unit;
+	int err = 0;
+	u32 i;
+
+	if (shuffle_finished_exists(sn, &ssk->addr, id))
+		return ERR_PTR(-EEXIST);
+
+	spin_lock_bh(&ssk->lock);
+	group = ssk->group;
+	if (group) {
+		refcount_inc(&group->ref);
+		dst = shuffle_route(sn, ssk, group, group->rank + 1 < group->count ?
+				    group->rank + 1 : 0);
+	}
+	spin_unlock_bh(&ssk->lock);
+	if (!group)
+		return ERR_PTR(-ENOTCONN);
+	payload = shuffle_route_payload(&group->member[0].addr, dst);
+	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
+		shuffle_route_rate(sn, dst->dev->ifindex);
+	dst_release(dst);
+
+	op = op_alloc(group->count);
+	if (!op) {
+		shuffle_group_put(group);
+		return ERR_PTR(-ENOMEM);
+	}
+	refcount_set(&op->ref, 2);
+	op->ssk = ssk;
+	op->group = group;
+	op->id = id;
+	do {
+		op->nonce = get_random_u32();
+	} while (!op->nonce);
+	op->started_at = shuffle_now();
+	op->progress_at = op->started_at;
+	/* a deadline too far to be told from none is none */
+	if (deadline_ms && deadline_ms < U32_MAX)
+		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
+	mutex_init(&op->tx_mutex);
+	INIT_LIST_HEAD(&op->tx_node);
+	INIT_LIST_HEAD(&op->retrans);
+	INIT_LIST_HEAD(&op->dirty);
+	INIT_LIST_HEAD(&op->end.node);
+	op->end.op = op;
+	op->end.rank = SHUFFLE_NONE;
+	op->unacked = group->count;
+	op->incomplete = group->count;
+	unit = shuffle_grant_unit(sn, payload);
+	op->ptx.kind = shuffle_params_policy();
+	op->ptx.seed = op->nonce;
+	op->ptx.unit = unit;
+	op->prx.kind = op->ptx.kind;
+	op->prx.hadoop_c = READ_ONCE(shuffle_params.hadoop_c);
+	op->prx.unit = unit;
+	op->prx.unheard = group->count;
+	for (i = 0; i < group->count; i++)
+		op->in[i].progress_at = op->started_at;
+	shuffle_timer_init(op);
+
+	spin_lock_bh(&ssk->lock);
+	if (shuffle_op_find(ssk, id))
+		err = -EEXIST;
+	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS)
+		err = -ENOBUFS;
+	else if (ssk->group != group)
+		err = -EBUSY;
+	if (!err) {
+		hlist_add_head(&op->node, bucket(ssk, id));
+		ssk->nr_ops++;
+		atomic_inc(&sn->rx_ops);
+		shuffle_timer_start(op);
+	}
+	spin_unlock_bh(&ssk->lock);
+	if (err) {
+		op_free(op);
+		return ERR_PTR(err);
+	}
+	SHUFFLE_INC(sn, OpsStarted);
+	trace_shuffle_op_start(op);
+	return op;
+}
+
+/* Nothing goes out or comes in any more.  ssk->lock held. */
+static void op_stop(struct shuffle_op *op)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_retrans *r, *tmp;
+	u32 i;
+
+	if (op->incomplete)
+		atomic_dec(&sn->rx_ops);
+	list_for_each_entry_safe(r, tmp, &op->retrans, node) {
+		list_del(&r->node);
+		kfree(r);
+	}
+	op->nr_retrans = 0;
+	list_del_init(&op->tx_node);
+	for (i = 0; i < op->ptx.n; i++)
+		shuffle_out_free_below(op, i, U64_MAX);
+}
+
+static void op_end(struct shuffle_op *op, int error)
+{
+	struct shuffle_sock *ssk = op->ssk;
+
+	op->ended = true;
+	op->error = error;
+	list_add_tail(&op->end.node, &ssk->ready);
+	trace_shuffle_op_end(op);
+	ssk->sk.sk_data_ready(&ssk->sk);
+	shuffle_sock_write_space(&ssk->sk);
+}
+
+/**
+ * shuffle_op_check_done() - end the operation if nothing is left to do
+ * @op: operation
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_op_check_done(struct shuffle_op *op)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+
+	if (op->ended || op->unacked || op->incomplete || !op->closed)
+		return;
+	SHUFFLE_INC(sn, OpsDone);
+	op_stop(op);
+	op_end(op, 0);
+}
+
+/**
+ * shuffle_op_fail() - end the operation with an error
+ * @op: operation
+ * @error: positive errno
+ *
+ * Messages that are complete can still be read; parts of others are dropped.
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_op_fail(struct shuffle_op *op, int error)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	u32 i;
+
+	if (op->ended)
+		return;
+	SHUFFLE_INC(sn, OpsFailed);
+	op_stop(op);
+	for (i = 0; i < op->prx.n; i++) {
+		if (op->in[i].complete)
+			continue;
+		list_del_init(&op->in[i].ready.node);
+		shuffle_in_purge(op, i);
+	}
+	op_end(op, error);
+}
+
+/**
+ * shuffle_op_unlink() - take an ended or aborted operation out and free it
+ * @op: operation; the caller is the only one who unlinks (lock_sock, or release)
+ *
+ * Context: process, may sleep; no lock of ours but the sk lock held.
+ */
+void shuffle_op_unlink(struct shuffle_op *op)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	u32 i;
+
+	spin_lock_bh(&ssk->lock);
+	if (!op->ended) {
+		SHUFFLE_INC(sn, OpsFailed);
+		op_stop(op);
+		op->ended = true;
+		op->error = ECANCELED;
+	}
+	hlist_del_init(&op->node);
+	ssk->nr_ops--;
+	list_del_init(&op->end.node);
+	for (i = 0; i < op->prx.n; i++) {
+		list_del_init(&op->in[i].ready.node);
+		shuffle_in_purge(op, i);
+	}
+	spin_unlock_bh(&ssk->lock);
+	hrtimer_cancel(&op->timer);
+	shuffle_finished_add(sn, op);
+	shuffle_op_put(op);
+}
+
+/**
+ * shuffle_op_cancel() - option SHUFFLE_CANCEL
+ * @ssk: socket
+ * @id: operation id
+ *
+ * Context: process.
+ * Return: 0, or -ENOENT if no such operation runs.
+ */
+int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id)
+{
+	struct shuffle_op *op;
+	int err = -ENOENT;
+
+	spin_lock_bh(&ssk->lock);
+	op = shuffle_op_find(ssk, id);
+	if (op && !op->ended) {
+		shuffle_op_fail(op, ECANCELED);
+		err = 0;
+	}
+	spin_unlock_bh(&ssk->lock);
+	return err;
+}

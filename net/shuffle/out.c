@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Outgoing messages: their chunks, and what receivers say about them.  All under
+ * ssk->lock, any context.
+ */
+#include <linux/slab.h>
+
+#include "shuffle.h"
+#include "trace.h"
+
+static struct shuffle_net *op_net(const struct shuffle_op *op)
+{
+	return shuffle_net(sock_net(&op->ssk->sk));
+}
+
+/**
+ * shuffle_out_free_chunk() - give a chunk's memory back
+ * @ssk: socket it is charged to
+ * @chunk: chunk on no list
+ */
+void shuffle_out_free_chunk(struct shuffle_sock *ssk, struct shuffle_chunk *chunk)
+{
+	u32 i;
+
+	for (i = 0; i < chunk->nr_frags; i++)
+		put_page(chunk->frag[i].page);
+	WRITE_ONCE(ssk->sk.sk_wmem_queued, ssk->sk.sk_wmem_queued - (int)chunk->truesize);
+	sk_mem_uncharge(&ssk->sk, chunk->truesize);
+	kfree(chunk);
+}
+
+/**
+ * shuffle_out_free_below() - free what the receiver has
+ * @op: operation
+ * @rank: message
+ * @off: chunks that end at or below are freed
+ */
+void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
+{
+	struct shuffle_chunk *chunk, *tmp;
+	bool freed = false;
+
+	list_for_each_entry_safe(chunk, tmp, &op->out[rank].chunks, node) {
+		if (chunk->off + chunk->len > off)
+			break;
+		list_del(&chunk->node);
+		shuffle_out_free_chunk(op->ssk, chunk);
+		freed = true;
+	}
+	if (freed)
+		shuffle_sock_write_space(&op->ssk->sk);
+}
+
+/**
+ * shuffle_out_limit() - recompute what a message may send
+ * @op: operation
+ * @rank: message whose granted or filled has changed
+ */
+void shuffle_out_limit(struct shuffle_op *op, u32 rank)
+{
+	const struct shuffle_out *out = &op->out[rank];
+
+	op->ptx.msg[rank].limit = min(out->granted, out->filled);
+	shuffle_policy_tx_update(&op->ptx, rank);
+}
+
+/**
+ * shuffle_out_append() - more of a message has been copied from the user
+ * @op: operation
+ * @rank: message
+ * @chunk: its next bytes
+ */
+void shuffle_out_append(struct shuffle_op *op, u32 rank, struct shuffle_chunk *chunk)
+{
+	struct shuffle_out *out = &op->out[rank];
+
+	list_add_tail(&chunk->node, &out->chunks);
+	out->filled += chunk->len;
+	shuffle_out_limit(op, rank);
+}
+
+/**
+ * shuffle_out_announce() - say how long a message is, without data
+ * @op: operation
+ * @rank: message
+ * @flags: SHUFFLE_FLAG_PROBE to be told whether it has arrived
+ * @q: packets
+ */
+void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
+{
+	struct shuffle_out *out = &op->out[rank];
+	struct shuffle_wire w = {
+		.type = SHUFFLE_DATA,
+		.flags = flags,
+		.op_id = op->id,
+		.nonce = op->nonce,
+		.unsched = out->unsched,
+		.a = op->ptx.msg[rank].len,
+	};
+
+	shuffle_xmit_record(op_net(op), op->ssk, op->group, rank, &w, q);
+	out->said_at = shuffle_now();
+	SHUFFLE_INC(op_net(op), AnnounceOut);
+}
+
+/* Is the record about a message that we have announced, from somebody who has
+ * seen it?
+ */
+static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
+{
+	if (op->ended || w->src_rank >= op->announced || w->nonce != op->nonce) {
+		if (!op->ended)
+			SHUFFLE_INC(op_net(op), DropState);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * shuffle_out_grant() - a GRANT has come
+ * @op: operation
+ * @w: the record
+ * @now: ns
+ */
+void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+{
+	struct shuffle_tx_sched *m;
+	struct shuffle_out *out;
+
+	if (!ours(op, w))
+		return;
+	out = &op->out[w->src_rank];
+	m = &op->ptx.msg[w->src_rank];
+	if (w->a > m->len || w->b > m->next) {
+		SHUFFLE_INC(op_net(op), DropState);
+		return;
+	}
+	trace_shuffle_grant_in(op, w->src_rank, w->a);
+	op->progress_at = now;
+	if (out->acked)
+		return;
+	if (out->said_at && !out->granted)
+		shuffle_route_sample(op_net(op), now - out->said_at);
+	if (w->b)
+		shuffle_out_free_below(op, w->src_rank, w->b);
+	if (w->a <= out->granted)
+		return;
+	out->granted = w->a;
+	shuffle_out_limit(op, w->src_rank);
+	shuffle_egress_kick(op);
+}
+
+/**
+ * shuffle_out_ack() - an ACK has come
+ * @op: operation
+ * @w: the record
+ * @now: ns
+ */
+void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+{
+	struct shuffle_tx_sched *m;
+	struct shuffle_out *out;
+
+	if (!ours(op, w))
+		return;
+	out = &op->out[w->src_rank];
+	m = &op->ptx.msg[w->src_rank];
+	if (m->next != m->len) {
+		SHUFFLE_INC(op_net(op), DropState);
+		return;
+	}
+	op->progress_at = now;
+	if (out->acked)
+		return;
+	out->acked = true;
+	op->unacked--;
+	trace_shuffle_msg_done(op, w->src_rank, true);
+	shuffle_out_free_below(op, w->src_rank, U64_MAX);
+	shuffle_op_check_done(op);
+}
+
+static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
+{
+	struct shuffle_retrans *r;
+
+	if (start >= end || op->nr_retrans >= SHUFFLE_MAX_RETRANS)
+		return;
+	list_for_each_entry(r, &op->retrans, node)
+		if (r->rank == rank && r->start <= start && r->end >= end)
+			return;
+	r = kmalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN);
+	if (!r)
+		return;
+	r->rank = rank;
+	r->start = start;
+	r->end = end;
+	list_add_tail(&r->node, &op->retrans);
+	op->nr_retrans++;
+}
+
+/**
+ * shuffle_out_resend() - a RESEND has come
+ * @op: operation
+ * @w: the record; nonce 0: the receiver has never heard of the message
+ * @q: packets
+ * @now: ns
+ *
+ * A range that was never sent is a lost GRANT: the range is granted.
+ */
+void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
+			struct sk_buff_head *q, u64 now)
+{
+	u32 rank = w->src_rank;
+	struct shuffle_tx_sched *m;
+	struct shuffle_out *out;
+	u64 end;
+
+	if (op->ended || rank >= op->announced)
+		return;
+	out = &op->out[rank];
+	m = &op->ptx.msg[rank];
+	trace_shuffle_resend_in(op, rank, w->a, w->b);
+	if (!w->nonce) {
+		/* not authenticated by the nonce: an announcement at most, and
+		 * no more often than a timer would ask
+		 */
+		if (now - out->said_at < NSEC_PER_MSEC)
+			return;
+		shuffle_out_announce(op, rank, 0, q);
+		return;
+	}
+	if (w->nonce != op->nonce || w->a > m->len || out->acked) {
+		SHUFFLE_INC(op_net(op), DropState);
+		return;
+	}
+	op->progress_at = now;
+	end = min(w->a + w->b, m->len);
+	if (!m->len) {
+		shuffle_out_announce(op, rank, 0, q);
+		return;
+	}
+	retransmit(op, rank, w->a, min(end, m->next));
+	if (end > out->granted) {
+		out->granted = end;
+		shuffle_out_limit(op, rank);
+	}
+	shuffle_egress_kick(op);
+}

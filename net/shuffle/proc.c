@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /proc/net/shuffle: family, netstat. */
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <net/ip.h>
+
+#include "shuffle.h"
+
+#define SHUFFLE_MIB_NAME(name, text)	#name,
+static const char * const mib_names[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_NAME) };
+
+static int family_show(struct seq_file *seq, void *v)
+{
+	seq_printf(seq, "%d\n", shuffle_params.family);
+	return 0;
+}
+
+/* The layout of /proc/net/netstat, so that nstat reads it. */
+static int netstat_show(struct seq_file *seq, void *v)
+{
+	struct shuffle_net *sn = shuffle_net(seq_file_single_net(seq));
+	int i;
+
+	seq_puts(seq, "ShuffleExt:");
+	for (i = 0; i < SHUFFLE_MIB_MAX; i++)
+		seq_printf(seq, " %s", mib_names[i]);
+	seq_puts(seq, "\nShuffleExt:");
+	for (i = 0; i < SHUFFLE_MIB_MAX; i++)
+		seq_printf(seq, " %lu", snmp_fold_field(sn->mib, i));
+	seq_putc(seq, '\n');
+	return 0;
+}
+
+int shuffle_proc_init(struct shuffle_net *sn)
+{
+	struct proc_dir_entry *dir;
+
+	dir = proc_net_mkdir(sn->net, "shuffle", sn->net->proc_net);
+	if (!dir)
+		return -ENOMEM;
+	if (!proc_create_net_single("family", 0444, dir, family_show, NULL) ||
+	    !proc_create_net_single("netstat", 0444, dir, netstat_show, NULL)) {
+		remove_proc_subtree("shuffle", sn->net->proc_net);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void shuffle_proc_exit(struct shuffle_net *sn)
+{
+	remove_proc_subtree("shuffle", sn->net->proc_net);
+}

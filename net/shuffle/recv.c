@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * recvmsg(): messages as they complete, parts of them under pressure, and the end
+ * of operations.  The sk lock makes readers take turns.
+ */
+#include <linux/slab.h>
+
+#include "shuffle.h"
+
+#define SHUFFLE_MAX_RECORDS	1024	/* returned by one call */
+
+/**
+ * struct recv_call - one recvmsg()
+ * @ssk: socket, locked
+ * @msg: the user's
+ * @rec: records so far
+ * @n: their number
+ * @max: room for so many
+ * @left: bytes of buffer left
+ */
+struct recv_call {
+	struct shuffle_sock	*ssk;
+	struct msghdr		*msg;
+	struct shuffle_record	*rec;
+	u32			n;
+	u32			max;
+	size_t			left;
+};
+
+/* Copy bytes [start, end) of a message out of a piece that holds them. */
+static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
+{
+	struct shuffle_piece *p = SHUFFLE_PIECE(skb);
+
+	while (p->start < end) {
+		u32 rel = p->start - p->base;
+		u32 idx = rel / p->stride;
+		u32 at = rel % p->stride;
+		u32 n = min_t(u64, p->stride - at, end - p->start);
+		int err;
+
+		err = skb_copy_datagram_msg(skb, p->data + at + idx *
+					    (p->stride + SHUFFLE_WIRE_DATA_HDR), msg, n);
+		if (err)
+			return err;
+		p->start += n;
+	}
+	return 0;
+}
+
+/* The piece that the reader needs next, if it has arrived.  ssk->lock held. */
+static struct sk_buff *next_piece(struct shuffle_in *in)
+{
+	struct rb_node *node = rb_first(&in->pieces);
+
+	if (!node || SHUFFLE_PIECE(rb_to_skb(node))->start != in->read)
+		return NULL;
+	return rb_to_skb(node);
+}
+
+/* Copy what has arrived of a message and fits. */
+static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_record *rec = &c->rec[c->n++];
+	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_sock *ssk = c->ssk;
+	struct sk_buff *skb;
+	int err = 0;
+
+	memset(rec, 0, sizeof(*rec));
+	rec->op_id = op->id;
+	rec->type = SHUFFLE_RECORD_DATA;
+	rec->rank = rank;
+	rec->offset = in->read;
+
+	/* the lock is dropped to copy; only readers take pieces out, and we are
+	 * the reader
+	 */
+	spin_lock_bh(&ssk->lock);
+	rec->msg_len = op->prx.msg[rank].len;
+	while (c->left && (skb = next_piece(in))) {
+		struct shuffle_piece *p = SHUFFLE_PIECE(skb);
+		u64 end = min_t(u64, p->end, p->start + c->left);
+		u32 n = end - p->start;
+
+		rb_erase(&skb->rbnode, &in->pieces);
+		spin_unlock_bh(&ssk->lock);
+		err = copy_piece(skb, end, c->msg);
+		spin_lock_bh(&ssk->lock);
+		in->read = end;
+		rec->len += n;
+		c->left -= n;
+		/* after a fault the bytes are lost, but the message goes on */
+		p->start = end;
+		if (end == p->end || op->ended) {
+			if (end == p->end || !in->complete) {
+				shuffle_in_free_piece(ssk, skb);
+				skb = NULL;
+			}
+		}
+		if (skb) {
+			/* it was the first, and is again */
+			struct rb_node **link = &in->pieces.rb_node;
+			struct rb_node *parent = NULL;
+
+			while (*link) {
+				parent = *link;
+				link = &parent->rb_left;
+			}
+			rb_link_node(&skb->rbnode, parent, link);
+			rb_insert_color(&skb->rbnode, &in->pieces);
+		}
+		if (err)
+			break;
+	}
+	if (in->complete && in->read == rec->msg_len)
+		rec->flags = SHUFFLE_RECORD_LAST;
+	else if (!rec->len)
+		c->n--;		/* it has failed meanwhile, or there is no room */
+	spin_unlock_bh(&ssk->lock);
+	return err;
+}
+
+/* DONE, or FAILED and who is missing.  Returns true when all has been said. */
+static bool read_end(struct recv_call *c, struct shuffle_op *op)
+{
+	struct shuffle_record *rec;
+	u32 i;
+
+	if (!op->end_cursor) {
+		rec = &c->rec[c->n++];
+		memset(rec, 0, sizeof(*rec));
+		rec->op_id = op->id;
+		rec->type = op->error ? SHUFFLE_RECORD_FAILED : SHUFFLE_RECORD_DONE;
+		rec->error = op->error;
+		op->end_cursor = 1;
+	}
+	if (!op->error)
+		return true;
+	/* nothing changes any more in an operation that has ended */
+	for (i = op->end_cursor - 1; i < op->prx.n; i++) {
+		u16 flags = 0;
+
+		if (!op->in[i].complete)
+			flags |= SHUFFLE_MISSING_RECV;
+		if (!op->out[i].acked)
+			flags |= SHUFFLE_MISSING_ACK;
+		if (!flags)
+			continue;
+		if (c->n == c->max)
+			break;
+		rec = &c->rec[c->n++];
+		memset(rec, 0, sizeof(*rec));
+		rec->op_id = op->id;
+		rec->type = SHUFFLE_RECORD_MISSING;
+		rec->flags = flags;
+		rec->rank = i;
+	}
+	op->end_cursor = i + 1;
+	return i == op->prx.n;
+}
+
+/* Take from the head of ssk->ready.  Returns 1 if there may be more to take, 0 if
+ * not, or an error.
+ */
+static int take_ready(struct recv_call *c)
+{
+	struct shuffle_sock *ssk = c->ssk;
+	struct shuffle_ready *ready;
+	struct shuffle_op *op;
+	struct shuffle_in *in;
+	int err;
+
+	spin_lock_bh(&ssk->lock);
+	ready = list_first_entry_or_null(&ssk->ready, struct shuffle_ready, node);
+	spin_unlock_bh(&ssk->lock);
+	if (!ready || c->n == c->max)
+		return 0;
+	op = ready->op;
+	if (ready->rank == SHUFFLE_NONE) {
+		if (!read_end(c, op))
+			return 0;
+		shuffle_op_unlink(op);
+		return 1;
+	}
+	in = &op->in[ready->rank];
+	/* a part only if it is all that there is room for: the next call begins
+	 * with a whole message
+	 */
+	if (c->n && in->complete && op->prx.msg[ready->rank].len - in->read > c->left)
+		return 0;
+	if (!c->left && !c->n && in->read < op->prx.msg[ready->rank].len)
+		return -EMSGSIZE;
+	err = read_message(c, op, ready->rank);
+	if (err)
+		return err;
+
+	spin_lock_bh(&ssk->lock);
+	if (in->complete ? in->read == op->prx.msg[in->ready.rank].len :
+			   op->ended || !next_piece(in))
+		list_del_init(&ready->node);
+	spin_unlock_bh(&ssk->lock);
+	return c->left > 0 || list_empty(&ready->node);
+}
+
+static bool nothing_ready(struct shuffle_sock *ssk)
+{
+	bool empty;
+
+	spin_lock_bh(&ssk->lock);
+	empty = list_empty(&ssk->ready);
+	spin_unlock_bh(&ssk->lock);
+	return empty;
+}
+
+static int wait_ready(struct shuffle_sock *ssk, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &ssk->sk;
+	int err = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (nothing_ready(ssk)) {
+		if (!timeo)
+			err = -EAGAIN;
+		else if (signal_pending(current))
+			err = sock_intr_errno(timeo);
+		if (err)
+			break;
+		release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		lock_sock(sk);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/**
+ * shuffle_recv_recvmsg() - recvmsg() on an AF_SHUFFLE socket
+ * @sock: socket
+ * @msg: buffer, and room for records
+ * @len: bytes of buffer
+ * @flags: MSG_DONTWAIT
+ *
+ * Context: process, may sleep.
+ * Return: bytes copied, 0 if the records have none.
+ */
+int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct sk_buff_head q;
+	struct recv_call c = {
+		.ssk = shuffle_sk(sk),
+		.msg = msg,
+		.left = min_t(size_t, len, INT_MAX),
+	};
+	size_t room;
+	int err;
+
+	if (flags & ~(MSG_DONTWAIT | MSG_CMSG_COMPAT | MSG_NOSIGNAL))
+		return -EOPNOTSUPP;
+	room = msg->msg_controllen;
+	if (room < CMSG_LEN(sizeof(*c.rec)))
+		return -EINVAL;
+	c.max = min_t(size_t, (room - CMSG_LEN(0)) / sizeof(*c.rec), SHUFFLE_MAX_RECORDS);
+	c.rec = kvmalloc_array(c.max, sizeof(*c.rec), GFP_KERNEL);
+	if (!c.rec)
+		return -ENOMEM;
+
+	lock_sock(sk);
+	err = wait_ready(c.ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	while (!err) {
+		err = take_ready(&c);
+		if (err <= 0)
+			break;
+		err = 0;
+	}
+	if (c.left != len) {
+		/* room has been made */
+		__skb_queue_head_init(&q);
+		spin_lock_bh(&c.ssk->lock);
+		shuffle_grant_sock(c.ssk, &q);
+		spin_unlock_bh(&c.ssk->lock);
+		shuffle_xmit_flush(shuffle_net(sock_net(sk)), &q);
+	}
+	release_sock(sk);
+
+	msg->msg_namelen = 0;
+	if (c.n)
+		put_cmsg(msg, SOL_SHUFFLE, SHUFFLE_CMSG_RECORDS, c.n * sizeof(*c.rec), c.rec);
+	kvfree(c.rec);
+	return err ?: (int)(min_t(size_t, len, INT_MAX) - c.left);
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sendmsg(): a row is announced, and its data copied from the user into pages in
+ * wire layout.  op->tx_mutex serialises the writers of a row; ssk->frag_mutex
+ * guards the page that is being filled.
+ */
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <net/dst.h>
+
+#include "shuffle.h"
+#include "trace.h"
+
+/**
+ * struct row_call - one sendmsg()
+ * @ssk: socket
+ * @op: operation, with a reference
+ * @timeo: jiffies that may be waited
+ * @iter: the user's data
+ */
+struct row_call {
+	struct shuffle_sock	*ssk;
+	struct shuffle_op	*op;
+	long			timeo;
+	struct iov_iter		*iter;
+};
+
+static const struct shuffle_row *find_row(struct msghdr *msg)
+{
+	const struct shuffle_row *row = NULL;
+	struct cmsghdr *cmsg;
+
+	for_each_cmsghdr(cmsg, msg) {
+		if (!CMSG_OK(msg, cmsg) || cmsg->cmsg_level != SOL_SHUFFLE ||
+		    cmsg->cmsg_type != SHUFFLE_CMSG_ROW || row)
+			return ERR_PTR(-EINVAL);
+		row = CMSG_DATA(cmsg);
+		if (cmsg->cmsg_len < CMSG_LEN(sizeof(*row)) ||
+		    row->count > SHUFFLE_MAX_MEMBERS ||
+		    cmsg->cmsg_len != CMSG_LEN(struct_size(row, lens, row->count)))
+			return ERR_PTR(-EINVAL);
+	}
+	if (!row)
+		return ERR_PTR(-EINVAL);
+	if (row->flags & ~SHUFFLE_ROW_MORE || row->reserved)
+		return ERR_PTR(-EINVAL);
+	return row;
+}
+
+static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row)
+{
+	struct shuffle_op *op;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < row->count; i++)
+		if (row->lens[i] > SHUFFLE_MAX_LEN)
+			return ERR_PTR(-EINVAL);
+
+	spin_lock_bh(&ssk->lock);
+	op = shuffle_op_find(ssk, row->op_id);
+	if (op) {
+		if (row->count && !row->first_rank)
+			err = -EEXIST;
+		else if (op->ended)
+			err = -EPIPE;
+		else
+			refcount_inc(&op->ref);
+	}
+	spin_unlock_bh(&ssk->lock);
+	if (err)
+		return ERR_PTR(err);
+	if (op)
+		return op;
+	if (row->first_rank)
+		return ERR_PTR(-ENOENT);
+	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
+}
+
+/* The messages [from, to) are known now: what may be sent unasked, and who must
+ * be told that a message comes.  ssk->lock held.
+ */
+static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_buff_head *q)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	u32 n = op->ptx.n;
+	struct dst_entry *dst;
+	u32 payload, i;
+
+	dst = shuffle_route(sn, op->ssk, op->group, from);
+	payload = shuffle_route_payload(&op->group->member[from].addr, dst);
+	dst_release(dst);
+	/* "slightly more than one RTT" of unscheduled data (section 3.3) */
+	shuffle_policy_unscheduled(&op->ptx, from, to,
+				   shuffle_route_rtt_bytes(sn) + payload, payload,
+				   SHUFFLE_UNSCHED_MAX);
+	for (i = from; i < to; i++) {
+		/* begin behind ourselves, so that not all tell rank 0 at once */
+		u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
+		struct shuffle_tx_sched *m = &op->ptx.msg[rank];
+		struct shuffle_out *out = &op->out[rank];
+
+		if (m->len <= SHUFFLE_INLINE_MAX)
+			m->limit = m->len;
+		out->unsched = m->limit;
+		out->granted = m->limit;
+		m->limit = 0;		/* nothing has been copied yet */
+		if (!out->unsched)
+			shuffle_out_announce(op, rank, 0, q);
+		if (!m->len)
+			out->said_at = shuffle_now();
+	}
+	op->announced = to;
+	op->closed = to == n;
+	shuffle_timer_start(op);
+}
+
+static int announce(struct row_call *c, const struct shuffle_row *row)
+{
+	struct shuffle_op *op = c->op;
+	struct shuffle_net *sn = shuffle_net(sock_net(&c->ssk->sk));
+	struct sk_buff_head q;
+	u32 n = op->ptx.n;
+	int err = 0;
+	u32 i, to;
+
+	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
+		return 0;
+	__skb_queue_head_init(&q);
+	spin_lock_bh(&c->ssk->lock);
+	if (op->ended) {
+		err = -EPIPE;
+	} else if (row->count > n || row->first_rank > n - row->count) {
+		err = -EMSGSIZE;
+	} else if (row->count && (op->closed || row->first_rank != op->announced)) {
+		err = -EINVAL;
+	} else if (!op->closed) {
+		for (i = 0; i < row->count; i++)
+			op->ptx.msg[row->first_rank + i].len = row->lens[i];
+		to = row->flags & SHUFFLE_ROW_MORE ? op->announced + row->count : n;
+		start_messages(op, op->announced, to, &q);
+	}
+	spin_unlock_bh(&c->ssk->lock);
+	shuffle_xmit_flush(sn, &q);
+	return err;
+}
+
+static bool has_room(const struct shuffle_sock *ssk)
+{
+	return READ_ONCE(ssk->sk.sk_wmem_queued) < READ_ONCE(ssk->sk.sk_sndbuf);
+}
+
+/* Wait until the send buffer has room or the operation has ended. */
+static int wait_room(struct row_call *c, bool killable)
+{
+	struct sock *sk = &c->ssk->sk;
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	if (READ_ONCE(c->op->ended))
+		return -EPIPE;
+	if (has_room(c->ssk))
+		return 0;
+	add_wait_queue(sk_sleep(sk), &wait);
+	for (;;) {
+		if (READ_ONCE(c->op->ended))
+			err = -EPIPE;
+		else if (has_room(c->ssk))
+			break;
+		else if (!c->timeo)
+			err = -EAGAIN;
+		else if (killable ? fatal_signal_pending(current) : signal_pending(current))
+			err = sock_intr_errno(c->timeo);
+		if (err)
+			break;
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		c->timeo = wait_woken(&wait, killable ? TASK_KILLABLE : TASK_INTERRUPTIBLE,
+				      c->timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* Room for the next bytes of the wire layout; frag_mutex held. */
+static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u8 **p, u32 *room)
+{
+	struct page_frag *last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
+	struct page_frag *pf = &ssk->frag;
+
+	if (!skb_page_frag_refill(64, pf, GFP_KERNEL_ACCOUNT))
+		return -ENOMEM;
+	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
+		if (chunk->nr_frags == SHUFFLE_CHUNK_FRAGS)
+			return -ENOMEM;
+		last = &chunk->frag[chunk->nr_frags++];
+		last->page = pf->page;
+		last->offset = pf->offset;
+		last->size = 0;
+		get_page(pf->page);
+	}
+	*p = (u8 *)page_address(pf->page) + pf->offset;
+	*room = pf->size - pf->offset;
+	return 0;
+}
+
+static void used(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 n)
+{
+	ssk->frag.offset += n;
+	chunk->frag[chunk->nr_frags - 1].size += n;
+}
+
+/* Append bytes to the layout, from memory (@src) or from the user (@iter). */
+static int layout(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, const u8 *src,
+		  struct iov_iter *iter, u32 len)
+{
+	u32 n, room;
+	u8 *p;
+	int err;
+
+	while (len) {
+		err = next_room(ssk, chunk, &p, &room);
+		if (err)
+			return err;
+		n = min(len, room);
+		if (iter) {
+			if (!copy_from_iter_full(p, n, iter))
+				return -EFAULT;
+		} else {
+			memcpy(p, src, n);
+			src += n;
+		}
+		used(ssk, chunk, n);
+		len -= n;
+	}
+	return 0;
+}
+
+static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank,
+		       struct iov_iter *iter)
+{
+	struct shuffle_op *op = c->op;
+	struct shuffle_wire w = {
+		.type = SHUFFLE_DATA,
+		.op_id = op->id,
+		.nonce = op->nonce,
+		.src_rank = op->group->rank,
+		.dst_rank = rank,
+		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
+		.unsched = op->out[rank].unsched,
+		.a = op->ptx.msg[rank].len,
+	};
+	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
+	u32 done = 0;
+	int err;
+
+	while (done < chunk->len) {
+		w.b = chunk->off + done;
+		w.payload = min(chunk->len - done, chunk->pkt);
+		err = layout(c->ssk, chunk, hdr, NULL, shuffle_wire_build(hdr, &w));
+		if (!err)
+			err = layout(c->ssk, chunk, NULL, iter, w.payload);
+		if (err)
+			return err;
+		done += w.payload;
+	}
+	return 0;
+}
+
+/* Copy the next @len bytes of a message; there is room in the send buffer. */
+static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *iter)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&c->ssk->sk));
+	struct shuffle_sock *ssk = c->ssk;
+	struct shuffle_op *op = c->op;
+	struct shuffle_chunk *chunk;
+	struct dst_entry *dst;
+	int err;
+	u32 i;
+
+	chunk = kzalloc(sizeof(*chunk), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return -ENOMEM;
+	spin_lock_bh(&ssk->lock);
+	dst = shuffle_route(sn, ssk, op->group, rank);
+	chunk->pkt = shuffle_route_payload(&op->group->member[rank].addr, dst);
+	dst_release(dst);
+	spin_unlock_bh(&ssk->lock);
+	chunk->off = op->out[rank].filled;
+	chunk->len = len;
+
+	mutex_lock(&ssk->frag_mutex);
+	err = fill_layout(c, chunk, rank, iter);
+	mutex_unlock(&ssk->frag_mutex);
+	chunk->truesize = len + DIV_ROUND_UP(len, chunk->pkt) * SHUFFLE_WIRE_DATA_HDR +
+			  sizeof(*chunk);
+
+	spin_lock_bh(&ssk->lock);
+	if (!err && op->ended)
+		err = -EPIPE;
+	if (!err && !sk_wmem_schedule(&ssk->sk, chunk->truesize))
+		err = -ENOBUFS;
+	if (!err) {
+		sk_mem_charge(&ssk->sk, chunk->truesize);
+		WRITE_ONCE(ssk->sk.sk_wmem_queued,
+			   ssk->sk.sk_wmem_queued + (int)chunk->truesize);
+		shuffle_out_append(op, rank, chunk);
+		shuffle_egress_kick(op);
+	}
+	spin_unlock_bh(&ssk->lock);
+	if (err) {
+		for (i = 0; i < chunk->nr_frags; i++)
+			put_page(chunk->frag[i].page);
+		kfree(chunk);
+	}
+	return err;
+}
+
+static u64 unfilled(const struct shuffle_op *op, u32 rank)
+{
+	return op->ptx.msg[rank].len - op->out[rank].filled;
+}
+
+/* Message by message, so that a partial result means something to the caller. */
+static ssize_t fill_in_order(struct row_call *c)
+{
+	struct shuffle_op *op = c->op;
+	ssize_t done = 0;
+	int err;
+
+	while (iov_iter_count(c->iter)) {
+		u64 left;
+		u32 n;
+
+		while (op->fill_rank < op->announced && !unfilled(op, op->fill_rank))
+			op->fill_rank++;
+		if (op->fill_rank == op->announced)
+			break;
+		left = unfilled(op, op->fill_rank);
+		n = min3(left, (u64)op->ptx.unit, (u64)iov_iter_count(c->iter));
+		err = wait_room(c, false);
+		if (!err)
+			err = fill_chunk(c, op->fill_rank, n, c->iter);
+		if (err)
+			return done ?: err;
+		done += n;
+	}
+	return done;
+}
+
+/* All messages side by side, in the order in which they will be sent: a row
+ * larger than the send buffer still keeps every receiver busy.
+ */
+static int fill_by_schedule(struct row_call *c, u32 from)
+{
+	struct shuffle_op *op = c->op;
+	u32 n = op->announced;
+	struct shuffle_policy_tx fill = op->ptx;
+	struct iov_iter *iters;
+	int err = -ENOMEM;
+	u32 i;
+
+	fill.heap.n = 0;
+	fill.heap.node = kvcalloc(n, sizeof(*fill.heap.node), GFP_KERNEL);
+	fill.msg = kvcalloc(n, sizeof(*fill.msg), GFP_KERNEL);
+	iters = kvmalloc_array(n, sizeof(*iters), GFP_KERNEL);
+	if (!fill.heap.node || !fill.msg || !iters)
+		goto out;
+
+	for (i = from; i < n; i++) {
+		u64 left = unfilled(op, i);
+
+		fill.msg[i].len = op->ptx.msg[i].len;
+		fill.msg[i].next = op->out[i].filled;
+		fill.msg[i].limit = fill.msg[i].len;
+		iters[i] = *c->iter;
+		iov_iter_advance(c->iter, left);
+		shuffle_policy_tx_update(&fill, i);
+	}
+	err = 0;
+	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
+		u32 len = min_t(u64, fill.unit, unfilled(op, i));
+
+		err = wait_room(c, true);
+		if (!err)
+			err = fill_chunk(c, i, len, &iters[i]);
+		fill.msg[i].next += len;
+		shuffle_policy_tx_update(&fill, i);
+	}
+	op->fill_rank = n;
+	if (err && err != -EPIPE) {
+		/* parts of many messages are taken: nobody could go on */
+		spin_lock_bh(&c->ssk->lock);
+		shuffle_op_fail(op, ECANCELED);
+		spin_unlock_bh(&c->ssk->lock);
+	}
+out:
+	kvfree(iters);
+	kvfree(fill.msg);
+	kvfree(fill.heap.node);
+	return err;
+}
+
+static ssize_t fill(struct row_call *c)
+{
+	struct shuffle_op *op = c->op;
+	size_t len = iov_iter_count(c->iter);
+	u64 total = 0;
+	u32 i;
+
+	/* only writers change these, and we hold op->tx_mutex */
+	for (i = op->fill_rank; i < op->announced; i++)
+		total += unfilled(op, i);
+	if (len > total)
+		return -EMSGSIZE;
+	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT)
+		return fill_by_schedule(c, op->fill_rank) ?: len;
+	return fill_in_order(c);
+}
+
+/**
+ * shuffle_row_sendmsg() - sendmsg() on an AF_SHUFFLE socket
+ * @sock: socket
+ * @msg: control message SHUFFLE_CMSG_ROW, and data
+ * @len: bytes of data
+ *
+ * Context: process, may sleep.
+ * Return: bytes taken.  A call that announces ranks never returns -EAGAIN.
+ */
+int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct row_call c = {
+		.ssk = shuffle_sk(sock->sk),
+		.iter = &msg->msg_iter,
+	};
+	const struct shuffle_row *row;
+	ssize_t n;
+
+	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR))
+		return -EOPNOTSUPP;
+	if (msg->msg_namelen)
+		return -EISCONN;
+	row = find_row(msg);
+	if (IS_ERR(row))
+		return PTR_ERR(row);
+	/* what one call returns has to fit an int */
+	if (len > INT_MAX)
+		return -EMSGSIZE;
+	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
+	c.op = get_op(c.ssk, row);
+	if (IS_ERR(c.op))
+		return PTR_ERR(c.op);
+
+	if (!c.timeo ? !mutex_trylock(&c.op->tx_mutex) :
+		       mutex_lock_interruptible(&c.op->tx_mutex)) {
+		shuffle_op_put(c.op);
+		return c.timeo ? -ERESTARTSYS : -EAGAIN;
+	}
+	n = announce(&c, row);
+	if (!n) {
+		if (!row->first_rank && row->count)
+			shuffle_early_claim(shuffle_net(sock_net(sock->sk)), row->op_id,
+					    ntohs(c.ssk->addr.shs_port));
+		n = fill(&c);
+		if (n == -EAGAIN && row->count)
+			n = 0;
+	}
+	mutex_unlock(&c.op->tx_mutex);
+	shuffle_op_put(c.op);
+	if (n == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))
+		send_sig(SIGPIPE, current, 0);
+	return n;
+}

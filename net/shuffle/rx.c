@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a UDP datagram (or super-packet) to its records, and from a record to its
+ * socket and operation.  Softirq context.
+ */
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "shuffle.h"
+#include "trace.h"
+
+/**
+ * struct rx_ctx - one datagram on its way
+ * @sn: namespace
+ * @skb: the datagram, NULL once somebody has taken it
+ * @from: its source address (no port)
+ * @to: its destination address (no port)
+ * @now: ns
+ */
+struct rx_ctx {
+	struct shuffle_net	*sn;
+	struct sk_buff		*skb;
+	struct sockaddr_shuffle	from;
+	struct sockaddr_shuffle	to;
+	u64			now;
+};
+
+/**
+ * struct rx_run - a control record, or DATA records that follow one another
+ * @w: the first of them
+ * @data: offset of its payload in the skb
+ * @len: payload bytes in all
+ * @n: records
+ * @whole: nothing else is in the datagram
+ */
+struct rx_run {
+	struct shuffle_wire	w;
+	u32			data;
+	u32			len;
+	u32			n;
+	bool			whole;
+};
+
+/* Called with ssk->lock held. */
+static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_run *run,
+		      struct sk_buff_head *q)
+{
+	const struct shuffle_wire *w = &run->w;
+	struct shuffle_net *sn = c->sn;
+
+	if (w->src_rank >= op->group->count || w->dst_rank != op->group->rank ||
+	    !shuffle_addr_is(&op->group->member[w->src_rank].addr,
+			     c->from.shs_ip_family, c->from.shs_addr)) {
+		SHUFFLE_INC(sn, DropMember);
+		return;
+	}
+	switch (w->type) {
+	case SHUFFLE_DATA:
+		SHUFFLE_ADD(sn, DataIn, run->n);
+		if (run->whole) {
+			if (shuffle_in_data(op, w, c->skb, run->data, run->len,
+					    w->payload, q, c->now))
+				c->skb = NULL;
+		} else {
+			/* several messages in one packet share its data */
+			struct sk_buff *clone = NULL;
+
+			if (run->len) {
+				clone = skb_clone(c->skb, GFP_ATOMIC);
+				if (!clone) {
+					SHUFFLE_INC(sn, DropMem);
+					return;
+				}
+			}
+			if (!shuffle_in_data(op, w, clone, run->data, run->len,
+					     w->payload, q, c->now))
+				kfree_skb(clone);
+		}
+		shuffle_grant_op(op, q, c->now);
+		break;
+	case SHUFFLE_GRANT:
+		SHUFFLE_INC(sn, GrantIn);
+		shuffle_out_grant(op, w, c->now);
+		break;
+	case SHUFFLE_ACK:
+		SHUFFLE_INC(sn, AckIn);
+		shuffle_out_ack(op, w, c->now);
+		break;
+	case SHUFFLE_RESEND:
+		SHUFFLE_INC(sn, ResendIn);
+		shuffle_out_resend(op, w, q, c->now);
+		break;
+	}
+}
+
+static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
+			   const struct rx_run *run, struct sk_buff_head *q)
+{
+	const struct shuffle_wire *w = &run->w;
+	struct shuffle_group_obj *group;
+	struct shuffle_net *sn = c->sn;
+	bool member;
+
+	if (shuffle_finished_answer(sn, &c->to, &c->from, w, q))
+		return;
+	if (!ssk) {
+		SHUFFLE_INC(sn, DropNoSocket);
+		return;
+	}
+	if (w->type != SHUFFLE_DATA) {
+		SHUFFLE_INC(sn, DropNoOp);
+		return;
+	}
+	/* an operation that we have not started yet: only members are believed */
+	spin_lock_bh(&ssk->lock);
+	group = ssk->group;
+	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
+		 shuffle_addr_is(&group->member[w->src_rank].addr,
+				 c->from.shs_ip_family, c->from.shs_addr);
+	spin_unlock_bh(&ssk->lock);
+	if (!member) {
+		SHUFFLE_INC(sn, DropMember);
+		return;
+	}
+	/* a datagram is kept whole; one with records of several operations is
+	 * rare and its sender asks again
+	 */
+	if (run->whole && shuffle_early_keep(sn, c->skb, w->op_id, w->dst_port))
+		c->skb = NULL;
+}
+
+static void handle_run(struct rx_ctx *c, const struct rx_run *run)
+{
+	const struct shuffle_wire *w = &run->w;
+	struct shuffle_op *op = NULL;
+	struct shuffle_sock *ssk;
+	struct sk_buff_head q;
+
+	__skb_queue_head_init(&q);
+	c->to.shs_port = htons(w->dst_port);
+	ssk = shuffle_ports_find(c->sn, c->to.shs_ip_family, c->to.shs_addr, w->dst_port);
+	if (ssk) {
+		spin_lock_bh(&ssk->lock);
+		op = shuffle_op_find(ssk, w->op_id);
+		if (op)
+			run_to_op(c, op, run, &q);
+		spin_unlock_bh(&ssk->lock);
+	}
+	if (!op)
+		run_without_op(c, ssk, run, &q);
+	shuffle_xmit_flush(c->sn, &q);
+	if (ssk)
+		sock_put(&ssk->sk);
+}
+
+static bool extends(const struct rx_run *run, const struct shuffle_wire *w, u32 off)
+{
+	return run->w.type == SHUFFLE_DATA && w->type == SHUFFLE_DATA &&
+	       w->op_id == run->w.op_id && w->src_rank == run->w.src_rank &&
+	       w->dst_rank == run->w.dst_rank && w->dst_port == run->w.dst_port &&
+	       w->nonce == run->w.nonce && w->a == run->w.a && run->w.payload &&
+	       w->payload && w->payload <= run->w.payload &&
+	       w->b == run->w.b + run->len && run->len == run->n * run->w.payload &&
+	       off == run->data + run->n * (run->w.payload + SHUFFLE_WIRE_DATA_HDR) -
+		      SHUFFLE_WIRE_DATA_HDR;
+}
+
+static int parse_at(struct sk_buff *skb, u32 off, struct shuffle_wire *w)
+{
+	u8 buf[SHUFFLE_WIRE_MAX_HDR];
+	u32 left = skb->len - off;
+	u32 avail = min_t(u32, left, SHUFFLE_WIRE_MAX_HDR);
+	const u8 *p = skb_header_pointer(skb, off, avail, buf);
+
+	return p ? shuffle_wire_parse(p, avail, left, w) : -EBADMSG;
+}
+
+static void addresses(struct rx_ctx *c)
+{
+	const struct iphdr *iph = ip_hdr(c->skb);
+
+	if (iph->version == 4) {
+		c->from.shs_ip_family = AF_INET;
+		memcpy(c->from.shs_addr, &iph->saddr, 4);
+		memcpy(c->to.shs_addr, &iph->daddr, 4);
+	} else {
+		const struct ipv6hdr *h = ipv6_hdr(c->skb);
+
+		c->from.shs_ip_family = AF_INET6;
+		memcpy(c->from.shs_addr, &h->saddr, 16);
+		memcpy(c->to.shs_addr, &h->daddr, 16);
+	}
+	c->to.shs_ip_family = c->from.shs_ip_family;
+}
+
+/**
+ * shuffle_rx() - a datagram has come
+ * @sn: namespace
+ * @skb: at its UDP header, checksum verified; consumed
+ *
+ * Context: softirq (or a process that drains the UDP queue with BH off).
+ */
+void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
+{
+	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
+	u32 off = sizeof(struct udphdr);
+	struct rx_run run = {};
+	struct shuffle_wire w;
+	int hdr;
+
+	addresses(&c);
+	while (c.skb) {
+		hdr = -ENODATA;
+		if (off < skb->len)
+			hdr = parse_at(skb, off, &w);
+		if (hdr > 0 && run.n && extends(&run, &w, off)) {
+			run.len += w.payload;
+			run.n++;
+			off += hdr + w.payload;
+			continue;
+		}
+		if (run.n) {
+			run.whole = hdr == -ENODATA && run.whole;
+			handle_run(&c, &run);
+			run.n = 0;
+		}
+		if (hdr <= 0)
+			break;
+		run.w = w;
+		run.data = off + hdr;
+		run.len = w.payload;
+		run.n = 1;
+		run.whole = off == sizeof(struct udphdr);
+		off += hdr + w.payload;
+	}
+	if (!c.skb)
+		return;
+	if (hdr == -EPROTONOSUPPORT) {
+		SHUFFLE_INC(sn, DropVersion);
+		kfree_skb_reason(c.skb, SKB_DROP_REASON_UNHANDLED_PROTO);
+	} else if (hdr != -ENODATA || skb->len == sizeof(struct udphdr)) {
+		SHUFFLE_INC(sn, DropMalformed);
+		kfree_skb_reason(c.skb, SKB_DROP_REASON_PKT_TOO_SMALL);
+	} else {
+		consume_skb(c.skb);
+	}
+}

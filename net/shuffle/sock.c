@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The address family: sockets, bind, options, poll.  The sk lock guards options
+ * and the address.
+ */
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/poll.h>
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/route.h>
+
+#include "shuffle.h"
+
+#define SHUFFLE_IDLE_MS		60000
+
+static atomic_long_t shuffle_memory_allocated;
+static DEFINE_PER_CPU(int, shuffle_memory_per_cpu_fw_alloc);
+/* pages: like udp_mem, a share of what the machine has */
+static long shuffle_mem[3];
+static int shuffle_buf_min = PAGE_SIZE;
+
+static struct lock_class_key shuffle_sk_key;
+static struct lock_class_key shuffle_slock_key;
+
+struct proto shuffle_proto = {
+	.name			= "SHUFFLE",
+	.owner			= THIS_MODULE,
+	.obj_size		= sizeof(struct shuffle_sock),
+	.memory_allocated	= &shuffle_memory_allocated,
+	.per_cpu_fw_alloc	= &shuffle_memory_per_cpu_fw_alloc,
+	.sysctl_mem		= shuffle_mem,
+	.sysctl_wmem		= &shuffle_buf_min,
+	.sysctl_rmem		= &shuffle_buf_min,
+};
+
+/**
+ * shuffle_sock_write_space() - the send buffer may have room, or an end has come
+ * @sk: socket
+ *
+ * Context: any, ssk->lock held or not.
+ */
+void shuffle_sock_write_space(struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq)) {
+		/* also those in TASK_KILLABLE: row.c */
+		wake_up_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
+		sk_wake_async(sk, SOCK_WAKE_SPACE, POLL_OUT);
+	}
+	rcu_read_unlock();
+}
+
+static void sock_destruct(struct sock *sk)
+{
+	struct shuffle_sock *ssk = shuffle_sk(sk);
+
+	if (ssk->frag.page)
+		put_page(ssk->frag.page);
+	shuffle_group_put(ssk->group);
+	sk_mem_reclaim(sk);
+	WARN_ON_ONCE(sk->sk_forward_alloc);
+	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
+	WARN_ON_ONCE(sk->sk_wmem_queued);
+}
+
+static int sock_release_op(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct shuffle_sock *ssk;
+	struct shuffle_op *op;
+	struct hlist_node *tmp;
+	int i;
+
+	if (!sk)
+		return 0;
+	ssk = shuffle_sk(sk);
+	lock_sock(sk);
+	shuffle_ports_del(ssk);
+	/* no system call runs on the socket any more, so nobody else unlinks */
+	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
+		hlist_for_each_entry_safe(op, tmp, &ssk->ops[i], node)
+			shuffle_op_unlink(op);
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	sock_orphan(sk);
+	sock->sk = NULL;
+	release_sock(sk);
+	sock_put(sk);
+	return 0;
+}
+
+static bool is_local(struct net *net, const struct sockaddr_shuffle *a)
+{
+	if (a->shs_ip_family == AF_INET) {
+		__be32 a4;
+
+		memcpy(&a4, a->shs_addr, 4);
+		return inet_addr_type(net, a4) == RTN_LOCAL;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	{
+		const struct in6_addr *a6 = (const struct in6_addr *)a->shs_addr;
+		struct net_device *dev = NULL;
+		bool local;
+
+		rcu_read_lock();
+		if (a->shs_scope_id)
+			dev = dev_get_by_index_rcu(net, a->shs_scope_id);
+		local = (dev || !a->shs_scope_id) && ipv6_chk_addr(net, a6, dev, 0);
+		rcu_read_unlock();
+		return local;
+	}
+#else
+	return false;
+#endif
+}
+
+static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
+{
+	const struct sockaddr_shuffle *a = (struct sockaddr_shuffle *)uaddr;
+	struct sock *sk = sock->sk;
+	struct shuffle_sock *ssk = shuffle_sk(sk);
+	struct net *net = sock_net(sk);
+	u16 port;
+	int err;
+
+	if (addr_len < (int)sizeof(*a))
+		return -EINVAL;
+	err = shuffle_addr_check(a);
+	if (err)
+		return err;
+	port = ntohs(a->shs_port);
+	if (port && inet_port_requires_bind_service(net, port) &&
+	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+	if (!is_local(net, a))
+		return -EADDRNOTAVAIL;
+
+	lock_sock(sk);
+	err = -EINVAL;
+	if (ssk->addr.shs_family)
+		goto out;
+	err = shuffle_udp_open(shuffle_net(net));
+	if (err)
+		goto out;
+	ssk->addr = *a;
+	err = shuffle_ports_add(ssk);
+	if (err)
+		memset(&ssk->addr, 0, sizeof(ssk->addr));
+out:
+	release_sock(sk);
+	return err;
+}
+
+static int sock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	struct sockaddr_shuffle *a = (struct sockaddr_shuffle *)uaddr;
+	struct sock *sk = sock->sk;
+
+	if (peer)
+		return -ENOTCONN;
+	lock_sock(sk);
+	*a = shuffle_sk(sk)->addr;
+	release_sock(sk);
+	a->shs_family = shuffle_params.family;
+	return sizeof(*a);
+}
+
+static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct sock *sk = sock->sk;
+	struct shuffle_sock *ssk = shuffle_sk(sk);
+	__poll_t mask = 0;
+
+	sock_poll_wait(file, sock, wait);
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	/* lockless: whoever adds to the list wakes us after that */
+	if (!list_empty_careful(&ssk->ready))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(sk->sk_wmem_queued) < READ_ONCE(sk->sk_sndbuf))
+		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
+	return mask;
+}
+
+static int sock_setsockopt_op(struct socket *sock, int level, int optname,
+			      sockptr_t optval, unsigned int optlen)
+{
+	struct sock *sk = sock->sk;
+	struct shuffle_sock *ssk = shuffle_sk(sk);
+	u32 ms;
+	u64 id;
+	int err = 0;
+
+	if (level != SOL_SHUFFLE)
+		return -ENOPROTOOPT;
+	switch (optname) {
+	case SHUFFLE_GROUP:
+		lock_sock(sk);
+		err = shuffle_group_set(ssk, optval, optlen);
+		release_sock(sk);
+		return err;
+	case SHUFFLE_CANCEL:
+		if (optlen != sizeof(id))
+			return -EINVAL;
+		if (copy_from_sockptr(&id, optval, sizeof(id)))
+			return -EFAULT;
+		return shuffle_op_cancel(ssk, id);
+	case SHUFFLE_IDLE_TIMEOUT:
+		if (optlen != sizeof(ms))
+			return -EINVAL;
+		if (copy_from_sockptr(&ms, optval, sizeof(ms)))
+			return -EFAULT;
+		WRITE_ONCE(ssk->idle_ms, ms);
+		return 0;
+	}
+	return -ENOPROTOOPT;
+}
+
+static int sock_getsockopt_op(struct socket *sock, int level, int optname,
+			      char __user *optval, int __user *optlen)
+{
+	struct sock *sk = sock->sk;
+	struct shuffle_sock *ssk = shuffle_sk(sk);
+	u32 ms;
+	int len;
+	int err;
+
+	if (level != SOL_SHUFFLE)
+		return -ENOPROTOOPT;
+	switch (optname) {
+	case SHUFFLE_GROUP:
+		lock_sock(sk);
+		err = shuffle_group_get(ssk, optval, optlen);
+		release_sock(sk);
+		return err;
+	case SHUFFLE_IDLE_TIMEOUT:
+		if (get_user(len, optlen))
+			return -EFAULT;
+		if (len < (int)sizeof(ms))
+			return -EINVAL;
+		ms = READ_ONCE(ssk->idle_ms);
+		if (copy_to_user(optval, &ms, sizeof(ms)) || put_user((int)sizeof(ms), optlen))
+			return -EFAULT;
+		return 0;
+	}
+	return -ENOPROTOOPT;
+}
+
+static const struct proto_ops shuffle_proto_ops = {
+	.family		= PF_SHUFFLE,	/* see shuffle_sock_init() */
+	.owner		= THIS_MODULE,
+	.release	= sock_release_op,
+	.bind		= sock_bind,
+	.connect	= sock_no_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= sock_no_accept,
+	.getname	= sock_getname,
+	.poll		= sock_poll,
+	.ioctl		= sock_no_ioctl,
+	.listen		= sock_no_listen,
+	.shutdown	= sock_no_shutdown,
+	.setsockopt	= sock_setsockopt_op,
+	.getsockopt	= sock_getsockopt_op,
+	.sendmsg	= shuffle_row_sendmsg,
+	.recvmsg	= shuffle_recv_recvmsg,
+	.mmap		= sock_no_mmap,
+};
+
+static int sock_create_op(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	struct shuffle_sock *ssk;
+	struct sock *sk;
+	int i;
+
+	if (sock->type != SOCK_SEQPACKET)
+		return -ESOCKTNOSUPPORT;
+	if (protocol)
+		return -EPROTONOSUPPORT;
+	sk = sk_alloc(net, shuffle_params.family, GFP_KERNEL, &shuffle_proto, kern);
+	if (!sk)
+		return -ENOMEM;
+	ssk = shuffle_sk(sk);
+	sock->ops = &shuffle_proto_ops;
+	sock->state = SS_UNCONNECTED;
+	sock_init_data(sock, sk);
+	sock_lock_init_class_and_name(sk, "slock-AF_SHUFFLE", &shuffle_slock_key,
+				      "sk_lock-AF_SHUFFLE", &shuffle_sk_key);
+	sock_set_flag(sk, SOCK_RCU_FREE);
+	sk->sk_destruct = sock_destruct;
+	sk->sk_write_space = shuffle_sock_write_space;
+	WRITE_ONCE(sk->sk_sndbuf, SHUFFLE_DEFAULT_BUF);
+	WRITE_ONCE(sk->sk_rcvbuf, SHUFFLE_DEFAULT_BUF);
+
+	spin_lock_init(&ssk->lock);
+	INIT_HLIST_NODE(&ssk->port_node);
+	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
+		INIT_HLIST_HEAD(&ssk->ops[i]);
+	INIT_LIST_HEAD(&ssk->ready);
+	INIT_LIST_HEAD(&ssk->tx_ops);
+	INIT_LIST_HEAD(&ssk->egress_node);
+	mutex_init(&ssk->frag_mutex);
+	ssk->idle_ms = SHUFFLE_IDLE_MS;
+	return 0;
+}
+
+static struct net_proto_family shuffle_family_ops = {
+	.create	= sock_create_op,
+	.owner	= THIS_MODULE,
+};
+
+/**
+ * shuffle_sock_init() - register protocol and family
+ *
+ * Return: 0, or an error that is named in the log: most likely somebody else has
+ * the family number.
+ */
+int shuffle_sock_init(void)
+{
+	unsigned long pages = nr_free_buffer_pages() / 8;
+	int err;
+
+	shuffle_mem[0] = max(pages, 128UL) / 4 * 3;
+	shuffle_mem[1] = max(pages, 128UL);
+	shuffle_mem[2] = shuffle_mem[0] * 2;
+	err = proto_register(&shuffle_proto, 1);
+	if (err)
+		return err;
+	shuffle_family_ops.family = shuffle_params.family;
+	err = sock_register(&shuffle_family_ops);
+	if (err) {
+		pr_err("shuffle: address family %d is %s; try family=22, 19 or 13\n",
+		       shuffle_params.family, err == -EEXIST ? "in use by another module" :
+		       "refused by this kernel");
+		proto_unregister(&shuffle_proto);
+	}
+	return err;
+}
+
+void shuffle_sock_exit(void)
+{
+	sock_unregister(shuffle_params.family);
+	/* freed sockets may wait for their grace period */
+	rcu_barrier();
+	proto_unregister(&shuffle_proto);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The suites as a module. */
+#include <linux/module.h>
+
+#include "harness.h"
+
+kunit_test_suites(&shuffle_wire_suite,
+		  &shuffle_ranges_suite,
+		  &shuffle_heap_suite,
+		  &shuffle_policy_tx_suite,
+		  &shuffle_policy_rx_suite,
+		  &shuffle_budget_suite);
+
+MODULE_DESCRIPTION("Tests of the pure parts of AF_SHUFFLE");
+MODULE_LICENSE("GPL");

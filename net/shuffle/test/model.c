@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What must hold, computed the slow way (see model.h). */
+#include "model.h"
+
+/**
+ * shuffle_model_heap() - check a heap
+ * @h: heap
+ * @ids: indices that exist
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *shuffle_model_heap(const struct shuffle_heap *h, u32 ids)
+{
+	u32 in = 0;
+	u32 i;
+
+	if (h->n > ids)
+		return "heap: more in it than exist";
+	for (i = 0; i < h->n; i++) {
+		u32 id = h->node[i].id;
+
+		if (id >= ids)
+			return "heap: no such index";
+		if (h->node[id].at != i + 1)
+			return "heap: an index does not know its position";
+		if (i && h->node[h->node[(i - 1) / 2].id].key < h->node[id].key)
+			return "heap: a child is greater than its parent";
+	}
+	for (i = 0; i < ids; i++)
+		in += h->node[i].at != 0;
+	return in == h->n ? NULL : "heap: an outsider has a position";
+}
+
+/**
+ * shuffle_model_ranges() - compare ranges with a map of bytes
+ * @r: ranges
+ * @base: all bytes below have arrived
+ * @map: for each byte from @base on: has it arrived?
+ * @len: bytes of the map; none behind it has arrived
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *shuffle_model_ranges(const struct shuffle_ranges *r, u64 base,
+				 const u8 *map, u32 len)
+{
+	u64 bytes = base;
+	u32 island = 0;
+	u32 i = 0;
+
+	while (i < len && map[i])
+		i++;
+	if (r->prefix != base + i)
+		return "ranges: prefix";
+	bytes += i;
+	while (i < len) {
+		u32 start;
+
+		if (!map[i]) {
+			i++;
+			continue;
+		}
+		start = i;
+		while (i < len && map[i])
+			i++;
+		bytes += i - start;
+		if (island >= r->n)
+			return "ranges: an island is missing";
+		if (r->island[island].start != base + start)
+			return "ranges: start of an island";
+		if (r->island[island].end != base + i)
+			return "ranges: end of an island";
+		island++;
+	}
+	if (island != r->n)
+		return "ranges: an island too many";
+	return r->bytes == bytes ? NULL : "ranges: count of bytes";
+}
+
+/**
+ * shuffle_model_missing() - compare shuffle_ranges_missing() with a map of bytes
+ * @r: ranges
+ * @base: all bytes below have arrived
+ * @map: for each byte from @base on: has it arrived?
+ * @len: bytes of the map
+ * @from: look from this byte of the map on
+ * @to: and not at or behind this one
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *shuffle_model_missing(const struct shuffle_ranges *r, u64 base,
+				  const u8 *map, u32 len, u32 from, u32 to)
+{
+	struct shuffle_range gap = { 0, 0 };
+	u32 start = from;
+	u32 end;
+	bool found;
+
+	found = shuffle_ranges_missing(r, base + from, base + to, &gap);
+	if (to > len)
+		return "ranges: bad question";
+	while (start < to && map[start])
+		start++;
+	if (start >= to)
+		return found ? "ranges: a gap where there is none" : NULL;
+	for (end = start; end < to && !map[end]; end++)
+		;
+	if (!found)
+		return "ranges: a gap not found";
+	if (gap.start != base + start || gap.end != base + end)
+		return "ranges: a gap in another place";
+	return NULL;
+}
+
+/**
+ * shuffle_model_tx() - check a sender's schedule
+ * @tx: schedule
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *shuffle_model_tx(const struct shuffle_policy_tx *tx)
+{
+	u32 i;
+
+	for (i = 0; i < tx->n; i++) {
+		const struct shuffle_tx_sched *m = &tx->msg[i];
+
+		if (m->next > m->len || m->limit > m->len)
+			return "tx: beyond the end of the message";
+		if (!!tx->heap.node[i].at != (m->next < m->limit))
+			return "tx: in the heap and cannot send, or the reverse";
+	}
+	return shuffle_model_heap(&tx->heap, tx->n);
+}
+
+/**
+ * shuffle_model_rx() - check a receiver's schedule
+ * @rx: schedule
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *shuffle_model_rx(const struct shuffle_policy_rx *rx)
+{
+	u64 outstanding = 0;
+	u64 heard_len = 0;
+	u64 rem = 0;
+	u32 unheard = 0;
+	u32 active = 0;
+	u32 i;
+
+	for (i = 0; i < rx->n; i++) {
+		const struct shuffle_rx_sched *m = &rx->msg[i];
+
+		if (!m->heard) {
+			unheard++;
+			if (rx->heap.node[i].at)
+				return "rx: a message not heard of is in the heap";
+			continue;
+		}
+		if (m->granted > m->len)
+			return "rx: granted beyond the end";
+		if (m->received > m->granted)
+			return "rx: more received than granted";
+		outstanding += m->granted - m->received;
+		heard_len += m->len;
+		rem += m->len - m->received;
+		active += m->active;
+		if (m->granted == m->len && rx->heap.node[i].at)
+			return "rx: all is granted, yet it is in the heap";
+		if (m->granted == m->len && m->active)
+			return "rx: all is granted, yet it is active";
+		/* or nobody would ever grant it the rest */
+		if (m->granted < m->len && !rx->heap.node[i].at &&
+		    m->granted == m->received)
+			return "rx: a message waits for nothing";
+	}
+	if (rx->outstanding != outstanding)
+		return "rx: outstanding is not the sum";
+	if (rx->rem != rem)
+		return "rx: rem is not the sum";
+	if (rx->heard_len != heard_len)
+		return "rx: heard_len is not the sum";
+	if (rx->unheard != unheard)
+		return "rx: unheard is not the count";
+	if (rx->hadoop_active != active)
+		return "rx: hadoop_active is not the count";
+	if (rx->kind == SHUFFLE_POLICY_HADOOP && active > rx->hadoop_c)
+		return "rx: more active than C";
+	return shuffle_model_heap(&rx->heap, rx->n);
+}
+
+/* greatest key of those that are in the heap and whose window has room */
+static u64 best_key(const struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes)
+{
+	u64 best = 0;
+	u32 i;
+
+	for (i = 0; i < rx->n; i++) {
+		const struct shuffle_rx_sched *m = &rx->msg[i];
+		u64 out = m->granted - m->received;
+		u64 amount = m->len - m->granted;
+		u64 window;
+
+		if (!rx->heap.node[i].at)
+			continue;
+		if (amount > rx->unit)
+			amount = rx->unit;
+		if (rx->kind != SHUFFLE_POLICY_HADOOP)
+			window = shuffle_policy_window(rx, i, max_out);
+		else
+			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
+		if ((!out || out + amount <= window) && rx->heap.node[i].key > best)
+			best = rx->heap.node[i].key;
+	}
+	return best;
+}
+
+/**
+ * shuffle_model_grant() - call shuffle_policy_rx_grant() and check its choice
+ * @rx: schedule
+ * @max_out: as there
+ * @rtt_bytes: as there
+ * @room: as there
+ * @granted: result: what it returned
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
+				u64 rtt_bytes, u64 room, u32 *granted)
+{
+	u64 best = best_key(rx, max_out, rtt_bytes);
+	u64 before = rx->outstanding;
+	u64 total = 0;
+	u64 out, limit, window, amount, key;
+	struct shuffle_rx_sched *m;
+	u32 i;
+
+	for (i = 0; i < rx->n; i++)
+		total += rx->msg[i].granted;
+	/* of a message that is granted and leaves the heap, the key stays behind */
+	limit = max_out;
+	window = 0;
+	*granted = shuffle_policy_rx_grant(rx, max_out, rtt_bytes, room);
+	i = *granted;
+	if (i == SHUFFLE_NONE) {
+		if (rx->outstanding != before)
+			return "grant: none, yet outstanding has changed";
+		if (!before && best && room >= rx->unit &&
+		    (rx->kind != SHUFFLE_POLICY_HADOOP || rx->hadoop_c))
+			return "grant: none, though nothing is outstanding";
+		return shuffle_model_rx(rx);
+	}
+	if (i >= rx->n)
+		return "grant: no such message";
+	m = &rx->msg[i];
+	amount = rx->outstanding - before;
+	if (!amount || amount > rx->unit || amount > room)
+		return "grant: amount";
+	if (amount < rx->unit && m->granted != m->len)
+		return "grant: less than a unit, and not the last";
+	for (key = 0, i = 0; i < rx->n; i++)
+		key += rx->msg[i].granted;
+	if (key - total != amount)
+		return "grant: more than one message has changed";
+
+	i = *granted;
+	out = m->granted - m->received;
+	if (rx->kind == SHUFFLE_POLICY_HADOOP) {
+		window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
+		limit = U64_MAX;
+	} else {
+		window = shuffle_policy_window(rx, i, max_out);
+	}
+	if (out > window && out > amount)
+		return "grant: beyond the window";
+	if (rx->outstanding > limit && before)
+		return "grant: beyond the limit";
+
+	if (rx->kind != SHUFFLE_POLICY_HADOOP) {
+		key = shuffle_policy_prio(rx->kind, m->seed, m->len,
+					  m->granted - amount, rx->unit);
+		if (key != best)
+			return "grant: another one comes first";
+	}
+	return shuffle_model_rx(rx);
+}

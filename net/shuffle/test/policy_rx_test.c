@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The receiver's side of the schedule: windows and grants.  Numbers of sections
+ * and equations are those of Li, "Efficient Shuffle for Flash Burst Computing".
+ */
+#include "harness.h"
+#include "model.h"
+
+#define MSGS	16U
+
+static struct shuffle_policy_rx *make_rx(struct kunit *test, u8 kind, u32 unit, u32 n)
+{
+	struct shuffle_policy_rx *rx = kunit_kcalloc(test, 1, sizeof(*rx), GFP_KERNEL);
+
+	if (!rx)
+		return NULL;
+	rx->kind = kind;
+	rx->hadoop_c = 5;
+	rx->unit = unit;
+	rx->n = n;
+	rx->unheard = n;
+	rx->msg = kunit_kcalloc(test, n, sizeof(*rx->msg), GFP_KERNEL);
+	rx->heap.node = kunit_kcalloc(test, n, sizeof(*rx->heap.node), GFP_KERNEL);
+	return rx->msg && rx->heap.node ? rx : NULL;
+}
+
+/* all that is outstanding on a message arrives */
+static void deliver(struct shuffle_policy_rx *rx, u32 i)
+{
+	const struct shuffle_rx_sched *m = &rx->msg[i];
+
+	shuffle_policy_rx_arrived(rx, i, m->granted - m->received, m->granted);
+}
+
+struct window_row {
+	const char	*name;
+	u64		len[4];
+	u64		received[4];
+	u32		n;
+	u32		unheard;	/* messages behind those */
+	u32		unit;
+	u64		max_out;
+	u64		window[4];
+};
+
+/* max(1 unit, floor(max_out * msg_rem / total_rem)), equation 3.8 */
+static const struct window_row window_rows[] = {
+	{ "alone", { 1000 }, { 0 }, 1, 0, 10, 500, { 500 } },
+	{ "equal", { 1000, 1000 }, { 0, 0 }, 2, 0, 10, 500, { 250, 250 } },
+	{ "in proportion", { 1000, 3000 }, { 0, 0 }, 2, 0, 10, 1000, { 250, 750 } },
+	{ "rounded down", { 1, 1, 1 }, { 0, 0, 0 }, 3, 0, 10, 1000, { 333, 333, 333 } },
+	{ "what has arrived does not count", { 4000, 4000 }, { 3000, 1000 }, 2, 0, 10, 1000,
+	  { 250, 750 } },
+	{ "a unit at least", { 1, 999999 }, { 0, 0 }, 2, 0, 1400, 14000, { 1400, 13999 } },
+	{ "a unit, though the limit is less", { 5000, 5000 }, { 0, 0 }, 2, 0, 1400, 1000,
+	  { 1400, 1400 } },
+	{ "no limit at all", { 5000, 5000 }, { 0, 0 }, 2, 0, 1400, 0, { 1400, 1400 } },
+	{ "nothing left of one", { 5000, 5000 }, { 5000, 0 }, 2, 0, 100, 9000, { 100, 9000 } },
+	/* section 3.4, caveat: the others are taken for as long as these on average */
+	{ "one of four heard", { 1000 }, { 0 }, 1, 3, 10, 1000, { 250 } },
+	{ "two of four heard", { 1000, 3000 }, { 0, 0 }, 2, 2, 10, 800, { 100, 300 } },
+	{ "two of four heard, one is here", { 2000, 2000 }, { 2000, 0 }, 2, 2, 10, 900,
+	  { 10, 300 } },
+	{ "lengths above 4 GiB", { 3ULL << 40, 1ULL << 40 }, { 0, 0 }, 2, 0, 1400, 1000000,
+	  { 750000, 250000 } },
+	{ "a limit above 4 GiB", { 3000, 1000 }, { 0, 0 }, 2, 0, 1400, 1ULL << 40,
+	  { 3ULL << 38, 1ULL << 38 } },
+};
+
+static void window_desc(const struct window_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", t->name);
+}
+
+KUNIT_ARRAY_PARAM(window, window_rows, window_desc);
+
+static void policy_window__table(struct kunit *test)
+{
+	const struct window_row *t = test->param_value;
+	struct shuffle_policy_rx *rx;
+	u32 i;
+
+	rx = make_rx(test, SHUFFLE_POLICY_GRPF, t->unit, t->n + t->unheard);
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < t->n; i++) {
+		shuffle_policy_rx_heard(rx, i, t->len[i], t->received[i], i);
+		shuffle_policy_rx_arrived(rx, i, t->received[i], t->received[i]);
+	}
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	for (i = 0; i < t->n; i++)
+		KUNIT_EXPECT_EQ(test, shuffle_policy_window(rx, i, t->max_out), t->window[i]);
+}
+
+/* the windows of a column add up to the limit, but for the floor of one unit */
+static void policy_window__sum(struct kunit *test)
+{
+	struct shuffle_rnd rnd = { 10 };
+	u32 round;
+
+	for (round = 0; round < 2000; round++) {
+		u32 shift = shuffle_rnd_in(&rnd, 8, 60);
+		u32 n = shuffle_rnd_in(&rnd, 1, MSGS);
+		struct shuffle_policy_rx *rx;
+		u64 max_out, total;
+		u64 sum = 0;
+		u32 i;
+
+		rx = make_rx(test, SHUFFLE_POLICY_GRPF, 0, n);
+		KUNIT_ASSERT_NOT_NULL(test, rx);
+		for (i = 0; i < n; i++)
+			shuffle_policy_rx_heard(rx, i, shuffle_rnd64(&rnd) >> shift, 0, i);
+		total = shuffle_policy_rx_total_rem(rx);
+		KUNIT_ASSERT_EQ(test, total, rx->rem);
+		if (!total)
+			continue;
+		max_out = shuffle_rnd64(&rnd) >> shuffle_rnd_in(&rnd, 24, 60);
+		for (i = 0; i < n; i++) {
+			u64 w = shuffle_policy_window(rx, i, max_out);
+
+			/* exact as long as no bit can be lost */
+			if (total <= U32_MAX && max_out <= U32_MAX)
+				KUNIT_ASSERT_EQ(test, w,
+						shuffle_div64(max_out * rx->msg[i].len, total));
+			sum += w;
+		}
+		KUNIT_ASSERT_LE(test, sum, max_out);
+		/* rounding costs less than a byte of each, or a few 2^-31 of all */
+		if (total <= U32_MAX && max_out <= U32_MAX)
+			KUNIT_ASSERT_GT(test, sum + n, max_out);
+		else if (max_out <= U32_MAX)
+			KUNIT_ASSERT_GT(test, sum + n + 2 * n, max_out);
+	}
+}
+
+/* one that makes no progress gains share as the others shrink (section 3.4) */
+static void policy_window__straggler_gains(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 100, 4);
+	u64 last = 0;
+	u32 step, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < 4; i++)
+		shuffle_policy_rx_heard(rx, i, 100000, 0, i);
+	for (step = 0; step < 1000; step++) {
+		u64 w = shuffle_policy_window(rx, 0, 8000);
+
+		KUNIT_ASSERT_GE(test, w, last);
+		last = w;
+		for (i = 1; i < 4; i++)
+			shuffle_policy_rx_arrived(rx, i, 100, rx->msg[i].received + 100);
+		if (step < 999)
+			KUNIT_ASSERT_LE(test, shuffle_policy_window(rx, 1, 8000), 2000ULL);
+	}
+	KUNIT_EXPECT_EQ(test, shuffle_policy_window(rx, 0, 8000), 8000ULL);
+}
+
+static void policy_rx_heard__unscheduled_is_claimed(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 0, 10000, 4000, 1);
+	shuffle_policy_rx_heard(rx, 2, 10000, 4000, 2);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 8000ULL);
+	/* above the limit for a while, and no grants until below it */
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 6000, 0, U64_MAX), SHUFFLE_NONE);
+	shuffle_policy_rx_arrived(rx, 0, 2000, 2000);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 6000ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 6000, 0, U64_MAX), SHUFFLE_NONE);
+	shuffle_policy_rx_arrived(rx, 0, 2000, 4000);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 6000, 0, U64_MAX), 0U);
+	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, 5000ULL);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 5000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
+static void policy_rx_heard__empty_and_all_unscheduled(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 0, 0, 0, 1);
+	shuffle_policy_rx_heard(rx, 1, 0, 64, 1);
+	/* what a sender announces is rounded up, the length bounds it */
+	shuffle_policy_rx_heard(rx, 2, 100, 128, 1);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 100ULL);
+	KUNIT_EXPECT_EQ(test, rx->heap.n, 0U);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 10000, 0, U64_MAX), SHUFFLE_NONE);
+	shuffle_policy_rx_arrived(rx, 2, 100, 100);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
+	KUNIT_EXPECT_EQ(test, rx->rem, 0ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
+/* a sender that rounds up to a packet sends more than it was granted */
+static void policy_rx_arrived__beyond_the_grant(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 2);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 0, 10000, 0, 1);
+	shuffle_policy_rx_heard(rx, 1, 10000, 0, 2);
+	KUNIT_ASSERT_LT(test, shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX), 2U);
+	shuffle_policy_rx_arrived(rx, 0, 1400, 1400);
+	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, 1400ULL);
+	KUNIT_EXPECT_EQ(test, rx->msg[0].received, 1400ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	/* a packet from farther on: what lies before it is on its way, too */
+	shuffle_policy_rx_arrived(rx, 0, 100, 5000);
+	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, 5000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	shuffle_policy_rx_arrived(rx, 0, 3500, 4900);
+	shuffle_policy_rx_arrived(rx, 0, 5000, 10000);
+	KUNIT_EXPECT_EQ(test, rx->msg[0].received, 10000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
+/* figure 3.6 seen from a receiver: the greatest fraction left to grant is next */
+static void policy_rx_grant__greatest_fraction_first(struct kunit *test)
+{
+	static const u32 want[] = { 0, 1, 0, 1, 0, 0, 1, 0 };
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1, 2);
+	u32 first, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 0, 5, 0, 1);
+	shuffle_policy_rx_heard(rx, 1, 3, 0, 2);
+	first = shuffle_policy_rx_grant(rx, 100, 0, U64_MAX);
+	KUNIT_ASSERT_LE(test, first, 1U);
+	KUNIT_ASSERT_EQ(test, shuffle_policy_rx_grant(rx, 100, 0, U64_MAX), 1 - first);
+	for (i = 2; i < ARRAY_SIZE(want); i++)
+		KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100, 0, U64_MAX), want[i]);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100, 0, U64_MAX), SHUFFLE_NONE);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 8ULL);
+}
+
+/* the batch at the start: until the limit, shared in proportion */
+static void policy_rx_grant__batch_at_the_start(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 4);
+	u32 i, grants = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < 4; i++)
+		shuffle_policy_rx_heard(rx, i, 100000ULL * (i + 1), 0, 17 * i);
+	while (shuffle_policy_rx_grant(rx, 100000, 0, U64_MAX) != SHUFFLE_NONE) {
+		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+		grants++;
+	}
+	KUNIT_EXPECT_EQ(test, grants, 100U);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 100000ULL);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, rx->msg[i].granted, 10000ULL * (i + 1));
+}
+
+/* the first to be heard must not take every grant (end of section 3.4) */
+static void policy_rx_grant__leaves_room_for_the_unheard(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 4);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 2, 100000, 0, 1);
+	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
+		;
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 10000ULL);
+	for (i = 0; i < 4; i++)
+		if (i != 2)
+			shuffle_policy_rx_heard(rx, i, 100000, 0, 50 + i);
+	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
+		;
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, rx->msg[i].granted, 10000ULL);
+}
+
+/* a sender that does not deliver holds its window and no more; the rest goes on */
+static void policy_rx_grant__stalled_sender(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
+	u32 guard, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < 3; i++)
+		shuffle_policy_rx_heard(rx, i, 200000, 0, i);
+	for (guard = 0; guard < 2000; guard++) {
+		while (shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX) != SHUFFLE_NONE)
+			;
+		if (!rx->msg[1].granted)
+			continue;
+		deliver(rx, 0);
+		deliver(rx, 2);
+		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+	}
+	KUNIT_EXPECT_EQ(test, rx->msg[0].received, 200000ULL);
+	KUNIT_EXPECT_EQ(test, rx->msg[2].received, 200000ULL);
+	KUNIT_EXPECT_GT(test, rx->msg[1].granted, 0ULL);
+	KUNIT_EXPECT_LE(test, rx->msg[1].granted, 30000ULL);
+	/* it comes back and gets all */
+	for (guard = 0; guard < 2000 && rx->rem; guard++) {
+		deliver(rx, 1);
+		while (shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX) != SHUFFLE_NONE)
+			;
+	}
+	KUNIT_EXPECT_EQ(test, rx->rem, 0ULL);
+}
+
+struct room_row {
+	u64	left;	/* of a message */
+	u64	room;
+	bool	granted;
+};
+
+static const struct room_row room_rows[] = {
+	{ 5000, 0, false }, { 5000, 999, false }, { 5000, 1000, true }, { 5000, 1001, true },
+	{ 300, 299, false }, { 300, 300, true }, { 1, 0, false }, { 1, 1, true },
+};
+
+static void room_desc(const struct room_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%llu in %llu", (unsigned long long)t->left,
+		 (unsigned long long)t->room);
+}
+
+KUNIT_ARRAY_PARAM(room, room_rows, room_desc);
+
+/* a grant never promises more than the memory that is left */
+static void policy_rx_grant__room(struct kunit *test)
+{
+	const struct room_row *t = test->param_value;
+	u8 kind;
+
+	for (kind = 0; kind < SHUFFLE_POLICY_KINDS; kind++) {
+		struct shuffle_policy_rx *rx = make_rx(test, kind, 1000, 1);
+		u32 got;
+
+		KUNIT_ASSERT_NOT_NULL(test, rx);
+		shuffle_policy_rx_heard(rx, 0, t->left, 0, 1);
+		got = shuffle_policy_rx_grant(rx, 100000, 100000, t->room);
+		KUNIT_EXPECT_EQ(test, got, t->granted ? 0 : SHUFFLE_NONE);
+		/* refused for lack of room, it is asked again later */
+		got = shuffle_policy_rx_grant(rx, 100000, 100000, U64_MAX);
+		if (!t->granted || t->left > 1000)
+			KUNIT_EXPECT_EQ(test, got, 0U);
+		SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	}
+}
+
+struct srpt_row {
+	const char	*name;
+	u8		kind;
+	u32		first[3];
+};
+
+static const struct srpt_row srpt_rows[] = {
+	{ "SRPT", SHUFFLE_POLICY_SRPT, { 1, 2, 0 } },
+	{ "GRPT", SHUFFLE_POLICY_GRPT, { 0, 2, 1 } },
+};
+
+static void srpt_desc(const struct srpt_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", t->name);
+}
+
+KUNIT_ARRAY_PARAM(srpt, srpt_rows, srpt_desc);
+
+static void policy_rx_grant__by_bytes_left(struct kunit *test)
+{
+	static const u64 len[] = { 9000, 1000, 5000 };
+	const struct srpt_row *t = test->param_value;
+	struct shuffle_policy_rx *rx = make_rx(test, t->kind, 1000, 3);
+	bool seen[3] = { false };
+	u32 i, k = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < 3; i++)
+		shuffle_policy_rx_heard(rx, i, len[i], 0, i);
+	/* the order in which they get their first grant */
+	while ((i = shuffle_policy_rx_grant(rx, 100000, 0, U64_MAX)) != SHUFFLE_NONE) {
+		if (seen[i])
+			continue;
+		seen[i] = true;
+		KUNIT_EXPECT_EQ(test, i, t->first[k++]);
+	}
+	KUNIT_EXPECT_EQ(test, k, 3U);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 15000ULL);
+}
+
+struct hadoop_row {
+	u32	c;
+	u64	rtt;
+	u64	window;
+};
+
+static const struct hadoop_row hadoop_rows[] = {
+	{ 1, 3000, 3000 }, { 2, 3000, 3000 }, { 5, 10000, 10000 }, { 5, 3500, 3000 },
+	{ 5, 10, 1000 }, { 16, 3000, 3000 }, { 100, 3000, 3000 },
+};
+
+static void hadoop_desc(const struct hadoop_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "C %u, window %llu", t->c,
+		 (unsigned long long)t->rtt);
+}
+
+KUNIT_ARRAY_PARAM(hadoop, hadoop_rows, hadoop_desc);
+
+/* C messages at a time, a window of RTTbytes each, until each is granted whole */
+static void policy_rx_grant__hadoop(struct kunit *test)
+{
+	const struct hadoop_row *t = test->param_value;
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_HADOOP, 1000, MSGS);
+	u32 pulled = t->c < MSGS ? t->c : MSGS;
+	struct shuffle_rnd rnd = { t->c };
+	u32 guard, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	rx->hadoop_c = t->c;
+	for (i = 0; i < MSGS; i++)
+		shuffle_policy_rx_heard(rx, i, 40000, 0, (u32)shuffle_rnd64(&rnd));
+	while (shuffle_policy_rx_grant(rx, 1, t->rtt, U64_MAX) != SHUFFLE_NONE)
+		;
+	KUNIT_EXPECT_EQ(test, rx->hadoop_active, pulled);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, pulled * t->window);
+
+	for (guard = 0; guard < 100000 && rx->rem; guard++) {
+		u32 partly = 0;
+
+		i = shuffle_rnd_below(&rnd, MSGS);
+		if (rx->msg[i].granted > rx->msg[i].received)
+			shuffle_policy_rx_arrived(rx, i, 1000, rx->msg[i].received + 1000);
+		while (shuffle_policy_rx_grant(rx, 1, t->rtt, U64_MAX) != SHUFFLE_NONE)
+			;
+		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+		for (i = 0; i < MSGS; i++) {
+			const struct shuffle_rx_sched *m = &rx->msg[i];
+
+			partly += m->granted && m->granted < m->len;
+			KUNIT_ASSERT_LE(test, m->granted - m->received, t->window);
+		}
+		KUNIT_ASSERT_LE(test, partly, t->c);
+	}
+	KUNIT_EXPECT_EQ(test, rx->rem, 0ULL);
+	KUNIT_EXPECT_EQ(test, rx->hadoop_active, 0U);
+}
+
+/* which ones are pulled first is random, not the order of ranks */
+static void policy_rx_grant__hadoop_is_random(struct kunit *test)
+{
+	u32 first[MSGS] = { 0 };
+	u32 round, i;
+
+	for (round = 0; round < 800; round++) {
+		struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_HADOOP, 1000, MSGS);
+
+		KUNIT_ASSERT_NOT_NULL(test, rx);
+		for (i = 0; i < MSGS; i++)
+			shuffle_policy_rx_heard(rx, i, 40000, 0, round * 1000 + i * 16);
+		i = shuffle_policy_rx_grant(rx, 1, 1000, U64_MAX);
+		KUNIT_ASSERT_LT(test, i, MSGS);
+		first[i]++;
+	}
+	for (i = 0; i < MSGS; i++) {
+		KUNIT_EXPECT_GT(test, first[i], 15U);
+		KUNIT_EXPECT_LT(test, first[i], 100U);
+	}
+}
+
+static struct kunit_case policy_rx_cases[] = {
+	KUNIT_CASE_PARAM(policy_window__table, window_gen_params),
+	KUNIT_CASE(policy_window__sum),
+	KUNIT_CASE(policy_window__straggler_gains),
+	KUNIT_CASE(policy_rx_heard__unscheduled_is_claimed),
+	KUNIT_CASE(policy_rx_heard__empty_and_all_unscheduled),
+	KUNIT_CASE(policy_rx_arrived__beyond_the_grant),
+	KUNIT_CASE(policy_rx_grant__greatest_fraction_first),
+	KUNIT_CASE(policy_rx_grant__batch_at_the_start),
+	KUNIT_CASE(policy_rx_grant__leaves_room_for_the_unheard),
+	KUNIT_CASE(policy_rx_grant__stalled_sender),
+	KUNIT_CASE_PARAM(policy_rx_grant__room, room_gen_params),
+	KUNIT_CASE_PARAM(policy_rx_grant__by_bytes_left, srpt_gen_params),
+	KUNIT_CASE_PARAM(policy_rx_grant__hadoop, hadoop_gen_params),
+	KUNIT_CASE(policy_rx_grant__hadoop_is_random),
+	{}
+};
+
+struct kunit_suite shuffle_policy_rx_suite = {
+	.name = "shuffle_policy_rx",
+	.test_cases = policy_rx_cases,
+};

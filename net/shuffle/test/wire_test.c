@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Records: what is built parses to the same, what is malformed does not parse. */
+#include "harness.h"
+
+static void put(u8 *p, const struct shuffle_wire *w)
+{
+	memset(p, 0xa5, SHUFFLE_WIRE_MAX_HDR);
+	shuffle_wire_build(p, w);
+}
+
+struct round_trip {
+	const char		*name;
+	struct shuffle_wire	w;
+	unsigned int		hdr;
+};
+
+static const struct round_trip round_trips[] = {
+	{ "DATA, the first packet", {
+		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
+		.payload = 1400, .op_id = 4, .nonce = 5, .unsched = 6400,
+		.a = 100000, .b = 0 }, 40 },
+	{ "DATA, announces a message", {
+		.type = SHUFFLE_DATA, .nonce = 1, .a = 1 }, 40 },
+	{ "DATA, an empty message", {
+		.type = SHUFFLE_DATA, .nonce = 1 }, 40 },
+	{ "DATA, the last byte", {
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .a = 9000, .b = 8999 }, 40 },
+	{ "DATA, everything at its greatest", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA,
+		.src_rank = 0xffff, .dst_rank = 0xffff, .dst_port = 0xffff,
+		.payload = 0xffff, .op_id = U64_MAX, .nonce = U32_MAX,
+		.unsched = SHUFFLE_UNSCHED_MAX, .a = U64_MAX, .b = U64_MAX - 0xffff }, 40 },
+	{ "DATA, a probe behind the end", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
+		.a = 5ULL << 32, .b = 5ULL << 32 }, 40 },
+	{ "DATA, sent again", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_RETRANS, .nonce = 7,
+		.payload = 10, .a = 20, .b = 10 }, 40 },
+	{ "GRANT", {
+		.type = SHUFFLE_GRANT, .src_rank = 0x1234, .dst_rank = 0x5678,
+		.dst_port = 0x9abc, .op_id = 0x0123456789abcdefULL, .nonce = 0xfedcba98,
+		.a = 1ULL << 40, .b = 1ULL << 39 }, 40 },
+	{ "GRANT, all has arrived", {
+		.type = SHUFFLE_GRANT, .nonce = 1, .a = U64_MAX, .b = U64_MAX }, 40 },
+	{ "ACK", {
+		.type = SHUFFLE_ACK, .src_rank = 4095, .dst_rank = 4094,
+		.dst_port = 18518, .op_id = 42, .nonce = U32_MAX }, 24 },
+	{ "RESEND", {
+		.type = SHUFFLE_RESEND, .op_id = 1, .nonce = 1, .a = 1400, .b = 2800 }, 40 },
+	{ "RESEND, never heard of", {
+		.type = SHUFFLE_RESEND, .op_id = 1 }, 40 },
+	{ "RESEND, to the end of all numbers", {
+		.type = SHUFFLE_RESEND, .nonce = 1, .a = 1, .b = U64_MAX - 1 }, 40 },
+};
+
+static void round_trip_desc(const struct round_trip *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", t->name);
+}
+
+KUNIT_ARRAY_PARAM(round_trip, round_trips, round_trip_desc);
+
+static void wire_build__round_trip(struct kunit *test)
+{
+	const struct round_trip *t = test->param_value;
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_wire w;
+	size_t left;
+
+	memset(p, 0xa5, sizeof(p));
+	memset(&w, 0x5a, sizeof(w));
+	KUNIT_ASSERT_EQ(test, shuffle_wire_build(p, &t->w), t->hdr);
+	KUNIT_ASSERT_EQ(test, shuffle_wire_hdr_len(t->w.type), t->hdr);
+	left = t->hdr + t->w.payload;
+	KUNIT_ASSERT_EQ(test, shuffle_wire_parse(p, t->hdr, left, &w), (int)t->hdr);
+	KUNIT_EXPECT_EQ(test, w.type, t->w.type);
+	KUNIT_EXPECT_EQ(test, w.flags, t->w.flags);
+	KUNIT_EXPECT_EQ(test, w.src_rank, t->w.src_rank);
+	KUNIT_EXPECT_EQ(test, w.dst_rank, t->w.dst_rank);
+	KUNIT_EXPECT_EQ(test, w.dst_port, t->w.dst_port);
+	KUNIT_EXPECT_EQ(test, w.payload, t->w.payload);
+	KUNIT_EXPECT_EQ(test, w.op_id, t->w.op_id);
+	KUNIT_EXPECT_EQ(test, w.nonce, t->w.nonce);
+	KUNIT_EXPECT_EQ(test, w.unsched, t->w.unsched);
+	KUNIT_EXPECT_EQ(test, w.a, t->w.a);
+	KUNIT_EXPECT_EQ(test, w.b, t->w.b);
+}
+
+/* nothing is written behind the header, nothing inside it is left as it was */
+static void wire_build__writes_header_only(struct kunit *test)
+{
+	const struct round_trip *t = test->param_value;
+	u8 one[SHUFFLE_WIRE_MAX_HDR + 1];
+	u8 two[SHUFFLE_WIRE_MAX_HDR + 1];
+	unsigned int i;
+
+	memset(one, 0x00, sizeof(one));
+	memset(two, 0xff, sizeof(two));
+	shuffle_wire_build(one, &t->w);
+	shuffle_wire_build(two, &t->w);
+	KUNIT_EXPECT_EQ(test, memcmp(one, two, t->hdr), 0);
+	for (i = t->hdr; i < sizeof(one); i++) {
+		KUNIT_EXPECT_EQ(test, one[i], 0x00);
+		KUNIT_EXPECT_EQ(test, two[i], 0xff);
+	}
+}
+
+/* every length that is too short, and every that is just enough */
+static void wire_parse__truncated(struct kunit *test)
+{
+	const struct round_trip *t = test->param_value;
+	size_t all = t->hdr + t->w.payload;
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_wire w;
+	size_t left;
+
+	put(p, &t->w);
+	for (left = 0; left < t->hdr; left++) {
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, left, left, &w), -EBADMSG);
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, left, all, &w), -EBADMSG);
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, t->hdr, left, &w), -EBADMSG);
+	}
+	if (t->w.payload) {
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, t->hdr, t->hdr, &w), -EBADMSG);
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, t->hdr, all - 1, &w), -EBADMSG);
+	}
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, t->hdr, all, &w), (int)t->hdr);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, t->hdr, all + 1, &w), (int)t->hdr);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, t->hdr, SIZE_MAX, &w), (int)t->hdr);
+}
+
+/* the bytes on the wire, once and for all */
+static void wire_build__layout(struct kunit *test)
+{
+	static const u8 data[SHUFFLE_WIRE_DATA_HDR] = {
+		0x11, 0x03, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		0x21, 0x22, 0x23, 0x24, 0x00, 0x19, 0x05, 0x78,
+		0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
+		0x30, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
+	};
+	static const u8 ack[SHUFFLE_WIRE_BASE] = {
+		0x13, 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		0x21, 0x22, 0x23, 0x24, 0x00, 0x00, 0x00, 0x00,
+	};
+	struct shuffle_wire w = {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA, .src_rank = 0x0102,
+		.dst_port = 0x0304, .dst_rank = 0x0506, .op_id = 0x1112131415161718ULL,
+		.nonce = 0x21222324, .unsched = 25 * 64, .payload = 1400,
+		.a = 0x3132333435363738ULL, .b = 0x3042434445464748ULL,
+	};
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+
+	KUNIT_EXPECT_EQ(test, shuffle_wire_build(p, &w), 40U);
+	KUNIT_EXPECT_EQ(test, memcmp(p, data, sizeof(data)), 0);
+	w.type = SHUFFLE_ACK;
+	w.flags = 0;
+	w.unsched = 0;
+	w.payload = 0;
+	KUNIT_EXPECT_EQ(test, shuffle_wire_build(p, &w), 24U);
+	KUNIT_EXPECT_EQ(test, memcmp(p, ack, sizeof(ack)), 0);
+	p[0] = 0x12;
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), 40);
+	p[0] = 0x14;
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), -EBADMSG);
+}
+
+static void wire_parse__version_and_type(struct kunit *test)
+{
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_wire w;
+	unsigned int b;
+
+	memset(p, 0, sizeof(p));
+	p[19] = 1;	/* nonce */
+	for (b = 0; b < 256; b++) {
+		int want = -EBADMSG;
+
+		p[0] = (u8)b;
+		if (b >> 4 != SHUFFLE_WIRE_VERSION)
+			want = -EPROTONOSUPPORT;
+		else if ((b & 15) == SHUFFLE_ACK)
+			want = 24;
+		else if ((b & 15) >= SHUFFLE_DATA && (b & 15) <= SHUFFLE_RESEND)
+			want = 40;
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), want);
+		/* another version may be shorter or longer: still not ours */
+		if (want == -EPROTONOSUPPORT)
+			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 24, 24, &w), want);
+	}
+	for (b = 0; b < 256; b++) {
+		unsigned int hdr = shuffle_wire_hdr_len((u8)b);
+
+		if (b == SHUFFLE_ACK)
+			KUNIT_EXPECT_EQ(test, hdr, 24U);
+		else if (b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND)
+			KUNIT_EXPECT_EQ(test, hdr, 40U);
+		else
+			KUNIT_EXPECT_EQ(test, hdr, 0U);
+	}
+}
+
+static void wire_parse__flags(struct kunit *test)
+{
+	struct shuffle_wire w = { .nonce = 1 };
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+	u8 type;
+
+	for (type = SHUFFLE_DATA; type <= SHUFFLE_RESEND; type++) {
+		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : 0;
+		unsigned int f;
+
+		for (f = 0; f < 256; f++) {
+			int want = (int)shuffle_wire_hdr_len(type);
+			struct shuffle_wire out;
+
+			w.type = type;
+			w.flags = (u8)f;
+			put(p, &w);
+			if (f & ~known)
+				want = -EBADMSG;
+			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &out), want);
+		}
+	}
+}
+
+struct bad_field {
+	const char		*name;
+	struct shuffle_wire	w;
+	bool			good;
+};
+
+static const struct bad_field bad_fields[] = {
+	{ "DATA without nonce", { .type = SHUFFLE_DATA, .a = 1 } },
+	{ "DATA, offset at the length", {
+		.type = SHUFFLE_DATA, .nonce = 1, .a = 9, .b = 9 }, true },
+	{ "DATA, offset behind the length", {
+		.type = SHUFFLE_DATA, .nonce = 1, .a = 9, .b = 10 } },
+	{ "DATA, greatest offset of an empty message", {
+		.type = SHUFFLE_DATA, .nonce = 1, .b = U64_MAX } },
+	{ "DATA, payload to the end", {
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 100, .a = 200, .b = 100 }, true },
+	{ "DATA, payload beyond the end by one", {
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 101, .a = 200, .b = 100 } },
+	{ "DATA, offset and payload wrap around", {
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 2, .a = U64_MAX,
+		.b = U64_MAX - 1 } },
+	{ "DATA, payload of an empty message", {
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1 } },
+	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .a = 1 } },
+	{ "GRANT, more arrived than granted", {
+		.type = SHUFFLE_GRANT, .nonce = 1, .a = 1, .b = 2 } },
+	{ "GRANT, all that is granted has arrived", {
+		.type = SHUFFLE_GRANT, .nonce = 1, .a = 2, .b = 2 }, true },
+	{ "GRANT with payload", { .type = SHUFFLE_GRANT, .nonce = 1, .payload = 1 } },
+	{ "GRANT with unscheduled bytes", {
+		.type = SHUFFLE_GRANT, .nonce = 1, .unsched = 64 } },
+	{ "ACK without nonce", { .type = SHUFFLE_ACK } },
+	{ "ACK with payload", { .type = SHUFFLE_ACK, .nonce = 1, .payload = 0xffff } },
+	{ "ACK with unscheduled bytes", { .type = SHUFFLE_ACK, .nonce = 1, .unsched = 64 } },
+	{ "RESEND, the range ends at the greatest number", {
+		.type = SHUFFLE_RESEND, .a = 10, .b = U64_MAX - 10 }, true },
+	{ "RESEND, the range wraps around", {
+		.type = SHUFFLE_RESEND, .a = 10, .b = U64_MAX - 9 } },
+	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .b = U64_MAX }, true },
+	{ "RESEND with payload", { .type = SHUFFLE_RESEND, .payload = 1 } },
+	{ "RESEND with unscheduled bytes", { .type = SHUFFLE_RESEND, .unsched = 64 } },
+};
+
+static void bad_field_desc(const struct bad_field *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", t->name);
+}
+
+KUNIT_ARRAY_PARAM(bad_field, bad_fields, bad_field_desc);
+
+static void wire_parse__field_at_its_bound(struct kunit *test)
+{
+	const struct bad_field *t = test->param_value;
+	unsigned int hdr = shuffle_wire_hdr_len(t->w.type);
+	int want = t->good ? (int)hdr : -EBADMSG;
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_wire w;
+
+	put(p, &t->w);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, hdr, hdr + 0xffff, &w), want);
+}
+
+struct unsched_row {
+	u32	in;
+	u32	out;
+};
+
+static const struct unsched_row unsched_rows[] = {
+	{ 0, 0 }, { 1, 64 }, { 63, 64 }, { 64, 64 }, { 65, 128 }, { 1400, 1408 },
+	{ SHUFFLE_UNSCHED_MAX - 64, SHUFFLE_UNSCHED_MAX - 64 },
+	{ SHUFFLE_UNSCHED_MAX - 63, SHUFFLE_UNSCHED_MAX },
+	{ SHUFFLE_UNSCHED_MAX, SHUFFLE_UNSCHED_MAX },
+};
+
+static void unsched_desc(const struct unsched_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u", t->in);
+}
+
+KUNIT_ARRAY_PARAM(unsched, unsched_rows, unsched_desc);
+
+static void wire_build__unscheduled_rounds_up(struct kunit *test)
+{
+	const struct unsched_row *t = test->param_value;
+	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .unsched = t->in };
+	u8 p[SHUFFLE_WIRE_MAX_HDR];
+
+	put(p, &w);
+	KUNIT_ASSERT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), 40);
+	KUNIT_EXPECT_EQ(test, w.unsched, t->out);
+}
+
+static struct shuffle_wire random_record(struct shuffle_rnd *r)
+{
+	struct shuffle_wire w = {
+		.type = (u8)shuffle_rnd_in(r, SHUFFLE_DATA, SHUFFLE_RESEND),
+		.src_rank = (u16)shuffle_rnd64(r),
+		.dst_rank = (u16)shuffle_rnd64(r),
+		.dst_port = (u16)shuffle_rnd64(r),
+		.op_id = shuffle_rnd64(r),
+		.nonce = (u32)shuffle_rnd64(r) | 1,
+	};
+
+	if (w.type == SHUFFLE_ACK)
+		return w;
+	w.b = shuffle_rnd64(r) >> shuffle_rnd_in(r, 2, 63);
+	w.a = w.b + (shuffle_rnd64(r) >> shuffle_rnd_in(r, 2, 63));
+	if (w.type == SHUFFLE_DATA) {
+		w.payload = (u16)shuffle_rnd_below(r, 1500);
+		if (w.payload > w.a - w.b)
+			w.payload = (u16)(w.a - w.b);
+		w.flags = (u8)shuffle_rnd_below(r, SHUFFLE_FLAGS_DATA + 1);
+		w.unsched = shuffle_rnd_below(r, 0x10000) * 64;
+	}
+	return w;
+}
+
+static bool same(const struct shuffle_wire *x, const struct shuffle_wire *y)
+{
+	return x->type == y->type && x->flags == y->flags &&
+	       x->src_rank == y->src_rank && x->dst_rank == y->dst_rank &&
+	       x->dst_port == y->dst_port && x->payload == y->payload &&
+	       x->op_id == y->op_id && x->nonce == y->nonce &&
+	       x->unsched == y->unsched && x->a == y->a && x->b == y->b;
+}
+
+#define DATAGRAM	65507U
+#define RECORDS		2000U
+
+/* many records in a datagram, walked as the module walks a super-packet */
+static void wire_parse__walks_a_datagram(struct kunit *test)
+{
+	struct shuffle_wire *sent = kunit_kcalloc(test, RECORDS, sizeof(*sent), GFP_KERNEL);
+	u8 *p = kunit_kcalloc(test, DATAGRAM, 1, GFP_KERNEL);
+	struct shuffle_rnd rnd = { 1 };
+	u32 n = 0, got = 0;
+	size_t end = 0;
+	size_t at = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	while (n < RECORDS) {
+		struct shuffle_wire w = random_record(&rnd);
+
+		if (end + shuffle_wire_hdr_len(w.type) + w.payload > DATAGRAM)
+			break;
+		end += shuffle_wire_build(p + end, &w);
+		memset(p + end, 0xff, w.payload);
+		end += w.payload;
+		sent[n++] = w;
+	}
+	while (at < end) {
+		size_t left = end - at;
+		struct shuffle_wire w;
+		int hdr;
+
+		hdr = shuffle_wire_parse(p + at, left < 40 ? left : 40, left, &w);
+		KUNIT_ASSERT_TRUE(test, hdr > 0);
+		KUNIT_ASSERT_LT(test, got, n);
+		KUNIT_ASSERT_TRUE(test, same(&w, &sent[got]));
+		got++;
+		at += (size_t)hdr + w.payload;
+	}
+	KUNIT_EXPECT_EQ(test, at, end);
+	KUNIT_EXPECT_EQ(test, got, n);
+}
+
+/* whatever parses is built again to the same bytes: no bit has two meanings */
+static void wire_parse__is_canonical(struct kunit *test)
+{
+	struct shuffle_rnd rnd = { 2 };
+	u32 parsed = 0;
+	u32 i, j;
+
+	for (i = 0; i < 20000; i++) {
+		struct shuffle_wire w = random_record(&rnd);
+		u8 p[SHUFFLE_WIRE_MAX_HDR];
+		u8 q[SHUFFLE_WIRE_MAX_HDR];
+		int hdr;
+
+		put(p, &w);
+		/* damage up to three bits of it */
+		for (j = shuffle_rnd_below(&rnd, 4); j; j--)
+			p[shuffle_rnd_below(&rnd, 40)] ^= (u8)(1 << shuffle_rnd_below(&rnd, 8));
+		hdr = shuffle_wire_parse(p, 40, 70000, &w);
+		if (hdr < 0)
+			continue;
+		parsed++;
+		KUNIT_ASSERT_EQ(test, (int)shuffle_wire_build(q, &w), hdr);
+		KUNIT_ASSERT_EQ(test, memcmp(p, q, (size_t)hdr), 0);
+	}
+	KUNIT_EXPECT_GT(test, parsed, 5000U);
+}
+
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE_PARAM(wire_build__round_trip, round_trip_gen_params),
+	KUNIT_CASE_PARAM(wire_build__writes_header_only, round_trip_gen_params),
+	KUNIT_CASE(wire_build__layout),
+	KUNIT_CASE_PARAM(wire_build__unscheduled_rounds_up, unsched_gen_params),
+	KUNIT_CASE_PARAM(wire_parse__truncated, round_trip_gen_params),
+	KUNIT_CASE(wire_parse__version_and_type),
+	KUNIT_CASE(wire_parse__flags),
+	KUNIT_CASE_PARAM(wire_parse__field_at_its_bound, bad_field_gen_params),
+	KUNIT_CASE(wire_parse__walks_a_datagram),
+	KUNIT_CASE(wire_parse__is_canonical),
+	{}
+};
+
+struct kunit_suite shuffle_wire_suite = {
+	.name = "shuffle_wire",
+	.test_cases = wire_cases,
+};

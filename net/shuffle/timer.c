@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Time: lost packets are asked for again, ACKs that do not come are asked for,
+ * deadlines end an operation.  One timer for each operation, set to the next thing
+ * that can be due; softirq context, under ssk->lock.
+ */
+#include "shuffle.h"
+#include "trace.h"
+
+#define SHUFFLE_RTO_MIN_NS	(1 * NSEC_PER_MSEC)	/* section 3.5 */
+#define SHUFFLE_RTO_FIRST_NS	(5 * NSEC_PER_MSEC)	/* nothing measured yet */
+#define SHUFFLE_RTO_MAX_NS	(1000 * NSEC_PER_MSEC)
+
+/* RESENDs that one message gets at once; the others follow. */
+#define SHUFFLE_MAX_GAPS	16
+
+/**
+ * shuffle_timer_rto() - how long to wait for granted data
+ * @op: operation
+ *
+ * Return: ns.
+ */
+u64 shuffle_timer_rto(const struct shuffle_op *op)
+{
+	if (!op->srtt_ns)
+		return SHUFFLE_RTO_FIRST_NS;
+	return clamp_t(u64, op->srtt_ns + 4 * op->rttvar_ns, SHUFFLE_RTO_MIN_NS,
+		       SHUFFLE_RTO_MAX_NS);
+}
+
+static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct sk_buff_head *q)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_wire w = {
+		.type = SHUFFLE_RESEND,
+		.op_id = op->id,
+		.nonce = op->in[rank].nonce,
+		.a = start,
+		.b = end - start,
+	};
+
+	shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(sn, ResendOut);
+	trace_shuffle_resend_out(op, rank, start, end - start);
+}
+
+/* Due is what has waited long enough; it waits twice as long the next time. */
+static bool due(u64 since, u64 *wait, u64 now, u64 *next)
+{
+	if (now - since < *wait) {
+		*next = min(*next, since + *wait);
+		return false;
+	}
+	*wait = min_t(u64, *wait * 2, SHUFFLE_RTO_MAX_NS);
+	*next = min(*next, now + *wait);
+	return true;
+}
+
+static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
+		     struct sk_buff_head *q)
+{
+	struct shuffle_rx_sched *m = &op->prx.msg[rank];
+	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_range gap;
+	u64 from;
+	int n;
+
+	if (in->complete)
+		return;
+	if (!in->wait_ns)
+		in->wait_ns = SHUFFLE_RTO_FIRST_NS;
+	/* nothing asked for, nothing missing */
+	if (m->heard && m->len && m->granted <= m->received)
+		return;
+	if (!due(in->progress_at, &in->wait_ns, now, next))
+		return;
+	in->progress_at = now;
+	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
+	if (!m->heard) {
+		resend(op, rank, 0, 0, q);
+		return;
+	}
+	from = in->have.prefix;
+	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
+		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
+			break;
+		resend(op, rank, gap.start, gap.end, q);
+		from = gap.end;
+	}
+}
+
+static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
+		      struct sk_buff_head *q)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
+	struct shuffle_out *out = &op->out[rank];
+
+	if (out->acked || m->next < m->len)
+		return;
+	if (!out->wait_ns)
+		out->wait_ns = 2 * shuffle_timer_rto(op);
+	if (!due(out->said_at, &out->wait_ns, now, next))
+		return;
+	SHUFFLE_INC(sn, ProbeOut);
+	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);
+}
+
+static bool expired(struct shuffle_op *op, u64 now, u64 *next)
+{
+	u32 idle_ms = READ_ONCE(op->ssk->idle_ms);
+	u64 end = op->deadline_at;
+
+	if (!end && idle_ms)
+		end = op->progress_at + idle_ms * NSEC_PER_MSEC;
+	if (!end)
+		return false;
+	if (now >= end)
+		return true;
+	*next = min(*next, end);
+	return false;
+}
+
+static enum hrtimer_restart timer_fires(struct hrtimer *timer)
+{
+	struct shuffle_op *op = container_of(timer, struct shuffle_op, timer);
+	struct shuffle_sock *ssk = op->ssk;
+	u64 now = shuffle_now();
+	struct sk_buff_head q;
+	u64 next = now + SHUFFLE_RTO_MAX_NS;
+	u32 i;
+
+	__skb_queue_head_init(&q);
+	spin_lock(&ssk->lock);
+	if (!op->ended && expired(op, now, &next))
+		shuffle_op_fail(op, ETIMEDOUT);
+	if (!op->ended) {
+		for (i = 0; i < op->prx.n; i++)
+			check_in(op, i, now, &next, &q);
+		for (i = 0; i < op->announced; i++)
+			check_out(op, i, now, &next, &q);
+		/* no more often than anything can be due */
+		next = max(next, now + SHUFFLE_RTO_MIN_NS / 2);
+		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
+		 * faster
+		 */
+		hrtimer_start(timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+	}
+	spin_unlock(&ssk->lock);
+	shuffle_xmit_flush(shuffle_net(sock_net(&ssk->sk)), &q);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * shuffle_timer_init() - before shuffle_timer_start()
+ * @op: operation
+ */
+void shuffle_timer_init(struct shuffle_op *op)
+{
+	hrtimer_init(&op->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	op->timer.function = timer_fires;
+}
+
+/**
+ * shuffle_timer_start() - something can be due within the first time limit
+ * @op: operation
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_timer_start(struct shuffle_op *op)
+{
+	u64 at = shuffle_now() + shuffle_timer_rto(op);
+
+	if (hrtimer_is_queued(&op->timer) &&
+	    ktime_to_ns(hrtimer_get_expires(&op->timer)) <= at)
+		return;
+	hrtimer_start(&op->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel UDP sockets that carry all shuffle traffic of a namespace.
+ *
+ * They are plain sockets with a data_ready of ours, not tunnel sockets: a socket
+ * with encap_rcv never sees a super-packet whole (udp_unexpected_gso()).
+ */
+#include <linux/udp.h>
+#include <net/udp.h>
+
+#include "shuffle.h"
+
+/* The queue is drained at once; this only has to hold what several CPUs can
+ * bring at the same moment.
+ */
+#define SHUFFLE_UDP_RCVBUF	(32 << 20)
+
+/* Several CPUs may drain one queue: nothing here relies on order.  UDP calls
+ * this in softirq context, without locks, under RCU.
+ */
+static void udp_data_ready(struct sock *sk)
+{
+	struct shuffle_net *sn = rcu_dereference_sk_user_data(sk);
+	struct sk_buff *skb;
+	int off = 0;
+	int err;
+
+	if (!sn)
+		return;
+	while ((skb = __skb_recv_udp(sk, MSG_DONTWAIT, &off, &err))) {
+		/* it aliases UDP's scratch space */
+		skb->dev = NULL;
+		skb_dst_drop(skb);
+		skb_orphan(skb);
+		if (udp_lib_checksum_complete(skb)) {
+			SHUFFLE_INC(sn, DropCsum);
+			kfree_skb_reason(skb, SKB_DROP_REASON_UDP_CSUM);
+			continue;
+		}
+		shuffle_rx(sn, skb);
+	}
+}
+
+/* A packet of ours has left the qdisc. */
+static void udp_write_space(struct sock *sk)
+{
+	struct shuffle_net *sn = rcu_dereference_sk_user_data(sk);
+
+	if (sn)
+		shuffle_egress_room(sn);
+}
+
+/* ICMP errors are hints that anybody can forge; timers decide. */
+static void udp_error_report(struct sock *sk)
+{
+	sk->sk_err = 0;
+}
+
+static int set_int(struct socket *sock, int level, int name, int val)
+{
+	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(&val), sizeof(val));
+}
+
+static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res)
+{
+	struct sockaddr_storage ss = { .ss_family = ip_family };
+	struct socket *sock;
+	struct sock *sk;
+	int err;
+
+	err = sock_create_kern(sn->net, ip_family, SOCK_DGRAM, IPPROTO_UDP, &sock);
+	if (err)
+		return err;
+	sk = sock->sk;
+
+	if (ip_family == AF_INET6) {
+		((struct sockaddr_in6 *)&ss)->sin6_port = htons(shuffle_params.udp_port);
+		lock_sock(sk);
+		sk->sk_ipv6only = 1;
+		release_sock(sk);
+	} else {
+		((struct sockaddr_in *)&ss)->sin_port = htons(shuffle_params.udp_port);
+	}
+	err = set_int(sock, SOL_UDP, UDP_GRO, 1);
+	if (err)
+		goto fail;
+
+	lock_sock(sk);
+	WRITE_ONCE(sk->sk_rcvbuf, SHUFFLE_UDP_RCVBUF);
+	/* its own packets are counted, not limited: shuffle_egress_room() */
+	WRITE_ONCE(sk->sk_sndbuf, INT_MAX);
+	sk->sk_allocation = GFP_ATOMIC;
+	release_sock(sk);
+
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, sn);
+	/* the same functions for both families, to be put back at the end */
+	sn->udp_data_ready = sk->sk_data_ready;
+	sn->udp_write_space = sk->sk_write_space;
+	sn->udp_error_report = sk->sk_error_report;
+	sk->sk_data_ready = udp_data_ready;
+	sk->sk_write_space = udp_write_space;
+	sk->sk_error_report = udp_error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+
+	err = kernel_bind(sock, (struct sockaddr *)&ss,
+			  ip_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+						  sizeof(struct sockaddr_in));
+	if (err)
+		goto fail;
+	*res = sock;
+	return 0;
+
+fail:
+	sock_release(sock);
+	return err;
+}
+
+/**
+ * shuffle_udp_open() - open the namespace's UDP sockets unless they are open
+ * @sn: namespace
+ *
+ * They stay until the namespace or the module goes: a finished operation still
+ * answers when its process has gone.
+ *
+ * Context: process, may sleep.
+ * Return: 0, or the error of the IPv4 socket (-EADDRINUSE: the port is taken).
+ * A host without IPv6 has no IPv6 socket.
+ */
+int shuffle_udp_open(struct shuffle_net *sn)
+{
+	struct socket *sock;
+	int err = 0;
+
+	mutex_lock(&sn->udp_mutex);
+	if (!sn->udp[0]) {
+		err = udp_create(sn, AF_INET, &sock);
+		if (!err)
+			/* pairs with the readers in xmit.c */
+			smp_store_release(&sn->udp[0], sock);
+	}
+	if (!err && !sn->udp[1] && IS_ENABLED(CONFIG_IPV6)) {
+		int err6 = udp_create(sn, AF_INET6, &sock);
+
+		if (!err6)
+			smp_store_release(&sn->udp[1], sock);
+		else if (err6 != -EAFNOSUPPORT && err6 != -EADDRNOTAVAIL)
+			err = err6;
+	}
+	mutex_unlock(&sn->udp_mutex);
+	return err;
+}
+
+/**
+ * shuffle_udp_close() - close them; no callback runs any more when it returns
+ * @sn: namespace without user sockets
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_udp_close(struct shuffle_net *sn)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct sock *sk;
+
+		if (!sn->udp[i])
+			continue;
+		any = true;
+		sk = sn->udp[i]->sk;
+		/* packets in some qdisc may outlive the socket, and us */
+		write_lock_bh(&sk->sk_callback_lock);
+		rcu_assign_sk_user_data(sk, NULL);
+		WRITE_ONCE(sk->sk_data_ready, sn->udp_data_ready);
+		WRITE_ONCE(sk->sk_write_space, sn->udp_write_space);
+		WRITE_ONCE(sk->sk_error_report, sn->udp_error_report);
+		write_unlock_bh(&sk->sk_callback_lock);
+	}
+	if (!any)
+		return;
+	/* callbacks run in RCU read-side sections (or with BH off, the same) */
+	synchronize_rcu();
+	for (i = 0; i < 2; i++) {
+		if (sn->udp[i])
+			sock_release(sn->udp[i]);
+		sn->udp[i] = NULL;
+	}
+}

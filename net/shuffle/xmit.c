@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a UDP payload to the wire.  Packets are built under ssk->lock, and handed
+ * to IP when no lock is held.
+ */
+#include <linux/pkt_sched.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ip_tunnels.h>
+#include <net/ip6_checksum.h>
+
+#include "shuffle.h"
+
+#define SHUFFLE_DSCP_CONTROL	0xc0	/* CS6, as a traffic class byte */
+
+/* skb->cb between building and handing to IP */
+struct xmit_cb {
+	u8	saddr[16];
+	u8	daddr[16];
+	__be16	sport;
+	u16	rank;
+	u8	tos;
+	bool	v6;
+};
+
+static struct xmit_cb *xmit_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct xmit_cb) > sizeof(skb->cb));
+	return (struct xmit_cb *)skb->cb;
+}
+
+/* Dynamic source ports: NICs and switches spread flows by them.  One path a
+ * pair keeps packets of a message mostly in order; the protocol does not need it.
+ */
+static __be16 source_port(const struct shuffle_group_obj *group, u32 rank)
+{
+	return htons(49152 + ((group->rank * 0x9e3779b1U ^ rank * 0x85ebca6bU) >> 18));
+}
+
+/**
+ * shuffle_xmit_alloc() - an empty packet to a member
+ * @sn: namespace
+ * @ssk: the socket that sends, or NULL on behalf of one that has gone
+ * @group: its group
+ * @rank: the member
+ * @linear: bytes of linear room for UDP payload
+ * @control: first in every queue
+ *
+ * Context: any; ssk->lock held unless @ssk is NULL.
+ * Return: the packet, or NULL (counted): no route or no memory.
+ */
+struct sk_buff *shuffle_xmit_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
+				   struct shuffle_group_obj *group, u32 rank,
+				   unsigned int linear, bool control)
+{
+	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
+	const struct sockaddr_shuffle *to = &group->member[rank].addr;
+	struct dst_entry *dst;
+	struct sk_buff *skb;
+	unsigned int head;
+	struct xmit_cb *cb;
+
+	dst = shuffle_route(sn, ssk, group, rank);
+	if (!dst) {
+		SHUFFLE_INC(sn, NoRoute);
+		return NULL;
+	}
+	head = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
+	       sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	skb = alloc_skb(head + linear, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb) {
+		dst_release(dst);
+		SHUFFLE_INC(sn, DropMem);
+		return NULL;
+	}
+	skb_reserve(skb, head);
+	skb_dst_set(skb, dst);
+	if (ssk) {
+		skb->mark = READ_ONCE(ssk->sk.sk_mark);
+		skb->priority = READ_ONCE(ssk->sk.sk_priority);
+	}
+	cb = xmit_cb(skb);
+	memset(cb, 0, sizeof(*cb));
+	memcpy(cb->saddr, self->shs_addr, 16);
+	memcpy(cb->daddr, to->shs_addr, 16);
+	cb->sport = source_port(group, rank);
+	cb->rank = rank;
+	cb->v6 = to->shs_ip_family == AF_INET6;
+	if (control) {
+		skb->priority = TC_PRIO_CONTROL;
+		cb->tos = SHUFFLE_DSCP_CONTROL;
+	}
+	return skb;
+}
+
+/**
+ * shuffle_xmit_record() - add a record without payload to a list of packets
+ * @sn: namespace
+ * @ssk: see shuffle_xmit_alloc()
+ * @group: its group
+ * @rank: receiver
+ * @w: the record; source rank, destination rank and port are filled in
+ * @q: packets; the last one takes the record if it goes the same way
+ *
+ * Context: any, locks as shuffle_xmit_alloc().
+ */
+void shuffle_xmit_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			 struct shuffle_group_obj *group, u32 rank,
+			 struct shuffle_wire *w, struct sk_buff_head *q)
+{
+	unsigned int hdr = shuffle_wire_hdr_len(w->type);
+	struct sk_buff *skb = skb_peek_tail(q);
+
+	w->src_rank = group->rank;
+	w->dst_rank = rank;
+	w->dst_port = ntohs(group->member[rank].addr.shs_port);
+	if (!skb || xmit_cb(skb)->rank != rank || skb_is_nonlinear(skb) ||
+	    skb_tailroom(skb) < hdr) {
+		skb = shuffle_xmit_alloc(sn, ssk, group, rank,
+					 4 * SHUFFLE_WIRE_MAX_HDR, true);
+		if (!skb)
+			return;
+		__skb_queue_tail(q, skb);
+		SHUFFLE_INC(sn, CtrlPktsOut);
+	}
+	shuffle_wire_build(skb_put(skb, hdr), w);
+	SHUFFLE_ADD(sn, CtrlBytesOut, hdr);
+}
+
+static void xmit4(struct sock *sk, struct sk_buff *skb, struct dst_entry *dst,
+		  const struct xmit_cb *cb)
+{
+	struct udphdr *uh = udp_hdr(skb);
+	__be32 saddr, daddr;
+
+	memcpy(&saddr, cb->saddr, 4);
+	memcpy(&daddr, cb->daddr, 4);
+	uh->check = ~csum_tcpudp_magic(saddr, daddr, skb->len, IPPROTO_UDP, 0);
+	iptunnel_xmit(sk, dst_rtable(dst), skb, saddr, daddr, IPPROTO_UDP, cb->tos,
+		      ip4_dst_hoplimit(dst), htons(IP_DF), false);
+}
+
+static void xmit6(struct net *net, struct sock *sk, struct sk_buff *skb,
+		  struct dst_entry *dst, const struct xmit_cb *cb)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct udphdr *uh = udp_hdr(skb);
+	unsigned int len = skb->len;
+	struct ipv6hdr *h;
+
+	uh->check = ~csum_ipv6_magic((struct in6_addr *)cb->saddr,
+				     (struct in6_addr *)cb->daddr, len, IPPROTO_UDP, 0);
+	h = skb_push(skb, sizeof(*h));
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(h, cb->tos, 0);
+	h->payload_len = htons(len);
+	h->nexthdr = IPPROTO_UDP;
+	h->hop_limit = ip6_dst_hoplimit(dst);
+	memcpy(&h->saddr, cb->saddr, 16);
+	memcpy(&h->daddr, cb->daddr, 16);
+	skb->protocol = htons(ETH_P_IPV6);
+	memset(skb->cb, 0, sizeof(struct inet6_skb_parm));
+	skb_dst_set(skb, dst);
+	ip6_local_out(net, sk, skb);
+#endif
+}
+
+static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
+{
+	struct dst_entry *dst = skb_dst(skb);
+	struct xmit_cb cb = *xmit_cb(skb);
+	struct socket *sock;
+	struct udphdr *uh;
+
+	/* pairs with shuffle_udp_open() */
+	sock = smp_load_acquire(&sn->udp[cb.v6]);
+	if (!sock) {
+		kfree_skb(skb);
+		return;
+	}
+	skb->_skb_refdst = 0;	/* the reference is ours now */
+	skb_set_owner_w(skb, sock->sk);
+
+	uh = skb_push(skb, sizeof(*uh));
+	skb_reset_transport_header(skb);
+	uh->source = cb.sport;
+	uh->dest = htons(shuffle_params.udp_port);
+	uh->len = htons(skb->len);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+	skb->protocol = htons(ETH_P_IP);
+	if (cb.v6)
+		xmit6(sn->net, sock->sk, skb, dst, &cb);
+	else
+		xmit4(sock->sk, skb, dst, &cb);
+}
+
+/**
+ * shuffle_xmit_flush() - hand packets to IP
+ * @sn: namespace
+ * @q: packets, empty afterwards
+ *
+ * Context: process or softirq; no lock of ours held.
+ */
+void shuffle_xmit_flush(struct shuffle_net *sn, struct sk_buff_head *q)
+{
+	struct sk_buff *skb;
+
+	if (skb_queue_empty(q))
+		return;
+	/* one context for callers from processes and from softirqs */
+	local_bh_disable();
+	while ((skb = __skb_dequeue(q)))
+		xmit_one(sn, skb);
+	local_bh_enable();
+}
