@@ -59,7 +59,7 @@ void shuffle_early_exit(struct shuffle_net *sn)
 /**
  * shuffle_early_keep() - keep a packet for later
  * @sn: namespace
- * @skb: at its UDP header
+ * @skb: its UDP payload
  * @op_id: of all its records
  * @port: of the socket they are for
  *

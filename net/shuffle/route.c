@@ -63,7 +63,7 @@ static struct dst_entry *route6(struct net *net, const struct shuffle_sock *ssk,
 		dst_release(dst);
 		return NULL;
 	}
-	*cookie = rt6_get_cookie(dst_rt6_info(dst));
+	*cookie = rt6_get_cookie(container_of(dst, struct rt6_info, dst));
 	return dst;
 #else
 	return NULL;

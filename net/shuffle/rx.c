@@ -3,7 +3,6 @@
  * From a UDP datagram (or super-packet) to its records, and from a record to its
  * socket and operation.  Softirq context.
  */
-#include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 
@@ -197,14 +196,14 @@ static void addresses(struct rx_ctx *c)
 /**
  * shuffle_rx() - a datagram has come
  * @sn: namespace
- * @skb: at its UDP header, checksum verified; consumed
+ * @skb: its UDP payload, checksum verified; consumed
  *
  * Context: softirq (or a process that drains the UDP queue with BH off).
  */
 void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 {
 	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
-	u32 off = sizeof(struct udphdr);
+	u32 off = 0;
 	struct rx_run run = {};
 	struct shuffle_wire w;
 	int hdr;
@@ -231,7 +230,7 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 		run.data = off + hdr;
 		run.len = w.payload;
 		run.n = 1;
-		run.whole = off == sizeof(struct udphdr);
+		run.whole = !off;
 		off += hdr + w.payload;
 	}
 	if (!c.skb)
@@ -239,7 +238,7 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 	if (hdr == -EPROTONOSUPPORT) {
 		SHUFFLE_INC(sn, DropVersion);
 		kfree_skb_reason(c.skb, SKB_DROP_REASON_UNHANDLED_PROTO);
-	} else if (hdr != -ENODATA || skb->len == sizeof(struct udphdr)) {
+	} else if (hdr != -ENODATA || !skb->len) {
 		SHUFFLE_INC(sn, DropMalformed);
 		kfree_skb_reason(c.skb, SKB_DROP_REASON_PKT_TOO_SMALL);
 	} else {
