@@ -91,9 +91,8 @@ sysctl -q -w net.ipv4.neigh.default.gc_thresh1=65536 \
 	net.ipv6.neigh.default.gc_thresh1=65536 \
 	net.ipv6.neigh.default.gc_thresh2=131072 net.ipv6.neigh.default.gc_thresh3=262144 \
 	net.core.netdev_max_backlog=10000000 kernel.panic_on_oops=0 2>/dev/null
-for m in $RUN_MODULES; do
-	modprobe -q "$m" 2>/dev/null || true
-done
+# shellcheck disable=SC2086 # words
+[ -z "$RUN_MODULES" ] || modprobe -aq $RUN_MODULES
 
 if [ "$RUN_LEAKS" = 1 ] && [ -w /sys/kernel/debug/kmemleak ]; then
 	echo scan=off >/sys/kernel/debug/kmemleak
@@ -101,7 +100,10 @@ if [ "$RUN_LEAKS" = 1 ] && [ -w /sys/kernel/debug/kmemleak ]; then
 fi
 
 if [ "$RUN_LOAD" = 1 ]; then
-	# shellcheck disable=SC2086 # parameters are words
+	depends=$(modinfo -F depends "$RUN_KO")
+	# shellcheck disable=SC2086 # words
+	[ -z "$depends" ] || modprobe -aq ${depends//,/ }
+	# shellcheck disable=SC2086 # words
 	insmod "$RUN_KO" $RUN_PARAMS || fail "insmod $RUN_KO $RUN_PARAMS failed"
 fi
 

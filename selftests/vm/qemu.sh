@@ -30,18 +30,18 @@ qemu_extract()
 	local sig tool pos
 
 	while read -r sig tool; do
-		while IFS=: read -r pos _; do
+		while read -r pos; do
 			tail -c +$((pos + 1)) "$1" | $tool >"$2.tmp" 2>/dev/null || true
 			if [ "$(head -c 4 "$2.tmp" | tail -c 3)" = ELF ]; then
 				mv "$2.tmp" "$2"
 				return 0
 			fi
-		done < <(LC_ALL=C grep -aboP "$sig" "$1")
+		done < <(LC_ALL=C grep -aboP "$sig" "$1" | LC_ALL=C cut -d: -f1)
 	done <<-'END'
-		\x28\xb5\x2f\xfd zstd\ -dcq
-		\xfd7zXZ\x00 xz\ -dcq
-		\x1f\x8b\x08 gzip\ -dcq
-		\x02\x21\x4c\x18 lz4\ -dcq
+		\x28\xb5\x2f\xfd zstd -dcq
+		\xfd7zXZ\x00 xz -dcq
+		\x1f\x8b\x08 gzip -dcq
+		\x02\x21\x4c\x18 lz4 -dcq
 	END
 	rm -f "$2.tmp"
 	return 1
@@ -137,10 +137,12 @@ qemu_prepare()
 	flock -u 6
 }
 
-# qemu_command LANE MEGABYTES CONSOLE OUT CMDLINE - set qemu_cmd.
+# qemu_command LANE MEGABYTES CONSOLE OUT PIPE CMDLINE - set qemu_cmd.  PIPE
+# takes the script's output: a channel that is always open, so that the guest
+# never waits for a reader to connect.
 qemu_command()
 {
-	local cpus=(-accel tcg,thread=multi -smp 2) more='' clock='tsc=reliable no_timer_check'
+	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' clock='tsc=reliable no_timer_check'
 
 	case $1 in
 	qemu-icount)
@@ -152,9 +154,9 @@ qemu_command()
 	esac
 	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "max,la57=off" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
-		-append "console=ttyS0 mitigations=off nokaslr $clock rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $5 $more"
+		-append "console=ttyS0 mitigations=off nokaslr $clock rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"
 		-nodefaults -display none -no-reboot -serial "file:$3"
-		-device virtio-serial-pci -chardev "stdio,id=out,signal=off" -device "virtserialport,chardev=out,name=out"
+		-device virtio-serial-pci -chardev "file,id=out,path=$5" -device "virtserialport,chardev=out,name=out"
 		-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$4,mount_tag=out,security_model=none,multidevs=remap")
 }
