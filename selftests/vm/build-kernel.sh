@@ -65,9 +65,9 @@ fi
 cat "${frag_files[@]}" >"$out/.config"
 log=$out/build.log
 note "building the $kind kernel (8 to 25 minutes the first time); log: $log"
-make -s -C "$src" ARCH=$arch O="$out" olddefconfig >"$log" 2>&1 ||
+make -s -C "$src" ARCH="$arch" O="$out" olddefconfig >"$log" 2>&1 ||
 	{ tail -20 "$log" >&2; die "configuring $kind failed"; }
-make -C "$src" ARCH=$arch O="$out" CC="$cc" -j"$(nproc)" $target modules >>"$log" 2>&1 &
+make -C "$src" ARCH="$arch" O="$out" CC="$cc" -j"$(nproc)" "$target" modules >>"$log" 2>&1 &
 pid=$!
 progress_while "$pid" "$log" "$kind kernel" "$([ "$arch" = um ] && echo 1500 || echo 2600)"
 wait "$pid" || { tail -30 "$log" >&2; die "building $kind failed"; }

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Build the shuffle module for one kernel, in a copy of the sources of its own:
-# build/KERNEL/module/net/shuffle/shuffle.ko.
+# build/KERNEL/module/net/shuffle/shuffle.ko, and the KUnit suites beside it
+# where the kernel has KUnit.
 #
-# usage: build-module.sh [-c] KERNEL [MAKE-ARGUMENTS...]
+# usage: build-module.sh [-c] [-s FOLDER] KERNEL
 #   KERNEL  um, um-debug, x86-debug (built from linux-source), 6.12, 6.1 (Debian's)
 #   -c      check: everything anew, sparse on every file, any warning fails
+#   -s      another module, whose Kbuild is in FOLDER
 #
 # Prints the module's path.  Nothing is done when nothing has changed.
 set -euo pipefail
@@ -15,10 +17,16 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=common.sh
 . "$here/common.sh"
 
-check=0
-[ "${1-}" != -c ] || { check=1; shift; }
-kernel=${1:?usage: build-module.sh [-c] um|um-debug|x86-debug|6.12|6.1}
-shift
+check=0 folder=
+while getopts 'cs:' opt; do
+	case $opt in
+	c) check=1 ;;
+	s) folder=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|6.12|6.1}
 case $kernel in
 um | um-debug) arch=um ;;
 6.12 | 6.1 | x86-debug) arch=x86_64 ;;
@@ -27,39 +35,60 @@ esac
 
 kdir=$(kernel_build_dir "$kernel")
 [ -e "$kdir/Makefile" ] || die "no kernel headers in $kdir: run 'make deps'"
-copy=$BUILD/$kernel/module
-[ "$check" = 0 ] || copy=$BUILD/$kernel/module-check
+if [ -n "$folder" ]; then
+	name=$(basename "$folder")
+	copy=$BUILD/$kernel/$name
+	ko=$copy/$name.ko
+	sources=("$folder")
+else
+	name=shuffle
+	copy=$BUILD/$kernel/module
+	ko=$copy/net/shuffle/shuffle.ko
+	sources=(Kbuild net uapi)
+fi
+[ "$check" = 0 ] || copy=$copy-check
 log=$copy/build.log
-ko=$copy/net/shuffle/shuffle.ko
 
-mkdir -p "$copy"
+mkdir -p "$BUILD/$kernel"
 exec 7>"$copy.lock"
 flock 7
 [ "$check" = 0 ] || rm -rf "$copy"
 mkdir -p "$copy"
 stamp=$(cd "$SHUFFLE_ROOT" && {
-	find Kbuild net uapi -type f -print0 | sort -z | xargs -0 sha256sum
-	sha256sum "$kdir/Module.symvers"
-	echo "$kdir $*"
+	find "${sources[@]}" -type f -print0 | sort -z | xargs -0 sha256sum
+	sha256sum "$kdir/Module.symvers" "$here/build-module.sh"
+	echo "$kdir"
 } | sha256sum)
 if [ "$check" = 0 ] && [ -e "$ko" ] && [ "$(cat "$copy/.done" 2>/dev/null)" = "$stamp" ]; then
 	echo "$ko"
 	exit 0
 fi
 rm -f "$copy/.done"
-# By content, so that an unchanged file is not compiled again.
-(cd "$SHUFFLE_ROOT" && rsync -rlpc --delete --exclude='*.o' --exclude='*.ko' --exclude='*.cmd' \
-	--exclude='*.mod' --exclude='*.mod.c' --relative Kbuild net uapi "$copy/")
+# By content and without times, so that an unchanged file is not compiled again.
+keep=(-rlpc --delete --exclude='*.o' --exclude='*.ko' --exclude='.*.cmd'
+	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.d')
+if [ -n "$folder" ]; then
+	rsync "${keep[@]}" "$SHUFFLE_ROOT/$folder/" "$copy/"
+else
+	for s in net uapi; do
+		rsync "${keep[@]}" "$SHUFFLE_ROOT/$s/" "$copy/$s/"
+	done
+	{
+		cat "$SHUFFLE_ROOT/Kbuild"
+		# shellcheck disable=SC2016 # for make
+		[ ! -e "$copy/net/shuffle/test/Kbuild" ] || echo 'obj-$(CONFIG_KUNIT) += net/shuffle/test/'
+	} >"$copy/Kbuild"
+fi
 
 args=(W=1 "ARCH=$arch" "M=$copy" -j"$(nproc)")
 [ "$check" = 0 ] || args+=(C=2 "CF=-D__CHECK_ENDIAN__")
-note "building the module for $kernel"
-if ! make -C "$kdir" "${args[@]}" "$@" modules >"$log" 2>&1; then
-	grep -E 'error|Error|undefined' "$log" | head -30 >&2 || tail -20 "$log" >&2
-	die "the module does not build for $kernel; log: $log"
+note "building the module $name for $kernel"
+if ! make -C "$kdir" "${args[@]}" modules >"$log" 2>&1; then
+	grep -E -A3 'error|Error|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
+	die "the module $name does not build for $kernel; log: $log"
 fi
-if grep -E 'warning:|WARNING:' "$log" >&2 && [ "$check" = 1 ]; then
-	die "the module builds with warnings for $kernel; log: $log"
+if grep -E -A3 'warning:|WARNING:' "$log" >&2 && [ "$check" = 1 ]; then
+	die "the module $name builds with warnings for $kernel; log: $log"
 fi
-echo "$stamp" >"$copy/.done"
+[ "$check" = 1 ] || echo "$stamp" >"$copy/.done"
 echo "$ko"

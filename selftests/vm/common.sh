@@ -40,7 +40,7 @@ progress_while()
 }
 
 SHUFFLE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-BUILD=$SHUFFLE_ROOT/build
+export BUILD=$SHUFFLE_ROOT/build
 
 # kernel_of LANE - the kernel that a lane boots.
 kernel_of()

@@ -7,7 +7,7 @@
 #
 # The kernel command line carries shuffle_run=DIR; DIR/env was written by run.sh:
 #   RUN_LANE RUN_ROOT RUN_KO RUN_PARAMS RUN_OUT RUN_PORT RUN_TIMEOUT RUN_MODULES
-#   RUN_KMODDIR RUN_LOAD RUN_LEAKS RUN_EXPORT (array) RUN_ARGV (array)
+#   RUN_KMODDIR RUN_LOAD RUN_LEAKS RUN_9P, arrays RUN_EXPORT RUN_ARGV RUN_KEEP
 # and DIR/status is read by it afterwards.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -35,13 +35,18 @@ mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 mount -t bpf bpf /sys/fs/bpf 2>/dev/null
 for dir in /tmp /mnt /var/tmp; do
 	mount -t tmpfs -o mode=1777 tmpfs "$dir"
-	for keep in "$RUN_ROOT" "${RUN_KMODDIR%/lib/modules/*}"; do
-		case $keep/ in
-		"$dir"/*)
-			mkdir -p "$keep"
-			mount --bind "/run/host$keep" "$keep"
-			;;
+	for keep in "${RUN_KEEP[@]}"; do
+		case $keep in
+		"$dir"/*) ;;
+		*) continue ;;
 		esac
+		if [ -d "/run/host$keep" ]; then
+			mkdir -p "$keep"
+		else
+			mkdir -p "$(dirname "$keep")"
+			touch "$keep"
+		fi
+		mount --bind "/run/host$keep" "$keep"
 	done
 done
 if [ "$RUN_9P" = 1 ]; then

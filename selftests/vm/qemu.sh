@@ -3,6 +3,7 @@
 #
 # The QEMU half of run.sh: kernel images, the small initramfs that mounts the
 # host's root, and the command line.  Sourced, never run.
+# shellcheck disable=SC2034 # variables for run.sh
 
 # First program of a QEMU guest: loads what the root file system needs.
 qemu_init_script()

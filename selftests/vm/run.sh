@@ -20,7 +20,9 @@
 #   -m MEGABYTES          memory (default 2048)
 #   -e NAME=VALUE         put into the script's environment (repeatable)
 #   -o DIR                output directory (default build/out/LANE)
+#   -b PATH               keep PATH of the host visible (below /tmp, /mnt, ...)
 #   -a 'ARGUMENT ...'     more kernel arguments
+#   -L                    no search for leaks at the end of a debug lane (5 s)
 #   -W                    allow splats (for scripts that provoke them)
 #
 # The guest's root is the host's, read-only, with tmpfs on /tmp, /run, /mnt and
@@ -41,15 +43,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 usage()
 {
-	sed -n '/^# usage:/,/^# Exit/s/^# \{0,1\}//p' "$0" >&2
+	sed -n '/^# usage:/,/^# 71/s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
 lane=${1-}
 kernel=$(kernel_of "$lane") || usage
 shift
-params='' load=1 limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 exports=()
-while getopts 'p:Nt:m:e:o:a:W' opt; do
+params='' load=1 limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 leaks=1 exports=() visible=()
+while getopts 'p:Nt:m:e:o:a:b:LW' opt; do
 	case $opt in
 	p) params=$OPTARG ;;
 	N) load=0 ;;
@@ -58,6 +60,8 @@ while getopts 'p:Nt:m:e:o:a:W' opt; do
 	e) exports+=("$OPTARG") ;;
 	o) out=$OPTARG ;;
 	a) extra=$OPTARG ;;
+	b) visible+=("$(readlink -f "$OPTARG")") ;;
+	L) leaks=0 ;;
 	W) allow=1 ;;
 	*) usage ;;
 	esac
@@ -73,9 +77,9 @@ modules=''
 case $kernel in
 6.12 | 6.1) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32" ;;
 esac
-leaks=0
 case $lane in
-*-debug*) leaks=1 extra="kasan_multi_shot $extra" ;;
+*-debug*) extra="kasan_multi_shot $extra" ;;
+*) leaks=0 ;;
 esac
 
 # Files that only this run uses; a run of the same lane may go on beside it.
@@ -89,6 +93,7 @@ case $lane in
 *-time | qemu-icount) guest_limit=0 host_limit=$limit ;;
 esac
 vmpid=
+# shellcheck disable=SC2317 # a trap
 cleanup()
 {
 	trap - EXIT INT TERM
@@ -103,6 +108,7 @@ trap 'exit 143' TERM
 ko=$BUILD/$kernel/module/net/shuffle/shuffle.ko
 if [ "$load" = 1 ]; then
 	"$here/build-module.sh" "$kernel" >/dev/null
+	[ -e "$ko" ] || die "no $ko"
 fi
 : >"$console"
 kmoddir='' use9p=0 port=auto
@@ -111,12 +117,13 @@ case $lane in
 uml*)
 	kdir=$(kernel_build_dir "$kernel")
 	port=/dev/tty1
+	# shellcheck disable=SC2054 # commas of UML's own
 	# The first console is the kernel's, the second the script's output.
 	vm=("$kdir/linux" "mem=${mem}M" root=/dev/root rootfstype=hostfs ro
 		"init=$here/guest-init.sh" con=null con0=null,fd:2 con1=null,fd:1)
 	[[ $lane == uml-debug* ]] || vm+=(ssl=null)
 	[[ $lane != *-time ]] || vm+=(time-travel=inf-cpu)
-	# shellcheck disable=SC2206 # words
+	# shellcheck disable=SC2054,SC2206 # words
 	vm+=($cmdline)
 	# It maps its memory from a file; a container's /dev/shm may be small.
 	if [ "$(df -m --output=avail /dev/shm 2>/dev/null | tail -1)" -lt "$mem" ]; then
@@ -136,11 +143,11 @@ esac
 	declare -p exports | sed 's/^declare -a exports/declare -a RUN_EXPORT/'
 	argv=("$script" "$@")
 	declare -p argv | sed 's/^declare -a argv/declare -a RUN_ARGV/'
-	for v in LANE=lane ROOT=SHUFFLE_ROOT KO=ko PARAMS=params OUT=out PORT=port \
-		TIMEOUT=guest_limit MODULES=modules KMODDIR=kmoddir LOAD=load LEAKS=leaks 9P=use9p; do
-		name=${v#*=}
-		printf 'RUN_%s=%q\n' "${v%%=*}" "${!name}"
-	done
+	keep=("$SHUFFLE_ROOT" "$SHUFFLE_CACHE" "${visible[@]}")
+	declare -p keep | sed 's/^declare -a keep/declare -a RUN_KEEP/'
+	printf 'RUN_%s=%q\n' LANE "$lane" ROOT "$SHUFFLE_ROOT" KO "$ko" PARAMS "$params" \
+		OUT "$out" PORT "$port" TIMEOUT "$guest_limit" MODULES "$modules" \
+		KMODDIR "$kmoddir" LOAD "$load" LEAKS "$leaks" 9P "$use9p"
 } >"$run/env"
 
 # The guest watches the limit itself and can tell what hangs; this is for a

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# In the guest: load the KUnit suites and print every case as one line of TAP.
+set -u
+
+insmod "$(dirname "$SHUFFLE_KO")/test/shuffle_test.ko" || exit 1
+n=0
+for results in /sys/kernel/debug/kunit/*/results; do
+	suite=$(basename "$(dirname "$results")")
+	# KTAP nests: four blanks for a case, more for its parameters.
+	while IFS= read -r line; do
+		case $line in
+		'    ok '* | '    not ok '*)
+			n=$((n + 1))
+			line=${line#    }
+			verdict=${line%%[0-9]*}
+			line=${line#"$verdict"}
+			echo "$verdict$n - kunit $suite: ${line#* }"
+			;;
+		*' # Subtest:'* | *'KTAP version'* | *'1..'* | *' # module:'*) ;;
+		'    #'* | '        #'* | '        not ok'*)
+			echo "#${line#*#}"
+			;;
+		esac
+	done <"$results"
+done
+echo "1..$n"
+[ "$n" -gt 0 ]
