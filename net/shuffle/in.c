@@ -54,7 +54,7 @@ void shuffle_in_purge(struct shuffle_op *op, u32 rank)
 bool shuffle_in_readable(struct shuffle_in *in, bool pressure)
 {
 	if (in->complete)
-		return true;
+		return !in->delivered;
 	return in->have.prefix > in->read && (pressure || in->read);
 }
 

@@ -113,10 +113,12 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 		if (err)
 			break;
 	}
-	if (in->complete && in->read == rec->msg_len)
+	if (in->complete && in->read == rec->msg_len) {
 		rec->flags = SHUFFLE_RECORD_LAST;
-	else if (!rec->len)
+		in->delivered = true;
+	} else if (!rec->len) {
 		c->n--;		/* it has failed meanwhile, or there is no room */
+	}
 	spin_unlock_bh(&ssk->lock);
 	return err;
 }
@@ -196,8 +198,7 @@ static int take_ready(struct recv_call *c)
 		return err;
 
 	spin_lock_bh(&ssk->lock);
-	if (in->complete ? in->read == op->prx.msg[in->ready.rank].len :
-			   op->ended || !next_piece(in))
+	if (in->delivered || (!in->complete && (op->ended || !next_piece(in))))
 		list_del_init(&ready->node);
 	spin_unlock_bh(&ssk->lock);
 	return c->left > 0 || list_empty(&ready->node);

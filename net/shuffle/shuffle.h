@@ -268,6 +268,7 @@ struct shuffle_retrans {
  * @rtt_at: and began then; 0 none runs
  * @granted_sent: last offset sent in a GRANT
  * @complete: it has arrived whole
+ * @delivered: and the reader has all of it
  */
 struct shuffle_in {
 	struct shuffle_ready	ready;
@@ -277,6 +278,7 @@ struct shuffle_in {
 	u64			read;
 	u32			nonce;
 	bool			complete;
+	bool			delivered;
 	u64			progress_at;
 	u64			wait_ns;
 	u64			rtt_off;

@@ -221,7 +221,8 @@ uint64_t start_wait(double start)
 	return start_ns;
 }
 
-void timeline_add(struct timeline *tl, char dir, unsigned int rank, uint64_t bytes)
+void timeline_add_at(struct timeline *tl, uint64_t t_ns, char dir, unsigned int rank,
+		     uint64_t bytes)
 {
 	struct event *ev;
 
@@ -234,10 +235,15 @@ void timeline_add(struct timeline *tl, char dir, unsigned int rank, uint64_t byt
 			err(1, "time line");
 	}
 	ev = &tl->events[tl->count++];
-	ev->t_ns = now_ns() - tl->start_ns;
+	ev->t_ns = t_ns;
 	ev->dir = dir;
 	ev->rank = rank;
 	ev->bytes = bytes;
+}
+
+void timeline_add(struct timeline *tl, char dir, unsigned int rank, uint64_t bytes)
+{
+	timeline_add_at(tl, now_ns() - tl->start_ns, dir, rank, bytes);
 }
 
 void timeline_write(const struct timeline *tl, const char *path)

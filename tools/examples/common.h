@@ -57,7 +57,7 @@ struct event {
 	uint64_t t_ns;
 	uint64_t bytes;
 	uint32_t rank;
-	char dir;	/* 'o' taken by the socket, 'i' received, 'w' message whole */
+	char dir;	/* 'o' sent to a socket, 'i' received, 'w' message whole */
 };
 
 struct timeline {
@@ -68,6 +68,8 @@ struct timeline {
 };
 
 void timeline_add(struct timeline *tl, char dir, unsigned int rank, uint64_t bytes);
+void timeline_add_at(struct timeline *tl, uint64_t t_ns, char dir, unsigned int rank,
+		     uint64_t bytes);
 /* CSV: t_ns,dir,rank,bytes */
 void timeline_write(const struct timeline *tl, const char *path);
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -33,7 +33,8 @@ static const char usage_text[] =
 "  -d, --recv DIR       write the message of member 0 to DIR/0 and so on\n"
 "  -t, --deadline MS    give up after MS milliseconds (default: never)\n"
 "  -S, --start-at TIME  start at TIME, in seconds since 1970 (12345.678)\n"
-"  -l, --timeline FILE  write what happened when as CSV (t_ns,dir,rank,bytes)\n"
+"  -l, --timeline FILE  write what happened when as CSV (t_ns,dir,rank,bytes);\n"
+"                       dir is out (the kernel has the row), in, or whole\n"
 "      --sndbuf BYTES   SO_SNDBUF of the socket\n"
 "      --rcvbuf BYTES   SO_RCVBUF of the socket\n"
 "  -h, --help           this text\n"
@@ -63,7 +64,6 @@ struct copy {
 	struct row row;
 	struct column column;
 	struct timeline tl;
-	struct shuffle_tx tx;
 	unsigned int rank;
 	uint64_t op_id;
 	uint64_t deadline_ms;
@@ -78,7 +78,7 @@ struct copy {
 	/* result; times in ns since the start */
 	int done, error;
 	uint64_t late_ns, sent_ns, last_in_ns, done_ns;
-	uint64_t bytes_in;
+	uint64_t bytes_in, bytes_out;
 	unsigned int whole;
 	unsigned int missing_count;
 	struct shuffle_record *missing;
@@ -149,8 +149,7 @@ static void open_socket(struct copy *cp)
 {
 	char name[80];
 
-	cp->fd = shuffle_open(cp->group.members, cp->group.count, cp->rank,
-			      SOCK_NONBLOCK | SOCK_CLOEXEC);
+	cp->fd = shuffle_open(cp->group.members, cp->group.count, cp->rank, SOCK_CLOEXEC);
 	if (cp->fd < 0 && errno == EAFNOSUPPORT)
 		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
 	if (cp->fd < 0)
@@ -169,37 +168,27 @@ static uint64_t since_start(const struct copy *cp)
 	return now_ns() - cp->tl.start_ns;
 }
 
-/* How much of the row the kernel has taken. */
-static uint64_t tx_taken(const struct shuffle_tx *tx)
+/*
+ * The row goes in one blocking call from a thread of its own: then the kernel
+ * copies all messages side by side in the order in which it sends them,
+ * however much larger than the send buffer the row is.
+ */
+static void *send_row(void *arg)
 {
-	uint64_t sum = tx->done;
-	unsigned int i;
+	struct copy *cp = arg;
 
-	for (i = 0; i < tx->rank; i++)
-		sum += tx->lens[i];
-	return sum;
-}
-
-/* Returns 1 when all is taken. */
-static int send_some(struct copy *cp)
-{
-	uint64_t before = tx_taken(&cp->tx);
-	unsigned int rank = cp->tx.rank;
-	int ret;
-
-	ret = shuffle_tx_step(cp->fd, &cp->tx);
-	if (ret < 0) {
+	if (shuffle_send(cp->fd, cp->op_id, cp->row.bufs, cp->row.lens, cp->group.count,
+			 cp->deadline_ms)) {
 		/* An operation that has ended says why in its last records. */
 		if (errno == EPIPE)
-			return 1;
+			return NULL;
 		if (errno == EEXIST)
 			errx(1, "operation %" PRIu64 " was used before", cp->op_id);
 		err(1, "send");
 	}
-	timeline_add(&cp->tl, 'o', rank, tx_taken(&cp->tx) - before);
-	if (ret)
-		cp->sent_ns = since_start(cp);
-	return ret;
+	cp->sent_ns = since_start(cp);
+	cp->bytes_out = cp->row.total;
+	return NULL;
 }
 
 static void take_data(struct copy *cp, const struct shuffle_record *rec, const char *buf)
@@ -218,14 +207,14 @@ static void take_data(struct copy *cp, const struct shuffle_record *rec, const c
 }
 
 /* Returns the number of records, 0 if there were none. */
-static unsigned int receive_some(struct copy *cp)
+static unsigned int receive_some(struct copy *cp, int flags)
 {
 	struct shuffle_record records[RX_RECORDS];
 	unsigned int count = RX_RECORDS;
 	const char *data = cp->buf;
 	unsigned int i;
 
-	if (shuffle_recv(cp->fd, cp->buf, cp->buf_size, records, &count, 0) < 0) {
+	if (shuffle_recv(cp->fd, cp->buf, cp->buf_size, records, &count, flags) < 0) {
 		if (errno == EAGAIN || errno == EINTR)
 			return 0;
 		err(1, "receive");
@@ -258,19 +247,21 @@ static unsigned int receive_some(struct copy *cp)
 
 static void run(struct copy *cp)
 {
-	struct pollfd pfd = { .fd = cp->fd, .events = POLLIN | POLLOUT };
+	pthread_t sender;
+	unsigned int i;
+	int ret;
 
-	while (!cp->done) {
-		if ((pfd.events & POLLOUT) && send_some(cp))
-			pfd.events = POLLIN;
-		while (!cp->done && receive_some(cp))
-			;
-		if (!cp->done && poll(&pfd, 1, -1) < 0 && errno != EINTR)
-			err(1, "poll");
-	}
+	ret = pthread_create(&sender, NULL, send_row, cp);
+	if (ret)
+		errx(1, "thread: %s", strerror(ret));
+	while (!cp->done)
+		receive_some(cp, 0);
 	/* The MISSING records come with FAILED. */
-	while (cp->error && receive_some(cp))
+	while (cp->error && receive_some(cp, MSG_DONTWAIT))
 		;
+	pthread_join(sender, NULL);
+	for (i = 0; cp->bytes_out && i < cp->group.count; i++)
+		timeline_add_at(&cp->tl, cp->sent_ns, 'o', i, cp->row.lens[i]);
 }
 
 static void report(const struct copy *cp)
@@ -288,7 +279,7 @@ static void report(const struct copy *cp)
 	       ", \"sent_ns\": %" PRIu64 ", \"last_in_ns\": %" PRIu64 ", \"done_ns\": %" PRIu64
 	       ", \"cpu_us\": %" PRIu64 ", \"missing\": [",
 	       cp->rank, cp->group.count, cp->op_id, cp->error, cp->whole,
-	       tx_taken(&cp->tx), cp->bytes_in, cp->late_ns, cp->sent_ns, cp->last_in_ns,
+	       cp->bytes_out, cp->bytes_in, cp->late_ns, cp->sent_ns, cp->last_in_ns,
 	       cp->done_ns, cpu_us);
 	for (i = 0; i < cp->missing_count; i++)
 		printf("%s%u", i ? ", " : "", cp->missing[i].rank);
@@ -327,8 +318,6 @@ int main(int argc, char **argv)
 	if (!cp.missing || !cp.buf)
 		err(1, "memory");
 	open_socket(&cp);
-	shuffle_tx_init(&cp.tx, cp.op_id, cp.row.bufs, cp.row.lens, cp.group.count,
-			cp.deadline_ms);
 
 	cp.tl.on = !!cp.timeline;
 	cp.tl.start_ns = start_wait(cp.start);

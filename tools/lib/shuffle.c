@@ -550,12 +550,8 @@ int shuffle_recv_column(int fd, struct shuffle_column *col)
 		}
 		if (len < 0)
 			goto fail;
-		if (!count) {
-			if (col->done)
-				break;
-			errno = EPIPE;
-			goto fail;
-		}
+		if (!count && col->done)
+			break;
 		for (i = 0; i < count; i++) {
 			uint64_t piece = 0;
 

@@ -71,5 +71,6 @@ extern struct kunit_suite shuffle_policy_rx_suite;
 extern struct kunit_suite shuffle_wire_suite;
 extern struct kunit_suite shuffle_ranges_suite;
 extern struct kunit_suite shuffle_budget_suite;
+extern struct kunit_suite shuffle_sim_suite;
 
 #endif /* _SHUFFLE_TEST_HARNESS_H */

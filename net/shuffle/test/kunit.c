@@ -9,7 +9,8 @@ kunit_test_suites(&shuffle_wire_suite,
 		  &shuffle_heap_suite,
 		  &shuffle_policy_tx_suite,
 		  &shuffle_policy_rx_suite,
-		  &shuffle_budget_suite);
+		  &shuffle_budget_suite,
+		  &shuffle_sim_suite);
 
 MODULE_DESCRIPTION("Tests of the pure parts of AF_SHUFFLE");
 MODULE_LICENSE("GPL");

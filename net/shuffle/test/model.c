@@ -230,15 +230,12 @@ const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 	u64 best = best_key(rx, max_out, rtt_bytes);
 	u64 before = rx->outstanding;
 	u64 total = 0;
-	u64 out, limit, window, amount, key;
 	struct shuffle_rx_sched *m;
+	u64 out, window, amount, key;
 	u32 i;
 
 	for (i = 0; i < rx->n; i++)
 		total += rx->msg[i].granted;
-	/* of a message that is granted and leaves the heap, the key stays behind */
-	limit = max_out;
-	window = 0;
 	*granted = shuffle_policy_rx_grant(rx, max_out, rtt_bytes, room);
 	i = *granted;
 	if (i == SHUFFLE_NONE) {
@@ -266,20 +263,16 @@ const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 	out = m->granted - m->received;
 	if (rx->kind == SHUFFLE_POLICY_HADOOP) {
 		window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
-		limit = U64_MAX;
 	} else {
 		window = shuffle_policy_window(rx, i, max_out);
-	}
-	if (out > window && out > amount)
-		return "grant: beyond the window";
-	if (rx->outstanding > limit && before)
-		return "grant: beyond the limit";
-
-	if (rx->kind != SHUFFLE_POLICY_HADOOP) {
+		if (rx->outstanding > max_out && before)
+			return "grant: beyond the limit";
 		key = shuffle_policy_prio(rx->kind, m->seed, m->len,
 					  m->granted - amount, rx->unit);
 		if (key != best)
 			return "grant: another one comes first";
 	}
+	if (out > window && out > amount)
+		return "grant: beyond the window";
 	return shuffle_model_rx(rx);
 }

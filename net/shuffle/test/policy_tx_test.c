@@ -78,7 +78,7 @@ static const struct prio_row prio_rows[] = {
 	{ "GRPF, the first of 10 packets", SHUFFLE_POLICY_GRPF, 14000, 0, 1400,
 	  3865470566U + 1, ONE },
 	{ "GRPF, a last packet of 100 bytes", SHUFFLE_POLICY_GRPF, 2900, 2800, 1400,
-	  1481040, 148102320 },
+	  1481023, 148102320 },
 	{ "GRPF, the last byte", SHUFFLE_POLICY_GRPF, 1000000, 999999, 1400, 4294, 4294 },
 	{ "GRPF, the middle of 1 TiB", SHUFFLE_POLICY_GRPF, 1ULL << 40, 1ULL << 39, 65536,
 	  ONE / 2 - 256, ONE / 2 },

@@ -105,6 +105,7 @@ do {										\
 #define KUNIT_ASSERT_NE(test, a, b)	USER_BINARY(test, a, !=, b, true)
 #define KUNIT_ASSERT_LT(test, a, b)	USER_BINARY(test, a, <, b, true)
 #define KUNIT_ASSERT_LE(test, a, b)	USER_BINARY(test, a, <=, b, true)
+#define KUNIT_ASSERT_GT(test, a, b)	USER_BINARY(test, a, >, b, true)
 #define KUNIT_ASSERT_GE(test, a, b)	USER_BINARY(test, a, >=, b, true)
 #define KUNIT_ASSERT_TRUE(test, c)	USER_UNARY(test, c, #c, true)
 #define KUNIT_ASSERT_FALSE(test, c)	USER_UNARY(test, !(c), "not " #c, true)
