@@ -1,0 +1,184 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The demo's guest half: 8 hosts in network namespaces around a switch, the
+# matrix of prepare.sh over AF_SHUFFLE, the same over TCP, and a report.
+#
+#	host 0   host 1        host 7	namespaces sd0 ... sd7
+#	  eth0     eth0          eth0	10.77.0.1 ... .8
+#	   |        |             |
+#	  p0       p1     ...    p7	veth; both ends of each are shaped
+#	 +-+--------+-------------+-+
+#	 |         bridge br        |	namespace sdsw
+#	 +--------------------------+
+#
+# Runs as root in a guest, see selftests/vm/run.sh.  DEMO_IN has the programs
+# and the matrix, results go to SHUFFLE_OUT.  DEMO_PROTOCOLS picks from
+# "shuffle tcp".
+set -euo pipefail
+
+: "${SHUFFLE_OUT:?run this by demo.sh}" "${DEMO_IN:?run this by demo.sh}"
+protocols=${DEMO_PROTOCOLS:-shuffle tcp}
+hosts=8
+param=/sys/module/shuffle/parameters/link_mbps
+mbps=${DEMO_MBPS:-$([ -e $param ] && cat $param || echo 0)}
+[ "$mbps" -gt 0 ] || mbps=50
+buffer=${DEMO_BUFFER:-262144}	# bytes per queue
+burst=${DEMO_BURST:-10000}	# bytes that may leave a port at once
+work=$(mktemp -d /tmp/shuffle-demo.XXXXXX)
+bin=$DEMO_IN/bin
+matrix=$DEMO_IN/matrix
+pids=()
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+die()
+{
+	printf 'demo: %s\n' "$*" >&2
+	exit 1
+}
+
+# shellcheck disable=SC2317 # called by the trap
+cleanup()
+{
+	local h
+
+	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
+	for ((h = 0; h < hosts; h++)); do
+		ip netns del "sd$h" 2>/dev/null || true
+	done
+	ip netns del sdsw 2>/dev/null || true
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# shape NETNS DEVICE - the link rate, and control packets first: a host marks
+# them with a priority, but only the DSCP (CS6) survives the crossing of a veth.
+shape()
+{
+	tc -n "$1" qdisc add dev "$2" root handle 1: tbf rate "${mbps}mbit" \
+		burst "$burst" limit $((2 * buffer))
+	tc -n "$1" qdisc add dev "$2" parent 1:1 handle 10: prio
+	tc -n "$1" qdisc add dev "$2" parent 10:1 bfifo limit "$buffer"
+	tc -n "$1" qdisc add dev "$2" parent 10:2 bfifo limit "$buffer"
+	tc -n "$1" qdisc add dev "$2" parent 10:3 bfifo limit "$buffer"
+	tc -n "$1" filter add dev "$2" parent 10: protocol ip u32 \
+		match ip dsfield 0xc0 0xfc flowid 10:1
+}
+
+network()
+{
+	local h i mac
+
+	ip netns add sdsw
+	ip -n sdsw link add br type bridge mcast_snooping 0 forward_delay 0
+	ip -n sdsw link set br up
+	for ((h = 0; h < hosts; h++)); do
+		ip netns add "sd$h"
+		mac=02:00:00:4d:00:0$h
+		ip -n sdsw link add "p$h" type veth peer name eth0 address "$mac" netns "sd$h"
+		ip -n sdsw link set "p$h" master br up
+		ip -n "sd$h" link set lo up
+		ip -n "sd$h" addr add "10.77.0.$((h + 1))/24" dev eth0
+		ip -n "sd$h" link set eth0 up
+		shape "sd$h" eth0
+		shape sdsw "p$h"
+		# Addresses are known before the start, to both transports.
+		bridge -n sdsw fdb replace "$mac" dev "p$h" master static
+		for ((i = 0; i < hosts; i++)); do
+			[ "$i" = "$h" ] || printf 'neigh replace 10.77.0.%d lladdr %s dev eth0\n' \
+				$((i + 1)) "02:00:00:4d:00:0$i"
+		done >"$work/neigh"
+		ip -n "sd$h" -batch "$work/neigh"
+		printf '10.77.0.%d:7000\n' $((h + 1)) >>"$work/group"
+	done
+}
+
+# run PROTOCOL - the whole matrix once
+run()
+{
+	local out=$work/$1 recv=$work/recv-$1 failed=0 start h watch pid cmd seconds=3
+
+	[ "$SHUFFLE_LANE" = "${SHUFFLE_LANE#qemu}" ] || seconds=6
+	mkdir -p "$out" "$recv"
+	start=$(($(date +%s) + seconds))
+	ip netns exec sdsw "$bin/netwatch" "$start" 10 p0 p1 p2 p3 p4 p5 p6 p7 >"$out/ports.csv" &
+	watch=$!
+	pids=()
+	for ((h = 0; h < hosts; h++)); do
+		case $1 in
+		shuffle) cmd=("$bin/shuffle-cp" --op 1 --deadline 120000) ;;
+		tcp) cmd=("$bin/tcp-a2a") ;;
+		esac
+		ip netns exec "sd$h" timeout 150 "${cmd[@]}" --group "$work/group" --rank "$h" \
+			--send "$matrix" --recv "$recv/$h" --start-at "$start" \
+			--timeline "$out/timeline.$h.csv" >"$out/stats.$h" 2>"$out/errors.$h" &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || failed=$((failed + 1))
+	done
+	pids=()
+	sleep 0.1
+	kill -TERM "$watch"
+	wait "$watch" || true
+	for ((h = 0; h < hosts; h++)); do
+		ip netns exec "sd$h" cat /proc/net/shuffle/netstat >"$out/netstat.$h" 2>/dev/null || true
+	done
+	{
+		tc -n sdsw -s qdisc show
+		for ((h = 0; h < hosts; h++)); do
+			tc -n "sd$h" -s qdisc show dev eth0
+		done
+	} >"$out/qdisc"
+
+	# recv/RECEIVER/SENDER
+	sed 's|^\([0-9a-f]*\)  \([0-9]*\)/\([0-9]*\)$|\1  \3/\2|' "$matrix/sums" >"$work/sums"
+	(
+		cd "$recv" || exit 1
+		sha256sum -c "$work/sums" 2>/dev/null || true
+	) >"$out/verified"
+	if [ "$failed" -gt 0 ]; then
+		say "$1: $failed of $hosts hosts failed:"
+		grep . "$out"/errors.* | sed 's|.*/errors\.|  host |'
+	fi
+	rm -rf "$recv"
+	mkdir -p "$SHUFFLE_OUT/$1"
+	cp "$out"/* "$SHUFFLE_OUT/$1/"
+	[ "$failed" = 0 ]
+}
+
+for f in shuffle-cp tcp-a2a netwatch demo-report; do
+	[ -x "$bin/$f" ] || die "$bin/$f is missing"
+done
+[ -s "$matrix/sums" ] || die "$matrix/sums is missing"
+
+rm -rf "$SHUFFLE_OUT/shuffle" "$SHUFFLE_OUT/tcp"
+say "setting up $hosts hosts, links of $mbps Mb/s"
+network
+status=0
+for p in $protocols; do
+	case $p in
+	shuffle) say "shuffling over AF_SHUFFLE" ;;
+	tcp) say "the same messages over TCP" ;;
+	esac
+	run "$p" || status=1
+done
+{
+	echo "hosts=$hosts"
+	echo "mbps=$mbps"
+	echo "buffer=$buffer"
+	echo "lane=$SHUFFLE_LANE"
+	echo "kernel=$(uname -r)"
+	for ((h = 0; h < hosts; h++)); do
+		for ((i = 0; i < hosts; i++)); do
+			echo "len.$h.$i=$(stat -c %s "$matrix/$h/$i")"
+		done
+	done
+} >"$SHUFFLE_OUT/params"
+"$bin/demo-report" "$SHUFFLE_OUT" || status=1
+exit $status
