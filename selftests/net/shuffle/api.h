@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A small TAP harness and a pair of sockets, for the tests of system calls.
+ * Included once by each program; errno tables stand in the programs.
+ */
+#ifndef API_H
+#define API_H
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shtest.h"
+
+#define WAIT_MS		20000
+
+static int v6, tests, failures;
+static uint16_t next_port = 7000;
+static uint64_t next_op = 1;
+
+static inline void result(bool ok, const char *name, const char *detail)
+{
+	tests++;
+	failures += !ok;
+	printf("%sok %d - %s%s%s\n", ok ? "" : "not ", tests, name,
+	       detail[0] ? " # " : "", detail);
+	fflush(stdout);
+}
+
+/* The call must fail, with one of up to three errors. */
+static inline void fails(long rc, const char *name, int e1, int e2, int e3)
+{
+	int err = errno;
+	bool ok = rc == -1 && err &&
+		  (err == e1 || err == e2 || err == e3);
+	char detail[128] = "";
+
+	if (rc != -1)
+		snprintf(detail, sizeof(detail), "returned %ld, not an error",
+			 rc);
+	else if (!ok)
+		snprintf(detail, sizeof(detail), "%s, expected %s",
+			 strerrorname_np(err), strerrorname_np(e1));
+	result(ok, name, detail);
+}
+
+#define FAILS(call, name, ...)						\
+	do {								\
+		errno = 0;						\
+		fails(call, name, (int[3]){ __VA_ARGS__ }[0],		\
+		      (int[3]){ __VA_ARGS__ }[1],			\
+		      (int[3]){ __VA_ARGS__ }[2]);			\
+	} while (0)
+
+static inline void works(bool ok, const char *name)
+{
+	char detail[64] = "";
+
+	if (!ok)
+		snprintf(detail, sizeof(detail), "errno %s",
+			 errno ? strerrorname_np(errno) : "0");
+	result(ok, name, detail);
+}
+
+#define WORKS(cond, name)						\
+	do {								\
+		errno = 0;						\
+		works(cond, name);					\
+	} while (0)
+
+static inline int new_socket(int flags)
+{
+	return socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+}
+
+static inline void my_addr(struct sockaddr_shuffle *a)
+{
+	sht_addr(a, SHT_LO, v6, 0, next_port++);
+}
+
+static inline int bind_to(int fd, const struct sockaddr_shuffle *a)
+{
+	return bind(fd, (const struct sockaddr *)a, sizeof(*a));
+}
+
+/* A group of two sockets. */
+static inline void open_pair(int fds[2], struct sockaddr_shuffle m[2], int flags)
+{
+	my_addr(&m[0]);
+	my_addr(&m[1]);
+	fds[0] = sht_open(m, 2, 0, flags);
+	fds[1] = sht_open(m, 2, 1, flags);
+	if (fds[0] < 0 || fds[1] < 0) {
+		printf("Bail out! no pair of sockets: %s\n", strerror(errno));
+		exit(1);
+	}
+}
+
+static inline void close_pair(int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static inline ssize_t send_row(int fd, uint64_t op, uint64_t len0, uint64_t len1,
+			const void *data, size_t len, int flags)
+{
+	struct shuffle_row row = { .op_id = op, .count = 2 };
+	uint64_t lens[2] = { len0, len1 };
+
+	return sht_send(fd, &row, lens, data, len, flags);
+}
+
+/* Read until the operation ends; 0, its errno, or -1. */
+static inline int read_end(int fd, uint64_t op)
+{
+	struct shuffle_record recs[8];
+	uint64_t until = sht_now_ms() + WAIT_MS;
+	static unsigned char buf[1 << 20];
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	unsigned int i, n;
+
+	while (sht_now_ms() < until) {
+		if (poll(&pfd, 1, 100) <= 0)
+			continue;
+		n = 8;
+		if (sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_DONTWAIT) < 0) {
+			if (errno == EAGAIN)
+				continue;
+			return -1;
+		}
+		for (i = 0; i < n; i++) {
+			if (recs[i].op_id != op)
+				continue;
+			if (recs[i].type == SHUFFLE_RECORD_DONE)
+				return 0;
+			if (recs[i].type == SHUFFLE_RECORD_FAILED)
+				return recs[i].error;
+		}
+	}
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+/* A pair still shuffles. */
+static inline bool pair_works(int fds[2])
+{
+	uint64_t op = next_op++;
+	static const char data[3000];
+
+	return send_row(fds[0], op, 1000, 2000, data, 3000, 0) == 3000 &&
+	       send_row(fds[1], op, 1, 0, data, 1, 0) == 1 &&
+	       read_end(fds[0], op) == 0 && read_end(fds[1], op) == 0;
+}
+
+/* Own namespace; "-v 6" for IPv6. */
+static inline void api_start(int argc, char **argv)
+{
+	alarm(600);
+	v6 = argc > 2 && !strcmp(argv[1], "-v") && argv[2][0] == '6';
+	if (sht_new_netns()) {
+		printf("Bail out! no network namespace: %s\n", strerror(errno));
+		exit(1);
+	}
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static inline int api_finish(void)
+{
+	printf("1..%d\n", tests);
+	return failures ? 1 : 0;
+}
+
+#endif /* API_H */

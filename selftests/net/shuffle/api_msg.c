@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Moving calls of AF_SHUFFLE sockets (sendmsg, recvmsg, poll, close, fork) and
+ * the options of level SOL_SOCKET: bad arguments have their errno, nothing is
+ * lost by them.
+ *
+ *	api_msg [-v 4|6]
+ *
+ * Runs as root in a network namespace of its own, on the loopback.  TAP on
+ * standard output.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api.h"
+
+static char data[1 << 20];
+
+/* sendmsg with a raw control message. */
+static ssize_t send_raw(int fd, int level, int type, const void *payload,
+			size_t size, const void *bytes, size_t len, int flags)
+{
+	struct iovec iov = { .iov_base = (void *)bytes, .iov_len = len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union {
+		struct cmsghdr align;
+		char buf[1024];
+	} control;
+	struct cmsghdr *cmsg;
+
+	memset(&control, 0, sizeof(control));
+	msg.msg_control = control.buf;
+	msg.msg_controllen = CMSG_SPACE(size);
+	cmsg = CMSG_FIRSTHDR(&msg);
+	cmsg->cmsg_level = level;
+	cmsg->cmsg_type = type;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), payload, size);
+	return sendmsg(fd, &msg, flags);
+}
+
+struct row_buf {
+	struct shuffle_row row;
+	uint64_t lens[8];
+};
+
+#define ROW_SIZE(n)	(sizeof(struct shuffle_row) + (n) * sizeof(uint64_t))
+
+static ssize_t send_buf(int fd, const struct row_buf *r, size_t size,
+			size_t len, int flags)
+{
+	return send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_ROW, r, size, data, len,
+			flags);
+}
+
+static void test_bad_rows(void)
+{
+	struct sockaddr_shuffle m[2];
+	struct row_buf good, r;
+	struct msghdr msg;
+	struct iovec iov;
+	int fds[2], fd;
+
+	memset(&good, 0, sizeof(good));
+	good.row.op_id = next_op++;
+	good.row.count = 2;
+	good.lens[0] = 10;
+	good.lens[1] = 20;
+
+	fd = new_socket(0);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, 0), "send: not bound",
+	      ENOTCONN);
+	my_addr(&m[0]);
+	bind_to(fd, &m[0]);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, 0), "send: no group",
+	      ENOTCONN);
+	close(fd);
+
+	open_pair(fds, m, 0);
+	fd = fds[0];
+	FAILS(send(fd, data, 10, 0), "send: no row", EINVAL);
+	FAILS(send(fd, data, 0, 0), "send: no row, no data", EINVAL);
+	FAILS(send_buf(fd, &good, 0, 30, 0), "row: empty", EINVAL);
+	FAILS(send_buf(fd, &good, 8, 30, 0), "row: 8 bytes", EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(0), 30, 0), "row: no lengths",
+	      EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(1), 30, 0), "row: one length short",
+	      EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2) - 1, 30, 0),
+	      "row: one byte short", EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(3), 30, 0), "row: one length more",
+	      EINVAL);
+	r = good;
+	r.row.count = 3;
+	FAILS(send_buf(fd, &r, ROW_SIZE(3), 30, 0), "row: more than members",
+	      EMSGSIZE, EINVAL);
+	r.row.count = 0xffffffff;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: count 2^32 - 1",
+	      EMSGSIZE, EINVAL);
+	r = good;
+	r.row.first_rank = 1;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: begins at rank 1",
+	      EINVAL, EMSGSIZE);
+	r.row.count = 1;
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0),
+	      "row: begins at rank 1, fits", EINVAL);
+	r.row.first_rank = 0xffffffff;
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0), "row: rank 2^32 - 1",
+	      EINVAL, EMSGSIZE);
+	r = good;
+	r.row.flags = 1U << 1;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: unknown flag",
+	      EOPNOTSUPP, EINVAL);
+	r.row.flags = 1U << 31;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: another flag",
+	      EOPNOTSUPP, EINVAL);
+	r = good;
+	r.row.reserved = 1;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: reserved field",
+	      EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2), 31, 0),
+	      "row: more data than announced", EINVAL, EMSGSIZE);
+	r = good;
+	r.lens[0] = ~0ull;
+	r.lens[1] = ~0ull;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, MSG_DONTWAIT),
+	      "row: lengths overflow", EINVAL, EMSGSIZE, EOVERFLOW);
+	FAILS(send_raw(fd, SOL_SHUFFLE, 77, &good, ROW_SIZE(2), data, 30, 0),
+	      "send: unknown control message", EINVAL);
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_RECORDS, &good,
+		       ROW_SIZE(2), data, 30, 0),
+	      "send: control message of recvmsg", EINVAL);
+	FAILS(send_raw(fd, IPPROTO_IP, SHUFFLE_CMSG_ROW, &good, ROW_SIZE(2), data,
+		       30, 0), "send: control message of another level",
+	      EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, MSG_OOB), "send: MSG_OOB",
+	      EOPNOTSUPP);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, MSG_TRUNC),
+	      "send: MSG_TRUNC", EOPNOTSUPP, EINVAL);
+	FAILS(sendto(fd, data, 10, 0, (struct sockaddr *)&m[1], sizeof(m[1])),
+	      "sendto: an address", EISCONN, EOPNOTSUPP, EINVAL);
+
+	memset(&msg, 0, sizeof(msg));
+	iov.iov_base = data;
+	iov.iov_len = 30;
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
+	msg.msg_control = (void *)8;
+	msg.msg_controllen = 64;
+	FAILS(sendmsg(fd, &msg, 0), "send: control at a bad pointer", EFAULT);
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &good, ROW_SIZE(2),
+		       (void *)8, 30, 0), "send: data at a bad pointer",
+	      EFAULT);
+	/* An operation that has begun by that is over once it is cancelled. */
+	if (!sht_cancel(fd, good.row.op_id))
+		read_end(fd, good.row.op_id);
+	WORKS(pair_works(fds), "the pair still shuffles");
+	close_pair(fds);
+}
+
+static void test_operation_states(void)
+{
+	struct row_buf r = { .row = { .count = 2 }, .lens = { 5, 5 } };
+	struct sockaddr_shuffle m[3];
+	uint64_t op = next_op++;
+	int fds[2], fd;
+
+	open_pair(fds, m, 0);
+	fd = fds[0];
+	WORKS(send_row(fd, op, 10, 20, data, 30, 0) == 30, "send: a row");
+	FAILS(send_row(fd, op, 10, 20, data, 30, 0), "send: a row again",
+	      EEXIST, EINVAL);
+	FAILS(sht_set_group(fd, m, 2, 0), "group: while an operation runs",
+	      EBUSY);
+	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0, "send: empty row");
+	WORKS(read_end(fd, op) == 0, "operation ends at rank 0");
+	WORKS(read_end(fds[1], op) == 0, "operation ends at rank 1");
+	FAILS(send_row(fd, op, 10, 20, data, 30, 0),
+	      "send: operation that has ended", EEXIST);
+	r.row.op_id = op;
+	r.row.count = 0;
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 5, 0),
+	      "send: more data for one that has ended", EPIPE, EEXIST);
+	r.row.op_id = next_op++;
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 5, 0),
+	      "send: data without an announcement", EINVAL, EMSGSIZE);
+	if (!sht_cancel(fd, r.row.op_id))
+		read_end(fd, r.row.op_id);
+	FAILS(sht_cancel(fd, op), "cancel: one that has ended", ENOENT);
+	WORKS(!sht_set_group(fd, m, 2, 0), "group: when none runs");
+
+	op = next_op++;
+	r = (struct row_buf){ .row = { .op_id = op, .count = 1,
+				       .flags = SHUFFLE_ROW_MORE },
+			      .lens = { 5 } };
+	WORKS(send_buf(fd, &r, ROW_SIZE(1), 5, 0) == 5, "row: first half");
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 5, 0), "row: first half again",
+	      EINVAL, EEXIST);
+	r.row.first_rank = 1;
+	r.row.flags = 0;
+	WORKS(send_buf(fd, &r, ROW_SIZE(1), 3, 0) == 3, "row: second half");
+	r.row.first_rank = 2;
+	r.row.count = 0;
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 3, 0), "row: more than is left",
+	      EINVAL, EMSGSIZE);
+	WORKS(send_buf(fd, &r, ROW_SIZE(0), 2, 0) == 2, "row: the rest");
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 1, 0), "row: behind its end",
+	      EINVAL, EMSGSIZE, EPIPE);
+	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0, "row of the other");
+	WORKS(read_end(fd, op) == 0 && read_end(fds[1], op) == 0,
+	      "both operations end");
+
+	op = next_op++;
+	WORKS(send_row(fd, op, 1, 5000, data, 5001, 0) == 5001,
+	      "send: a row nobody answers");
+	WORKS(!sht_cancel(fd, op), "cancel");
+	WORKS(read_end(fd, op) == ECANCELED, "cancelled: FAILED says so");
+	FAILS(sht_cancel(fd, op), "cancel: again", ENOENT);
+	FAILS(send_row(fd, op, 1, 1, data, 2, 0), "send: cancelled operation",
+	      EEXIST, EPIPE);
+	WORKS(pair_works(fds), "the pair still shuffles");
+	close_pair(fds);
+}
+
+static void test_deadline(void)
+{
+	struct shuffle_row row = { .count = 2, .deadline_ms = 300 };
+	struct shuffle_record recs[8];
+	struct sockaddr_shuffle m[2];
+	uint64_t lens[2] = { 0, 100 };
+	uint32_t idle = 300;
+	unsigned int n = 8;
+	char buf[4096];
+	int fds[2];
+
+	open_pair(fds, m, 0);
+	row.op_id = next_op++;
+	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
+	      "send: with a deadline");
+	WORKS(read_end(fds[0], row.op_id) == ETIMEDOUT, "deadline: FAILED");
+	row.deadline_ms = 0;
+	row.op_id = next_op++;
+	setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, 4);
+	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
+	      "send: with an idle timeout");
+	WORKS(read_end(fds[0], row.op_id) == ETIMEDOUT,
+	      "idle timeout: FAILED");
+	row.deadline_ms = ~0ull;
+	row.op_id = next_op++;
+	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
+	      "send: with the longest deadline");
+	usleep(500000);
+	while (sht_recv(fds[0], buf, sizeof(buf), recs, &n, MSG_DONTWAIT) >= 0)
+		if (n && recs[0].op_id == row.op_id &&
+		    recs[0].type == SHUFFLE_RECORD_FAILED)
+			break;
+	WORKS(!sht_cancel(fds[0], row.op_id), "it still runs");
+	close_pair(fds);
+}
+
+static void test_recv(void)
+{
+	struct timeval tv = { .tv_usec = 200000 };
+	struct shuffle_record recs[8];
+	struct sockaddr_shuffle m[2];
+	uint64_t op, got = 0, start;
+	struct msghdr msg;
+	struct iovec iov;
+	unsigned int n = 8;
+	char buf[4096];
+	int fds[2], fd;
+	ssize_t rc;
+
+	fd = new_socket(SOCK_NONBLOCK);
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, 0),
+	      "recv: not bound", ENOTCONN, EAGAIN, EINVAL);
+	close(fd);
+	open_pair(fds, m, 0);
+	fd = fds[0];
+	n = 8;
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_DONTWAIT),
+	      "recv: nothing there", EAGAIN);
+	n = 8;
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_OOB),
+	      "recv: MSG_OOB", EOPNOTSUPP);
+	n = 8;
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n,
+		       MSG_ERRQUEUE | MSG_DONTWAIT), "recv: MSG_ERRQUEUE",
+	      EAGAIN, EOPNOTSUPP);
+	n = 8;
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n,
+		       MSG_PEEK | MSG_DONTWAIT), "recv: MSG_PEEK",
+	      EOPNOTSUPP, EAGAIN);
+	WORKS(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)),
+	      "SO_RCVTIMEO: set");
+	start = sht_now_ms();
+	n = 8;
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, 0),
+	      "recv: blocks for SO_RCVTIMEO", EAGAIN);
+	WORKS(sht_now_ms() - start >= 190, "recv: and not less");
+
+	/* Bad buffers must lose nothing: the message comes afterwards. */
+	op = next_op++;
+	send_row(fds[1], op, 3000, 0, data, 3000, 0);
+	send_row(fds[0], op, 0, 0, NULL, 0, 0);
+	usleep(300000);
+	memset(&msg, 0, sizeof(msg));
+	iov.iov_base = buf;
+	iov.iov_len = sizeof(buf);
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
+	FAILS(recvmsg(fd, &msg, MSG_DONTWAIT), "recv: no room for records",
+	      EINVAL, EMSGSIZE, ENOBUFS);
+	n = 8;
+	FAILS(sht_recv(fd, (void *)8, 4096, recs, &n, MSG_DONTWAIT),
+	      "recv: data to a bad pointer", EFAULT);
+	for (start = sht_now_ms(); sht_now_ms() - start < WAIT_MS;) {
+		n = 1;
+		rc = sht_recv(fd, buf, 700, recs, &n, 0);
+		if (rc < 0 && errno == EAGAIN)
+			continue;
+		if (rc < 0 || n != 1 || rc > 700)
+			break;
+		if (recs[0].type == SHUFFLE_RECORD_DATA && recs[0].rank == 1 &&
+		    recs[0].offset == got)
+			got += recs[0].len;
+		if (recs[0].type != SHUFFLE_RECORD_DATA)
+			break;
+	}
+	WORKS(got == 3000 && recs[0].type == SHUFFLE_RECORD_DONE,
+	      "recv: one record a call, 700 bytes a call");
+	read_end(fds[1], op);
+	WORKS(pair_works(fds), "the pair still shuffles");
+	close_pair(fds);
+}
+
+static void test_nonblock(void)
+{
+	uint64_t lens[2] = { 0, 5ull << 30 }, taken = 0, start;
+	struct shuffle_row row = { .count = 2 };
+	struct timeval tv = { .tv_usec = 200000 };
+	struct sockaddr_shuffle m[2];
+	struct pollfd pfd;
+	int fds[2], small = 65536, n;
+	ssize_t rc;
+
+	open_pair(fds, m, SOCK_NONBLOCK);
+	setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	pfd = (struct pollfd){ .fd = fds[0], .events = POLLIN | POLLOUT };
+	WORKS(poll(&pfd, 1, 0) == 1 && pfd.revents == POLLOUT,
+	      "poll: idle socket is writable");
+	row.op_id = next_op++;
+	rc = sht_send(fds[0], &row, lens, data, sizeof(data), 0);
+	WORKS(rc > 0 && rc < (ssize_t)sizeof(data),
+	      "send: 5 GiB message, a part is taken");
+	row.first_rank = 2;
+	row.count = 0;
+	for (n = 0; n < 10000 && rc > 0; n++) {
+		taken += rc;
+		rc = sht_send(fds[0], &row, NULL, data, sizeof(data), 0);
+	}
+	WORKS(rc == -1 && errno == EAGAIN, "send: full is EAGAIN");
+	WORKS(taken <= 4 << 20, "send: a bounded part is taken");
+	WORKS(poll(&pfd, 1, 100) == 0, "poll: not writable when full");
+	fcntl(fds[0], F_SETFL, 0);
+	WORKS(!setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)),
+	      "SO_SNDTIMEO: set");
+	start = sht_now_ms();
+	FAILS(sht_send(fds[0], &row, NULL, data, sizeof(data), 0),
+	      "send: blocks for SO_SNDTIMEO", EAGAIN);
+	WORKS(sht_now_ms() - start >= 190, "send: and not less");
+	WORKS(!sht_cancel(fds[0], row.op_id), "cancel: 5 GiB message");
+	WORKS(poll(&pfd, 1, 5000) == 1 && (pfd.revents & POLLIN),
+	      "poll: the end is readable");
+	WORKS(read_end(fds[0], row.op_id) == ECANCELED, "cancel: FAILED");
+	WORKS(poll(&pfd, 1, 5000) == 1 && (pfd.revents & POLLOUT),
+	      "poll: writable again");
+	row.op_id = next_op++;
+	row.first_rank = 0;
+	row.count = 2;
+	lens[1] = 1ull << 62;
+	WORKS(sht_send(fds[0], &row, lens, data, 4096, MSG_DONTWAIT) == 4096,
+	      "send: 2^62 bytes announced");
+	WORKS(!sht_cancel(fds[0], row.op_id) &&
+	      read_end(fds[0], row.op_id) == ECANCELED, "cancel it");
+	WORKS(pair_works(fds), "the pair still shuffles");
+	close_pair(fds);
+}
+
+static void test_epoll(void)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	struct sockaddr_shuffle m[2];
+	uint64_t op = next_op++;
+	int fds[2], ep;
+
+	open_pair(fds, m, SOCK_NONBLOCK);
+	ep = epoll_create1(EPOLL_CLOEXEC);
+	WORKS(!epoll_ctl(ep, EPOLL_CTL_ADD, fds[0], &ev), "epoll: add");
+	WORKS(epoll_wait(ep, &ev, 1, 100) == 0, "epoll: quiet at first");
+	send_row(fds[1], op, 100, 0, data, 100, 0);
+	send_row(fds[0], op, 0, 0, NULL, 0, 0);
+	WORKS(epoll_wait(ep, &ev, 1, WAIT_MS) == 1 && (ev.events & EPOLLIN),
+	      "epoll: edge when a message comes");
+	WORKS(read_end(fds[0], op) == 0, "epoll: operation ends");
+	while (epoll_wait(ep, &ev, 1, 100) == 1)
+		;
+	op = next_op++;
+	send_row(fds[1], op, 100, 0, data, 100, 0);
+	send_row(fds[0], op, 0, 0, NULL, 0, 0);
+	WORKS(epoll_wait(ep, &ev, 1, WAIT_MS) == 1, "epoll: another edge");
+	WORKS(read_end(fds[0], op) == 0, "epoll: operation ends");
+	close(ep);
+	close_pair(fds);
+}
+
+static int get_int(int fd, int name)
+{
+	socklen_t len = sizeof(int);
+	int value = -1;
+
+	if (getsockopt(fd, SOL_SOCKET, name, &value, &len))
+		return -1;
+	return value;
+}
+
+static void set_and_get(int fd, int name, int value, int want, const char *text)
+{
+	WORKS(!setsockopt(fd, SOL_SOCKET, name, &value, sizeof(value)) &&
+	      get_int(fd, name) == want, text);
+}
+
+static void test_sol_socket(void)
+{
+	struct timeval tv = { .tv_sec = 3, .tv_usec = 0 }, got;
+	struct sockaddr_shuffle m[2];
+	socklen_t len = IFNAMSIZ;
+	char dev[IFNAMSIZ] = "";
+	int fds[2], fd;
+
+	open_pair(fds, m, 0);
+	fd = fds[0];
+	set_and_get(fd, SO_RCVBUF, 100000, 200000, "SO_RCVBUF");
+	set_and_get(fd, SO_SNDBUF, 100000, 200000, "SO_SNDBUF");
+	WORKS(get_int(fd, SO_RCVBUF) > 0, "SO_RCVBUF: readable");
+	set_and_get(fd, SO_PRIORITY, 3, 3, "SO_PRIORITY");
+	set_and_get(fd, SO_MARK, 0x5af, 0x5af, "SO_MARK");
+	WORKS(get_int(fd, SO_ERROR) == 0, "SO_ERROR: none");
+	WORKS(get_int(fd, SO_TYPE) == SOCK_SEQPACKET, "SO_TYPE");
+	WORKS(get_int(fd, SO_DOMAIN) == sht_family(), "SO_DOMAIN");
+	WORKS(get_int(fd, SO_ACCEPTCONN) == 0, "SO_ACCEPTCONN");
+	len = sizeof(got);
+	WORKS(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) &&
+	      !getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &got, &len) &&
+	      got.tv_sec == 3, "SO_RCVTIMEO");
+	len = sizeof(got);
+	WORKS(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) &&
+	      !getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &got, &len) &&
+	      got.tv_sec == 3, "SO_SNDTIMEO");
+	len = IFNAMSIZ;
+	WORKS(!setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) &&
+	      !getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, dev, &len) &&
+	      !strcmp(dev, "lo"), "SO_BINDTODEVICE");
+	FAILS(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "none0", 6),
+	      "SO_BINDTODEVICE: no such device", ENODEV);
+	FAILS(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &fd, 1),
+	      "SO_RCVBUF: too short", EINVAL);
+	FAILS(setsockopt(fd, SOL_SOCKET, 9999, &fd, sizeof(fd)),
+	      "SOL_SOCKET: unknown option", ENOPROTOOPT);
+	WORKS(pair_works(fds), "the pair still shuffles with all of them");
+	close_pair(fds);
+}
+
+static void test_close(void)
+{
+	struct sockaddr_shuffle m[2];
+	uint64_t op = next_op++;
+	int fds[2], i, fd;
+
+	open_pair(fds, m, SOCK_NONBLOCK);
+	send_row(fds[0], op, 500000, 500000, data, 1000000, 0);
+	close(fds[0]);
+	fd = new_socket(0);
+	for (i = 0; i < 100 && bind_to(fd, &m[0]); i++)
+		usleep(20000);
+	WORKS(i < 100, "close: with data pending, address is free again");
+	close(fd);
+	close(fds[1]);
+
+	open_pair(fds, m, SOCK_NONBLOCK);
+	op = next_op++;
+	send_row(fds[0], op, 1000, 1000, data, 2000, 0);
+	send_row(fds[1], op, 1000, 1000, data, 2000, 0);
+	usleep(100000);
+	close_pair(fds);
+	WORKS(true, "close: with records unread");
+	for (i = 0; i < 200; i++) {
+		fd = new_socket(0);
+		close(fd);
+	}
+	WORKS(fd >= 0, "close: 200 fresh sockets");
+}
+
+static void test_fork(void)
+{
+	struct sockaddr_shuffle m[2];
+	uint64_t op = next_op++;
+	int fds[2], status = -1;
+	pid_t pid;
+
+	open_pair(fds, m, 0);
+	pid = fork();
+	if (!pid) {
+		ssize_t rc = send_row(fds[1], op, 5000, 5000, data, 10000, 0);
+
+		close_pair(fds);
+		_exit(rc == 10000 ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	WORKS(status == 0, "fork: the child submits and closes");
+	WORKS(send_row(fds[0], op, 1, 1, data, 2, 0) == 2,
+	      "fork: the parent submits");
+	WORKS(read_end(fds[0], op) == 0 && read_end(fds[1], op) == 0,
+	      "fork: the parent receives");
+	close_pair(fds);
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static void test_signal(void)
+{
+	struct sigaction sa = { .sa_handler = nothing };
+	struct shuffle_record recs[4];
+	struct sockaddr_shuffle m[2];
+	unsigned int n = 4;
+	int fds[2], status;
+	char buf[64];
+	pid_t pid;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	open_pair(fds, m, 0);
+	pid = fork();
+	if (!pid) {
+		for (n = 0; n < 200; n++) {
+			usleep(50000);
+			kill(getppid(), SIGUSR1);
+		}
+		_exit(0);
+	}
+	FAILS(sht_recv(fds[0], buf, sizeof(buf), recs, &n, 0),
+	      "recv: interrupted", EINTR);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close_pair(fds);
+}
+
+static void test_one_member(void)
+{
+	struct sockaddr_shuffle m;
+	uint64_t op = next_op++, len = 5000;
+	struct shuffle_row row = { .op_id = op, .count = 1 };
+	int fd;
+
+	my_addr(&m);
+	fd = sht_open(&m, 1, 0, 0);
+	WORKS(fd >= 0, "a group of one");
+	WORKS(sht_send(fd, &row, &len, data, 5000, 0) == 5000,
+	      "a message to oneself");
+	WORKS(read_end(fd, op) == 0, "arrives");
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	api_start(argc, argv);
+	test_bad_rows();
+	test_operation_states();
+	test_deadline();
+	test_recv();
+	test_nonblock();
+	test_epoll();
+	test_sol_socket();
+	test_close();
+	test_fork();
+	test_signal();
+	test_one_member();
+	return api_finish();
+}

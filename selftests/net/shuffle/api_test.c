@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Naming calls of AF_SHUFFLE sockets (socket, bind, options): every bad length,
+ * address, option and state has its errno, and good ones still work afterwards.
+ *
+ *	api_test [-v 4|6]
+ *
+ * Runs as root in a network namespace of its own, on the loopback.  TAP on
+ * standard output.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "api.h"
+
+static void test_socket(void)
+{
+	int f = sht_family(), sv[2], fd;
+
+	FAILS(socket(f, SOCK_STREAM, 0), "socket: SOCK_STREAM",
+	      ESOCKTNOSUPPORT, EPROTOTYPE);
+	FAILS(socket(f, SOCK_DGRAM, 0), "socket: SOCK_DGRAM",
+	      ESOCKTNOSUPPORT, EPROTOTYPE);
+	FAILS(socket(f, SOCK_RAW, 0), "socket: SOCK_RAW",
+	      ESOCKTNOSUPPORT, EPROTOTYPE);
+	FAILS(socket(f, SOCK_SEQPACKET, 1), "socket: protocol 1",
+	      EPROTONOSUPPORT);
+	FAILS(socketpair(f, SOCK_SEQPACKET, 0, sv), "socketpair", EOPNOTSUPP);
+	fd = new_socket(SOCK_NONBLOCK);
+	WORKS(fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK),
+	      "socket: SOCK_NONBLOCK");
+	close(fd);
+}
+
+static void test_bind(void)
+{
+	struct sockaddr_shuffle a, b, got;
+	struct sockaddr_storage big;
+	int fd = new_socket(0), fd2 = new_socket(0);
+	socklen_t len;
+
+	my_addr(&a);
+	FAILS(bind(fd, (struct sockaddr *)&a, sizeof(a) - 1),
+	      "bind: address too short", EINVAL);
+	FAILS(bind(fd, (struct sockaddr *)&a, 2), "bind: family only", EINVAL);
+	FAILS(bind(fd, (struct sockaddr *)&a, 0), "bind: no address", EINVAL);
+	FAILS(bind(fd, (struct sockaddr *)8, sizeof(a)), "bind: bad pointer",
+	      EFAULT);
+	memset(&big, 0, sizeof(big));
+	memcpy(&big, &a, sizeof(a));
+	((char *)&big)[sizeof(a)] = 1;
+	b = a;
+	b.shs_family = AF_INET;
+	FAILS(bind_to(fd, &b), "bind: AF_INET", EAFNOSUPPORT, EINVAL);
+	b = a;
+	b.shs_ip_family = AF_UNIX;
+	FAILS(bind_to(fd, &b), "bind: IP family AF_UNIX", EAFNOSUPPORT, EINVAL);
+	b = a;
+	b.shs_ip_family = 0;
+	FAILS(bind_to(fd, &b), "bind: IP family 0", EAFNOSUPPORT, EINVAL);
+	b = a;
+	b.shs_reserved = 1;
+	FAILS(bind_to(fd, &b), "bind: reserved field", EINVAL);
+	b = a;
+	b.shs_scope_id = 1;
+	FAILS(bind_to(fd, &b), "bind: scope without link-local", EINVAL);
+	memset(&b.shs_addr, 0, sizeof(b.shs_addr));
+	b.shs_scope_id = 0;
+	FAILS(bind_to(fd, &b), "bind: wildcard", EADDRNOTAVAIL, EINVAL);
+	b = a;
+	inet_pton(v6 ? AF_INET6 : AF_INET, v6 ? "ff02::1" : "224.0.0.1",
+		  b.shs_addr);
+	FAILS(bind_to(fd, &b), "bind: multicast", EADDRNOTAVAIL, EINVAL);
+	inet_pton(v6 ? AF_INET6 : AF_INET, v6 ? "2001:db8::1" : "192.0.2.1",
+		  b.shs_addr);
+	FAILS(bind_to(fd, &b), "bind: not our address", EADDRNOTAVAIL);
+	if (v6) {
+		b = a;
+		inet_pton(AF_INET6, "fe80::1", b.shs_addr);
+		FAILS(bind_to(fd, &b), "bind: link-local without scope",
+		      EINVAL, EADDRNOTAVAIL);
+		inet_pton(AF_INET6, "::ffff:127.0.0.1", b.shs_addr);
+		FAILS(bind_to(fd, &b), "bind: mapped IPv4", EADDRNOTAVAIL,
+		      EINVAL);
+	} else {
+		b = a;
+		b.shs_addr[15] = 1;
+		FAILS(bind_to(fd, &b), "bind: bytes behind an IPv4 address",
+		      EINVAL);
+		b = a;
+		memset(b.shs_addr, 255, 4);
+		FAILS(bind_to(fd, &b), "bind: broadcast", EADDRNOTAVAIL, EINVAL);
+	}
+	len = sizeof(got);
+	memset(&got, 0xff, sizeof(got));
+	WORKS(!getsockname(fd, (struct sockaddr *)&got, &len) &&
+	      len == sizeof(got) && got.shs_family == sht_family() &&
+	      !got.shs_port && !got.shs_reserved, "getsockname: not bound");
+	WORKS(!bind_to(fd, &a), "bind");
+	FAILS(bind_to(fd, &a), "bind: twice", EINVAL);
+	FAILS(bind_to(fd2, &a), "bind: in use", EADDRINUSE);
+	b = a;
+	b.shs_port = 0;
+	len = sizeof(got);
+	WORKS(!bind_to(fd2, &b) &&
+	      !getsockname(fd2, (struct sockaddr *)&got, &len) &&
+	      got.shs_port && got.shs_port != a.shs_port, "bind: port 0");
+	len = sizeof(got);
+	WORKS(!getsockname(fd, (struct sockaddr *)&got, &len) &&
+	      len == sizeof(got) && !memcmp(&got, &a, sizeof(a)),
+	      "getsockname: what was bound");
+	close(fd);
+	fd = new_socket(0);
+	WORKS(!bind_to(fd, &a), "bind: free again after close");
+	close(fd);
+	close(fd2);
+	fd = new_socket(0);
+	memcpy(&big, &a, sizeof(a));
+	WORKS(!bind(fd, (struct sockaddr *)&big, sizeof(big)) ||
+	      errno == EINVAL, "bind: address too long is taken or EINVAL");
+	close(fd);
+}
+
+static void test_other_calls(void)
+{
+	struct sockaddr_shuffle m[2];
+	int fds[2], n;
+	socklen_t len = sizeof(m[0]);
+
+	open_pair(fds, m, 0);
+	FAILS(connect(fds[0], (struct sockaddr *)&m[1], sizeof(m[1])),
+	      "connect", EOPNOTSUPP);
+	FAILS(listen(fds[0], 1), "listen", EOPNOTSUPP);
+	FAILS(accept(fds[0], NULL, NULL), "accept", EOPNOTSUPP, EINVAL);
+	FAILS(getpeername(fds[0], (struct sockaddr *)&m[1], &len),
+	      "getpeername", EOPNOTSUPP, ENOTCONN);
+	FAILS(shutdown(fds[0], SHUT_RDWR), "shutdown", EOPNOTSUPP);
+	FAILS(ioctl(fds[0], 0x5401, &n), "ioctl: unknown", ENOTTY, EINVAL);
+	FAILS((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[0], 0),
+	      "mmap", ENODEV, EOPNOTSUPP);
+	WORKS(pair_works(fds), "the pair still shuffles");
+	close_pair(fds);
+}
+
+struct group_buf {
+	struct shuffle_group g;
+	struct sockaddr_shuffle m[4];
+};
+
+#define GROUP_SIZE(n)	(sizeof(struct shuffle_group) +			\
+			 (n) * sizeof(struct sockaddr_shuffle))
+
+static int set_group(int fd, const void *group, socklen_t len)
+{
+	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, group, len);
+}
+
+static void test_group(void)
+{
+	int fd = new_socket(0), big_n = SHUFFLE_MAX_MEMBERS;
+	struct sockaddr_shuffle *big;
+	struct group_buf gb, want, got;
+	struct shuffle_group *huge;
+	socklen_t len;
+
+	memset(&gb, 0, sizeof(gb));
+	gb.g.count = 2;
+	my_addr(&gb.m[0]);
+	my_addr(&gb.m[1]);
+	my_addr(&gb.m[2]);
+	want = gb;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: not bound", EINVAL);
+	len = sizeof(got);
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len),
+	      "group: get before set", ENOTCONN);
+	bind_to(fd, &gb.m[0]);
+	FAILS(set_group(fd, &gb, 0), "group: length 0", EINVAL);
+	FAILS(set_group(fd, &gb, 4), "group: length 4", EINVAL);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2) - 1), "group: one byte short",
+	      EINVAL);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2) + 1), "group: one byte long",
+	      EINVAL);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(1)), "group: fewer than count",
+	      EINVAL);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(3)), "group: more than count",
+	      EINVAL);
+	FAILS(set_group(fd, (void *)8, GROUP_SIZE(2)), "group: bad pointer",
+	      EFAULT);
+	gb.g.count = 0;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(0)), "group: no members", EINVAL);
+	gb.g.count = SHUFFLE_MAX_MEMBERS + 1;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: too many", EINVAL);
+	gb.g.count = 0xffffffff;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: 2^32 - 1 members",
+	      EINVAL);
+	gb = want;
+	gb.g.rank = 2;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: rank = count", EINVAL);
+	gb.g.rank = 0xffffffff;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: rank 2^32 - 1", EINVAL);
+	gb.g.rank = 1;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: rank of another",
+	      EADDRNOTAVAIL, EINVAL);
+	gb = want;
+	gb.m[1].shs_port = 0;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: port 0", EINVAL);
+	gb = want;
+	gb.m[1].shs_reserved = 7;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: reserved field",
+	      EINVAL);
+	gb = want;
+	gb.m[1].shs_family = AF_INET6;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: family of a member",
+	      EAFNOSUPPORT, EINVAL);
+	gb = want;
+	sht_addr(&gb.m[1], SHT_LO, !v6, 0, next_port);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: IPv4 and IPv6 mixed",
+	      EINVAL);
+	gb = want;
+	gb.m[1] = gb.m[0];
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: a member twice",
+	      EINVAL);
+	len = sizeof(got);
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len),
+	      "group: still none", ENOTCONN);
+	gb = want;
+	WORKS(!set_group(fd, &gb, GROUP_SIZE(2)), "group: set");
+	len = sizeof(got);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len) &&
+	      len == GROUP_SIZE(2) && !memcmp(&got, &gb, len), "group: get");
+	len = 3;
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len),
+	      "group: get with no room", EINVAL, ENOSPC, EMSGSIZE);
+	len = -1;
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len),
+	      "group: get with length -1", EINVAL);
+	len = sizeof(got);
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, (void *)8, &len),
+	      "group: get to a bad pointer", EFAULT);
+	gb.g.count = 3;
+	WORKS(!set_group(fd, &gb, GROUP_SIZE(3)), "group: another one");
+
+	huge = calloc(1, GROUP_SIZE(big_n));
+	huge->count = big_n;
+	big = huge->members;
+	big[0] = gb.m[0];
+	for (int i = 1; i < big_n; i++)
+		sht_addr(&big[i], SHT_LO, v6, 0, 20000 + i);
+	WORKS(!set_group(fd, huge, GROUP_SIZE(big_n)),
+	      "group: as many as there may be");
+	free(huge);
+	close(fd);
+}
+
+static void test_shuffle_options(void)
+{
+	struct sockaddr_shuffle m[2];
+	uint64_t op = 99;
+	uint32_t ms = 0;
+	socklen_t len;
+	int fds[2];
+
+	open_pair(fds, m, 0);
+	FAILS(sht_cancel(fds[0], 12345), "cancel: unknown operation", ENOENT);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, 4),
+	      "cancel: too short", EINVAL);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, (void *)8, 8),
+	      "cancel: bad pointer", EFAULT);
+	len = 8;
+	FAILS(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len),
+	      "cancel: get", ENOPROTOOPT, EOPNOTSUPP);
+	ms = 1234;
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, 3),
+	      "idle timeout: too short", EINVAL);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT,
+			 (void *)8, 4), "idle timeout: bad pointer", EFAULT);
+	WORKS(!setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, 4),
+	      "idle timeout: set");
+	ms = 0;
+	len = sizeof(ms);
+	WORKS(!getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms,
+			  &len) && ms == 1234 && len == 4, "idle timeout: get");
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, 77, &ms, 4), "option 77",
+	      ENOPROTOOPT);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, 0, &ms, 4), "option 0",
+	      ENOPROTOOPT);
+	len = sizeof(ms);
+	FAILS(getsockopt(fds[0], SOL_SHUFFLE, 77, &ms, &len), "get option 77",
+	      ENOPROTOOPT);
+	FAILS(setsockopt(fds[0], IPPROTO_TCP, 1, &ms, 4), "another level",
+	      ENOPROTOOPT, EOPNOTSUPP, EINVAL);
+	len = sizeof(ms);
+	FAILS(getsockopt(fds[0], IPPROTO_TCP, 1, &ms, &len),
+	      "get at another level", ENOPROTOOPT, EOPNOTSUPP, EINVAL);
+	WORKS(pair_works(fds), "the pair still shuffles");
+	close_pair(fds);
+}
+
+int main(int argc, char **argv)
+{
+	api_start(argc, argv);
+	test_socket();
+	test_bind();
+	test_other_calls();
+	test_group();
+	test_shuffle_options();
+	return api_finish();
+}

@@ -1,0 +1,353 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: members that come late, do not read, give up, die or lose their
+# namespace; bad packets; system calls; unloading the module.
+# Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work, slow, peer_pid: lib.sh and other cases
+
+life_cases()
+{
+	local v
+
+	for v in 4 6; do
+		run_case "api-names-v$v" tap_program api_test -v $v
+		run_case "api-messages-v$v" tap_program api_msg -v $v
+	done
+	run_case "late-starters" late_starters 2000
+	run_case "late-starters-two-operations" late_starters 500 ops=2 rounds=2
+	run_case "early-packets-overflow" early_overflow
+	run_case "member-that-never-comes" never_comes
+	run_case "killed-member" killed_member 0
+	run_case "killed-member-v6" killed_member 1
+	run_case "killed-member-restarts" killed_restarts
+	run_case "closed-member" closed_member
+	run_case "idle-timeout" idle_timeout
+	run_case "cancel-everywhere" cancel_all
+	run_case "cancel-one-member" cancel_one
+	run_case "no-reader" no_reader
+	run_case "no-reader-blocking" no_reader_blocking
+	run_case "slow-reader" slow_reader
+	run_case "exit-after-done" exit_after_done
+	run_case "netns-name-deleted" netns_name
+	run_case "netns-deleted" netns_deleted
+	run_case "all-netns-deleted" netns_all
+	run_case "wire-mutate-v4" wire_mutate 0
+	run_case "wire-mutate-v6" wire_mutate 1
+	run_case "wire-mutate-plausible" wire_rough
+	run_case "wire-flood" wire_flood
+	run_case "counters" counters_exist
+	run_case "unload-refused-then-works" unload
+	run_case "unload-with-early-packets" unload_early
+	run_case "unload-after-killed-members" unload_killed
+}
+
+# A program that speaks TAP itself becomes one case; its failures are the log.
+tap_program()
+{
+	local rc
+
+	"$BIN/$1" "${@:2}" >"$work/tap" 2>&1
+	rc=$?
+	grep -E '^not ok|^Bail' "$work/tap"
+	tail -1 "$work/tap"
+	grep -q '^1\.\.' "$work/tap" || { tail -3 "$work/tap"; fail "$1 ended early ($rc)"; }
+	[ "$rc" = 0 ]
+}
+
+late_starters()
+{
+	rack 4
+	peer n=4 matrix="skew:$(sz 65536 16384)" stagger="$1" "${@:2}" || fail "shuffle failed"
+	[ "$(counters EarlyKept)" -gt 0 ] || fail "no early packets were kept"
+	[ "$(counters EarlyClaimed)" -gt 0 ] || fail "none were claimed"
+}
+
+# More early data than is kept: what was dropped is asked for later.
+early_overflow()
+{
+	local old p=/sys/module/shuffle/parameters/early_kbytes
+
+	[ -w $p ] || skip "no parameter early_kbytes"
+	rack 4
+	old=$(cat $p)
+	echo 16 >$p
+	peer n=4 matrix="uniform:$(sz 262144 65536)" 0:delay=1500
+	set -- $?
+	echo "$old" >$p
+	[ "$1" = 0 ] || fail "shuffle failed"
+	[ "$(counter 0 EarlyFull)" -gt 0 ] || fail "nothing was dropped"
+}
+
+never_comes()
+{
+	rack 4
+	peer n=4 matrix=uniform:20000 3:absent=1 deadline=$((1500 * slow)) \
+		expect=ETIMEDOUT missing=3 || fail "others do not name rank 3"
+	peer n=4 op=2 matrix=onerow:20000:0 3:absent=1 deadline=$((1500 * slow)) \
+		expect=ETIMEDOUT missing=3 || fail "empty messages: others do not name rank 3"
+}
+
+killed_member()
+{
+	rack 4
+	rate 10
+	peer n=4 v6="$1" matrix=others:200000 deadline=$((3000 + 1500 * slow)) \
+		2:kill_rx=30000 expect=ETIMEDOUT missing=2 ||
+		fail "others do not name rank 2"
+}
+
+# Same address, next operation: the peers' memory of the dead one is no hindrance.
+killed_restarts()
+{
+	rack 3
+	rate 10
+	peer n=3 matrix=others:200000 deadline=$((1500 + 1000 * slow)) \
+		1:kill_rx=30000 expect=ETIMEDOUT missing=1 || fail "first shuffle"
+	peer n=3 op=2 matrix=others:50000 || fail "second shuffle"
+}
+
+closed_member()
+{
+	rack 4
+	rate 10
+	peer n=4 matrix=others:300000 deadline=$((3000 + 1500 * slow)) 1:close_ms=300 \
+		expect=ETIMEDOUT missing=1 || fail "others do not name rank 1"
+}
+
+idle_timeout()
+{
+	rack 3
+	peer n=3 matrix=uniform:20000 2:absent=1 idle=$((1000 * slow)) \
+		expect=ETIMEDOUT missing=2 || fail "others do not name rank 2"
+}
+
+# All cancel the second of two operations; the first one ends well.
+cancel_all()
+{
+	rack 4
+	rate 10
+	peer n=4 ops=2 matrix=others:100000 cancel_ms=250 cancel_op=1 \
+		expect=done,ECANCELED || fail "shuffle failed"
+}
+
+cancel_one()
+{
+	rack 4
+	rate 10
+	peer n=4 ops=2 matrix=others:100000 2:cancel_ms=250 2:cancel_op=1 \
+		deadline=$((5000 + 2000 * slow)) expect=done,ETIMEDOUT 2:expect=done,ECANCELED \
+		missing=2 2:missing= || fail "shuffle failed"
+}
+
+# Rank 0 does not read for 2 s: senders are held back once its buffer and
+# theirs are full, memory stays within the limits, and then all arrives.
+no_reader()
+{
+	rack 3
+	peer n=3 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 sndbuf=100000 \
+		1-2:min_tx_ms=2400 check_mem=1 || fail "shuffle failed"
+	peer n=3 op=2 v6=1 mode=1 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 \
+		sndbuf=100000 1-2:min_tx_ms=2400 check_mem=1 || fail "IPv6 shuffle failed"
+}
+
+no_reader_blocking()
+{
+	rack 3
+	peer n=3 mode=3 matrix=incast:1000000:0 0:read_delay=2000 rcvbuf=100000 sndbuf=100000 \
+		1-2:min_tx_ms=1900 check_mem=1 || fail "shuffle failed"
+}
+
+slow_reader()
+{
+	rack 4
+	peer n=4 matrix=uniform:200000 0:read_pause=5 0:recv_buf=20000 rcvbuf=50000 \
+		check_mem=1 || fail "shuffle failed"
+}
+
+# A lost ACK must be repeated on behalf of a process that is gone.
+exit_after_done()
+{
+	local i
+
+	rack 4
+	netem loss 20%
+	for i in 1 2 3 4 5; do
+		peer n=4 op="$i" matrix=uniform:3000 || fail "shuffle $i failed"
+	done
+	diag "ACKs for those who had gone: $(counters ReAck)"
+}
+
+# The members hold the namespace whose name is deleted.
+netns_name()
+{
+	rack 4
+	rate 10
+	in_the_middle n=4 matrix=others:300000
+	ip netns del shf-h1
+	peer_end || fail "shuffle failed"
+}
+
+netns_gone()
+{
+	! ip -n shf-br -o link show dev "$1" >/dev/null 2>&1
+}
+
+# The namespace goes with its last member.
+netns_deleted()
+{
+	rack 4
+	rate 10
+	in_the_middle n=4 matrix=others:300000 deadline=$((3000 + 1500 * slow)) \
+		1:kill_rx=60000 expect=ETIMEDOUT missing=1
+	ip netns del shf-h1
+	wait_for 20 netns_gone p1 || fail "the namespace does not go away"
+	peer_end || fail "others do not name rank 1"
+}
+
+netns_all()
+{
+	local h i
+
+	for i in 1 2 3; do
+		rack 3
+		rate 10
+		in_the_middle n=3 v6=$((i & 1)) op=$i ops=2 matrix=others:300000
+		kill -9 "$peer_pid"
+		for h in 0 1 2; do
+			ip netns del shf-h$h
+		done
+		wait_for 20 netns_gone p0 || fail "the namespace does not go away"
+		wait_for 20 netns_gone p2 || fail "the namespace does not go away"
+		wait "$peer_pid" 2>/dev/null
+	done
+}
+
+DROPS='Drop(Malformed|Version|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
+
+# Every field of every record that goes to host 0 is changed; loss on its way
+# out makes the others ask it again.
+wire_mutate()
+{
+	local before drops must
+
+	rack 3
+	rate 20
+	tc -n shf-h0 qdisc add dev eth0 parent 1:1 netem loss 10% || skip "no netem"
+	before=$(counter 0 "$DROPS")
+	nsx br "$BIN/wire_mutate" dev=p0 ms=$((4000 + 4000 * slow)) >"$work/mutate" &
+	jobs_started+=("$!")
+	set -- "$1" "$!"
+	sleep 0.3
+	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 || fail "shuffle failed"
+	wait "$2" || fail "wire_mutate sent nothing"
+	drops=$(($(counter 0 "$DROPS") - before))
+	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
+	diag "drops counted: $drops; $(cat "$work/mutate")"
+	nsx h0 cat /proc/net/shuffle/netstat
+	grep -qE '"(data|grant|ack|resend)": \{"seen": 0' "$work/mutate" &&
+		fail "a type of record was not seen"
+	# Those that come when their operation is over are filtered uncounted.
+	[ "$drops" -ge $((must / 2)) ] || fail "$must bad packets, $drops drops"
+}
+
+# Forgeries with the right nonce: operations may fail, but end.
+wire_rough()
+{
+	rack 3
+	rate 20
+	background nsx br "$BIN/wire_mutate" dev=p0 ms=$((3000 + 3000 * slow)) rough=1
+	sleep 0.3
+	peer n=3 matrix=others:150000 ops=2 deadline=$((2000 + 1000 * slow)) expect=any \
+		>"$work/peer.log"
+	cat "$work/peer.log"
+	grep -q 'ran out of time' "$work/peer.log" && fail "an operation does not end"
+	sleep 1
+	peer n=3 op=100 matrix=others:20000 deadline=$((3000 * slow)) expect=any >"$work/peer.log"
+	grep -q 'ran out of time' "$work/peer.log" && fail "a later operation does not end"
+	return 0
+}
+
+# Noise from a stranger (host 3) and from a member (host 2), whose made-up
+# operations fill the early store and no more.
+wire_flood()
+{
+	rack 4
+	background nsx h3 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
+	background nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
+	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || fail "shuffle failed"
+	diag "$(nsx h0 cat /proc/net/shuffle/netstat)"
+	[ "$(counter 0 "$DROPS")" -gt 0 ] || fail "no drops counted"
+}
+
+counters_exist()
+{
+	local out in
+
+	rack 2
+	peer n=2 matrix=others:100000 || fail "shuffle failed"
+	out=$(counters DataBytesOut) in=$(counters DataBytesIn)
+	diag "bytes out $out, in $in, retransmitted $(counters RetransBytes)"
+	[ "$in" = 200000 ] || fail "DataBytesIn is $in, not 200000"
+	[ "$out" -ge 200000 ] || fail "DataBytesOut is $out"
+	[ "$(counters OpsDone)" = 2 ] || fail "OpsDone is $(counters OpsDone)"
+	# shellcheck disable=SC2016 # for awk
+	[ "$(nsx br awk 'NR == 2 { for (i = 2; i <= NF; i++) s += $i; print s + 0 }' \
+		/proc/net/shuffle/netstat)" = 0 ] || fail "the bridge's namespace has counts"
+	[ "$(nsx h0 awk '{ print NF }' /proc/net/shuffle/netstat | uniq | wc -l)" = 1 ] ||
+		fail "the two lines differ in length"
+}
+
+need_ko()
+{
+	[ -n "${SHUFFLE_KO-}" ] || modinfo shuffle >/dev/null 2>&1 || skip "no module file"
+	module_loaded || skip "the module is built in"
+}
+
+unload()
+{
+	local i
+
+	need_ko
+	for i in 1 2 3; do
+		rack 3
+		rate 10
+		in_the_middle n=3 v6=$((i & 1)) matrix=others:100000
+		rmmod shuffle 2>/dev/null && fail "unloaded with live sockets"
+		module_loaded || fail "the module has gone"
+		peer_end || fail "shuffle failed"
+		wait_for 10 rmmod shuffle || fail "cannot be unloaded after close"
+		module_loaded && fail "the module is still there"
+		module_load || fail "cannot be loaded again"
+		peer n=3 op=50 matrix=others:10000 || fail "shuffle after reload failed"
+		rack_down
+	done
+}
+
+# Nobody holds a socket, but packets of an operation not started wait in the
+# store, and a finished operation is remembered.
+unload_early()
+{
+	need_ko
+	rack 3
+	peer n=3 op=7 matrix=others:1000 || fail "shuffle failed"
+	peer n=3 matrix=others:30000 0:delay=100 0:deadline=1 0:expect=any \
+		deadline=$((1000 * slow)) 1:absent=1 expect=any
+	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
+	rack_down
+	module_load || fail "cannot be loaded again"
+}
+
+unload_killed()
+{
+	need_ko
+	rack 3
+	rate 10
+	in_the_middle n=3 ops=3 matrix=others:100000
+	kill -9 "$peer_pid"
+	wait "$peer_pid" 2>/dev/null
+	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
+	module_load || fail "cannot be loaded again"
+	peer n=3 op=50 matrix=others:10000 || fail "shuffle after reload failed"
+}

@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: networks that lose, repeat, reorder, delay, go away or shrink.
+# Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work, slow, peer_pid: lib.sh and other cases
+
+net_cases()
+{
+	local v6 v mid
+
+	mid=$(sz 65536 16384)
+	for v in 4 6; do
+		v6=$((v == 6))
+		run_case "v$v-loss-1" netem_case $v6 "uniform:$(sz 262144 65536)" loss 1%
+		run_case "v$v-loss-10" netem_case $v6 "uniform:$mid" loss 10%
+		run_case "v$v-loss-10-skew" netem_case $v6 "skew:$mid" loss 10%
+		run_case "v$v-duplicate" netem_case $v6 "uniform:$mid" duplicate 20%
+		run_case "v$v-reorder" netem_case $v6 "uniform:$mid" delay 2ms reorder 30% 50%
+		run_case "v$v-jitter" netem_case $v6 "uniform:$mid" delay 3ms 3ms
+		run_case "v$v-delay-1ms" netem_case $v6 "uniform:$mid" delay 1ms
+		run_case "v$v-delay-20ms" netem_case $v6 "uniform:$mid" delay 20ms
+		run_case "v$v-everything" netem_case $v6 "skew:$mid" \
+			delay 5ms 3ms loss 5% duplicate 5% reorder 10%
+	done
+	run_case "loss-of-single-packets" loss_packets
+	run_case "loss-10-empty" netem_case 0 empty loss 10%
+	run_case "loss-30-1-byte" netem_case 0 uniform:1 loss 30%
+	run_case "corrupt" netem_case 0 "uniform:$mid" corrupt 3%
+	run_case "slow-links" slow_links
+	run_case "narrow-port-buffer" narrow_port
+	run_case "link-down-and-up" link_down 0
+	run_case "link-down-and-up-v6" link_down 1
+	run_case "mtu-shrinks-here" mtu_local
+	run_case "path-mtu-shrinks-v4" mtu_path 0
+	run_case "path-mtu-shrinks-v6" mtu_path 1
+	run_case "small-mtu" small_mtu
+	run_case "jumbo-mtu" jumbo_mtu
+	run_case "priority-band" priority_band
+	run_case "bound-to-device" bound_device
+}
+
+# netem_case V6 MATRIX NETEM...
+netem_case()
+{
+	rack 4
+	netem "${@:3}"
+	peer n=4 v6="$1" matrix="$2" || fail "shuffle failed"
+	diag "retransmitted: $(counters RetransBytes), resends: $(counters ResendOut)"
+}
+
+# Behind a segmenting tbf every packet is lost on its own.
+loss_packets()
+{
+	local h
+
+	rack 4
+	rate 500
+	for ((h = 0; h < 4; h++)); do
+		tc -n shf-h$h qdisc add dev eth0 parent 1:1 netem loss 5% || skip "no netem"
+	done
+	peer n=4 matrix="uniform:$(sz 262144 65536)" ops=2 || fail "shuffle failed"
+	[ "$(counters ResendOut)" -gt 0 ] || fail "nothing was asked for again"
+}
+
+slow_links()
+{
+	rack 4
+	rate 10
+	peer n=4 matrix=uniform:100000 || fail "shuffle failed"
+}
+
+# A bridge port with room for 20 packets: an incast overflows it unless the
+# receiver's grants hold the senders back; either way nothing may be missing.
+narrow_port()
+{
+	rack 8
+	rate 50
+	tc -n shf-br qdisc replace dev p0 root tbf rate 50mbit burst 9100 limit 30000 ||
+		skip "no tbf"
+	peer n=8 matrix="incast:$(sz 200000 50000):0" || fail "shuffle failed"
+}
+
+# in_the_middle ARGS... - start a slow shuffle, return when data is flowing.
+in_the_middle()
+{
+	peer "mark=$work/mark" mark_rx=20000 "$@" >"$work/peer.log" 2>&1 &
+	peer_pid=$!
+	jobs_started+=("$peer_pid")
+	wait_for 10 test -e "$work/mark" || {
+		cat "$work/peer.log"
+		fail "the shuffle does not start"
+	}
+}
+
+peer_end()
+{
+	wait "$peer_pid"
+	local rc=$?
+
+	cat "$work/peer.log"
+	return $rc
+}
+
+link_down()
+{
+	rack 4
+	rate 10
+	in_the_middle n=4 v6="$1" matrix=others:400000
+	kill -0 "$peer_pid" || fail "too early at its end"
+	ip -n shf-br link set p2 down
+	sleep 2
+	ip -n shf-br link set p2 up
+	sleep 0.3
+	# and on the host's own side, where addresses and routes go, too
+	ip -n shf-h1 link set eth0 down
+	sleep 1
+	ip -n shf-h1 -batch - <<-END
+		link set eth0 up
+		addr replace fd77::2/64 dev eth0 nodad
+	END
+	peer_end || fail "shuffle failed"
+}
+
+mtu_local()
+{
+	rack 4
+	rate 10
+	in_the_middle n=4 matrix=others:400000
+	ip -n shf-h1 link set eth0 mtu 1280
+	ip -n shf-br link set p1 mtu 1280
+	ip -n shf-h0 link set eth0 mtu 1280
+	ip -n shf-h2 link set eth0 mtu 1280
+	ip -n shf-h3 link set eth0 mtu 1280
+	peer_end || fail "shuffle failed"
+}
+
+# The router's way to host 1 gets narrower: ICMP tells the senders.
+mtu_path()
+{
+	routed 3
+	rate 10
+	in_the_middle n=3 net=1 v6="$1" matrix=others:500000
+	ip -n shf-br link set p1 mtu 1300
+	peer_end || fail "shuffle failed"
+}
+
+small_mtu()
+{
+	local h
+
+	rack 3
+	for ((h = 0; h < 3; h++)); do
+		ip -n shf-h$h link set eth0 mtu 1280
+		ip -n shf-br link set p$h mtu 1280
+	done
+	peer n=3 v6=1 matrix=uniform:200000 || fail "IPv6 shuffle failed"
+	for ((h = 0; h < 3; h++)); do
+		ip -n shf-h$h link set eth0 mtu 600
+		ip -n shf-br link set p$h mtu 600
+	done
+	peer n=3 op=2 matrix=uniform:200000 || fail "shuffle at MTU 600 failed"
+}
+
+jumbo_mtu()
+{
+	local h
+
+	rack 3
+	for ((h = 0; h < 3; h++)); do
+		ip -n shf-br link set p$h mtu 9000
+		ip -n shf-h$h link set eth0 mtu 9000
+	done
+	peer n=3 matrix="uniform:$(sz 500000 100000)" || fail "shuffle failed"
+	netem loss 5%
+	peer n=3 op=2 v6=1 matrix="uniform:$(sz 500000 100000)" || fail "lossy shuffle failed"
+}
+
+# skb->priority: control packets leave in prio's first band.
+priority_band()
+{
+	local first
+
+	rack 2
+	modprobe -q sch_prio 2>/dev/null
+	tc -n shf-h1 qdisc add dev eth0 root handle 1: prio bands 3 \
+		priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 || skip "no prio"
+	peer n=2 matrix=one:500000:0:1 || fail "shuffle failed"
+	first=$(tc -n shf-h1 -s class show dev eth0 | awk '
+		/class prio 1:1 / { on = 1 } on && /Sent/ { print $4; exit }')
+	diag "packets in the first band: $first"
+	[ "${first:-0}" -ge 2 ] || fail "control packets are not in the first band"
+}
+
+# A socket bound to a device that leads nowhere cannot send; one bound to the
+# right one can.  api_msg checks the option itself.
+bound_device()
+{
+	local before
+
+	rack 2
+	modprobe -q dummy 2>/dev/null
+	ip -n shf-h0 link add dummy0 type dummy || skip "no dummy device"
+	ip -n shf-h0 link set dummy0 up
+	before=$(counter 1 DataIn)
+	peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT ||
+		fail "operation did not time out"
+	[ "$(counter 1 DataIn)" = "$before" ] || fail "data came in spite of the device"
+	peer n=2 op=2 matrix=others:5000 0:device=eth0 || fail "shuffle failed"
+}

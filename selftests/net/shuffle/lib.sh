@@ -1,0 +1,361 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Shared by the AF_SHUFFLE selftests: TAP, network namespaces, waits.  Sourced.
+#
+#   rack N         hosts shf-h0 ... on one bridge in the namespace shf-br
+#
+#      shf-h0           shf-h1                  host h: 10.77.0.h+1/16
+#      [eth0]           [eth0]                          fd77::h+1/64
+#        |                |
+#     ---[p0]------------[p1]---  br0, namespace shf-br
+#
+#   routed N       hosts shf-h0 ... behind a router, the namespace shf-br
+#
+#      shf-h0           shf-h1                  host h: 10.78.h.2/24
+#      [eth0]           [eth0]                          fd78:h::2/64
+#        |                |
+#       [p0]             [p1]    10.78.h.1, fd78:h::1, namespace shf-br
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BIN=${SHUFFLE_BIN:-$(cd "$here/../../.." && pwd)/build/tools}
+LANE=${SHUFFLE_LANE:-uml-debug}
+CASES=${CASES:-.}
+PFX=shf-
+work=
+tap_count=0
+tap_failed=0
+jobs_started=()
+hosts=0
+
+# ---- TAP ----
+
+diag()
+{
+	local line
+
+	while IFS= read -r line; do
+		printf '# %s\n' "$line"
+	done <<<"$*"
+}
+
+tap()
+{
+	tap_count=$((tap_count + 1))
+	[ "$1" = ok ] || tap_failed=$((tap_failed + 1))
+	printf '%s %d - %s\n' "$1" "$tap_count" "$2"
+}
+
+# Ends a case early; called inside a case's subshell.
+skip()
+{
+	echo "$*" >"$work/skip"
+	exit 4
+}
+
+fail()
+{
+	diag "$*"
+	exit 1
+}
+
+splat_count()
+{
+	dmesg 2>/dev/null | grep -cE \
+		'BUG:|WARNING:|Oops|KASAN:|UBSAN:|ODEBUG:|possible (recursive|circular|irq)|suspicious RCU|inconsistent lock|refcount_t:|unregister_netdevice: waiting' || true
+}
+
+# run_case NAME FUNCTION [ARGS...] - one line of TAP.  The function runs in a
+# subshell; everything that it has set up is gone afterwards.
+run_case()
+{
+	local name=$1 rc before after start=$SECONDS
+	shift
+
+	[[ $name =~ $CASES ]] || return 0
+	rm -f "$work"/*
+	before=$(splat_count)
+	(
+		trap 'case_cleanup' EXIT
+		trap 'exit 1' INT TERM
+		"$@"
+	) >"$work/log" 2>&1
+	rc=$?
+	after=$(splat_count)
+	if [ "$rc" = 4 ] && [ -s "$work/skip" ]; then
+		tap ok "$name # SKIP $(cat "$work/skip")"
+		return 0
+	fi
+	if [ "$after" -gt "$before" ]; then
+		rc=1
+		dmesg | grep -E -A 12 'BUG:|WARNING:|KASAN:|possible|suspicious|ODEBUG' |
+			tail -40 >>"$work/log"
+		echo "the kernel complained" >>"$work/log"
+	fi
+	if [ "$rc" = 0 ]; then
+		[ -z "${SHUFFLE_VERBOSE-}" ] || sed 's/^/# /' "$work/log"
+		tap ok "$name"
+	else
+		tail -60 "$work/log" | sed '/^# /!s/^/# /'
+		tap "not ok" "$name"
+	fi
+	[ -z "${SHUFFLE_TIMES-}" ] || echo "# $((SECONDS - start)) s"
+}
+
+case_cleanup()
+{
+	local pid
+
+	trap '' INT TERM
+	for pid in "${jobs_started[@]}"; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	wait 2>/dev/null
+	rack_down
+}
+
+# A background job that ends with the case.
+background()
+{
+	"$@" &
+	jobs_started+=("$!")
+}
+
+# ---- lanes ----
+
+# How much slower than a plain machine, for waits and sizes.
+case $LANE in
+uml-debug*)	slow=3  size_pct=100 ;;
+uml*)		slow=1  size_pct=100 ;;
+qemu-debug)	slow=20 size_pct=10 ;;
+qemu*)		slow=6  size_pct=50 ;;
+*)		slow=1  size_pct=100 ;;
+esac
+
+# sz BYTES [LEAST] - a size as large as the lane can bear.
+sz()
+{
+	local n=$(($1 * size_pct / 100)) least=${2:-1}
+
+	echo $((n > least ? n : least))
+}
+
+# tmo SECONDS - a limit for a wait, in seconds of a fast machine.
+tmo()
+{
+	echo $(($1 * slow + 20))
+}
+
+# wait_for SECONDS COMMAND... - until it succeeds.
+wait_for()
+{
+	local end=$((SECONDS + $(tmo "$1")))
+	shift
+
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+# ---- namespaces ----
+
+nsx()
+{
+	local ns=$PFX$1
+	shift
+	ip netns exec "$ns" "$@"
+}
+
+rack_down()
+{
+	local ns
+
+	for ns in $(ip netns list 2>/dev/null | awk -v p="$PFX" 'index($1, p) == 1 { print $1 }'); do
+		ip netns del "$ns" 2>/dev/null
+	done
+	return 0
+}
+
+# Names, pairs of devices: common to both networks.
+net_begin()
+{
+	local h
+
+	rack_down
+	hosts=$1
+	{
+		echo "netns add ${PFX}br"
+		for ((h = 0; h < hosts; h++)); do
+			echo "netns add ${PFX}h$h"
+		done
+	} | ip -batch - || fail "no namespaces"
+	for ((h = 0; h < hosts; h++)); do
+		echo "link add p$h type veth peer name eth0 netns ${PFX}h$h"
+	done | ip -n "${PFX}br" -batch - || fail "no veth"
+}
+
+rack()
+{
+	local h
+
+	net_begin "$1"
+	{
+		echo "link set lo up"
+		echo "link add br0 type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
+		echo "link set br0 addrgenmode none up"
+		for ((h = 0; h < hosts; h++)); do
+			echo "link set p$h addrgenmode none"
+			echo "link set p$h master br0 up"
+		done
+	} | ip -n "${PFX}br" -batch - || fail "no bridge"
+	for ((h = 0; h < hosts; h++)); do
+		ip -n "${PFX}h$h" -batch - <<-END || fail "no addresses on host $h"
+			link set lo up
+			link set eth0 up
+			addr add 10.77.0.$((h + 1))/16 dev eth0
+			addr add fd77::$(printf %x $((h + 1)))/64 dev eth0 nodad
+		END
+	done
+	wait_for 5 rack_ready || fail "the rack does not come up"
+}
+
+rack_ready()
+{
+	ip -n "${PFX}h0" -o link show dev eth0 | grep -q 'state UP'
+}
+
+routed()
+{
+	local h x
+
+	net_begin "$1"
+	{
+		echo "link set lo up"
+		for ((h = 0; h < hosts; h++)); do
+			x=$(printf %x "$h")
+			echo "link set p$h up"
+			echo "addr add 10.78.$h.1/24 dev p$h"
+			echo "addr add fd78:$x::1/64 dev p$h nodad"
+		done
+	} | ip -n "${PFX}br" -batch - || fail "no router"
+	nsx br sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	for ((h = 0; h < hosts; h++)); do
+		x=$(printf %x "$h")
+		ip -n "${PFX}h$h" -batch - <<-END || fail "no addresses on host $h"
+			link set lo up
+			link set eth0 up
+			addr add 10.78.$h.2/24 dev eth0
+			addr add fd78:$x::2/64 dev eth0 nodad
+			route add default via 10.78.$h.1
+			-6 route add default via fd78:$x::1
+		END
+	done
+	wait_for 5 rack_ready || fail "the network does not come up"
+}
+
+# each_host COMMAND... - in every host; tc and ip take -n themselves.
+each_host()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do
+		nsx "h$h" "$@" || return 1
+	done
+}
+
+# netem ARGS... - on the way out of every host.
+netem()
+{
+	local h
+
+	modprobe -q sch_netem 2>/dev/null
+	for ((h = 0; h < hosts; h++)); do
+		tc -n "${PFX}h$h" qdisc replace dev eth0 root netem "$@" limit 20000 ||
+			skip "no netem"
+	done
+}
+
+# rate MBIT - of every link, both ways; a small burst makes tbf segment
+# super-packets.
+rate()
+{
+	local h
+
+	modprobe -q sch_tbf 2>/dev/null
+	for ((h = 0; h < hosts; h++)); do
+		tc -n "${PFX}h$h" qdisc replace dev eth0 root handle 1: \
+			tbf rate "$1mbit" burst 9100 limit 2000000 || skip "no tbf"
+		tc -n "${PFX}br" qdisc replace dev "p$h" root \
+			tbf rate "$1mbit" burst 9100 limit 2000000 || skip "no tbf"
+	done
+}
+
+# ---- members ----
+
+# peer [ARGS...] - run a shuffle; its lines of JSON are the log.
+peer()
+{
+	"$BIN/shuffle_peer" prefix="$PFX" timeout=$(($(tmo 30) * 1000)) "$@"
+}
+
+# counter HOST NAME - of /proc/net/shuffle/netstat.
+counter()
+{
+	nsx "h$1" cat /proc/net/shuffle/netstat | awk -v name="$2" '
+		NR % 2 { split($0, names); next }
+		{ for (i = 2; i <= NF; i++) if (names[i] ~ "^(" name ")$") sum += $i }
+		END { print sum + 0 }'
+}
+
+# counters NAME - summed over all hosts.
+counters()
+{
+	local h sum=0
+
+	for ((h = 0; h < hosts; h++)); do
+		sum=$((sum + $(counter "$h" "$1")))
+	done
+	echo "$sum"
+}
+
+module_loaded()
+{
+	grep -q '^shuffle ' /proc/modules
+}
+
+module_load()
+{
+	module_loaded && return 0
+	if [ -n "${SHUFFLE_KO-}" ]; then
+		# shellcheck disable=SC2086 # parameters are words
+		insmod "$SHUFFLE_KO" ${SHUFFLE_KO_ARGS-}
+	else
+		modprobe shuffle
+	fi
+}
+
+# setup_all / finish_all - around all cases of a script.
+setup_all()
+{
+	[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP not root"; exit 0; }
+	[ -x "$BIN/shuffle_peer" ] || { echo "Bail out! no $BIN/shuffle_peer: run make here"; exit 1; }
+	module_load || { echo "Bail out! the module cannot be loaded"; exit 1; }
+	mkdir -p /run/netns
+	work=$(mktemp -d)
+	trap 'trap - EXIT; rack_down; rm -rf "$work"; exit 1' INT TERM
+	trap 'rack_down; rm -rf "$work"' EXIT
+	sysctl -qw net.ipv4.neigh.default.gc_thresh1=8192 \
+		net.ipv4.neigh.default.gc_thresh2=16384 \
+		net.ipv4.neigh.default.gc_thresh3=32768 2>/dev/null
+	sysctl -qw net.ipv6.neigh.default.gc_thresh1=8192 \
+		net.ipv6.neigh.default.gc_thresh2=16384 \
+		net.ipv6.neigh.default.gc_thresh3=32768 2>/dev/null
+	echo "TAP version 13"
+}
+
+finish_all()
+{
+	echo "1..$tap_count"
+	[ "$tap_failed" = 0 ]
+}

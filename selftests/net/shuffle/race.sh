@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Races, for kernels with several CPUs and every checker on: TAP.
+#
+#   CASES=regex      only cases whose name matches
+#   RACE_SECONDS     duration of each (default 10)
+#
+# shellcheck disable=SC2154 # work, slow, peer_pid: lib.sh and other cases
+
+race()
+{
+	timeout -k 5 $((RACE_SECONDS + $(tmo 100))) \
+		"$BIN/shuffle_race" "$1" "$RACE_SECONDS" "${2-1}" || fail "$1 failed"
+}
+
+# All of them beside each other, in namespaces of their own.
+race_all()
+{
+	local t pids=()
+
+	for t in close_receive cancel_send netns_exit many_processes options open_close; do
+		"$BIN/shuffle_race" $t "$RACE_SECONDS" 7 &
+		pids+=("$!")
+		jobs_started+=("$!")
+	done
+	for t in "${pids[@]}"; do
+		wait "$t" || fail "a race failed"
+	done
+}
+
+# While a socket is open no attempt to unload may succeed; afterwards one does.
+race_unload_held()
+{
+	local n=0 pid
+
+	need_ko
+	"$BIN/shuffle_race" hold "$RACE_SECONDS" &
+	pid=$!
+	jobs_started+=("$pid")
+	sleep 1
+	background "$BIN/shuffle_race" open_close "$((RACE_SECONDS - 1))"
+	while kill -0 "$pid" 2>/dev/null && [ "$n" -lt 10000 ]; do
+		rmmod shuffle 2>/dev/null && kill -0 "$pid" 2>/dev/null &&
+			fail "unloaded with a live socket"
+		module_load 2>/dev/null
+		n=$((n + 1))
+	done
+	wait "$pid" || fail "hold failed"
+	diag "$n attempts to unload"
+	module_load || fail "cannot be loaded again"
+}
+
+# Unloading whenever it is possible, beside sockets that come and go.
+race_unload()
+{
+	local n=0 done=0 t pids=()
+
+	need_ko
+	for t in open_close close_receive netns_exit; do
+		"$BIN/shuffle_race" $t "$RACE_SECONDS" 5 &
+		pids+=("$!")
+		jobs_started+=("$!")
+	done
+	while kill -0 "${pids[0]}" 2>/dev/null && [ "$n" -lt 10000 ]; do
+		rmmod shuffle 2>/dev/null && done=$((done + 1))
+		module_load 2>/dev/null
+		n=$((n + 1))
+	done
+	for t in "${pids[@]}"; do
+		wait "$t" || fail "a race failed"
+	done
+	diag "$n attempts to unload, $done succeeded"
+	module_load || fail "cannot be loaded again"
+}
+
+# Two hosts whose link, namespace and members go at any moment.
+race_rack()
+{
+	local i end=$((SECONDS + RACE_SECONDS))
+
+	for ((i = 1; SECONDS < end; i++)); do
+		rack 2
+		peer n=2 op=1 ops=4 matrix=uniform:300000 0:kill_ms=$((i % 7 * 40 + 20)) \
+			1:kill_ms=$((i % 5 * 50 + 20)) >/dev/null &
+		jobs_started+=("$!")
+		set -- "$!"
+		sleep 0.0$((i % 9 + 1))
+		ip netns del shf-h0
+		ip -n shf-br link del p1
+		wait "$1"
+	done
+	diag "$i rounds"
+}
+
+race_cases()
+{
+	local t
+
+	for t in close_receive cancel_send netns_exit many_processes options; do
+		run_case "race-$t" race $t
+	done
+	run_case "race-unload-held" race_unload_held
+	run_case "race-unload" race_unload
+	run_case "race-rack" race_rack
+	run_case "race-all-at-once" race_all
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	RACE_SECONDS=${RACE_SECONDS:-10}
+	# shellcheck source=lib.sh
+	. "$(dirname "$0")/lib.sh"
+	# shellcheck source=cases_life.sh
+	. "$here/cases_life.sh"
+	setup_all
+	race_cases
+	finish_all
+fi

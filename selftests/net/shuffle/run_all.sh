@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The AF_SHUFFLE selftests.  Run as root inside a guest, with the module loaded
+# or in $SHUFFLE_KO.  TAP on standard output, the plan at the end.
+#
+#   CASES=regex      only cases whose name matches
+#   SHUFFLE_LANE     uml-debug, qemu-6.12, qemu-6.1, qemu-debug: sizes and waits
+#   SHUFFLE_BIN      where the programs are (default build/tools)
+#   SHUFFLE_VERBOSE  show the log of every case
+#   SHUFFLE_TIMES    show how long cases take
+#   RACE_SECONDS     also run race.sh's races, so long each
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=cases_data.sh
+. "$here/cases_data.sh"
+# shellcheck source=cases_net.sh
+. "$here/cases_net.sh"
+# shellcheck source=cases_life.sh
+. "$here/cases_life.sh"
+# shellcheck source=race.sh
+. "$here/race.sh"
+
+setup_all
+data_cases
+net_cases
+life_cases
+[ -z "${RACE_SECONDS-}" ] || race_cases
+finish_all

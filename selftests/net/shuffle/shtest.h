@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the programs of the AF_SHUFFLE selftests share: addresses of the rack,
+ * deterministic message contents, the two control messages, namespaces.
+ *
+ * The tests speak to the kernel directly and not through libshuffle, so that
+ * they can be dropped into a kernel tree.
+ */
+#ifndef SHTEST_H
+#define SHTEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <linux/shuffle.h>
+
+/* Networks that the scripts build, see lib.sh. */
+enum sht_net {
+	SHT_RACK,	/* host h: 10.77.0.h+1, fd77::h+1 on one bridge */
+	SHT_ROUTED,	/* host h: 10.78.h.2, fd78:h::2 behind a router */
+	SHT_LO,		/* everybody on 127.0.0.1 or ::1 */
+};
+
+/* Number of the family in use; the default one if the module is not loaded. */
+int sht_family(void);
+
+void sht_addr(struct sockaddr_shuffle *addr, enum sht_net net, int v6,
+	      unsigned int host, uint16_t port);
+
+/* Enter /run/netns/NAME; -1 and errno. */
+int sht_enter_netns(const char *name);
+
+/* A new network namespace with its loopback up; -1 and errno. */
+int sht_new_netns(void);
+
+uint64_t sht_mix(uint64_t x);
+uint64_t sht_key(uint64_t seed, uint64_t op, uint32_t src, uint32_t dst);
+
+/* Bytes [off, off + len) of the message that belongs to a key. */
+void sht_fill(void *buf, size_t len, uint64_t key, uint64_t off);
+/* Index of the first byte that differs, or len. */
+size_t sht_check(const void *buf, size_t len, uint64_t key, uint64_t off);
+
+uint64_t sht_now_ms(void);
+
+/* Socket bound to members[rank] and in the group; -1 and errno. */
+int sht_open(const struct sockaddr_shuffle *members, uint32_t count,
+	     uint32_t rank, int type_flags);
+int sht_set_group(int fd, const struct sockaddr_shuffle *members,
+		  uint32_t count, uint32_t rank);
+int sht_cancel(int fd, uint64_t op);
+
+/* One sendmsg() with a row of its own; row->lens are given apart. */
+ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
+		 const void *data, size_t len, int flags);
+
+/* One recvmsg(); *count: room in, records out. */
+ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
+		 unsigned int *count, int flags);
+
+/* "ETIMEDOUT" to a number and back; "done" is 0. */
+int sht_errno_number(const char *name);
+const char *sht_errno_name(int err);
+
+#endif /* SHTEST_H */

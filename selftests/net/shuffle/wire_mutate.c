@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Bad packets.
+ *
+ *	wire_mutate dev=p0 ms=5000 [rough=1]
+ *
+ * listens on a bridge port, takes every kind of record out of the genuine
+ * packets on their way to the host behind that port, changes one field, and
+ * sends the result after the genuine packet: addresses, nonce and operation
+ * are right, so each check of the receiver is tried behind the others.
+ * Without rough=1 no change is one that only cryptography could detect, and
+ * the shuffle must end whole.
+ *
+ *	wire_mutate flood=10.77.0.1 count=5000
+ *
+ * sends records of random operations and plain noise from an ordinary socket.
+ *
+ * One line of JSON tells what was sent; "must_drop" counts the packets that
+ * no receiver may accept.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <netpacket/packet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shtest.h"
+#include "wire.h"
+
+#define UDP_PORT	18518
+#define MAX_MUTATIONS	256
+
+#define D	(1U << SHUFFLE_DATA)
+#define G	(1U << SHUFFLE_GRANT)
+#define A	(1U << SHUFFLE_ACK)
+#define R	(1U << SHUFFLE_RESEND)
+#define CTRL	(G | A | R)
+#define ALL	(D | CTRL)
+
+enum action {
+	SET,		/* field = value */
+	XOR,		/* field ^= value */
+	ADD,		/* field += value */
+	LIKE,		/* field = 64-bit field at value */
+	CUT,		/* only the first bytes */
+	PAD,		/* zero bytes behind it */
+	SAME,		/* unchanged */
+	SOURCE,		/* another source address: last byte = value */
+	SPORT,		/* another UDP source port */
+	SUM,		/* wrong UDP checksum */
+};
+
+/* How a receiver must take it. */
+enum kind {
+	DROP,		/* refuse and count */
+	STRAY,		/* refuse, or keep for a while (unknown operation) */
+	FINE,		/* harmless: part of the truth, or repeated */
+	UDP,		/* never gets to us */
+	ROUGH,		/* plausible forgery: anything but a crash or a hang */
+};
+
+struct mutation {
+	const char *name;
+	unsigned int types;
+	enum kind kind;
+	enum action action;
+	unsigned int at, size;
+	u64 value;
+	unsigned long sent;
+};
+
+static struct mutation table[MAX_MUTATIONS] = {
+	{ "version-0", ALL, DROP, SET, 0, 1, 0x01, 0 },
+	{ "version-2", ALL, DROP, XOR, 0, 1, 0x30, 0 },
+	{ "version-15", ALL, DROP, XOR, 0, 1, 0xe0, 0 },
+	{ "type-0", ALL, DROP, SET, 0, 1, 0x10, 0 },
+	{ "type-5", ALL, DROP, SET, 0, 1, 0x15, 0 },
+	{ "type-15", ALL, DROP, SET, 0, 1, 0x1f, 0 },
+	{ "flags-04", ALL, DROP, XOR, 1, 1, 0x04, 0 },
+	{ "flags-08", ALL, DROP, XOR, 1, 1, 0x08, 0 },
+	{ "flags-10", ALL, DROP, XOR, 1, 1, 0x10, 0 },
+	{ "flags-80", ALL, DROP, XOR, 1, 1, 0x80, 0 },
+	{ "flags-01", CTRL, DROP, XOR, 1, 1, 0x01, 0 },
+	{ "flags-retrans", D, FINE, XOR, 1, 1, 0x01, 0 },
+	{ "flags-probe", D, FINE, XOR, 1, 1, 0x02, 0 },
+	{ "src-rank+1", ALL, DROP, ADD, 2, 2, 1, 0 },
+	{ "src-rank-max", ALL, DROP, SET, 2, 2, 0xffff, 0 },
+	{ "dst-port+1", ALL, DROP, ADD, 4, 2, 1, 0 },
+	{ "dst-port-0", ALL, DROP, SET, 4, 2, 0, 0 },
+	{ "dst-rank+1", ALL, DROP, ADD, 6, 2, 1, 0 },
+	{ "dst-rank-max", ALL, DROP, SET, 6, 2, 0xffff, 0 },
+	{ "op-high-bit", ALL, STRAY, XOR, 8, 8, 1ull << 63, 0 },
+	{ "op-0", ALL, STRAY, SET, 8, 8, 0, 0 },
+	{ "op-max", ALL, STRAY, SET, 8, 8, ~0ull, 0 },
+	{ "nonce^1", ALL, DROP, XOR, 16, 4, 1, 0 },
+	{ "nonce-not", ALL, DROP, XOR, 16, 4, 0xffffffff, 0 },
+	{ "nonce-0", D | G | A, DROP, SET, 16, 4, 0, 0 },
+	{ "unsched-max", D, FINE, SET, 20, 2, 0xffff, 0 },
+	{ "unsched-0", D, FINE, SET, 20, 2, 0, 0 },
+	{ "unsched-1", CTRL, DROP, SET, 20, 2, 1, 0 },
+	{ "len+1", ALL, DROP, ADD, 22, 2, 1, 0 },
+	{ "len-max", ALL, DROP, SET, 22, 2, 0xffff, 0 },
+	{ "len-1", D, STRAY, ADD, 22, 2, ~0ull, 0 },
+	{ "len-0", D, STRAY, SET, 22, 2, 0, 0 },
+	{ "msg-len+1", D, DROP, ADD, 24, 8, 1, 0 },
+	{ "msg-len-0", D, STRAY, SET, 24, 8, 0, 0 },
+	{ "msg-len-max", D, DROP, SET, 24, 8, ~0ull, 0 },
+	{ "msg-len-2^63", D, DROP, SET, 24, 8, 1ull << 63, 0 },
+	{ "msg-len-offset", D, STRAY, LIKE, 24, 8, 32, 0 },
+	{ "offset-max", D, DROP, SET, 32, 8, ~0ull, 0 },
+	{ "offset-2^63", D, DROP, SET, 32, 8, 1ull << 63, 0 },
+	{ "offset-end", D, STRAY, LIKE, 32, 8, 24, 0 },
+	{ "granted-max", G, STRAY, SET, 24, 8, ~0ull, 0 },
+	{ "granted-2^62", G, STRAY, SET, 24, 8, 1ull << 62, 0 },
+	{ "granted-0", G, STRAY, SET, 24, 8, 0, 0 },
+	{ "received-max", G, DROP, SET, 32, 8, ~0ull, 0 },
+	{ "received-0", G, FINE, SET, 32, 8, 0, 0 },
+	{ "resend-offset-max", R, STRAY, SET, 24, 8, ~0ull, 0 },
+	{ "resend-offset-2^62", R, STRAY, SET, 24, 8, 1ull << 62, 0 },
+	{ "resend-length-max", R, STRAY, SET, 32, 8, ~0ull, 0 },
+	{ "resend-length-2^62", R, STRAY, SET, 32, 8, 1ull << 62, 0 },
+	{ "resend-length-0", R, STRAY, SET, 32, 8, 0, 0 },
+	{ "repeat", ALL, FINE, SAME, 0, 0, 0, 0 },
+	{ "pad-1", ALL, STRAY, PAD, 0, 0, 1, 0 },
+	{ "pad-23", ALL, STRAY, PAD, 0, 0, 23, 0 },
+	{ "pad-64", ALL, STRAY, PAD, 0, 0, 64, 0 },
+	{ "source-stranger", ALL, DROP, SOURCE, 0, 0, 200, 0 },
+	{ "source-port", ALL, FINE, SPORT, 0, 0, 0, 0 },
+	{ "checksum", ALL, UDP, SUM, 0, 0, 0, 0 },
+	{ "offset-64", D, ROUGH, ADD, 32, 8, (u64)-64, 0 },
+	{ "offset-0", D, ROUGH, SET, 32, 8, 0, 0 },
+	{ "granted=received", G, ROUGH, LIKE, 32, 8, 24, 0 },
+	{ "grant-to-ack", G, ROUGH, SET, 0, 1, 0x13, 0 },
+	{ "grant-to-resend", G, ROUGH, SET, 0, 1, 0x14, 0 },
+	{ "resend-to-grant", R, ROUGH, SET, 0, 1, 0x12, 0 },
+	{ "resend-to-ack", R, ROUGH, SET, 0, 1, 0x13, 0 },
+	{ "data-to-grant", D, ROUGH, SET, 0, 1, 0x12, 0 },
+	{ "data-to-ack", D, ROUGH, SET, 0, 1, 0x13, 0 },
+};
+
+static unsigned int mutations;
+static unsigned int next_of[5];		/* per type: where to go on */
+static unsigned long seen[5], sent, must_drop;
+static bool rough;
+
+static u64 get_field(const u8 *p, unsigned int size)
+{
+	u64 v = 0;
+
+	while (size--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+static void put_field(u8 *p, unsigned int size, u64 v)
+{
+	for (; size; v >>= 8)
+		p[--size] = v;
+}
+
+static u32 sum_words(const u8 *p, size_t len, u32 sum)
+{
+	for (; len > 1; p += 2, len -= 2)
+		sum += p[0] << 8 | p[1];
+	if (len)
+		sum += p[0] << 8;
+	return sum;
+}
+
+static u16 fold(u32 sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/* Lengths and checksums of a frame whose UDP payload has len bytes. */
+static void seal(u8 *ip, size_t ip_len, size_t len, bool wrong)
+{
+	u8 *udp = ip + ip_len;
+	u32 sum;
+
+	put_field(udp + 4, 2, len + 8);
+	put_field(udp + 6, 2, 0);
+	if (ip_len == 20) {
+		put_field(ip + 2, 2, ip_len + 8 + len);
+		put_field(ip + 10, 2, 0);
+		put_field(ip + 10, 2, fold(sum_words(ip, ip_len, 0)));
+		sum = sum_words(ip + 12, 8, 17 + 8 + len);
+	} else {
+		put_field(ip + 4, 2, 8 + len);
+		sum = sum_words(ip + 8, 32, 17 + 8 + len);
+	}
+	sum = fold(sum_words(udp, len + 8, sum));
+	put_field(udp + 6, 2, (sum ? sum : 0xffff) ^ (wrong ? 0x1234 : 0));
+}
+
+static void inject(int fd, const u8 *frame, size_t ip_len, const u8 *record,
+		   size_t record_len, struct mutation *m)
+{
+	u8 out[ETH_FRAME_LEN + 128], *ip = out + ETH_HLEN, *p;
+	size_t len = record_len;
+
+	if (ETH_HLEN + ip_len + 8 + len + 64 > sizeof(out))
+		return;
+	memset(out, 0, sizeof(out));
+	memcpy(out, frame, ETH_HLEN + ip_len + 8);
+	p = ip + ip_len + 8;
+	memcpy(p, record, len);
+	switch (m->action) {
+	case SET:
+		put_field(p + m->at, m->size, m->value);
+		break;
+	case XOR:
+		put_field(p + m->at, m->size,
+			  get_field(p + m->at, m->size) ^ m->value);
+		break;
+	case ADD:
+		put_field(p + m->at, m->size,
+			  get_field(p + m->at, m->size) + m->value);
+		break;
+	case LIKE:
+		put_field(p + m->at, m->size, get_field(p + m->value, 8));
+		break;
+	case CUT:
+		len = m->value;
+		break;
+	case PAD:
+		len += m->value;
+		break;
+	case SOURCE:
+		ip[ip_len == 20 ? 15 : 23] = m->value;
+		break;
+	case SPORT:
+		put_field(ip + ip_len, 2, 40000 + sent % 20000);
+		break;
+	case SAME:
+	case SUM:
+		break;
+	}
+	if (!memcmp(p, record, record_len) && len == record_len &&
+	    m->action < SAME)
+		return;		/* it was so before */
+	seal(ip, ip_len, len, m->action == SUM);
+	if (send(fd, out, ETH_HLEN + ip_len + 8 + len, MSG_DONTWAIT) < 0)
+		return;
+	m->sent++;
+	sent++;
+	if (m->kind == DROP)
+		must_drop++;
+}
+
+/* The next change that fits the type of this record. */
+static void mutate(int fd, const u8 *frame, size_t ip_len, const u8 *record,
+		   size_t len, unsigned int type)
+{
+	unsigned int i, at;
+
+	seen[type]++;
+	for (i = 0; i < mutations; i++) {
+		at = (next_of[type] + i) % mutations;
+		if (!(table[at].types & 1U << type) ||
+		    (table[at].kind == ROUGH) != rough)
+			continue;
+		next_of[type] = at + 1;
+		inject(fd, frame, ip_len, record, len, &table[at]);
+		return;
+	}
+}
+
+static void take_frame(int fd, const u8 *frame, size_t len)
+{
+	size_t ip_len, at, hdr, body;
+	const u8 *ip = frame + ETH_HLEN;
+	unsigned int type, done = 0;
+	u16 proto;
+
+	if (len < ETH_HLEN + 20 + 8)
+		return;
+	proto = get_field(frame + 12, 2);
+	if (proto == ETH_P_IP && ip[0] == 0x45 && ip[9] == 17)
+		ip_len = 20;
+	else if (proto == ETH_P_IPV6 && ip[6] == 17)
+		ip_len = 40;
+	else
+		return;
+	at = ETH_HLEN + ip_len + 8;
+	if (len < at || get_field(ip + ip_len + 2, 2) != UDP_PORT)
+		return;
+	while (len - at >= SHUFFLE_WIRE_BASE && done < 8) {
+		type = frame[at] & 0xf;
+		hdr = type == SHUFFLE_ACK ? SHUFFLE_WIRE_BASE :
+		      SHUFFLE_WIRE_BASE + 16;
+		if (frame[at] >> 4 != SHUFFLE_WIRE_VERSION ||
+		    type < SHUFFLE_DATA || type > SHUFFLE_RESEND)
+			return;
+		body = type == SHUFFLE_DATA ? get_field(frame + at + 22, 2) : 0;
+		if (hdr + body > len - at)
+			return;
+		mutate(fd, frame, ip_len, frame + at, hdr + body, type);
+		done++;
+		at += hdr + body;
+	}
+}
+
+static void add_cuts(void)
+{
+	unsigned int i;
+
+	for (mutations = 0; table[mutations].name; mutations++)
+		;
+	for (i = 0; i < SHUFFLE_WIRE_BASE; i++)
+		table[mutations++] = (struct mutation){
+			"cut", ALL, i ? DROP : UDP, CUT, 0, 0, i, 0 };
+	for (; i < SHUFFLE_WIRE_BASE + 16; i++)
+		table[mutations++] = (struct mutation){
+			"cut", D | G | R, DROP, CUT, 0, 0, i, 0 };
+}
+
+static int run_port(const char *dev, long ms)
+{
+	struct sockaddr_ll addr = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+	};
+	static const char * const types[] = {
+		"", "data", "grant", "ack", "resend" };
+	socklen_t alen = sizeof(addr);
+	unsigned int i, t, missed;
+	static u8 frame[70000];
+	struct pollfd pfd;
+	uint64_t end;
+	ssize_t len;
+	int fd, bufsize = 8 << 20;
+
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+	addr.sll_ifindex = if_nametoindex(dev);
+	if (fd < 0 || !addr.sll_ifindex ||
+	    bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		perror("wire_mutate");
+		return 2;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bufsize, sizeof(bufsize));
+	add_cuts();
+	pfd.fd = fd;
+	pfd.events = POLLIN;
+	for (end = sht_now_ms() + ms; sht_now_ms() < end;) {
+		if (poll(&pfd, 1, 50) <= 0)
+			continue;
+		len = recvfrom(fd, frame, sizeof(frame), MSG_DONTWAIT,
+			       (struct sockaddr *)&addr, &alen);
+		if (len > 0 && addr.sll_pkttype == PACKET_OUTGOING)
+			take_frame(fd, frame, len);
+		alen = sizeof(addr);
+	}
+	close(fd);
+	printf("{\"sent\": %lu, \"must_drop\": %lu", sent, must_drop);
+	for (t = SHUFFLE_DATA; t <= SHUFFLE_RESEND; t++) {
+		missed = 0;
+		for (i = 0; i < mutations; i++)
+			missed += (table[i].types & 1U << t) &&
+				  (table[i].kind == ROUGH) == rough &&
+				  !table[i].sent;
+		printf(", \"%s\": {\"seen\": %lu, \"untried\": %u}", types[t],
+		       seen[t], missed);
+	}
+	printf("}\n");
+	return sent ? 0 : 4;
+}
+
+/* A stranger: random operations in well-formed records, and noise. */
+static int run_flood(const char *host, long count)
+{
+	struct sockaddr_in dst = {
+		.sin_family = AF_INET,
+		.sin_port = htons(UDP_PORT),
+	};
+	u8 buf[1200];
+	u64 x = 1;
+	size_t len, j;
+	long i;
+	int fd;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || inet_pton(AF_INET, host, &dst.sin_addr) != 1) {
+		perror("wire_mutate");
+		return 2;
+	}
+	for (i = 0; i < count; i++) {
+		for (j = 0; j < sizeof(buf); j += 8) {
+			x = sht_mix(x);
+			memcpy(buf + j, &x, 8);
+		}
+		len = x % sizeof(buf);
+		if (i % 4) {
+			buf[0] = SHUFFLE_WIRE_VERSION << 4 | i % 4;
+			buf[1] = 0;
+			put_field(buf + 2, 2, x >> 16 & 7);	/* rank */
+			put_field(buf + 4, 2, 7000);
+			put_field(buf + 6, 2, 0);
+			put_field(buf + 20, 4, 0);
+			put_field(buf + 24, 8, 1000);
+			put_field(buf + 32, 8, 0);
+			len = i % 4 == SHUFFLE_ACK ? 24 : 40;
+			if (i % 4 == SHUFFLE_DATA && i % 8 > 4) {
+				put_field(buf + 22, 2, 500);
+				len += 500;
+			}
+		}
+		if (sendto(fd, buf, len, 0, (struct sockaddr *)&dst,
+			   sizeof(dst)) >= 0)
+			sent++;
+	}
+	close(fd);
+	printf("{\"sent\": %lu}\n", sent);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *dev = NULL, *flood = NULL;
+	long ms = 5000, count = 5000;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strncmp(argv[i], "dev=", 4))
+			dev = argv[i] + 4;
+		else if (!strncmp(argv[i], "flood=", 6))
+			flood = argv[i] + 6;
+		else if (!strncmp(argv[i], "ms=", 3))
+			ms = atol(argv[i] + 3);
+		else if (!strncmp(argv[i], "count=", 6))
+			count = atol(argv[i] + 6);
+		else if (!strcmp(argv[i], "rough=1"))
+			rough = true;
+		else
+			return 2;
+	}
+	if (flood)
+		return run_flood(flood, count);
+	return dev ? run_port(dev, ms) : 2;
+}
