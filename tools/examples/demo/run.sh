@@ -9,7 +9,7 @@
 #	   |        |             |
 #	  p0       p1     ...    p7	veth; both ends of each are shaped
 #	 +-+--------+-------------+-+
-#	 |         bridge br        |	namespace sdsw
+#	 |        bridge sw0        |	namespace sdsw
 #	 +--------------------------+
 #
 # Runs as root in a guest, see selftests/vm/run.sh.  DEMO_IN has the programs
@@ -75,13 +75,13 @@ network()
 	local h i mac
 
 	ip netns add sdsw
-	ip -n sdsw link add br type bridge mcast_snooping 0 forward_delay 0
-	ip -n sdsw link set br up
+	ip -n sdsw link add name sw0 type bridge mcast_snooping 0 forward_delay 0
+	ip -n sdsw link set dev sw0 up
 	for ((h = 0; h < hosts; h++)); do
 		ip netns add "sd$h"
 		mac=02:00:00:4d:00:0$h
-		ip -n sdsw link add "p$h" type veth peer name eth0 address "$mac" netns "sd$h"
-		ip -n sdsw link set "p$h" master br up
+		ip -n sdsw link add name "p$h" type veth peer name eth0 address "$mac" netns "sd$h"
+		ip -n sdsw link set "p$h" master sw0 up
 		ip -n "sd$h" link set lo up
 		ip -n "sd$h" addr add "10.77.0.$((h + 1))/24" dev eth0
 		ip -n "sd$h" link set eth0 up
