@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The input is a datagram.  It is walked as the module walks one: parse, step over
+ * header and payload, until the end or the first mistake.
+ */
+#include "../wire.h"
+#include "fuzz.h"
+
+static int parse(const u8 *p, size_t left, struct shuffle_wire *w)
+{
+	size_t avail = left < SHUFFLE_WIRE_MAX_HDR ? left : SHUFFLE_WIRE_MAX_HDR;
+	u8 *copy = malloc(avail ? avail : 1);
+	struct shuffle_wire again;
+	int hdr;
+
+	if (!copy)
+		abort();
+	/* no byte behind the readable ones: ASan sees whoever looks there */
+	memcpy(copy, p, avail);
+	hdr = shuffle_wire_parse(copy, avail, left, w);
+	if (shuffle_wire_parse(p, left, left, &again) != hdr)
+		fuzz_check("more readable bytes make a difference");
+	free(copy);
+	return hdr;
+}
+
+static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *w)
+{
+	u8 built[SHUFFLE_WIRE_MAX_HDR];
+
+	if ((unsigned int)hdr != shuffle_wire_hdr_len(w->type))
+		fuzz_check("length of the header");
+	if ((size_t)hdr + w->payload > left)
+		fuzz_check("payload beyond the datagram");
+	if (w->type == SHUFFLE_DATA) {
+		if (w->a > SHUFFLE_MAX_LEN || w->b + w->payload > w->a)
+			fuzz_check("payload beyond the message");
+		if (w->unsched > SHUFFLE_UNSCHED_MAX || w->unsched % SHUFFLE_UNSCHED_UNIT)
+			fuzz_check("unscheduled bytes");
+	} else if (w->payload || w->unsched || w->flags) {
+		fuzz_check("a field that must be zero");
+	}
+	if (w->type == SHUFFLE_RESEND && w->a + w->b < w->a)
+		fuzz_check("a range that wraps around");
+	if (w->type == SHUFFLE_GRANT && w->b > w->a)
+		fuzz_check("more arrived than granted");
+	if (!w->nonce && w->type != SHUFFLE_RESEND)
+		fuzz_check("no nonce");
+	memset(built, 0xa5, sizeof(built));
+	if (shuffle_wire_build(built, w) != (unsigned int)hdr || memcmp(built, p, (size_t)hdr))
+		fuzz_check("built again, it is not the same");
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		struct shuffle_wire w;
+		int hdr = parse(data + at, size - at, &w);
+
+		if (hdr == -EPROTONOSUPPORT && data[at] >> 4 == SHUFFLE_WIRE_VERSION)
+			fuzz_check("our version refused");
+		if (hdr < 0 && hdr != -EPROTONOSUPPORT && hdr != -EBADMSG)
+			fuzz_check("another error");
+		if (hdr < 0)
+			return 0;
+		check(data + at, hdr, size - at, &w);
+		at += (size_t)hdr + w.payload;
+	}
+	return 0;
+}

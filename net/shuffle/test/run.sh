@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh FOLDER RUNS TARGET... - the user-space tests and fuzz targets, as one TAP
+out=$1
+runs=$2
+shift 2
+
+# a sanitizer's finding must not go by as a skipped line
+export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99"
+export UBSAN_OPTIONS="print_stacktrace=1"
+
+# every wait has an end
+timeout 120 "$out/pure_test" >"$out/pure_test.tap" 2>"$out/pure_test.err"
+status=$?
+grep -v '^1\.\.' "$out/pure_test.tap"
+sed 's/^/# /' "$out/pure_test.err"
+n=$(grep -Ec '^(not )?ok ' "$out/pure_test.tap")
+bad=$(grep -c '^not ok ' "$out/pure_test.tap")
+if [ "$status" -gt 1 ] || ! grep -q '^1\.\.' "$out/pure_test.tap"; then
+	n=$((n + 1))
+	bad=$((bad + 1))
+	echo "not ok $n - pure_test ended with status $status"
+fi
+
+for target in "$@"; do
+	n=$((n + 1))
+	log=$out/$target.log
+	r=$runs
+	# a datagram is soon walked; a sequence is checked after every step
+	[ "$target" = fuzz_wire ] || r=$((runs / 10))
+	if timeout 180 "$out/$target" -runs="$r" -seed=1 -max_len=512 -len_control=0 \
+			-artifact_prefix="$out/$target-" >"$log" 2>&1; then
+		echo "ok $n - $target: $r runs"
+	else
+		bad=$((bad + 1))
+		tail -n 40 "$log" | sed 's/^/# /'
+		echo "not ok $n - $target: $r runs, see $log"
+	fi
+done
+echo "1..$n"
+[ "$bad" -eq 0 ]
