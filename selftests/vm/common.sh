@@ -95,3 +95,17 @@ splats()
 	left > 0 && printed < 120 { print "  | " $0; left--; printed++ }
 	END { exit !found }' "$1"
 }
+
+# tick_while PID NAME LOG - say every 10 s that NAME still runs, with the last
+# line of its log.
+tick_while()
+{
+	local pid=$1 name=$2 log=$3 start=$SECONDS last=$SECONDS
+
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.5
+		[ $((SECONDS - last)) -ge 10 ] || continue
+		last=$SECONDS
+		note "$name, $((SECONDS - start)) s: $(tail -1 "$log" | tr -d '\r' | cut -c1-70)"
+	done
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# AF_SHUFFLE: everything starts here; "make" alone lists what there is.
+
+KERNEL	?= 6.12
+FILES	?=
+CASE	?= .
+PREFIX	?= /usr/local
+DESTDIR	?=
+
+VM	:= selftests/vm
+OUT	:= $(CURDIR)/build/tools
+# Each of these folders has a Makefile of its own.
+TOOLS	:= tools/lib tools/examples tools/bench selftests/net/shuffle
+
+help:
+	@echo "AF_SHUFFLE: sockets for shuffles."
+	@echo
+	@echo "  make demo [KERNEL=6.12|6.1] [FILES='path ...']"
+	@echo "                      shuffle real files between 8 hosts in a virtual machine"
+	@echo "  make check          all test lanes but the next; ends with a count"
+	@echo "  make check-smp      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first)"
+	@echo "  make bench [CASE=regex]"
+	@echo "                      measure against TCP; report in build/bench/report.json"
+	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug]"
+	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
+	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
+	@echo "  make deps           install what 'make check' needs (Debian 12, root)"
+	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
+	@echo "                      library, headers, tools, and the module for the running kernel"
+	@echo "  make clean          remove build/; kernels stay in the cache"
+	@echo
+	@echo "Kernels and their sources are kept in SHUFFLE_CACHE (~/.cache/shuffle)."
+
+deps:
+	@$(VM)/deps.sh check
+
+modules:
+	@$(VM)/build-module.sh $(KERNEL)
+
+tools:
+	@set -e; for d in $(patsubst %/Makefile,%,$(wildcard $(TOOLS:=/Makefile))); do $(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; done
+
+demo:
+	@$(VM)/deps.sh demo $(KERNEL)
+	@set -e; for d in tools/lib tools/examples; do $(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; done
+	@set -e; set --; for f in $(FILES); do set -- "$$@" -b "$$f"; done; \
+	echo "   booting Debian's $(KERNEL) kernel under QEMU"; \
+	$(VM)/run.sh qemu-$(KERNEL) -t 900 -o build/demo -e "FILES=$(FILES)" "$$@" \
+		tools/examples/demo/run.sh
+
+check: deps
+	@$(MAKE) -s tools
+	@$(VM)/check.sh
+
+check-smp: deps
+	@$(MAKE) -s tools
+	@$(VM)/check.sh smp
+
+bench: deps
+	@$(MAKE) -s tools
+	@tools/bench/run.sh '$(CASE)'
+
+install: tools
+	@for d in tools/lib tools/examples; do \
+		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install || exit 1; \
+	done
+	@$(VM)/install-module.sh '$(DESTDIR)'
+
+clean:
+	rm -rf build
+
+.PHONY: help deps modules tools demo check check-smp bench install clean

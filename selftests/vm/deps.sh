@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Install what is missing, and nothing else.
+#
+# usage: deps.sh demo|check [6.12|6.1]
+#   demo   what 'make demo' needs for one of Debian's kernels
+#   check  that, for both, and what 'make check' and 'make bench' need
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=common.sh
+. "$here/common.sh"
+
+demo="gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpio kmod rsync
+	xz-utils zstd qemu-system-x86 coreutils util-linux"
+check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 pahole
+	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-14-dev ethtool tcpdump"
+headers_612=linux-headers-6.12-amd64
+headers_61=linux-headers-amd64
+
+case ${1-} in
+demo)
+	want=$demo
+	case ${2:-6.12} in
+	6.12) want="$want $headers_612" ;;
+	6.1)  want="$want $headers_61" ;;
+	*) die "KERNEL=$2: there are 6.12 and 6.1" ;;
+	esac
+	;;
+check) want="$demo $check $headers_612 $headers_61" ;;
+*) die "usage: deps.sh demo|check [6.12|6.1]" ;;
+esac
+
+command -v dpkg-query >/dev/null || die "this needs Debian 12 (no dpkg here)"
+missing=()
+for p in $want; do
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+done
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+[ "$(id -u)" = 0 ] || die "these packages are missing, and only root can install them:
+  ${missing[*]}
+Run 'make deps' as root."
+
+mkdir -p "$BUILD"
+log=$BUILD/apt.log
+: >"$log"
+
+# apt COMMAND... - run apt-get, saying now and then that it still runs.
+apt()
+{
+	local pid
+
+	# INITRD=No: a kernel image that headers pull in needs no initramfs here.
+	INITRD=No DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o Dpkg::Options::=--force-confold -o Acquire::Retries=3 "$@" \
+		>>"$log" 2>&1 </dev/null &
+	pid=$!
+	tick_while "$pid" "apt-get $1" "$log"
+	wait "$pid"
+}
+
+note "installing ${#missing[@]} packages: ${missing[*]}"
+apt update || { tail -5 "$log" >&2; die "apt-get update failed: is there a network? log: $log"; }
+# apt-get update succeeds without a network, with a warning.
+for p in "${missing[@]}"; do
+	apt-cache show "$p" >/dev/null 2>&1 || die "apt knows no package $p: is there a network, and does
+/etc/apt/sources.list hold Debian 12's main and security archives? log: $log"
+done
+apt install --no-install-recommends "${missing[@]}" || {
+	grep -E '^E:|^W:|Err:' "$log" | tail -8 >&2
+	die "apt-get install failed: is there a network? log: $log"
+}
+note "packages installed"
