@@ -83,13 +83,13 @@ static void unscheduled(struct row *r, struct fuzz_in *in)
 		const struct shuffle_tx_sched *m = &r->msg[i];
 
 		if (m->limit > m->len || (m->limit < m->len && m->limit % packet))
-			fuzz_check("unscheduled: not whole packets");
+			fuzz_check("unasked: not whole packets");
 		sum += m->limit;
 	}
 	if (sum != used || used >= budget + packet)
-		fuzz_check("unscheduled: not the budget");
+		fuzz_check("unasked: not the budget");
 	if (r->tx.heap.n)
-		fuzz_check("unscheduled: the heap is not empty");
+		fuzz_check("unasked: the heap is not empty");
 	for (i = 0; i < r->tx.n; i++)
 		shuffle_policy_tx_update(&r->tx, i);
 	fuzz_check(shuffle_model_tx(&r->tx));

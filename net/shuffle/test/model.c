@@ -119,6 +119,7 @@ const char *shuffle_model_missing(const struct shuffle_ranges *r, u64 base,
  */
 const char *shuffle_model_tx(const struct shuffle_policy_tx *tx)
 {
+	bool may_send;
 	u32 i;
 
 	for (i = 0; i < tx->n; i++) {
@@ -126,7 +127,8 @@ const char *shuffle_model_tx(const struct shuffle_policy_tx *tx)
 
 		if (m->next > m->len || m->limit > m->len)
 			return "tx: beyond the end of the message";
-		if (!!tx->heap.node[i].at != (m->next < m->limit))
+		may_send = m->next < m->limit;
+		if (may_send != !!tx->heap.node[i].at)
 			return "tx: in the heap and cannot send, or the reverse";
 	}
 	return shuffle_model_heap(&tx->heap, tx->n);

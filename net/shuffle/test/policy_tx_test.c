@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "model.h"
 
-#define ONE	(1ULL << 32)	/* a GRPF priority of 1.0 */
+#define ONE	0x100000000ULL	/* a GRPF priority of 1.0 */
 
 static struct shuffle_policy_tx *make_tx(struct kunit *test, u8 kind, u32 seed,
 					 u32 unit, const u64 *len, u32 n)
