@@ -7,7 +7,7 @@
 # usage: demo.sh [LANE] [FILE|FOLDER ...]
 #   LANE  of selftests/vm/run.sh (default qemu-6.12)
 #
-# DEMO_MBPS (50) is the rate of every link, DEMO_MEGABYTES (24) the most that is
+# DEMO_MBPS (10) is the rate of every link, DEMO_MEGABYTES (12) the most that is
 # taken of the files.
 set -euo pipefail
 
@@ -20,7 +20,7 @@ uml* | qemu-*)
 	shift
 	;;
 esac
-mbps=${DEMO_MBPS:-50}
+mbps=${DEMO_MBPS:-10}
 build=$root/build/demo
 out=$build/out
 bin=$root/build/tools

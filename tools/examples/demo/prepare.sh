@@ -12,7 +12,7 @@
 set -euo pipefail
 
 hosts=8
-limit=$((${DEMO_MEGABYTES:-24} * 1000000))
+limit=$((${DEMO_MEGABYTES:-12} * 1000000))
 
 die()
 {

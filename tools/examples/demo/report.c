@@ -36,6 +36,7 @@ static void read_params(struct demo *demo)
 		if (sscanf(line, "hosts=%u", &demo->hosts) == 1 ||
 		    sscanf(line, "mbps=%lf", &demo->mbps) == 1 ||
 		    sscanf(line, "buffer=%lf", &demo->buffer) == 1 ||
+		    sscanf(line, "rtt_us=%lf", &demo->rtt_us) == 1 ||
 		    sscanf(line, "lane=%31s", demo->lane) == 1 ||
 		    sscanf(line, "kernel=%95s", demo->kernel) == 1)
 			continue;
@@ -360,12 +361,13 @@ static void print_table(const struct demo *demo)
 	size_t row;
 	int i;
 
-	printf("\n%u hosts, %.1f MB in %u messages, links of %.0f Mb/s, queues of %.0f KiB\n",
+	printf("\n%u hosts, %.1f MB in %u messages; links of %.0f Mb/s, round trip %.1f ms, queues of %.0f KiB\n",
 	       demo->hosts, demo->payload / 1e6, demo->hosts * demo->hosts, demo->mbps,
-	       demo->buffer / 1024);
+	       demo->rtt_us / 1e3, demo->buffer / 1024);
 	printf("Linux %s, lane %s\n", demo->kernel, demo->lane);
 	printf("This is emulated: the hosts are namespaces of one emulated machine, the links are\n"
-	       "shaped in software. Times say nothing about real hardware; only ratios count.\n\n");
+	       "shaped in software (25 Gb/s and 4 us, slowed down %.0f times). Times say nothing\n"
+	       "about real hardware; only ratios count.\n\n", 25000 / demo->mbps);
 
 	printf("  %-34s", "");
 	for (i = 0; i < 2; i++)

@@ -37,6 +37,7 @@ struct demo {
 	unsigned int hosts;
 	double mbps;
 	double buffer;
+	double rtt_us;		/* set by the links' delay */
 	char lane[32], kernel[96];
 	double len[MAX_HOSTS][MAX_HOSTS];
 	double payload;		/* bytes that cross the network */

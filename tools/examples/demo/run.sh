@@ -22,9 +22,11 @@ protocols=${DEMO_PROTOCOLS:-shuffle tcp}
 hosts=8
 param=/sys/module/shuffle/parameters/link_mbps
 mbps=${DEMO_MBPS:-$([ -e $param ] && cat $param || echo 0)}
-[ "$mbps" -gt 0 ] || mbps=50
-buffer=${DEMO_BUFFER:-262144}	# bytes per queue
-burst=${DEMO_BURST:-10000}	# bytes that may leave a port at once
+[ "$mbps" -gt 0 ] || mbps=10
+# As many bytes on their way in a round trip as with 25 Gb/s and 4 us.
+rtt_us=${DEMO_RTT_US:-$((100000 / mbps))}
+buffer=${DEMO_BUFFER:-1048576}	# bytes per queue
+burst=${DEMO_BURST:-9100}	# bytes that may leave a port at once
 work=$(mktemp -d /tmp/shuffle-demo.XXXXXX)
 bin=$DEMO_IN/bin
 matrix=$DEMO_IN/matrix
@@ -56,11 +58,19 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# shape NETNS DEVICE - the link rate, and control packets first: a host marks
-# them with a priority, but only the DSCP (CS6) survives the crossing of a veth.
+# shape NETNS DEVICE [DELAY-US] - the link rate, and control packets first: a
+# host marks them with a priority, but only the DSCP (CS6) survives the crossing
+# of a veth.
 shape()
 {
-	tc -n "$1" qdisc add dev "$2" root handle 1: tbf rate "${mbps}mbit" \
+	local parent=root
+
+	if [ -n "${3-}" ]; then
+		tc -n "$1" qdisc add dev "$2" root handle 2: netem delay "${3}us" limit 10000
+		parent="parent 2:"
+	fi
+	# shellcheck disable=SC2086 # two words
+	tc -n "$1" qdisc add dev "$2" $parent handle 1: tbf rate "${mbps}mbit" \
 		burst "$burst" limit $((2 * buffer))
 	tc -n "$1" qdisc add dev "$2" parent 1:1 handle 10: prio
 	tc -n "$1" qdisc add dev "$2" parent 10:1 bfifo limit "$buffer"
@@ -86,7 +96,7 @@ network()
 		ip -n "sd$h" addr add "10.77.0.$((h + 1))/24" dev eth0
 		ip -n "sd$h" link set eth0 up
 		shape "sd$h" eth0
-		shape sdsw "p$h"
+		shape sdsw "p$h" $((rtt_us / 2))
 		# Addresses are known before the start, to both transports.
 		bridge -n sdsw fdb replace "$mac" dev "p$h" master static
 		for ((i = 0; i < hosts; i++)); do
@@ -158,7 +168,7 @@ done
 [ -s "$matrix/sums" ] || die "$matrix/sums is missing"
 
 rm -rf "$SHUFFLE_OUT/shuffle" "$SHUFFLE_OUT/tcp"
-say "setting up $hosts hosts, links of $mbps Mb/s"
+say "setting up $hosts hosts, links of $mbps Mb/s, round trip $rtt_us us"
 network
 status=0
 for p in $protocols; do
@@ -172,6 +182,7 @@ done
 	echo "hosts=$hosts"
 	echo "mbps=$mbps"
 	echo "buffer=$buffer"
+	echo "rtt_us=$rtt_us"
 	echo "lane=$SHUFFLE_LANE"
 	echo "kernel=$(uname -r)"
 	for ((h = 0; h < hosts; h++)); do
