@@ -43,11 +43,7 @@ tools:
 
 demo:
 	@$(VM)/deps.sh demo $(KERNEL)
-	@set -e; for d in tools/lib tools/examples; do $(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; done
-	@set -e; set --; for f in $(FILES); do set -- "$$@" -b "$$f"; done; \
-	echo "   booting Debian's $(KERNEL) kernel under QEMU"; \
-	$(VM)/run.sh qemu-$(KERNEL) -t 900 -o build/demo -e "FILES=$(FILES)" "$$@" \
-		tools/examples/demo/run.sh
+	@tools/examples/demo/demo.sh qemu-$(KERNEL) $(FILES)
 
 check: deps
 	@$(MAKE) -s tools
