@@ -154,6 +154,9 @@ static const char *start(struct net *net, u32 i)
 	shuffle_policy_unscheduled(&h->tx, 0, net->n, RTT_BYTES + PACKET, PACKET,
 				   SHUFFLE_UNSCHED_MAX);
 	for (k = 0; k < net->n && !why; k++) {
+		/* both ends must count the same bytes, and the wire has units */
+		if (h->out[k].limit < h->out[k].len)
+			h->out[k].limit -= (u32)h->out[k].limit % SHUFFLE_UNSCHED_UNIT;
 		h->unsched[k] = h->out[k].limit;
 		shuffle_policy_tx_update(&h->tx, k);
 		if (!h->unsched[k])
@@ -162,7 +165,9 @@ static const char *start(struct net *net, u32 i)
 	return why ? why : shuffle_model_tx(&h->tx);
 }
 
-/* one packet of the message that the schedule picks */
+/* one packet of the message that the schedule picks, whole if it begins below the
+ * limit
+ */
 static const char *send_one(struct net *net, u32 i)
 {
 	struct host *h = &net->host[i];
@@ -172,7 +177,7 @@ static const char *send_one(struct net *net, u32 i)
 
 	if (k == SHUFFLE_NONE)
 		return NULL;
-	len = h->out[k].limit - h->out[k].next;
+	len = h->out[k].len - h->out[k].next;
 	if (len > PACKET)
 		len = PACKET;
 	why = put_data(net, i, k, (u32)len);
