@@ -52,12 +52,12 @@ static u64 room(struct shuffle_sock *ssk)
 		hlist_for_each_entry(op, &ssk->ops[i], node)
 			if (!op->ended)
 				out += op->prx.outstanding;
+	/* however small the buffer, one unit at a time must go on */
+	if (!out && !atomic_read(&ssk->sk.sk_rmem_alloc))
+		return U32_MAX;
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
 	left -= 2 * out;
-	/* whatever the buffer, one unit at a time must go on */
-	if (left <= 0)
-		return !out && !atomic_read(&ssk->sk.sk_rmem_alloc) ? U32_MAX : 0;
-	return left / 2;
+	return left > 0 ? left / 2 : 0;
 }
 
 static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)

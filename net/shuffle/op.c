@@ -161,7 +161,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->ptx.seed = op->nonce;
 	op->ptx.unit = unit;
 	op->prx.kind = op->ptx.kind;
-	op->prx.hadoop_c = READ_ONCE(shuffle_params.hadoop_c);
+	op->prx.hadoop_c = max(READ_ONCE(shuffle_params.hadoop_c), 1U);
 	op->prx.unit = unit;
 	op->prx.unheard = group->count;
 	for (i = 0; i < group->count; i++)

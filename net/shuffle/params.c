@@ -53,6 +53,8 @@ module_param_named(rtt_ns, shuffle_params.rtt_ns, uint, 0644);
 MODULE_PARM_DESC(rtt_ns, "round-trip time of an idle network in ns; 0 (default) measures");
 module_param_named(egress_kbytes, shuffle_params.egress_kbytes, uint, 0644);
 MODULE_PARM_DESC(egress_kbytes, "KiB in the host's own qdiscs; 0 (default) follows the schedule's unit");
+module_param_named(mem_mbytes, shuffle_params.mem_mbytes, uint, 0444);
+MODULE_PARM_DESC(mem_mbytes, "MiB that all sockets may hold; 0 (default) a quarter of the memory");
 module_param_named(early_kbytes, shuffle_params.early_kbytes, uint, 0644);
 MODULE_PARM_DESC(early_kbytes, "KiB kept of operations not started yet (default 4096)");
 module_param_named(finished_max, shuffle_params.finished_max, uint, 0644);

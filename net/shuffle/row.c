@@ -90,9 +90,12 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	dst = shuffle_route(sn, op->ssk, op->group, from);
 	payload = shuffle_route_payload(&op->group->member[from].addr, dst);
 	dst_release(dst);
-	/* "slightly more than one RTT" of unscheduled data (section 3.3) */
+	/* one RTT of unscheduled data, rounded up to whole packets (section
+	 * 3.3): enough to keep the link busy until the first grant, and of all
+	 * the data only this can overflow a port
+	 */
 	shuffle_policy_unscheduled(&op->ptx, from, to,
-				   shuffle_route_rtt_bytes(sn) + payload, payload,
+				   shuffle_route_rtt_bytes(sn), payload,
 				   SHUFFLE_UNSCHED_MAX);
 	for (i = from; i < to; i++) {
 		/* begin behind ourselves, so that not all tell rank 0 at once */
@@ -102,6 +105,11 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 
 		if (m->len <= SHUFFLE_INLINE_MAX)
 			m->limit = m->len;
+		/* Both ends must count the same bytes as granted, and the wire
+		 * counts them in units; a packet that begins below is sent whole.
+		 */
+		if (m->limit < m->len)
+			m->limit = rounddown(m->limit, SHUFFLE_UNSCHED_UNIT);
 		out->unsched = m->limit;
 		out->granted = m->limit;
 		m->limit = 0;		/* nothing has been copied yet */

@@ -71,6 +71,7 @@ struct shuffle_params {
 	uint finished_max;
 	uint finished_secs;
 	uint egress_kbytes;
+	uint mem_mbytes;
 };
 
 extern struct shuffle_params shuffle_params;

@@ -16,7 +16,7 @@
 
 static atomic_long_t shuffle_memory_allocated;
 static DEFINE_PER_CPU(int, shuffle_memory_per_cpu_fw_alloc);
-/* pages: like udp_mem, a share of what the machine has */
+/* pages, all sockets together: params.c */
 static long shuffle_mem[3];
 static int shuffle_buf_min = PAGE_SIZE;
 
@@ -320,12 +320,15 @@ static struct net_proto_family shuffle_family_ops = {
  */
 int shuffle_sock_init(void)
 {
-	unsigned long pages = nr_free_buffer_pages() / 8;
+	unsigned long pages = nr_free_buffer_pages() / 4;
 	int err;
 
-	shuffle_mem[0] = max(pages, 128UL) / 4 * 3;
-	shuffle_mem[1] = max(pages, 128UL);
-	shuffle_mem[2] = shuffle_mem[0] * 2;
+	if (shuffle_params.mem_mbytes)
+		pages = (unsigned long)shuffle_params.mem_mbytes << (20 - PAGE_SHIFT);
+	/* without a pressure callback all three mean the same: no more */
+	shuffle_mem[0] = max(pages, 128UL);
+	shuffle_mem[1] = shuffle_mem[0];
+	shuffle_mem[2] = shuffle_mem[0];
 	err = proto_register(&shuffle_proto, 1);
 	if (err)
 		return err;
