@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the benchmark programs share: one process per host of a rack (see
+ * rack.sh), a common start, queue statistics, the result line.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "matrix.h"
+
+#define BENCH_MAX_HOSTS	1000
+
+#define NS_PER_MS	1000000LL
+#define NS_PER_S	1000000000LL
+
+/* What one host reports of one round; times by CLOCK_MONOTONIC. */
+struct bench_host {
+	int64_t start_ns;	/* when it really started */
+	int64_t last_ns;	/* last byte of the last message received */
+	int64_t done_ns;	/* nothing left to do */
+	uint64_t rx_bytes;
+	uint64_t sent_bytes;	/* TCP payload, with retransmissions */
+	uint64_t retrans_bytes;
+	int error;		/* errno, 0 for success */
+	char why[96];
+};
+
+struct bench_shared {
+	pthread_barrier_t barrier;
+	int64_t start_ns;	/* common start of the next round */
+	volatile int sampling;
+	uint64_t peak_queue;	/* bytes, the fullest band 1 of any port */
+	unsigned int peak_port;
+	struct bench_host host[];
+};
+
+/* Counters of one queue (bfifo) */
+struct bench_queue {
+	uint64_t bytes, packets, drops, backlog;
+};
+
+struct bench_queues {
+	struct bench_queue port_control, port_data;
+	struct bench_queue host_control, host_data;
+};
+
+extern struct bench_shared *bench;
+extern const struct matrix *bench_matrix;
+extern const char *bench_case;
+extern unsigned int bench_hosts;
+
+void bench_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+int64_t bench_now(void);
+void bench_sleep_until(int64_t ns);
+
+/* Map the shared part; barriers are for all hosts and the parent. */
+void bench_init(const struct matrix *m);
+void bench_wait(void);
+
+/* Enter the network namespace of a host. */
+void bench_enter(unsigned int host);
+/* "10.18.x.y" as a 32-bit number, host byte order */
+uint32_t bench_addr(unsigned int host);
+
+/* One netlink socket per namespace; call once, from the parent. */
+void bench_queues_open(bool with_hosts);
+/* Sum over all ports and hosts. */
+void bench_queues_read(struct bench_queues *q);
+/* Fork a process that watches the peak of the data queues at the ports while
+ * bench->sampling is set; every interval_ns.
+ */
+void bench_sampler_start(int64_t interval_ns);
+void bench_sampler_stop(void);
+
+/* Print the result of a round; extra is appended.  Returns 0 if all is well. */
+int bench_report(const char *transport, unsigned int run, double rate_bps, double rtt_ns,
+		 const struct bench_queues *before, const struct bench_queues *after,
+		 const char *extra);
+
+#endif /* BENCH_H */

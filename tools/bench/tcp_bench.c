@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The incumbent: an all-to-all over TCP, as good as TCP gets.
+ *
+ * One process per host of a rack, one connection per ordered pair of hosts,
+ * epoll, warm connections (unless cold), everybody starts at the same moment.
+ * The lengths are known to both sides, so there is no framing at all.
+ *
+ * usage: tcp_bench [options] MATRIX
+ *   -c NAME     name of the case, for the report
+ *   -m MODE     all       every message at once
+ *               hadoopC   a receiver pulls from C random senders at a time
+ *               rotation  host i sends to (i+k) mod N, k = 1, 2, ...
+ *               cold      all at once on connections made at the start
+ *   -r RUN      number of this run, for the report and the random order
+ *   -w ROUNDS   warm-up rounds (default 3)
+ *   -n ROUNDS   measured rounds (default 1)
+ *   -d          one connection per pair, used in both directions
+ *   -l BYTES    rotation: go on when less than this is unsent (default 16384)
+ *   -s NS       sampling interval of the port queues (default 2000, 0: off)
+ *   -R BPS -T NS  raw link rate and round trip of the lower bound
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define PORT		5018
+#define SCRATCH		(1U << 20)
+/* Virtual time is free; a round that takes longer has failed. */
+#define ROUND_LIMIT	(30 * NS_PER_S)
+
+enum mode { ALL, HADOOP, ROTATION, COLD };
+
+/* A descriptor; with -d the same one sends and receives. */
+struct conn {
+	int fd;
+	unsigned int peer;
+	bool tx, rx;		/* what this host uses it for */
+	bool requested;		/* hadoop: the peer has asked for its message */
+	bool rx_done;
+	uint64_t tx_left, rx_left;
+	struct tcp_info before;
+};
+
+static enum mode mode = ALL;
+static unsigned int hadoop_c = 5, run_number = 1, warmup = 3, rounds = 1;
+static bool duplex;
+static int lowat = 16384;
+
+static char scratch[SCRATCH];
+static unsigned int self;
+static struct conn *conns;
+static unsigned int conn_count;
+static struct conn **out, **in;	/* by peer */
+static int epfd = -1, listener = -1;
+static unsigned int rx_pending;	/* messages still to come */
+static unsigned int tx_pending;
+static unsigned int step;	/* rotation */
+static unsigned int *order, order_next;	/* hadoop */
+static uint64_t rng;
+
+static unsigned int random_below(unsigned int n)
+{
+	rng = rng * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (rng >> 33) % n;
+}
+
+static void fail(const char *what, unsigned int peer)
+{
+	struct bench_host *h = &bench->host[self];
+
+	if (h->error)
+		return;
+	h->error = errno ? errno : EPROTO;
+	snprintf(h->why, sizeof(h->why), "%s (peer %u)", what, peer);
+}
+
+static void tune(int fd)
+{
+	int one = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (mode == ROTATION)
+		setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &lowat, sizeof(lowat));
+}
+
+static struct conn *add_conn(int fd, unsigned int peer, bool tx, bool rx)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
+	struct conn *c = &conns[conn_count++];
+
+	*c = (struct conn){ .fd = fd, .peer = peer, .tx = tx, .rx = rx };
+	if (tx)
+		out[peer] = c;
+	if (rx)
+		in[peer] = c;
+	tune(fd);
+	ev.data.ptr = c;
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev))
+		bench_die("epoll_ctl: %s", strerror(errno));
+	return c;
+}
+
+static int make_listener(void)
+{
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET,
+		.sin_port = htons(PORT),
+		.sin_addr.s_addr = htonl(bench_addr(self)),
+	};
+	int fd, one = 1;
+
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (fd < 0 || bind(fd, (void *)&sin, sizeof(sin)) || listen(fd, 8192))
+		bench_die("listen: %s", strerror(errno));
+	return fd;
+}
+
+/* The peer is known by its address. */
+static bool accept_one(void)
+{
+	struct sockaddr_in sin;
+	socklen_t len = sizeof(sin);
+	unsigned int peer;
+	int fd;
+
+	fd = accept4(listener, (void *)&sin, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return false;
+	peer = ntohl(sin.sin_addr.s_addr) - bench_addr(0);
+	if (peer >= bench_hosts)
+		bench_die("a stranger");
+	add_conn(fd, peer, duplex, true);
+	return true;
+}
+
+static struct conn *connect_to(unsigned int peer)
+{
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET,
+		.sin_port = htons(PORT),
+		.sin_addr.s_addr = htonl(bench_addr(peer)),
+	};
+	int fd;
+
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || (connect(fd, (void *)&sin, sizeof(sin)) && errno != EINPROGRESS))
+		bench_die("connect: %s", strerror(errno));
+	return add_conn(fd, peer, true, duplex);
+}
+
+static void connect_all(void)
+{
+	unsigned int k, peer;
+
+	for (k = 1; k < bench_hosts; k++) {
+		peer = (self + k) % bench_hosts;
+		if (!duplex || peer > self)
+			connect_to(peer);
+	}
+}
+
+static unsigned int wanted_conns(void)
+{
+	return (duplex ? 1 : 2) * (bench_hosts - 1);
+}
+
+static void received(struct conn *c)
+{
+	c->rx_done = true;
+	bench->host[self].last_ns = bench_now();
+	rx_pending--;
+	if (mode != HADOOP)
+		return;
+	while (order_next < bench_hosts - 1) {
+		struct conn *next = in[order[order_next++]];
+
+		if (next->rx_done)
+			continue;	/* empty */
+		if (send(next->fd, "r", 1, MSG_NOSIGNAL) != 1)
+			fail("request", next->peer);
+		return;
+	}
+}
+
+static void do_read(struct conn *c)
+{
+	ssize_t n;
+
+	for (;;) {
+		if (c->rx && !c->rx_done && c->rx_left) {
+			/* MSG_TRUNC: the data is of no interest. */
+			n = recv(c->fd, scratch, c->rx_left < SCRATCH ? c->rx_left : SCRATCH,
+				 MSG_TRUNC);
+			if (n > 0) {
+				bench->host[self].rx_bytes += n;
+				c->rx_left -= n;
+				if (!c->rx_left)
+					received(c);
+				continue;
+			}
+		} else if (c->tx && mode == HADOOP && !c->requested) {
+			n = recv(c->fd, scratch, 1, 0);
+			if (n == 1) {
+				c->requested = true;
+				continue;
+			}
+		} else {
+			return;
+		}
+		if (n == 0)
+			fail("closed", c->peer);
+		else if (errno != EAGAIN)
+			fail("recv", c->peer);
+		return;
+	}
+}
+
+/* Returns true when the whole message is in the socket. */
+static bool do_write(struct conn *c)
+{
+	while (c->tx_left) {
+		ssize_t n = send(c->fd, scratch, c->tx_left < SCRATCH ? c->tx_left : SCRATCH,
+				 MSG_NOSIGNAL);
+
+		if (n < 0) {
+			if (errno != EAGAIN && errno != ENOTCONN)
+				fail("send", c->peer);
+			return false;
+		}
+		c->tx_left -= n;
+		if (!c->tx_left)
+			tx_pending--;
+	}
+	return true;
+}
+
+static void rotate(void)
+{
+	while (step < bench_hosts) {
+		struct conn *c = out[(self + step) % bench_hosts];
+		int unsent = 0;
+
+		if (!do_write(c))
+			return;
+		ioctl(c->fd, SIOCOUTQNSD, &unsent);
+		if (unsent >= lowat) {
+			struct epoll_event ev = {
+				.events = EPOLLIN | EPOLLOUT | EPOLLET,
+				.data.ptr = c,
+			};
+
+			/* Ask again to be told when it is writable. */
+			epoll_ctl(epfd, EPOLL_CTL_MOD, c->fd, &ev);
+			return;
+		}
+		step++;
+	}
+}
+
+static void writable(struct conn *c)
+{
+	switch (mode) {
+	case ALL:
+	case COLD:
+		do_write(c);
+		break;
+	case HADOOP:
+		if (c->requested)
+			do_write(c);
+		break;
+	case ROTATION:
+		if (step < bench_hosts && out[(self + step) % bench_hosts] == c)
+			rotate();
+		break;
+	}
+}
+
+static void arm(struct conn *c)
+{
+	if (c->tx) {
+		c->requested = false;
+		c->tx_left = matrix_len(bench_matrix, self, c->peer);
+		tx_pending += c->tx_left > 0;
+	}
+	if (c->rx) {
+		c->rx_left = matrix_len(bench_matrix, c->peer, self);
+		c->rx_done = !c->rx_left;
+		rx_pending += c->rx_left > 0;
+	}
+}
+
+/* Everything of a round that happens before the start. */
+static void prepare(void)
+{
+	struct bench_host *h = &bench->host[self];
+	socklen_t len = sizeof(struct tcp_info);
+	unsigned int i;
+
+	memset(h, 0, sizeof(*h));
+	rx_pending = 0;
+	tx_pending = 0;
+	step = 1;
+	order_next = 0;
+	for (i = 0; i < bench_hosts - 1; i++)
+		order[i] = (self + 1 + i) % bench_hosts;
+	for (i = bench_hosts - 2; i; i--) {
+		unsigned int k = random_below(i + 1), t = order[i];
+
+		order[i] = order[k];
+		order[k] = t;
+	}
+	if (mode == COLD) {
+		for (i = 0; i < bench_hosts; i++) {
+			if (i == self)
+				continue;
+			rx_pending += matrix_len(bench_matrix, i, self) > 0;
+			tx_pending += matrix_len(bench_matrix, self, i) > 0;
+		}
+		return;
+	}
+	for (i = 0; i < conn_count; i++) {
+		arm(&conns[i]);
+		if (conns[i].tx)
+			getsockopt(conns[i].fd, IPPROTO_TCP, TCP_INFO, &conns[i].before, &len);
+	}
+}
+
+static void start(void)
+{
+	unsigned int k;
+
+	switch (mode) {
+	case COLD:
+		for (k = 1; k < bench_hosts; k++) {
+			unsigned int peer = (self + k) % bench_hosts;
+			struct conn *c;
+
+			if (!matrix_len(bench_matrix, self, peer))
+				continue;
+			c = connect_to(peer);
+			c->tx_left = matrix_len(bench_matrix, self, peer);
+		}
+		break;
+	case ALL:
+		for (k = 1; k < bench_hosts; k++)
+			do_write(out[(self + k) % bench_hosts]);
+		break;
+	case HADOOP:
+		for (k = 0; k < hadoop_c && order_next < bench_hosts - 1;) {
+			struct conn *c = in[order[order_next++]];
+
+			if (c->rx_done)
+				continue;
+			if (send(c->fd, "r", 1, MSG_NOSIGNAL) != 1)
+				fail("request", c->peer);
+			k++;
+		}
+		break;
+	case ROTATION:
+		rotate();
+		break;
+	}
+}
+
+static void finish(void)
+{
+	struct bench_host *h = &bench->host[self];
+	socklen_t len = sizeof(struct tcp_info);
+	unsigned int i;
+
+	for (i = 0; i < conn_count; i++) {
+		struct tcp_info after = { 0 };
+
+		if (!conns[i].tx || getsockopt(conns[i].fd, IPPROTO_TCP, TCP_INFO, &after, &len))
+			continue;
+		h->sent_bytes += after.tcpi_bytes_sent - conns[i].before.tcpi_bytes_sent;
+		h->retrans_bytes += after.tcpi_bytes_retrans - conns[i].before.tcpi_bytes_retrans;
+	}
+	if (mode != COLD)
+		return;
+	for (i = 0; i < conn_count; i++) {
+		struct linger now = { .l_onoff = 1 };
+
+		setsockopt(conns[i].fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+		close(conns[i].fd);
+	}
+	conn_count = 0;
+}
+
+static void host_round(void)
+{
+	struct bench_host *h = &bench->host[self];
+	struct epoll_event ev[256];
+	int64_t limit;
+	int i, n;
+
+	bench_wait();		/* the results of the round before are read */
+	prepare();
+	bench_wait();		/* the parent picks the start */
+	bench_wait();
+	bench_sleep_until(bench->start_ns);
+	h->start_ns = bench_now();
+	h->last_ns = h->start_ns;
+	limit = h->start_ns + ROUND_LIMIT;
+	start();
+	while ((rx_pending || tx_pending) && !h->error) {
+		n = epoll_wait(epfd, ev, 256, 1000);
+		for (i = 0; i < n; i++) {
+			struct conn *c = ev[i].data.ptr;
+
+			if (!c) {
+				while (accept_one()) {
+					c = &conns[conn_count - 1];
+					c->rx_left = matrix_len(bench_matrix, c->peer, self);
+				}
+				continue;
+			}
+			if (ev[i].events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+				do_read(c);
+			if (ev[i].events & EPOLLOUT || c->requested)
+				writable(c);
+		}
+		if (bench_now() > limit) {
+			errno = ETIMEDOUT;
+			fail("round", self);
+		}
+	}
+	h->done_ns = bench_now();
+	bench_wait();		/* all have finished */
+	finish();
+	bench_wait();		/* the results are there */
+}
+
+static void host_main(void)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	unsigned int i;
+
+	bench_enter(self);
+	rng = (uint64_t)run_number << 32 | (self + 1);
+	random_below(1);
+	conns = calloc(2 * bench_hosts, sizeof(*conns));
+	out = calloc(bench_hosts, sizeof(struct conn *));
+	in = calloc(bench_hosts, sizeof(struct conn *));
+	order = calloc(bench_hosts, sizeof(*order));
+	if (!conns || !out || !in || !order)
+		bench_die("out of memory");
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	listener = make_listener();
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, listener, &ev))
+		bench_die("epoll_ctl: %s", strerror(errno));
+	bench_wait();
+	if (mode != COLD) {
+		connect_all();
+		while (conn_count < wanted_conns()) {
+			struct epoll_event one;
+
+			if (epoll_wait(epfd, &one, 1, 10000) == 0)
+				bench_die("host %u: no connection", self);
+			while (accept_one())
+				;
+		}
+	}
+	bench_wait();
+	for (i = 0; i < warmup + rounds; i++)
+		host_round();
+	exit(0);
+}
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: tcp_bench [-c NAME] [-m all|hadoopC|rotation|cold] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-d] [-l BYTES] [-s NS] [-R BPS] [-T NS] MATRIX\n");
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit files = { 65536, 65536 };
+	double rate = 25e9, rtt = 4000;
+	long long interval = 2000;
+	char name[32] = "tcp-all";
+	int opt, failed = 0;
+	unsigned int i;
+
+	while ((opt = getopt(argc, argv, "c:m:r:w:n:dl:s:R:T:")) != -1) {
+		switch (opt) {
+		case 'c': bench_case = optarg; break;
+		case 'm':
+			snprintf(name, sizeof(name), "tcp-%s", optarg);
+			if (!strcmp(optarg, "all"))
+				mode = ALL;
+			else if (!strncmp(optarg, "hadoop", 6) && atoi(optarg + 6) > 0)
+				mode = HADOOP, hadoop_c = atoi(optarg + 6);
+			else if (!strcmp(optarg, "rotation"))
+				mode = ROTATION;
+			else if (!strcmp(optarg, "cold"))
+				mode = COLD;
+			else
+				usage();
+			break;
+		case 'r': run_number = strtoul(optarg, NULL, 10); break;
+		case 'w': warmup = strtoul(optarg, NULL, 10); break;
+		case 'n': rounds = strtoul(optarg, NULL, 10); break;
+		case 'd': duplex = true; break;
+		case 'l': lowat = atoi(optarg); break;
+		case 's': interval = atoll(optarg); break;
+		case 'R': rate = atof(optarg); break;
+		case 'T': rtt = atof(optarg); break;
+		default: usage();
+		}
+	}
+	if (optind + 1 != argc || (duplex && mode != ALL && mode != ROTATION))
+		usage();
+	setrlimit(RLIMIT_NOFILE, &files);
+	bench_init(matrix_read(argv[optind]));
+	bench_queues_open(true);
+	if (mode == COLD)
+		warmup = 0;
+	for (i = 0; i < bench_hosts; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			bench_die("fork: %s", strerror(errno));
+		if (!pid) {
+			self = i;
+			host_main();
+		}
+	}
+	if (interval)
+		bench_sampler_start(interval);
+	bench_wait();
+	bench_wait();
+	for (i = 0; i < warmup + rounds; i++) {
+		struct bench_queues before, after;
+
+		bench_wait();
+		bench_wait();
+		/* Quiet first: delayed ACKs of the round before. */
+		bench_sleep_until(bench_now() + 500 * NS_PER_MS);
+		bench_queues_read(&before);
+		bench->start_ns = bench_now() + 5 * NS_PER_MS;
+		bench->peak_queue = 0;
+		bench->sampling = i >= warmup;
+		bench_wait();
+		bench_wait();
+		bench->sampling = 0;
+		bench_wait();
+		bench_queues_read(&after);
+		if (i >= warmup && bench_report(name, run_number + i - warmup, rate, rtt,
+						&before, &after, ""))
+			failed = 1;
+	}
+	bench_sampler_stop();
+	while (wait(NULL) > 0)
+		;
+	return failed;
+}
