@@ -5,7 +5,7 @@
 # namespace; bad packets; system calls; unloading the module.
 # Sourced by run_all.sh.
 #
-# shellcheck disable=SC2154 # work, slow, peer_pid: lib.sh and other cases
+# shellcheck disable=SC2034,SC2154 # work, slow, KEEP, peer_pid: lib.sh, other cases
 
 life_cases()
 {
@@ -16,6 +16,7 @@ life_cases()
 		run_case "api-messages-v$v" tap_program api_msg -v $v
 	done
 	run_case "late-starters" late_starters 2000
+	run_case "late-sockets" late_sockets
 	run_case "late-starters-two-operations" late_starters 500 ops=2 rounds=2
 	run_case "early-packets-overflow" early_overflow
 	run_case "member-that-never-comes" never_comes
@@ -59,9 +60,17 @@ tap_program()
 late_starters()
 {
 	rack 4
-	peer n=4 matrix="skew:$(sz 65536 16384)" stagger="$1" "${@:2}" || fail "shuffle failed"
+	peer n=4 matrix="skew:$(sz 65536 16384)" stagger="$1" "${@:2}" || shuffle_failed
 	[ "$(counters EarlyKept)" -gt 0 ] || fail "no early packets were kept"
 	[ "$(counters EarlyClaimed)" -gt 0 ] || fail "none were claimed"
+}
+
+# Not even bound when the others begin.
+late_sockets()
+{
+	rack 3
+	peer n=3 matrix="skew:$(sz 65536 16384)" 1:open_delay=1000 2:open_delay=2000 ||
+		shuffle_failed
 }
 
 # More early data than is kept: what was dropped is asked for later.
@@ -76,7 +85,7 @@ early_overflow()
 	peer n=4 matrix="uniform:$(sz 262144 65536)" 0:delay=1500
 	set -- $?
 	echo "$old" >$p
-	[ "$1" = 0 ] || fail "shuffle failed"
+	[ "$1" = 0 ] || shuffle_failed
 	[ "$(counter 0 EarlyFull)" -gt 0 ] || fail "nothing was dropped"
 }
 
@@ -93,8 +102,8 @@ killed_member()
 {
 	rack 4
 	rate 10
-	peer n=4 v6="$1" matrix=others:200000 deadline=$((3000 + 1500 * slow)) \
-		2:kill_rx=30000 expect=ETIMEDOUT missing=2 ||
+	peer n=4 v6="$1" matrix=others:400000 deadline=$((3000 + 1500 * slow)) \
+		2:kill_ms=300 expect=ETIMEDOUT missing=2 ||
 		fail "others do not name rank 2"
 }
 
@@ -103,8 +112,8 @@ killed_restarts()
 {
 	rack 3
 	rate 10
-	peer n=3 matrix=others:200000 deadline=$((1500 + 1000 * slow)) \
-		1:kill_rx=30000 expect=ETIMEDOUT missing=1 || fail "first shuffle"
+	peer n=3 matrix=others:400000 deadline=$((1500 + 1000 * slow)) \
+		1:kill_ms=250 expect=ETIMEDOUT missing=1 || fail "first shuffle"
 	peer n=3 op=2 matrix=others:50000 || fail "second shuffle"
 }
 
@@ -129,7 +138,7 @@ cancel_all()
 	rack 4
 	rate 10
 	peer n=4 ops=2 matrix=others:100000 cancel_ms=250 cancel_op=1 \
-		expect=done,ECANCELED || fail "shuffle failed"
+		expect=done,ECANCELED || shuffle_failed
 }
 
 cancel_one()
@@ -138,7 +147,7 @@ cancel_one()
 	rate 10
 	peer n=4 ops=2 matrix=others:100000 2:cancel_ms=250 2:cancel_op=1 \
 		deadline=$((5000 + 2000 * slow)) expect=done,ETIMEDOUT 2:expect=done,ECANCELED \
-		missing=2 2:missing= || fail "shuffle failed"
+		missing=2 2:missing= || shuffle_failed
 }
 
 # Rank 0 does not read for 2 s: senders are held back once its buffer and
@@ -147,23 +156,23 @@ no_reader()
 {
 	rack 3
 	peer n=3 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 sndbuf=100000 \
-		1-2:min_tx_ms=2400 check_mem=1 || fail "shuffle failed"
+		1-2:min_tx_ms=2400 check_mem=1 || shuffle_failed
 	peer n=3 op=2 v6=1 mode=1 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 \
-		sndbuf=100000 1-2:min_tx_ms=2400 check_mem=1 || fail "IPv6 shuffle failed"
+		sndbuf=100000 1-2:min_tx_ms=2400 check_mem=1 || shuffle_failed "IPv6 shuffle failed"
 }
 
 no_reader_blocking()
 {
 	rack 3
 	peer n=3 mode=3 matrix=incast:1000000:0 0:read_delay=2000 rcvbuf=100000 sndbuf=100000 \
-		1-2:min_tx_ms=1900 check_mem=1 || fail "shuffle failed"
+		1-2:min_tx_ms=1900 check_mem=1 || shuffle_failed
 }
 
 slow_reader()
 {
 	rack 4
 	peer n=4 matrix=uniform:200000 0:read_pause=5 0:recv_buf=20000 rcvbuf=50000 \
-		check_mem=1 || fail "shuffle failed"
+		check_mem=1 || shuffle_failed
 }
 
 # A lost ACK must be repeated on behalf of a process that is gone.
@@ -174,7 +183,7 @@ exit_after_done()
 	rack 4
 	netem loss 20%
 	for i in 1 2 3 4 5; do
-		peer n=4 op="$i" matrix=uniform:3000 || fail "shuffle $i failed"
+		peer n=4 op="$i" matrix=uniform:3000 || shuffle_failed "shuffle $i failed"
 	done
 	diag "ACKs for those who had gone: $(counters ReAck)"
 }
@@ -186,7 +195,7 @@ netns_name()
 	rate 10
 	in_the_middle n=4 matrix=others:300000
 	ip netns del shf-h1
-	peer_end || fail "shuffle failed"
+	peer_end || shuffle_failed
 }
 
 netns_gone()
@@ -200,9 +209,9 @@ netns_deleted()
 	rack 4
 	rate 10
 	in_the_middle n=4 matrix=others:300000 deadline=$((3000 + 1500 * slow)) \
-		1:kill_rx=60000 expect=ETIMEDOUT missing=1
+		1:kill_ms=400 expect=ETIMEDOUT missing=1
 	ip netns del shf-h1
-	wait_for 20 netns_gone p1 || fail "the namespace does not go away"
+	wait_for 40 netns_gone p1 || fail "the namespace does not go away"
 	peer_end || fail "others do not name rank 1"
 }
 
@@ -222,6 +231,7 @@ netns_all()
 		wait_for 20 netns_gone p2 || fail "the namespace does not go away"
 		wait "$peer_pid" 2>/dev/null
 	done
+	return 0
 }
 
 DROPS='Drop(Malformed|Version|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
@@ -240,7 +250,7 @@ wire_mutate()
 	jobs_started+=("$!")
 	set -- "$1" "$!"
 	sleep 0.3
-	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 || fail "shuffle failed"
+	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 || shuffle_failed
 	wait "$2" || fail "wire_mutate sent nothing"
 	drops=$(($(counter 0 "$DROPS") - before))
 	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
@@ -276,7 +286,7 @@ wire_flood()
 	rack 4
 	background nsx h3 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
 	background nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
-	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || fail "shuffle failed"
+	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || shuffle_failed
 	diag "$(nsx h0 cat /proc/net/shuffle/netstat)"
 	[ "$(counter 0 "$DROPS")" -gt 0 ] || fail "no drops counted"
 }
@@ -286,7 +296,7 @@ counters_exist()
 	local out in
 
 	rack 2
-	peer n=2 matrix=others:100000 || fail "shuffle failed"
+	peer n=2 matrix=others:100000 || shuffle_failed
 	out=$(counters DataBytesOut) in=$(counters DataBytesIn)
 	diag "bytes out $out, in $in, retransmitted $(counters RetransBytes)"
 	[ "$in" = 200000 ] || fail "DataBytesIn is $in, not 200000"
@@ -313,14 +323,14 @@ unload()
 	for i in 1 2 3; do
 		rack 3
 		rate 10
-		in_the_middle n=3 v6=$((i & 1)) matrix=others:100000
+		in_the_middle n=3 v6=$((i & 1)) matrix=others:300000
 		rmmod shuffle 2>/dev/null && fail "unloaded with live sockets"
 		module_loaded || fail "the module has gone"
-		peer_end || fail "shuffle failed"
+		peer_end || shuffle_failed
 		wait_for 10 rmmod shuffle || fail "cannot be unloaded after close"
 		module_loaded && fail "the module is still there"
 		module_load || fail "cannot be loaded again"
-		peer n=3 op=50 matrix=others:10000 || fail "shuffle after reload failed"
+		peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
 		rack_down
 	done
 }
@@ -331,7 +341,7 @@ unload_early()
 {
 	need_ko
 	rack 3
-	peer n=3 op=7 matrix=others:1000 || fail "shuffle failed"
+	peer n=3 op=7 matrix=others:1000 || shuffle_failed
 	peer n=3 matrix=others:30000 0:delay=100 0:deadline=1 0:expect=any \
 		deadline=$((1000 * slow)) 1:absent=1 expect=any
 	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
@@ -344,10 +354,10 @@ unload_killed()
 	need_ko
 	rack 3
 	rate 10
-	in_the_middle n=3 ops=3 matrix=others:100000
+	in_the_middle n=3 ops=3 matrix=others:300000
 	kill -9 "$peer_pid"
 	wait "$peer_pid" 2>/dev/null
 	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
 	module_load || fail "cannot be loaded again"
-	peer n=3 op=50 matrix=others:10000 || fail "shuffle after reload failed"
+	peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
 }

@@ -22,11 +22,14 @@ BIN=${SHUFFLE_BIN:-$(cd "$here/../../.." && pwd)/build/tools}
 LANE=${SHUFFLE_LANE:-uml-debug}
 CASES=${CASES:-.}
 PFX=shf-
+KEEP=			# set: cases leave their rack for the next one of that size
 work=
+state=			# outlives a case
 tap_count=0
 tap_failed=0
 jobs_started=()
 hosts=0
+peer_calls=0
 
 # ---- TAP ----
 
@@ -111,7 +114,7 @@ case_cleanup()
 		kill -9 "$pid" 2>/dev/null
 	done
 	wait 2>/dev/null
-	rack_down
+	[ -n "$KEEP" ] || rack_down
 }
 
 # A background job that ends with the case.
@@ -171,6 +174,7 @@ rack_down()
 {
 	local ns
 
+	rm -f "$state/rack"
 	for ns in $(ip netns list 2>/dev/null | awk -v p="$PFX" 'index($1, p) == 1 { print $1 }'); do
 		ip netns del "$ns" 2>/dev/null
 	done
@@ -199,6 +203,10 @@ rack()
 {
 	local h
 
+	if [ "$(cat "$state/rack" 2>/dev/null)" = "$1" ]; then
+		hosts=$1
+		return 0
+	fi
 	net_begin "$1"
 	{
 		echo "link set lo up"
@@ -218,6 +226,7 @@ rack()
 		END
 	done
 	wait_for 5 rack_ready || fail "the rack does not come up"
+	[ -z "$KEEP" ] || echo "$hosts" >"$state/rack"
 }
 
 rack_ready()
@@ -248,8 +257,9 @@ routed()
 			addr add 10.78.$h.2/24 dev eth0
 			addr add fd78:$x::2/64 dev eth0 nodad
 			route add default via 10.78.$h.1
-			-6 route add default via fd78:$x::1
 		END
+		ip -6 -n "${PFX}h$h" route add default via "fd78:$x::1" ||
+			fail "no route on host $h"
 	done
 	wait_for 5 rack_ready || fail "the network does not come up"
 }
@@ -293,10 +303,13 @@ rate()
 
 # ---- members ----
 
-# peer [ARGS...] - run a shuffle; its lines of JSON are the log.
+# peer [ARGS...] - run a shuffle; its lines of JSON are the log.  Operations have
+# other numbers than those before on the same rack.
 peer()
 {
-	"$BIN/shuffle_peer" prefix="$PFX" timeout=$(($(tmo 30) * 1000)) "$@"
+	peer_calls=$((peer_calls + 1))
+	"$BIN/shuffle_peer" prefix="$PFX" timeout=$(($(tmo 30) * 1000)) \
+		op=$((tap_count * 1000 + peer_calls * 50)) "$@"
 }
 
 # counter HOST NAME - of /proc/net/shuffle/netstat.
@@ -306,6 +319,20 @@ counter()
 		NR % 2 { split($0, names); next }
 		{ for (i = 2; i <= NF; i++) if (names[i] ~ "^(" name ")$") sum += $i }
 		END { print sum + 0 }'
+}
+
+# A shuffle has failed: show what the hosts have counted.
+shuffle_failed()
+{
+	local h
+
+	for ((h = 0; h < hosts && h < 4; h++)); do
+		# shellcheck disable=SC2016 # for awk
+		nsx "h$h" awk -v h="$h" 'NR == 1 { split($0, n); next }
+			{ printf "host %d:", h; for (i = 2; i <= NF; i++) if ($i) printf " %s %s", n[i], $i; print "" }' \
+			/proc/net/shuffle/netstat
+	done
+	fail "the shuffle failed${1+: $1}"
 }
 
 # counters NAME - summed over all hosts.
@@ -342,9 +369,11 @@ setup_all()
 	[ -x "$BIN/shuffle_peer" ] || { echo "Bail out! no $BIN/shuffle_peer: run make here"; exit 1; }
 	module_load || { echo "Bail out! the module cannot be loaded"; exit 1; }
 	mkdir -p /run/netns
-	work=$(mktemp -d)
-	trap 'trap - EXIT; rack_down; rm -rf "$work"; exit 1' INT TERM
-	trap 'rack_down; rm -rf "$work"' EXIT
+	state=$(mktemp -d)
+	work=$state/case
+	mkdir "$work"
+	trap 'trap - EXIT; rack_down; rm -rf "$state"; exit 1' INT TERM
+	trap 'rack_down; rm -rf "$state"' EXIT
 	sysctl -qw net.ipv4.neigh.default.gc_thresh1=8192 \
 		net.ipv4.neigh.default.gc_thresh2=16384 \
 		net.ipv4.neigh.default.gc_thresh3=32768 2>/dev/null

@@ -6,7 +6,7 @@
 #   CASES=regex      only cases whose name matches
 #   RACE_SECONDS     duration of each (default 10)
 #
-# shellcheck disable=SC2154 # work, slow, peer_pid: lib.sh and other cases
+# shellcheck disable=SC2034,SC2154 # work, slow, KEEP, peer_pid: lib.sh, other cases
 
 race()
 {

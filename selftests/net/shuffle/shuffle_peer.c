@@ -8,7 +8,8 @@
  * Members are placed in the network namespaces PREFIXh0, PREFIXh1, ... that
  * lib.sh sets up.  Every member sends what the matrix says, checks every byte
  * it receives, and compares how its operations ended with what is expected.
- * One line of JSON per member on standard output; the exit status is 0 if
+ * One line of JSON per member on standard output ("missing" of an operation that
+ * still runs: those whose message is not whole); the exit status is 0 if
  * every member saw what it expected.
  */
 #define _GNU_SOURCE
@@ -39,18 +40,17 @@ enum mode { MODE_POLL, MODE_EPOLL, MODE_EDGE, MODE_BLOCK };
 struct options {
 	char matrix[64];
 	char prefix[32];
-	char mark[128];		/* file made when mark_rx bytes are in */
 	char expect[128];	/* per operation: done, ETIMEDOUT, ..., any */
 	char missing[128];	/* ranks that a failure must name */
 	char device[16];	/* SO_BINDTODEVICE */
 	long n, hosts, v6, net, port, seed;
 	long op, ops, rounds;
 	long mode;
-	long delay, stagger, read_delay, read_pause;	/* ms */
+	long delay, stagger, open_delay, read_delay, read_pause;	/* ms */
 	long recv_buf, chunk, split;
 	long rcvbuf, sndbuf, deadline, idle;
 	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
-	long mark_rx, min_tx_ms, check_mem, timeout;
+	long min_tx_ms, check_mem, timeout;
 	long absent;
 };
 
@@ -83,15 +83,16 @@ static const struct {
 } names[] = {
 #define STR(x) { #x, offsetof(struct options, x), sizeof(o->x) }
 #define NUM(x) { #x, offsetof(struct options, x), 0 }
-	STR(matrix), STR(prefix), STR(mark), STR(expect), STR(missing),
+	STR(matrix), STR(prefix), STR(expect), STR(missing),
 	STR(device),
 	NUM(n), NUM(hosts), NUM(v6), NUM(net), NUM(port), NUM(seed),
 	NUM(op), NUM(ops), NUM(rounds), NUM(mode),
-	NUM(delay), NUM(stagger), NUM(read_delay), NUM(read_pause),
+	NUM(delay), NUM(stagger), NUM(open_delay), NUM(read_delay),
+	NUM(read_pause),
 	NUM(recv_buf), NUM(chunk), NUM(split),
 	NUM(rcvbuf), NUM(sndbuf), NUM(deadline), NUM(idle),
 	NUM(kill_rx), NUM(kill_ms), NUM(close_ms), NUM(cancel_ms),
-	NUM(cancel_op), NUM(linger), NUM(mark_rx), NUM(min_tx_ms),
+	NUM(cancel_op), NUM(linger), NUM(min_tx_ms),
 	NUM(check_mem), NUM(timeout), NUM(absent),
 };
 
@@ -125,7 +126,8 @@ static void report(bool ok, const char *why)
 				(unsigned long long)ops[i].tx_ms,
 				(unsigned long long)ops[i].end_ms);
 		for (r = 0; r < o->n && len < sizeof(line) - 100; r++)
-			if (ops[i].missing[r])
+			if (ops[i].missing[r] ||
+			    (!ops[i].ended && !ops[i].last[r]))
 				len += snprintf(line + len, sizeof(line) - len,
 						"%u,", r);
 		if (line[len - 1] == ',')
@@ -388,10 +390,6 @@ static bool recv_some(unsigned char *buf, int flags)
 	}
 	if (at != (size_t)rc)
 		fail("recvmsg returned %zd, records cover %zu", rc, at);
-	if (o->mark[0] && rx_bytes >= (uint64_t)o->mark_rx) {
-		close(open(o->mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-		o->mark[0] = 0;
-	}
 	if (o->kill_rx && rx_bytes >= (uint64_t)o->kill_rx)
 		raise(SIGKILL);
 	if (o->read_pause)
@@ -646,6 +644,14 @@ static void run_round(uint64_t first_op)
 	free(sbuf);
 }
 
+/* Tells what is missing and ends; nothing else runs that could mind. */
+static void out_of_time(int sig)
+{
+	(void)sig;
+	report(false, "ran out of time");
+	_exit(1);
+}
+
 static void run_member(void)
 {
 	struct sockaddr_shuffle members[MAX_RANKS];
@@ -654,6 +660,8 @@ static void run_member(void)
 	long round;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGALRM, out_of_time);
 	alarm(o->timeout / 1000 + 1);
 	hosts = o->hosts ? o->hosts : o->n;
 	for (i = 0; i < o->n; i++)
@@ -664,7 +672,7 @@ static void run_member(void)
 		if (sht_enter_netns(ns))
 			fail("namespace %s: %s", ns, strerror(errno));
 	}
-	usleep((o->delay + o->stagger * rank) * 1000);
+	usleep(o->open_delay * 1000);
 	sock = sht_open(members, o->n, rank, 0);
 	if (sock < 0)
 		fail("open: %s", strerror(errno));
@@ -674,6 +682,7 @@ static void run_member(void)
 	if (o->device[0] && setsockopt(sock, SOL_SOCKET, SO_BINDTODEVICE,
 				       o->device, strlen(o->device) + 1))
 		fail("SO_BINDTODEVICE: %s", strerror(errno));
+	usleep((o->delay + o->stagger * rank) * 1000);
 	for (round = 0; round < o->rounds; round++)
 		run_round(o->op + round * o->ops);
 	if (o->check_mem)
@@ -727,7 +736,7 @@ static const char *member_failure(const struct options *opt, int status)
 		return WEXITSTATUS(status) ? "" : killed ? "not killed" : NULL;
 	if (killed && WTERMSIG(status) == SIGKILL)
 		return NULL;
-	return WTERMSIG(status) == SIGALRM ? "ran out of time" : "was killed";
+	return "was killed";
 }
 
 int main(int argc, char **argv)
