@@ -146,7 +146,7 @@ qemu_command()
 	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' clock='tsc=reliable no_timer_check'
 
 	case $1 in
-	qemu-icount)
+	qemu-icount*)
 		cpus=(-accel "tcg,thread=single" -icount "shift=1,sleep=off" -smp 1)
 		;;
 	qemu-debug)

@@ -12,6 +12,7 @@
 #         qemu-6.12    Debian's 6.12 kernel, emulated, 2 CPUs
 #         qemu-6.1     Debian's 6.1 kernel, emulated, 2 CPUs
 #         qemu-icount  Debian's 6.12 kernel, 1 CPU, virtual time per instruction
+#         qemu-icount-6.1  the same with the 6.1 kernel
 #         qemu-debug   x86 6.12, SMP, PREEMPT, KASAN, lockdep, RCU, kmemleak
 #
 #   -p 'PARAM=VALUE ...'  parameters for the shuffle module
@@ -90,7 +91,7 @@ console=$run/console
 # Time is not the guest's own in some lanes: only the host watches it there.
 guest_limit=$limit host_limit=$((limit + 60))
 case $lane in
-*-time | qemu-icount) guest_limit=0 host_limit=$limit ;;
+*-time | qemu-icount*) guest_limit=0 host_limit=$limit ;;
 esac
 vmpid=
 # shellcheck disable=SC2317 # a trap

@@ -5,7 +5,11 @@
 # shuffles the matrix over AF_SHUFFLE and TCP, and shows how that went.
 #
 # usage: demo.sh [LANE] [FILE|FOLDER ...]
-#   LANE  of selftests/vm/run.sh (default qemu-6.12)
+#   LANE  of selftests/vm/run.sh (default qemu-icount)
+#
+# qemu-6.12 and qemu-6.1 become qemu-icount and qemu-icount-6.1: the same kernels
+# with a clock that counts instructions, so that a busy machine does not slow
+# the network down.
 #
 # DEMO_MBPS (10) is the rate of every link, DEMO_MEGABYTES (12) the most that is
 # taken of the files.
@@ -13,14 +17,21 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-lane=qemu-6.12
+lane=qemu-icount
 case ${1-} in
+qemu-6.12) shift ;;
+qemu-6.1)
+	lane=qemu-icount-6.1
+	shift
+	;;
 uml* | qemu-*)
 	lane=$1
 	shift
 	;;
 esac
 mbps=${DEMO_MBPS:-10}
+# As many bytes on their way in a round trip as with 25 Gb/s and 4 us.
+rtt_us=${DEMO_RTT_US:-$((100000 / mbps))}
 build=$root/build/demo
 out=$build/out
 bin=$root/build/tools
@@ -38,7 +49,7 @@ printf 'cutting files: '
 "$here/prepare.sh" "$build/matrix" "$@"
 printf 'booting lane %s\n' "$lane"
 status=0
-"$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps" -t 400 -m 1024 -o "$out" \
-	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" "$here/run.sh" || status=$?
+"$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps rtt_ns=${rtt_us}000" -t 400 -m 1024 -o "$out" \
+	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" -e "DEMO_RTT_US=$rtt_us" "$here/run.sh" || status=$?
 [ ! -e "$out/demo.svg" ] || printf 'The picture: %s\n' "$out/demo.svg"
 exit $status

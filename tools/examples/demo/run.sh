@@ -23,8 +23,7 @@ hosts=8
 param=/sys/module/shuffle/parameters/link_mbps
 mbps=${DEMO_MBPS:-$([ -e $param ] && cat $param || echo 0)}
 [ "$mbps" -gt 0 ] || mbps=10
-# As many bytes on their way in a round trip as with 25 Gb/s and 4 us.
-rtt_us=${DEMO_RTT_US:-$((100000 / mbps))}
+rtt_us=${DEMO_RTT_US:-10000}
 buffer=${DEMO_BUFFER:-1048576}	# bytes per queue
 burst=${DEMO_BURST:-9100}	# bytes that may leave a port at once
 work=$(mktemp -d /tmp/shuffle-demo.XXXXXX)
