@@ -36,7 +36,8 @@ build=$root/build/demo
 out=$build/out
 bin=$root/build/tools
 
-mkdir -p "$build" "$out" "$build/bin"
+rm -rf "$out"
+mkdir -p "$out" "$build/bin"
 printf 'building the programs\n'
 if ! make -s -C "$root/tools/examples" OUT="$bin" >"$build.log" 2>&1; then
 	cat "$build.log" >&2
@@ -47,7 +48,7 @@ for f in shuffle-cp tcp-a2a netwatch demo-report; do
 done
 printf 'cutting files: '
 "$here/prepare.sh" "$build/matrix" "$@"
-printf 'booting lane %s\n' "$lane"
+printf 'booting lane %s; all of it takes about a minute\n' "$lane"
 status=0
 "$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps rtt_ns=${rtt_us}000" -t 400 -m 1024 -o "$out" \
 	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" -e "DEMO_RTT_US=$rtt_us" "$here/run.sh" || status=$?
