@@ -13,7 +13,7 @@
  *               rotation  host i sends to (i+k) mod N, k = 1, 2, ...
  *               cold      all at once on connections made at the start
  *   -r RUN      number of this run, for the report and the random order
- *   -w ROUNDS   warm-up rounds (default 3)
+ *   -w ROUNDS   warm-up rounds (default 2)
  *   -n ROUNDS   measured rounds (default 1)
  *   -d          one connection per pair, used in both directions
  *   -l BYTES    rotation: go on when less than this is unsent (default 16384)
@@ -56,7 +56,7 @@ struct conn {
 };
 
 static enum mode mode = ALL;
-static unsigned int hadoop_c = 5, run_number = 1, warmup = 3, rounds = 1;
+static unsigned int hadoop_c = 5, run_number = 1, warmup = 2, rounds = 1;
 static bool duplex;
 static int lowat = 16384;
 
@@ -290,6 +290,15 @@ static void writable(struct conn *c)
 	}
 }
 
+/* Wake up once for the whole message. */
+static void expect(struct conn *c, uint64_t len)
+{
+	int low = len && len < SCRATCH ? (int)len : 1;
+
+	c->rx_left = len;
+	setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+}
+
 static void arm(struct conn *c)
 {
 	if (c->tx) {
@@ -298,7 +307,7 @@ static void arm(struct conn *c)
 		tx_pending += c->tx_left > 0;
 	}
 	if (c->rx) {
-		c->rx_left = matrix_len(bench_matrix, c->peer, self);
+		expect(c, matrix_len(bench_matrix, c->peer, self));
 		c->rx_done = !c->rx_left;
 		rx_pending += c->rx_left > 0;
 	}
@@ -426,7 +435,7 @@ static void host_round(void)
 			if (!c) {
 				while (accept_one()) {
 					c = &conns[conn_count - 1];
-					c->rx_left = matrix_len(bench_matrix, c->peer, self);
+					expect(c, matrix_len(bench_matrix, c->peer, self));
 				}
 				continue;
 			}

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What run.sh runs inside the kernel: all cases and transports on one rack.
+#
+# usage: guest.sh HOSTS MTU RUNS CASE...
+set -euo pipefail
+
+hosts=$1 mtu=$2 runs=$3
+shift 3
+here=tools/bench
+bin=build/tools
+read -ra ways <<<"${BENCH_WAYS:-shuffle tcp-all}"
+params=/sys/module/shuffle/parameters
+
+# tell LINK_MBPS RTT_NS - what the module takes for granted; 0: finds out
+tell()
+{
+	echo "$1" >$params/link_mbps
+	echo "$2" >$params/rtt_ns
+}
+
+# As good as TCP gets: no buffer is ever the limit, connections stay warm.
+# shellcheck disable=SC2086 # RACK: parameters of rack.sh, words
+$here/rack.sh up "$hosts" rate=25gbit mtu="$mtu" ${RACK-}
+$here/rack.sh check "$hosts"
+sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
+for ((h = 0; h < hosts; h++)); do
+	ip netns exec "h$h" sysctl -q -w \
+		net.ipv4.tcp_wmem='4096 4194304 33554432' \
+		net.ipv4.tcp_rmem='4096 4194304 33554432' \
+		net.ipv4.tcp_slow_start_after_idle=0 \
+		net.ipv4.tcp_no_metrics_save=1 \
+		net.ipv4.tcp_max_syn_backlog=65536 \
+		net.core.somaxconn=65536
+done
+
+status=0
+for ((run = 1; run <= runs; run++)); do
+	for c in "$@"; do
+		# Every run has its own skewed matrix, the same for all transports.
+		matrix=/tmp/$c.$run
+		$bin/mkmatrix "$c" "$hosts" "$run" >"$matrix"
+		for way in "${ways[@]}"; do
+			case $c/$way in
+			incast*/tcp-rotation)
+				continue	# the same as all at once
+				;;
+			*/shuffle)
+				tell 25000 4000
+				cmd=(shuffle_bench -m "$way" -v)
+				;;
+			*/shuffle-auto)
+				tell 0 0
+				cmd=(shuffle_bench -m "$way" -v)
+				;;
+			*/tcp-*)
+				cmd=(tcp_bench -m "${way#tcp-}")
+				;;
+			*)
+				echo "unknown transport $way"
+				exit 2
+				;;
+			esac
+			timeout 300 "$bin/${cmd[0]}" "${cmd[@]:1}" -c "$c" -r "$run" "$matrix" || {
+				status=1
+				echo "BENCH case=$c hosts=$hosts transport=$way run=$run ok=0"
+			}
+		done
+	done
+done
+exit $status

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The benchmark: AF_SHUFFLE beside TCP on the same racks in virtual time (lane
+# uml-time).  One boot per number of hosts and MTU; in it all transports take
+# turns.  Writes build/bench/report.json, report.txt and report.svg.
+#
+# usage: [RUNS=5] run.sh [REGEX]
+#
+#   REGEX  (or CASE=REGEX) which cases; matched against the name of the case,
+#          "uniform-24k", and against name, hosts and MTU, "uniform-24k-40-1500"
+#   RUNS   runs of each case and transport
+#   WAYS   transports, default "shuffle shuffle-auto tcp-all tcp-hadoop5
+#          tcp-rotation tcp-cold"; shuffle-auto is the module without being
+#          told link rate and round trip
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+# shellcheck source=selftests/vm/common.sh
+. "$root/selftests/vm/common.sh"
+cd "$root"
+
+regex=${1:-${CASE:-.}}
+runs=${RUNS:-5}
+ways=${WAYS:-shuffle shuffle-auto tcp-all tcp-hadoop5 tcp-rotation tcp-cold}
+out=build/bench
+case $runs in
+'' | *[!0-9]* | 0) die "RUNS must be a positive number" ;;
+esac
+
+# hosts, MTU, cases
+racks=(
+	"8 1500 uniform-256k"
+	"8 9000 uniform-256k"
+	"40 1500 uniform-24k skew50-24k incast-256k uniform-256k"
+	"40 9000 uniform-24k skew50-24k incast-256k uniform-256k"
+)
+
+mkdir -p "$out"
+make -s -C tools/lib OUT="$root/build/tools" UAPI="$root/uapi"
+make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
+
+raw=$out/raw.txt
+: >"$raw"
+status=0 any=0
+for rack in "${racks[@]}"; do
+	read -r hosts mtu cases <<<"$rack"
+	wanted=()
+	for c in $cases; do
+		if [[ $c =~ $regex || $c-$hosts-$mtu =~ $regex ]]; then wanted+=("$c"); fi
+	done
+	[ "${#wanted[@]}" -gt 0 ] || continue
+	any=1
+	note "$hosts hosts, MTU $mtu: ${wanted[*]}, $runs runs each"
+	set +e
+	selftests/vm/run.sh uml-time -p 'link_mbps=25000 rtt_ns=4000' -t 36000 -m 6000 \
+		-o "$root/$out/vm" -e "BENCH_WAYS=$ways" \
+		"$here/guest.sh" "$hosts" "$mtu" "$runs" "${wanted[@]}" |
+		awk -v "mtu=$mtu" -v "raw=$raw" '
+			/^BENCH / { print $0, "mtu=" mtu >>raw; fflush(raw)
+				for (i = 2; i <= NF; i++) { split($i, a, "="); v[a[1]] = a[2] }
+				printf "   %s, %d hosts, MTU %d, run %d: %-13s %s\n", v["case"], v["hosts"], mtu,
+					v["run"], v["transport"], v["ok"] ? v["slowdown"] : "FAILED"
+				fflush(); next }
+			{ print "   " $0; fflush() }'
+	vm=${PIPESTATUS[0]}
+	set -e
+	if [ "$vm" != 0 ]; then
+		note "the virtual machine ended with status $vm ($out/vm/console.log)"
+		status=1
+	fi
+done
+[ "$any" = 1 ] || die "no case matches '$regex'"
+
+python3 "$here/report.py" "$raw" "$out" || status=1
+echo
+cat "$out/report.txt"
+echo
+note "$out/report.json, report.txt, report.svg"
+exit "$status"
