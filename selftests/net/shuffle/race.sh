@@ -11,7 +11,7 @@
 race()
 {
 	timeout -k 5 $((RACE_SECONDS + $(tmo 100))) \
-		"$BIN/shuffle_race" "$1" "$RACE_SECONDS" "${2-1}" || fail "$1 failed"
+		"$BIN/shuffle_race" "$1" "$RACE_SECONDS" "${2-1}" || fail "$1 failed: $?"
 }
 
 # All of them beside each other, in namespaces of their own.
@@ -24,9 +24,11 @@ race_all()
 		pids+=("$!")
 		jobs_started+=("$!")
 	done
+	set --
 	for t in "${pids[@]}"; do
-		wait "$t" || fail "a race failed"
+		wait "$t" || set -- failed
 	done
+	[ $# = 0 ] || fail "a race failed"
 }
 
 # While a socket is open no attempt to unload may succeed; afterwards one does.

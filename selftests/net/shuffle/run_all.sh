@@ -9,7 +9,8 @@
 #   SHUFFLE_BIN      where the programs are (default build/tools)
 #   SHUFFLE_VERBOSE  show the log of every case
 #   SHUFFLE_TIMES    show how long cases take
-#   RACE_SECONDS     also run race.sh's races, so long each
+#   RACE_SECONDS     also run race.sh's races, so long each; in qemu-debug they
+#                    are run anyhow
 
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -21,6 +22,10 @@
 . "$here/cases_life.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
+
+case $LANE in
+qemu-debug) RACE_SECONDS=${RACE_SECONDS-20} ;;
+esac
 
 setup_all
 data_cases

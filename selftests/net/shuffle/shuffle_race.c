@@ -442,6 +442,7 @@ int main(int argc, char **argv)
 			continue;
 		if (races[i].own_ns && sht_new_netns())
 			die("namespace");
+		signal(SIGPIPE, SIG_IGN);
 		alarm(s + 2 * WAIT_MS / 1000);
 		end_ms = sht_now_ms() + s * 1000;
 		races[i].run();
