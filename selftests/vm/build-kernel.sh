@@ -31,7 +31,7 @@ out=$SHUFFLE_CACHE/build-$kind
 
 mkdir -p "$SHUFFLE_CACHE"
 exec 9>"$SHUFFLE_CACHE/lock-source"
-flock 9
+flock -n 9 || { note "waiting for another build of $kind"; flock 9; }
 want=$(sha256sum <"$patch")
 if [ "$(cat "$src/.shuffle-patched" 2>/dev/null)" != "$want" ]; then
 	note "unpacking linux-source-6.12 ($version)"
@@ -49,7 +49,7 @@ for f in $frags; do frag_files+=("$here/kernels/$f.config"); done
 stamp="$version $(cat "${frag_files[@]}" "$patch" | sha256sum)"
 
 exec 8>"$SHUFFLE_CACHE/lock-$kind"
-flock 8
+flock -n 8 || { note "waiting for another build of $kind"; flock 8; }
 if [ "$(cat "$out/.shuffle-done" 2>/dev/null)" = "$stamp" ]; then
 	echo "$out"
 	exit 0
