@@ -279,6 +279,11 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
 			    u64 room)
 {
+	/* At the start, keep for those not heard of what is theirs: otherwise all
+	 * receivers give everything to the same early senders.
+	 */
+	if (rx->unheard)
+		max_out = scale(max_out, rx->n - rx->unheard, rx->n);
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];

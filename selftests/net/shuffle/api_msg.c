@@ -257,6 +257,8 @@ static void test_deadline(void)
 	      "send: with an idle timeout");
 	WORKS(read_end(fds[0], row.op_id) == ETIMEDOUT,
 	      "idle timeout: FAILED");
+	idle = 0;
+	setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, 4);
 	row.deadline_ms = ~0ull;
 	row.op_id = next_op++;
 	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
