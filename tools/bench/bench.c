@@ -217,15 +217,25 @@ void bench_queues_read(struct bench_queues *q)
 
 static void sample(int64_t interval_ns)
 {
-	int64_t next = bench_now();
 	unsigned int i;
+	int64_t next;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1);
 	root_nl = open_netlink();
 	for (;;) {
-		/* Nothing to see between rounds: look once a millisecond. */
-		next += bench->sampling ? interval_ns : NS_PER_MS;
+		int64_t age = bench_now() - bench->start_ns;
+
+		/* Nothing to see between rounds: look once a millisecond; and
+		 * less often when a round takes long.
+		 */
+		next = bench_now();
+		if (!bench->sampling)
+			next += NS_PER_MS;
+		else if (age < 0)
+			next = bench->start_ns;
+		else
+			next += age / 2000 > interval_ns ? age / 2000 : interval_ns;
 		bench_sleep_until(next);
 		if (!bench->sampling)
 			continue;

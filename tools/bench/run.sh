@@ -37,6 +37,26 @@ racks=(
 	"40 9000 uniform-24k skew50-24k incast-256k uniform-256k"
 )
 
+# Keep the results, show one line for each.
+progress()
+{
+	local line
+	declare -A v
+
+	while read -r line; do
+		if [[ $line != 'BENCH '* ]]; then
+			printf '   %s\n' "$line"
+			continue
+		fi
+		printf '%s mtu=%s\n' "$line" "$mtu" >>"$raw"
+		v=()
+		for w in ${line#BENCH }; do v[${w%%=*}]=${w#*=}; done
+		[ "${v[ok]}" = 1 ] || v[slowdown]=FAILED
+		printf '   %s, %d hosts, MTU %d, run %d: %-13s %s\n' "${v[case]}" "${v[hosts]}" \
+			"$mtu" "${v[run]}" "${v[transport]}" "${v[slowdown]}"
+	done
+}
+
 mkdir -p "$out"
 make -s -C tools/lib OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
@@ -57,13 +77,7 @@ for rack in "${racks[@]}"; do
 	selftests/vm/run.sh uml-time -p 'link_mbps=25000 rtt_ns=4000' -t 36000 -m 6000 \
 		-o "$root/$out/vm" -e "BENCH_WAYS=$ways" \
 		"$here/guest.sh" "$hosts" "$mtu" "$runs" "${wanted[@]}" |
-		awk -v "mtu=$mtu" -v "raw=$raw" '
-			/^BENCH / { print $0, "mtu=" mtu >>raw; fflush(raw)
-				for (i = 2; i <= NF; i++) { split($i, a, "="); v[a[1]] = a[2] }
-				printf "   %s, %d hosts, MTU %d, run %d: %-13s %s\n", v["case"], v["hosts"], mtu,
-					v["run"], v["transport"], v["ok"] ? v["slowdown"] : "FAILED"
-				fflush(); next }
-			{ print "   " $0; fflush() }'
+		progress
 	vm=${PIPESTATUS[0]}
 	set -e
 	if [ "$vm" != 0 ]; then
