@@ -70,7 +70,7 @@ checkpatch_ignored()
 	local user=CAMELCASE,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,PREFER_DEFINED_ATTRIBUTE_MACRO
 	user=$user,BIT_MACRO,STRCPY,STRNCPY,CONST_STRUCT,SPLIT_STRING,CONSIDER_KSTRTO,SSCANF_TO_KSTRTO
 	user=$user,ENOSYS,ARRAY_SIZE,VOLATILE,AVOID_EXTERNS,PREFER_FALLTHROUGH,UNCOMMENTED_DEFINITION
-	user=$user,EMBEDDED_FUNCTION_NAME
+	user=$user,EMBEDDED_FUNCTION_NAME,LONG_LINE_STRING,QUOTED_WHITESPACE_BEFORE_NEWLINE,MACRO_ARG_REUSE,NAKED_SSCANF
 
 	case $1 in
 	uapi/*) echo BIT_MACRO ;;			# BIT() is not for user space
@@ -87,13 +87,15 @@ checkpatch_ignored()
 # checkpatch FILES...
 checkpatch()
 {
-	local dir f bad=0
+	local dir f said bad=0
 
 	dir=$(checkpatch_dir) || { echo "no checkpatch.pl: linux-source-6.12 is missing"; return 1; }
 	for f; do
-		perl "$dir/checkpatch.pl" --no-tree --strict --terse --show-types -q \
-			--ignore "FILE_PATH_CHANGES,$(checkpatch_ignored "$f")" -f "$f" 2>&1 |
-			grep -E ':[0-9]+: (ERROR|WARNING|CHECK)|cannot|Can.t' && bad=1
+		# From another folder: it would keep a cache in this one.
+		said=$(cd "$dir" && perl ./checkpatch.pl --no-tree --strict --terse --show-types -q \
+			--ignore "FILE_PATH_CHANGES,$(checkpatch_ignored "$f")" -f "$SHUFFLE_ROOT/$f" 2>&1 |
+			grep -E ':[0-9]+: (ERROR|WARNING|CHECK)|cannot|Can.t')
+		[ -z "$said" ] || { printf '%s\n' "${said//$SHUFFLE_ROOT\//}"; bad=1; }
 	done
 	return $bad
 }
