@@ -42,16 +42,21 @@ die()
 	exit 1
 }
 
-# shellcheck disable=SC2317 # called by the trap
-cleanup()
+no_network()
 {
 	local h
 
-	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
 	for ((h = 0; h < hosts; h++)); do
 		ip netns del "sd$h" 2>/dev/null || true
 	done
 	ip netns del sdsw 2>/dev/null || true
+}
+
+# shellcheck disable=SC2317 # called by the trap
+cleanup()
+{
+	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
+	no_network
 	rm -rf "$work"
 }
 trap cleanup EXIT
@@ -79,10 +84,13 @@ shape()
 		match ip dsfield 0xc0 0xfc flowid 10:1
 }
 
+# A new one for each protocol, so that all counters begin at 0.
 network()
 {
 	local h i mac
 
+	no_network
+	rm -f "$work/group"
 	ip netns add sdsw
 	ip -n sdsw link add name sw0 type bridge mcast_snooping 0 forward_delay 0
 	ip -n sdsw link set dev sw0 up
@@ -167,14 +175,14 @@ done
 [ -s "$matrix/sums" ] || die "$matrix/sums is missing"
 
 rm -rf "$SHUFFLE_OUT/shuffle" "$SHUFFLE_OUT/tcp"
-say "setting up $hosts hosts, links of $mbps Mb/s, round trip $rtt_us us"
-network
+say "$hosts hosts, links of $mbps Mb/s, round trip $rtt_us us"
 status=0
 for p in $protocols; do
 	case $p in
 	shuffle) say "shuffling over AF_SHUFFLE" ;;
 	tcp) say "the same messages over TCP" ;;
 	esac
+	network
 	run "$p" || status=1
 done
 {
