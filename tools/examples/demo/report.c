@@ -405,7 +405,7 @@ int main(int argc, char **argv)
 	};
 	unsigned int messages;
 	char path[4096];
-	int ok = 1, i;
+	int ok = 1, ran = 0, i;
 
 	if (argc != 2)
 		errx(2, "usage: demo-report DIR");
@@ -432,6 +432,7 @@ int main(int argc, char **argv)
 
 		if (!res->present)
 			continue;
+		ran++;
 		draw_text(&demo, res);
 		if (res->verified != messages || res->hosts_done != (int)demo.hosts)
 			ok = 0;
@@ -439,6 +440,7 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/demo.svg", demo.dir);
 	draw_svg(&demo, path);
 
+	ok &= ran > 0;
 	printf("\n%s\n", ok ? "All messages arrived intact." :
 			      "NOT all messages arrived intact: see above.");
 	return !ok;
