@@ -131,7 +131,7 @@ case $LANE in
 uml-debug*)	slow=3  size_pct=100 ;;
 uml*)		slow=1  size_pct=100 ;;
 qemu-debug)	slow=20 size_pct=10 ;;
-qemu*)		slow=6  size_pct=50 ;;
+qemu*)		slow=4  size_pct=50 ;;
 *)		slow=1  size_pct=100 ;;
 esac
 
