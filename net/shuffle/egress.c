@@ -258,7 +258,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, struct sk_bu
 		return true;
 	}
 	end = send_chunk(sn, op, rank, chunk, m->next,
-			 min(m->limit, m->next + op->ptx.unit), q);
+			 m->next + shuffle_policy_amount(m->limit - m->next, op->ptx.unit), q);
 	m->next = end;
 	op->out[rank].said_at = shuffle_now();
 	shuffle_policy_tx_update(&op->ptx, rank);

@@ -27,16 +27,19 @@ static void finished_free(struct finished *f)
 	kfree(f);
 }
 
-/* Newest last, so the search begins there. */
+/* Newest last, so the search begins there, and ends at the first that is too old. */
 static struct finished *finished_find(struct shuffle_net *sn,
 				      const struct sockaddr_shuffle *at, u64 op_id)
 {
 	struct finished *f;
 
-	list_for_each_entry_reverse(f, &sn->finished, node)
+	list_for_each_entry_reverse(f, &sn->finished, node) {
+		if (time_after(jiffies, f->expires))
+			break;
 		if (f->op_id == op_id && finished_at(f)->shs_port == at->shs_port &&
 		    shuffle_addr_is(finished_at(f), at->shs_ip_family, at->shs_addr))
 			return f;
+	}
 	return NULL;
 }
 

@@ -41,7 +41,7 @@ u32 shuffle_grant_unit(const struct shuffle_net *sn, u32 pkt)
 /* Bytes of payload that the socket can still promise to hold.  An skb costs up
  * to twice its payload, as SO_RCVBUF is doubled for.
  */
-static u64 room(struct shuffle_sock *ssk)
+static u64 room(struct shuffle_sock *ssk, u32 unit)
 {
 	s64 left = READ_ONCE(ssk->sk.sk_rcvbuf);
 	struct shuffle_op *op;
@@ -52,12 +52,13 @@ static u64 room(struct shuffle_sock *ssk)
 		hlist_for_each_entry(op, &ssk->ops[i], node)
 			if (!op->ended)
 				out += op->prx.outstanding;
-	/* however small the buffer, one unit at a time must go on */
-	if (!out && !atomic_read(&ssk->sk.sk_rmem_alloc))
-		return U32_MAX;
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
 	left -= 2 * out;
-	return left > 0 ? left / 2 : 0;
+	left = left > 0 ? left / 2 : 0;
+	/* however small the buffer, one unit at a time must go on */
+	if (!out && !atomic_read(&ssk->sk.sk_rmem_alloc))
+		left = max_t(s64, left, 2 * unit);
+	return left;
 }
 
 static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
@@ -95,7 +96,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 {
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-	u64 rtt_bytes, max_out, left;
+	u64 rtt_bytes, max_out, left, out;
 	u32 share;
 	u32 i;
 
@@ -105,7 +106,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	rtt_bytes = shuffle_route_rtt_bytes(sn);
 	/* operations share the downlink evenly */
 	max_out = div_u64(shuffle_grant_max_out(sn), share);
-	left = room(ssk);
+	left = room(ssk, op->prx.unit);
+	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
 	       SHUFFLE_NONE) {
 		struct shuffle_in *in = &op->in[i];
@@ -122,7 +124,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			}
 			list_add_tail(&in->dirty, &op->dirty);
 		}
-		left -= min_t(u64, left, op->prx.unit);
+		left -= min(left, op->prx.outstanding - out);
+		out = op->prx.outstanding;
 	}
 	if (!list_empty(&op->dirty)) {
 		send_grants(op, q);

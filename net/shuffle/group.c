@@ -83,7 +83,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
 {
 	const struct sockaddr_shuffle *self = &ssk->addr;
 	struct sockaddr_shuffle a;
-	u32 i;
+	u32 i, j;
 	int err;
 
 	for (i = 0; i < group->count; i++) {
@@ -98,6 +98,10 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
 			return -EINVAL;
 		group->member[i].addr = a;
 	}
+	for (i = 1; i < group->count; i++)
+		for (j = 0; j < i; j++)
+			if (!memcmp(&group->member[i].addr, &group->member[j].addr, sizeof(a)))
+				return -EINVAL;
 	a = group->member[group->rank].addr;
 	if (!shuffle_addr_is(&a, self->shs_ip_family, self->shs_addr) ||
 	    a.shs_port != self->shs_port)
@@ -112,7 +116,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
  * @optlen: its size
  *
  * Context: process, lock_sock held.
- * Return: 0, or -EINVAL, -EFAULT, -ENOMEM, -EBUSY (operations are running),
+ * Return: 0, or -EINVAL (also: a member twice), -EFAULT, -ENOMEM, -EBUSY (operations are running),
  * -EADDRNOTAVAIL (members[rank] is not our address) or -EAFNOSUPPORT.
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)

@@ -149,12 +149,13 @@ static void sample_rto(struct shuffle_op *op, u64 ns)
 static void progress(struct shuffle_op *op, struct shuffle_in *in, u64 now)
 {
 	in->progress_at = now;
-	in->wait_ns = shuffle_timer_rto(op);
+	/* RFC 6298: a time that was doubled holds until something is measured */
 	if (!in->rtt_at || in->have.prefix <= in->rtt_off)
 		return;
 	sample_rto(op, now - in->rtt_at);
 	shuffle_route_sample(op_net(op), now - in->rtt_at);
 	in->rtt_at = 0;
+	in->wait_ns = shuffle_timer_rto(op);
 }
 
 /* Keep bytes [start, end), all of them missing so far.  @skb: ours to keep. */

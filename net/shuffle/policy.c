@@ -288,7 +288,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 left = m->len - m->granted;
-		u64 amount = left < rx->unit ? left : rx->unit;
+		u64 amount = shuffle_policy_amount(left, rx->unit);
 		u64 window;
 
 		if (rx->kind == SHUFFLE_POLICY_HADOOP) {

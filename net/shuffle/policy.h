@@ -100,6 +100,21 @@ struct shuffle_policy_rx {
 	struct shuffle_rx_sched	*msg;
 };
 
+/**
+ * shuffle_policy_amount() - how much to take of what is left of a message
+ * @left: bytes
+ * @unit: bytes that are scheduled as one
+ *
+ * A short rest goes with the last unit: alone it would have the least priority of
+ * all, and every host would send nothing but rests at the end.
+ *
+ * Return: bytes, less than 1.5 * @unit.
+ */
+static inline u64 shuffle_policy_amount(u64 left, u32 unit)
+{
+	return left < unit + unit / 2 ? left : unit;
+}
+
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
 
 void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i);

@@ -26,7 +26,8 @@ static int netstat_show(struct seq_file *seq, void *v)
 		seq_printf(seq, " %s", mib_names[i]);
 	seq_puts(seq, "\nShuffleExt:");
 	for (i = 0; i < SHUFFLE_MIB_MAX; i++)
-		seq_printf(seq, " %lu", snmp_fold_field(sn->mib, i));
+		seq_printf(seq, " %lu", snmp_fold_field(sn->mib, i) +
+			   (i == SHUFFLE_MIB_DropUdp ? shuffle_udp_drops(sn) : 0));
 	seq_putc(seq, '\n');
 	return 0;
 }

@@ -135,6 +135,9 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 		rec->op_id = op->id;
 		rec->type = op->error ? SHUFFLE_RECORD_FAILED : SHUFFLE_RECORD_DONE;
 		rec->error = op->error;
+		if (op->error)
+			for (i = 0; i < op->prx.n; i++)
+				rec->msg_len += !op->in[i].complete || !op->out[i].acked;
 		op->end_cursor = 1;
 	}
 	if (!op->error)

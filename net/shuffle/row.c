@@ -72,7 +72,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 		return ERR_PTR(err);
 	if (op)
 		return op;
-	if (row->first_rank)
+	if (row->first_rank || !row->count)
 		return ERR_PTR(-ENOENT);
 	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
 }
@@ -87,8 +87,10 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	struct dst_entry *dst;
 	u32 payload, i;
 
-	dst = shuffle_route(sn, op->ssk, op->group, from);
-	payload = shuffle_route_payload(&op->group->member[from].addr, dst);
+	/* a packet to ourselves would be as large as the loopback's */
+	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
+	dst = shuffle_route(sn, op->ssk, op->group, i);
+	payload = shuffle_route_payload(&op->group->member[i].addr, dst);
 	dst_release(dst);
 	/* one RTT of unscheduled data, rounded up to whole packets (section
 	 * 3.3): enough to keep the link busy until the first grant, and of all
@@ -345,7 +347,8 @@ static ssize_t fill_in_order(struct row_call *c)
 		if (op->fill_rank == op->announced)
 			break;
 		left = unfilled(op, op->fill_rank);
-		n = min3(left, (u64)op->ptx.unit, (u64)iov_iter_count(c->iter));
+		n = min_t(u64, shuffle_policy_amount(left, op->ptx.unit),
+			  iov_iter_count(c->iter));
 		err = wait_room(c, false);
 		if (!err)
 			err = fill_chunk(c, op->fill_rank, n, c->iter);
@@ -387,7 +390,7 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 	}
 	err = 0;
 	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
-		u32 len = min_t(u64, fill.unit, unfilled(op, i));
+		u32 len = shuffle_policy_amount(unfilled(op, i), fill.unit);
 
 		err = wait_room(c, true);
 		if (!err)
@@ -444,7 +447,7 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	const struct shuffle_row *row;
 	ssize_t n;
 
-	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR))
+	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT))
 		return -EOPNOTSUPP;
 	if (msg->msg_namelen)
 		return -EISCONN;
@@ -470,7 +473,8 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 			shuffle_early_claim(shuffle_net(sock_net(sock->sk)), row->op_id,
 					    ntohs(c.ssk->addr.shs_port));
 		n = fill(&c);
-		if (n == -EAGAIN && row->count)
+		/* what was announced must not be announced again */
+		if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS))
 			n = 0;
 	}
 	mutex_unlock(&c.op->tx_mutex);

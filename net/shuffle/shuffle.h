@@ -53,7 +53,7 @@
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
 #define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
 #define SHUFFLE_CHUNK_FRAGS	17
-#define SHUFFLE_CHUNK_MAX	49152	/* payload bytes of a super-packet */
+#define SHUFFLE_CHUNK_MAX	32768	/* payload bytes of a super-packet; half more at most */
 #define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
 #define SHUFFLE_MIN_PAYLOAD	512	/* of a packet, whatever the path says */
 #define SHUFFLE_DEFAULT_BUF	(8 << 20)
@@ -419,6 +419,7 @@ bool shuffle_addr_is(const struct sockaddr_shuffle *a, u16 ip_family, const void
 /* udp.c */
 int shuffle_udp_open(struct shuffle_net *sn);
 void shuffle_udp_close(struct shuffle_net *sn);
+unsigned long shuffle_udp_drops(struct shuffle_net *sn);
 
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,

@@ -44,16 +44,29 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 	trace_shuffle_resend_out(op, rank, start, end - start);
 }
 
-/* Due is what has waited long enough; it waits twice as long the next time. */
-static bool due(u64 since, u64 *wait, u64 now, u64 *next)
+/* Due is what has waited long enough, and @more; it waits twice as long the next
+ * time.
+ */
+static bool due(u64 since, u64 *wait, u64 more, u64 now, u64 *next)
 {
-	if (now - since < *wait) {
-		*next = min(*next, since + *wait);
+	if (now - since < *wait + more) {
+		*next = min(*next, since + *wait + more);
 		return false;
 	}
 	*wait = min_t(u64, *wait * 2, SHUFFLE_RTO_MAX_NS);
-	*next = min(*next, now + *wait);
+	*next = min(*next, now + *wait + more);
 	return true;
+}
+
+/* How long what is granted to this host can be on its way through a full downlink,
+ * behind a sender that has as much to send to others.
+ */
+static u64 queue_time(const struct shuffle_op *op)
+{
+	const struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	u64 bytes = max(shuffle_route_rtt_bytes(sn), 1ULL);
+
+	return 2 * div64_u64(op->prx.outstanding * shuffle_route_rtt(sn), bytes);
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
@@ -62,7 +75,7 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	struct shuffle_in *in = &op->in[rank];
 	struct shuffle_range gap;
-	u64 from;
+	u64 from, more;
 	int n;
 
 	if (in->complete)
@@ -72,7 +85,9 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	/* nothing asked for, nothing missing */
 	if (m->heard && m->len && m->granted <= m->received)
 		return;
-	if (!due(in->progress_at, &in->wait_ns, now, next))
+	/* A gap is a loss; silence may be a queue. */
+	more = in->have.n || !m->heard ? 0 : queue_time(op);
+	if (!due(in->progress_at, &in->wait_ns, more, now, next))
 		return;
 	in->progress_at = now;
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
@@ -100,7 +115,7 @@ static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		return;
 	if (!out->wait_ns)
 		out->wait_ns = 2 * shuffle_timer_rto(op);
-	if (!due(out->said_at, &out->wait_ns, now, next))
+	if (!due(out->said_at, &out->wait_ns, 0, now, next))
 		return;
 	SHUFFLE_INC(sn, ProbeOut);
 	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);

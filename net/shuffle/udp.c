@@ -56,6 +56,14 @@ static void udp_error_report(struct sock *sk)
 	sk->sk_err = 0;
 }
 
+/* ICMP errors quote a source port that no socket is bound to; let them find us,
+ * so that "fragmentation needed" reaches the route.
+ */
+static int udp_err_lookup(struct sock *sk, struct sk_buff *skb)
+{
+	return 0;
+}
+
 static int set_int(struct socket *sock, int level, int name, int val)
 {
 	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(&val), sizeof(val));
@@ -101,6 +109,7 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	sk->sk_data_ready = udp_data_ready;
 	sk->sk_write_space = udp_write_space;
 	sk->sk_error_report = udp_error_report;
+	WRITE_ONCE(udp_sk(sk)->encap_err_lookup, udp_err_lookup);
 	write_unlock_bh(&sk->sk_callback_lock);
 
 	err = kernel_bind(sock, (struct sockaddr *)&ss,
@@ -175,6 +184,7 @@ void shuffle_udp_close(struct shuffle_net *sn)
 		WRITE_ONCE(sk->sk_data_ready, sn->udp_data_ready);
 		WRITE_ONCE(sk->sk_write_space, sn->udp_write_space);
 		WRITE_ONCE(sk->sk_error_report, sn->udp_error_report);
+		WRITE_ONCE(udp_sk(sk)->encap_err_lookup, NULL);
 		write_unlock_bh(&sk->sk_callback_lock);
 	}
 	if (!any)
@@ -186,4 +196,23 @@ void shuffle_udp_close(struct shuffle_net *sn)
 			sock_release(sn->udp[i]);
 		sn->udp[i] = NULL;
 	}
+}
+
+/**
+ * shuffle_udp_drops() - datagrams that found the UDP receive buffer full
+ * @sn: namespace
+ *
+ * Context: process.
+ */
+unsigned long shuffle_udp_drops(struct shuffle_net *sn)
+{
+	unsigned long n = 0;
+	int i;
+
+	mutex_lock(&sn->udp_mutex);
+	for (i = 0; i < 2; i++)
+		if (sn->udp[i])
+			n += atomic_read(&sn->udp[i]->sk->sk_drops);
+	mutex_unlock(&sn->udp_mutex);
+	return n;
 }

@@ -47,9 +47,8 @@ enum shuffle_wire_type {
 };
 
 /* flags of DATA */
-#define SHUFFLE_FLAG_RETRANS	0x01	/* sent before */
-#define SHUFFLE_FLAG_PROBE	0x02	/* sender waits for the ACK */
-#define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_PROBE)
+#define SHUFFLE_FLAG_PROBE	0x01	/* sender waits for the ACK */
+#define SHUFFLE_FLAGS_DATA	SHUFFLE_FLAG_PROBE
 
 /**
  * struct shuffle_wire - one record, host byte order

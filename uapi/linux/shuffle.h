@@ -137,7 +137,8 @@ enum {
 /**
  * struct shuffle_record - what recvmsg() returns, one for each piece
  * @op_id: the operation
- * @msg_len: DATA: length of the whole message
+ * @msg_len: DATA: length of the whole message; FAILED: number of MISSING records
+ *	that follow, in this call or the next ones
  * @offset: DATA: where in the message this piece begins
  * @len: DATA: bytes of this piece, which follow those of the record before
  * @rank: DATA: sender; MISSING: the member in question

@@ -35,7 +35,7 @@ static const struct round_trip round_trips[] = {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
 		.a = 5ULL << 32, .b = 5ULL << 32 }, 40 },
 	{ "DATA, sent again", {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_RETRANS, .nonce = 7,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
 		.payload = 10, .a = 20, .b = 10 }, 40 },
 	{ "GRANT", {
 		.type = SHUFFLE_GRANT, .src_rank = 0x1234, .dst_rank = 0x5678,
