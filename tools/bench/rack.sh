@@ -41,7 +41,8 @@ addr4() { printf '10.18.%d.%d' $((($1 + 1) / 256)) $((($1 + 1) % 256)); }
 addr6() { printf 'fd18::%x' $(($1 + 1)); }
 mac() { printf '02:18:00:00:%02x:%02x' $((($1 + 1) / 256)) $((($1 + 1) % 256)); }
 
-# qdiscs DEV BUFFER DELAY - commands for tc -batch; DELAY 0 for none
+# qdiscs DEV BUFFER DELAY QUEUE - commands for tc -batch; DELAY 0 for none, QUEUE
+# is the qdisc of band 1
 qdiscs()
 {
 	local dev=$1 buf=$2 parent=root
@@ -54,7 +55,7 @@ qdiscs()
 	qdisc add dev $dev $parent handle 2: tbf rate $rate burst $burst limit $buf
 	qdisc add dev $dev parent 2:1 handle 3: prio bands 2 priomap 1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1
 	qdisc add dev $dev parent 3:1 handle 10: bfifo limit $control
-	qdisc add dev $dev parent 3:2 handle 11: bfifo limit $buf
+	qdisc add dev $dev parent 3:2 handle 11: $4
 	filter add dev $dev parent 3: protocol ip prio 1 u32 match ip tos 0xc0 0xc0 flowid 3:1
 	END
 	case $family in
@@ -90,7 +91,7 @@ rack_up()
 		echo "link set p$i up"
 	done >"$tmp/ports"
 	ip -batch "$tmp/ports"
-	for ((i = 0; i < n; i++)); do qdiscs "p$i" "$buffer" "$delay"; done >"$tmp/qdiscs"
+	for ((i = 0; i < n; i++)); do qdiscs "p$i" "$buffer" "$delay" "bfifo limit $buffer"; done >"$tmp/qdiscs"
 	tc -batch "$tmp/qdiscs"
 	for ((i = 0; i < n; i++)); do echo "fdb replace $(mac "$i") dev p$i master static"; done >"$tmp/fdb"
 	bridge -batch "$tmp/fdb"
@@ -101,7 +102,7 @@ rack_up()
 		*6*) echo "neigh replace $(addr6 "$j") lladdr $(mac "$j") dev eth0 nud permanent" ;;
 		esac
 	done >"$tmp/neigh"
-	qdiscs eth0 "$hostbuffer" "$hostdelay" >"$tmp/host-qdiscs"
+	qdiscs eth0 "$hostbuffer" "$hostdelay" "$hostqueue" >"$tmp/host-qdiscs"
 	for ((i = 0; i < n; i++)); do
 		{
 			echo "link set lo up"
@@ -123,8 +124,11 @@ rack_up()
 
 rack_down()
 {
-	local ns
+	local ns link
 
+	for link in $(ip -o link show type veth | awk -F'[ @:]+' '$2 ~ /^p[0-9]+$/ { print $2 }'); do
+		ip link del "$link"
+	done
 	for ns in $(ip netns list | awk '/^h[0-9]+/ { print $1 }'); do
 		ip netns del "$ns"
 	done
@@ -157,13 +161,14 @@ rack_show()
 
 cmd=${1:?usage: rack.sh up HOSTS [name=value ...] | down | check HOSTS | show HOSTS}
 hosts=${2:-0}
-rate=25gbit mtu=1500 buffer=1000000 hostbuffer=64000000 control=64000 delay=2us hostdelay=0 family=4
+rate=25gbit mtu=1500 buffer=1000000 hostbuffer=64000000 control=64000 delay=2us hostdelay=0 hostqueue='' family=4
 for arg in "${@:3}"; do
 	case $arg in
-	rate=* | mtu=* | buffer=* | hostbuffer=* | control=* | delay=* | hostdelay=* | family=*) declare "$arg" ;;
+	rate=* | mtu=* | buffer=* | hostbuffer=* | control=* | delay=* | hostdelay=* | hostqueue=* | family=*) declare "$arg" ;;
 	*) die "unknown parameter $arg" ;;
 	esac
 done
+hostqueue=${hostqueue:-bfifo limit $hostbuffer}
 # Room for one packet at least, less than a super-packet.
 burst=9100
 case $cmd in

@@ -11,8 +11,10 @@
 #          "uniform-24k", and against name, hosts and MTU, "uniform-24k-40-1500"
 #   RUNS   runs of each case and transport
 #   WAYS   transports, default "shuffle shuffle-auto tcp-all tcp-hadoop5
-#          tcp-rotation tcp-cold"; shuffle-auto is the module without being
-#          told link rate and round trip
+#          tcp-rotation tcp-cold tcp-all-fifo"; shuffle-auto is the module
+#          without being told link rate and round trip; -fifo: the hosts' own
+#          queues are FIFOs instead of fq
+#   KEEP   not empty: add to the results that are there, replacing equal ones
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +25,7 @@ cd "$root"
 
 regex=${1:-${CASE:-.}}
 runs=${RUNS:-5}
-ways=${WAYS:-shuffle shuffle-auto tcp-all tcp-hadoop5 tcp-rotation tcp-cold}
+ways=${WAYS:-shuffle shuffle-auto tcp-all tcp-hadoop5 tcp-rotation tcp-cold tcp-all-fifo}
 out=build/bench
 case $runs in
 '' | *[!0-9]* | 0) die "RUNS must be a positive number" ;;
@@ -62,7 +64,8 @@ make -s -C tools/lib OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
 
 raw=$out/raw.txt
-: >"$raw"
+rm -f "$out"/report.*
+[ -n "${KEEP-}" ] || : >"$raw"
 status=0 any=0
 for rack in "${racks[@]}"; do
 	read -r hosts mtu cases <<<"$rack"
@@ -87,7 +90,7 @@ for rack in "${racks[@]}"; do
 done
 [ "$any" = 1 ] || die "no case matches '$regex'"
 
-python3 "$here/report.py" "$raw" "$out" || status=1
+python3 "$here/report.py" "$raw" "$out" || die "nothing was measured"
 echo
 cat "$out/report.txt"
 echo

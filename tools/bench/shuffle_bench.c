@@ -7,7 +7,7 @@
  *
  * usage: shuffle_bench [options] MATRIX
  *   -c NAME     name of the case, for the report
- *   -m NAME     name of the transport, for the report (default shuffle)
+ *   -t NAME     name of the transport, for the report (default shuffle)
  *   -r RUN      number of this run, for the report
  *   -w ROUNDS   warm-up rounds (default 1)
  *   -n ROUNDS   measured rounds (default 1)
@@ -272,7 +272,7 @@ static void sum_counters(char *text, size_t size)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench [-c NAME] [-m NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-b BYTES] [-s NS] [-R BPS] [-T NS] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench [-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-b BYTES] [-s NS] [-R BPS] [-T NS] [-v] MATRIX\n");
 	exit(2);
 }
 
@@ -285,10 +285,10 @@ int main(int argc, char **argv)
 	char text[4096];
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "c:m:r:w:n:b:s:R:T:v")) != -1) {
+	while ((opt = getopt(argc, argv, "c:t:r:w:n:b:s:R:T:v")) != -1) {
 		switch (opt) {
 		case 'c': bench_case = optarg; break;
-		case 'm': name = optarg; break;
+		case 't': name = optarg; break;
 		case 'r': run_number = strtoul(optarg, NULL, 10); break;
 		case 'w': warmup = strtoul(optarg, NULL, 10); break;
 		case 'n': rounds = strtoul(optarg, NULL, 10); break;

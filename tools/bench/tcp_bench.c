@@ -11,12 +11,15 @@
  *   -m MODE     all       every message at once
  *               hadoopC   a receiver pulls from C random senders at a time
  *               rotation  host i sends to (i+k) mod N, k = 1, 2, ...
+ *               pairwise  the same, but step k + 1 waits for the message that
+ *                         host i receives in step k, as MPI libraries do
  *               cold      all at once on connections made at the start
+ *   -t NAME     name of the transport, for the report (default tcp-MODE)
  *   -r RUN      number of this run, for the report and the random order
  *   -w ROUNDS   warm-up rounds (default 2)
  *   -n ROUNDS   measured rounds (default 1)
  *   -d          one connection per pair, used in both directions
- *   -l BYTES    rotation: go on when less than this is unsent (default 16384)
+ *   -l BYTES    rotation, pairwise: go on when less than this is unsent (default 16384)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
  */
@@ -42,7 +45,7 @@
 /* Virtual time is free; a round that takes longer has failed. */
 #define ROUND_LIMIT	(30 * NS_PER_S)
 
-enum mode { ALL, HADOOP, ROTATION, COLD };
+enum mode { ALL, HADOOP, ROTATION, PAIRWISE, COLD };
 
 /* A descriptor; with -d the same one sends and receives. */
 struct conn {
@@ -93,7 +96,7 @@ static void tune(int fd)
 	int one = 1;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (mode == ROTATION)
+	if (mode == ROTATION || mode == PAIRWISE)
 		setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &lowat, sizeof(lowat));
 }
 
@@ -179,11 +182,15 @@ static unsigned int wanted_conns(void)
 	return (duplex ? 1 : 2) * (bench_hosts - 1);
 }
 
+static void rotate(void);
+
 static void received(struct conn *c)
 {
 	c->rx_done = true;
 	bench->host[self].last_ns = bench_now();
 	rx_pending--;
+	if (mode == PAIRWISE)
+		rotate();
 	if (mode != HADOOP)
 		return;
 	while (order_next < bench_hosts - 1) {
@@ -268,6 +275,8 @@ static void rotate(void)
 			epoll_ctl(epfd, EPOLL_CTL_MOD, c->fd, &ev);
 			return;
 		}
+		if (mode == PAIRWISE && !in[(self + bench_hosts - step) % bench_hosts]->rx_done)
+			return;
 		step++;
 	}
 }
@@ -284,6 +293,7 @@ static void writable(struct conn *c)
 			do_write(c);
 		break;
 	case ROTATION:
+	case PAIRWISE:
 		if (step < bench_hosts && out[(self + step) % bench_hosts] == c)
 			rotate();
 		break;
@@ -381,6 +391,7 @@ static void start(void)
 		}
 		break;
 	case ROTATION:
+	case PAIRWISE:
 		rotate();
 		break;
 	}
@@ -493,7 +504,7 @@ static void host_main(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: tcp_bench [-c NAME] [-m all|hadoopC|rotation|cold] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-d] [-l BYTES] [-s NS] [-R BPS] [-T NS] MATRIX\n");
+	fprintf(stderr, "usage: tcp_bench [-c NAME] [-m all|hadoopC|rotation|pairwise|cold] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-d] [-l BYTES] [-s NS] [-R BPS] [-T NS] MATRIX\n");
 	exit(2);
 }
 
@@ -502,11 +513,12 @@ int main(int argc, char **argv)
 	struct rlimit files = { 65536, 65536 };
 	double rate = 25e9, rtt = 4000;
 	long long interval = 2000;
+	const char *transport = NULL;
 	char name[32] = "tcp-all";
 	int opt, failed = 0;
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "c:m:r:w:n:dl:s:R:T:")) != -1) {
+	while ((opt = getopt(argc, argv, "c:m:t:r:w:n:dl:s:R:T:")) != -1) {
 		switch (opt) {
 		case 'c': bench_case = optarg; break;
 		case 'm':
@@ -517,11 +529,14 @@ int main(int argc, char **argv)
 				mode = HADOOP, hadoop_c = atoi(optarg + 6);
 			else if (!strcmp(optarg, "rotation"))
 				mode = ROTATION;
+			else if (!strcmp(optarg, "pairwise"))
+				mode = PAIRWISE;
 			else if (!strcmp(optarg, "cold"))
 				mode = COLD;
 			else
 				usage();
 			break;
+		case 't': transport = optarg; break;
 		case 'r': run_number = strtoul(optarg, NULL, 10); break;
 		case 'w': warmup = strtoul(optarg, NULL, 10); break;
 		case 'n': rounds = strtoul(optarg, NULL, 10); break;
@@ -533,7 +548,7 @@ int main(int argc, char **argv)
 		default: usage();
 		}
 	}
-	if (optind + 1 != argc || (duplex && mode != ALL && mode != ROTATION))
+	if (optind + 1 != argc || (duplex && (mode == HADOOP || mode == COLD)))
 		usage();
 	setrlimit(RLIMIT_NOFILE, &files);
 	bench_init(matrix_read(argv[optind]));
@@ -570,7 +585,7 @@ int main(int argc, char **argv)
 		bench->sampling = 0;
 		bench_wait();
 		bench_queues_read(&after);
-		if (i >= warmup && bench_report(name, run_number + i - warmup, rate, rtt,
+		if (i >= warmup && bench_report(transport ? transport : name, run_number + i - warmup, rate, rtt,
 						&before, &after, ""))
 			failed = 1;
 	}
