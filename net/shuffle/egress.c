@@ -83,6 +83,18 @@ void shuffle_egress_room(struct shuffle_net *sn)
 		tasklet_schedule(&sn->egress);
 }
 
+/**
+ * shuffle_egress_force() - send one super-packet whatever is queued
+ * @sn: namespace
+ *
+ * Context: any.
+ */
+void shuffle_egress_force(struct shuffle_net *sn)
+{
+	WRITE_ONCE(sn->egress_forced, true);
+	tasklet_schedule(&sn->egress);
+}
+
 static struct shuffle_chunk *chunk_at(struct shuffle_op *op, u32 rank, u64 off)
 {
 	struct shuffle_chunk *chunk;
@@ -316,8 +328,9 @@ static void egress_run(struct tasklet_struct *t)
 	for (;;) {
 		/* pairs with shuffle_egress_room() */
 		smp_mb();
-		if (queued(sn) >= egress_limit(sn))
+		if (queued(sn) >= egress_limit(sn) && !READ_ONCE(sn->egress_forced))
 			return;
+		WRITE_ONCE(sn->egress_forced, false);
 		if (n++ == SHUFFLE_EGRESS_BURST) {
 			/* nobody queues here (a device without qdisc): let
 			 * others have the CPU
@@ -337,7 +350,7 @@ void shuffle_egress_init(struct shuffle_net *sn)
 	tasklet_setup(&sn->egress, egress_run);
 }
 
-/* No socket is left, and no packet of ours calls back any more. */
+/* No socket is left, so nothing schedules it any more. */
 void shuffle_egress_exit(struct shuffle_net *sn)
 {
 	tasklet_kill(&sn->egress);

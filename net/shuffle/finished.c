@@ -4,15 +4,18 @@
  * was lost, even when the process has gone, and keep an id from being used twice.
  * Bounded in number and time; guarded by sn->finished_lock.
  */
+#include <linux/hash.h>
 #include <linux/slab.h>
 
 #include "shuffle.h"
 
 struct finished {
 	struct list_head		node;
+	struct hlist_node		hash;
 	struct shuffle_group_obj	*group;
 	u64				op_id;
 	unsigned long			expires;
+	u32				cost;
 	bool				complete;
 };
 
@@ -27,20 +30,55 @@ static void finished_free(struct finished *f)
 	kfree(f);
 }
 
-/* Newest last, so the search begins there, and ends at the first that is too old. */
+static struct hlist_head *bucket(struct shuffle_net *sn, u64 op_id)
+{
+	return &sn->finished_hash[hash_64(op_id, SHUFFLE_FINISHED_BITS)];
+}
+
 static struct finished *finished_find(struct shuffle_net *sn,
 				      const struct sockaddr_shuffle *at, u64 op_id)
 {
 	struct finished *f;
 
-	list_for_each_entry_reverse(f, &sn->finished, node) {
-		if (time_after(jiffies, f->expires))
-			break;
+	hlist_for_each_entry(f, bucket(sn, op_id), hash)
 		if (f->op_id == op_id && finished_at(f)->shs_port == at->shs_port &&
 		    shuffle_addr_is(finished_at(f), at->shs_ip_family, at->shs_addr))
 			return f;
-	}
 	return NULL;
+}
+
+/* Forget what is too old or too much.  Process context. */
+static void finished_trim(struct shuffle_net *sn)
+{
+	u32 max = READ_ONCE(shuffle_params.finished_max);
+	struct finished *f, *tmp;
+	LIST_HEAD(old);
+
+	spin_lock_bh(&sn->finished_lock);
+	list_for_each_entry_safe(f, tmp, &sn->finished, node) {
+		if (sn->finished_n <= max && time_before(jiffies, f->expires))
+			break;
+		list_move(&f->node, &old);
+		hlist_del(&f->hash);
+		sn->finished_n -= f->cost;
+	}
+	if (!list_empty(&sn->finished))
+		schedule_delayed_work(&sn->finished_work, HZ);
+	spin_unlock_bh(&sn->finished_lock);
+	list_for_each_entry_safe(f, tmp, &old, node)
+		finished_free(f);
+}
+
+static void finished_work(struct work_struct *work)
+{
+	finished_trim(container_of(to_delayed_work(work), struct shuffle_net, finished_work));
+}
+
+void shuffle_finished_init(struct shuffle_net *sn)
+{
+	INIT_LIST_HEAD(&sn->finished);
+	spin_lock_init(&sn->finished_lock);
+	INIT_DELAYED_WORK(&sn->finished_work, finished_work);
 }
 
 /**
@@ -72,11 +110,8 @@ bool shuffle_finished_exists(struct shuffle_net *sn, const struct sockaddr_shuff
  */
 void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op)
 {
-	u32 max = READ_ONCE(shuffle_params.finished_max);
-	struct finished *f, *tmp;
-	LIST_HEAD(old);
+	struct finished *f = kmalloc(sizeof(*f), GFP_KERNEL | __GFP_NOWARN);
 
-	f = kmalloc(sizeof(*f), GFP_KERNEL | __GFP_NOWARN);
 	if (!f)
 		return;
 	f->group = op->group;
@@ -84,19 +119,15 @@ void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op)
 	f->op_id = op->id;
 	f->expires = jiffies + READ_ONCE(shuffle_params.finished_secs) * HZ;
 	f->complete = !op->incomplete;
+	/* it keeps its group: large ones count more */
+	f->cost = 1 + op->group->count / 16;
 
 	spin_lock_bh(&sn->finished_lock);
 	list_add_tail(&f->node, &sn->finished);
-	sn->finished_n++;
-	list_for_each_entry_safe(f, tmp, &sn->finished, node) {
-		if (sn->finished_n <= max && time_before(jiffies, f->expires))
-			break;
-		list_move(&f->node, &old);
-		sn->finished_n--;
-	}
+	hlist_add_head(&f->hash, bucket(sn, f->op_id));
+	sn->finished_n += f->cost;
 	spin_unlock_bh(&sn->finished_lock);
-	list_for_each_entry_safe(f, tmp, &old, node)
-		finished_free(f);
+	finished_trim(sn);
 }
 
 /**
@@ -150,8 +181,10 @@ void shuffle_finished_purge(struct shuffle_net *sn)
 {
 	struct finished *f, *tmp;
 
+	cancel_delayed_work_sync(&sn->finished_work);
 	list_for_each_entry_safe(f, tmp, &sn->finished, node) {
 		list_del(&f->node);
+		hlist_del(&f->hash);
 		finished_free(f);
 	}
 	sn->finished_n = 0;

@@ -33,7 +33,7 @@ u64 shuffle_grant_max_out(const struct shuffle_net *sn)
 u32 shuffle_grant_unit(const struct shuffle_net *sn, u32 pkt)
 {
 	u64 half = shuffle_route_rtt_bytes(sn) / 2;
-	u32 n = min_t(u64, half, SHUFFLE_CHUNK_MAX) / pkt;
+	u32 n = (u32)min_t(u64, half, SHUFFLE_CHUNK_MAX) / pkt;
 
 	return max(n, 1U) * pkt;
 }
@@ -85,6 +85,30 @@ static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
 }
 
 /**
+ * shuffle_grant_pressure() - memory is what holds the socket back
+ * @ssk: socket
+ *
+ * Whole messages may never fit: let the reader have parts.
+ */
+void shuffle_grant_pressure(struct shuffle_sock *ssk)
+{
+	struct shuffle_op *op;
+	u32 rank;
+	int i;
+
+	if (!ssk->pressure) {
+		ssk->pressure = true;
+		SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), Pressure);
+	}
+	if (!list_empty(&ssk->ready))
+		return;
+	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
+		hlist_for_each_entry(op, &ssk->ops[i], node)
+			for (rank = 0; !op->ended && rank < op->prx.n; rank++)
+				shuffle_in_queue(op, rank);
+}
+
+/**
  * shuffle_grant_op() - grant what may be granted now
  * @op: operation
  * @q: packets
@@ -120,7 +144,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			if (op->prx.msg[i].received == in->granted_sent) {
 				/* nothing was on its way: the wait begins now */
 				in->progress_at = now;
-				in->wait_ns = shuffle_timer_rto(op);
+				if (op->srtt_ns || !in->wait_ns)
+					in->wait_ns = shuffle_timer_rto(op);
 			}
 			list_add_tail(&in->dirty, &op->dirty);
 		}
@@ -131,18 +156,10 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 		send_grants(op, q);
 		shuffle_timer_start(op);
 	}
-	if (left >= op->prx.unit || !op->prx.heap.n || op->prx.outstanding >= max_out)
-		return;
-	/* Memory is what holds grants back.  Whole messages may never fit: let
-	 * the reader have parts.
-	 */
-	if (!ssk->pressure) {
-		ssk->pressure = true;
-		SHUFFLE_INC(sn, Pressure);
-	}
-	if (list_empty(&ssk->ready))
-		for (i = 0; i < op->prx.n; i++)
-			shuffle_in_queue(op, i);
+	/* one grant is less than 1.5 units: shuffle_policy_amount() */
+	if (left < op->prx.unit + op->prx.unit / 2 && op->prx.heap.n &&
+	    op->prx.outstanding < max_out)
+		shuffle_grant_pressure(ssk);
 }
 
 /**

@@ -146,11 +146,12 @@ static void sample_rto(struct shuffle_op *op, u64 ns)
 	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
 }
 
-static void progress(struct shuffle_op *op, struct shuffle_in *in, u64 now)
+static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u64 now)
 {
 	in->progress_at = now;
 	/* RFC 6298: a time that was doubled holds until something is measured */
-	if (!in->rtt_at || in->have.prefix <= in->rtt_off)
+	/* only a packet that begins behind the old grant was sent for the new one */
+	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
 	sample_rto(op, now - in->rtt_at);
 	shuffle_route_sample(op_net(op), now - in->rtt_at);
@@ -211,10 +212,12 @@ static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start
 		if (err) {
 			if (kept)
 				kfree_skb(part);
-			if (err == -ENOSPC)
+			if (err == -ENOSPC) {
 				SHUFFLE_INC(sn, DropIslands);
-			else
+			} else {
 				SHUFFLE_INC(sn, DropMem);
+				shuffle_grant_pressure(op->ssk);
+			}
 			break;
 		}
 		kept = true;
@@ -274,9 +277,14 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			return false;
 		}
 		/* grants keep within the buffer; unscheduled data may not */
-		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) > 2 * READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
-			SHUFFLE_INC(sn, DropRcvbuf);
-			return false;
+		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) >
+		    2LL * READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
+			shuffle_grant_pressure(op->ssk);
+			/* what comes next in order lets the reader go on */
+			if (w->b > in->have.prefix || !list_empty(&op->ssk->ready)) {
+				SHUFFLE_INC(sn, DropRcvbuf);
+				return false;
+			}
 		}
 		SHUFFLE_PIECE(skb)->base = w->b;
 		SHUFFLE_PIECE(skb)->data = data;
@@ -284,7 +292,7 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		prefix = in->have.prefix;
 		kept = take(op, w->src_rank, skb, w->b, len);
 		if (in->have.prefix > prefix)
-			progress(op, in, now);
+			progress(op, in, stride, now);
 	}
 	if (in->have.bytes == m->len)
 		message_complete(op, w->src_rank, q);

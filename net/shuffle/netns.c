@@ -29,8 +29,7 @@ static int __net_init shuffle_net_init(struct net *net)
 	for (i = 0; i < SHUFFLE_PORT_BUCKETS; i++)
 		INIT_HLIST_HEAD(&sn->ports[i]);
 	atomic_set(&sn->rx_ops, 0);
-	INIT_LIST_HEAD(&sn->finished);
-	spin_lock_init(&sn->finished_lock);
+	shuffle_finished_init(sn);
 	shuffle_early_init(sn);
 	shuffle_egress_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
@@ -47,8 +46,8 @@ static void __net_exit shuffle_net_exit(struct net *net)
 {
 	struct shuffle_net *sn = shuffle_net(net);
 
-	shuffle_udp_close(sn);
 	shuffle_egress_exit(sn);
+	shuffle_udp_close(sn);
 	shuffle_early_exit(sn);
 	shuffle_finished_purge(sn);
 	shuffle_proc_exit(sn);

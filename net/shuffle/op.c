@@ -286,16 +286,19 @@ void shuffle_op_unlink(struct shuffle_op *op)
 		op->ended = true;
 		op->error = ECANCELED;
 	}
-	hlist_del_init(&op->node);
-	ssk->nr_ops--;
 	list_del_init(&op->end.node);
 	for (i = 0; i < op->prx.n; i++) {
 		list_del_init(&op->in[i].ready.node);
 		shuffle_in_purge(op, i);
 	}
 	spin_unlock_bh(&ssk->lock);
-	hrtimer_cancel(&op->timer);
+	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_finished_add(sn, op);
+	spin_lock_bh(&ssk->lock);
+	hlist_del_init(&op->node);
+	ssk->nr_ops--;
+	spin_unlock_bh(&ssk->lock);
+	hrtimer_cancel(&op->timer);
 	shuffle_op_put(op);
 }
 

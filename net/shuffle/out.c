@@ -99,6 +99,7 @@ void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_b
 	};
 
 	shuffle_xmit_record(op_net(op), op->ssk, op->group, rank, &w, q);
+	out->resaid = out->said_at;
 	out->said_at = shuffle_now();
 	SHUFFLE_INC(op_net(op), AnnounceOut);
 }
@@ -139,7 +140,7 @@ void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 
 	op->progress_at = now;
 	if (out->acked)
 		return;
-	if (out->said_at && !out->granted)
+	if (!out->resaid && !out->granted && now > out->said_at)
 		shuffle_route_sample(op_net(op), now - out->said_at);
 	if (w->b)
 		shuffle_out_free_below(op, w->src_rank, w->b);
@@ -240,9 +241,7 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	retransmit(op, rank, w->a, min(end, m->next));
-	if (end > out->granted) {
-		out->granted = end;
-		shuffle_out_limit(op, rank);
-	}
+	out->granted = max(out->granted, end);
+	shuffle_out_limit(op, rank);
 	shuffle_egress_kick(op);
 }

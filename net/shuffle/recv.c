@@ -279,7 +279,7 @@ int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, in
 			break;
 		err = 0;
 	}
-	if (c.left != len) {
+	if (c.n) {
 		/* room has been made */
 		__skb_queue_head_init(&q);
 		spin_lock_bh(&c.ssk->lock);
@@ -290,8 +290,9 @@ int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, in
 	release_sock(sk);
 
 	msg->msg_namelen = 0;
-	if (c.n)
-		put_cmsg(msg, SOL_SHUFFLE, SHUFFLE_CMSG_RECORDS, c.n * sizeof(*c.rec), c.rec);
+	if (c.n && put_cmsg(msg, SOL_SHUFFLE, SHUFFLE_CMSG_RECORDS,
+			    c.n * sizeof(*c.rec), c.rec))
+		err = -EFAULT;
 	kvfree(c.rec);
 	return err ?: (int)(min_t(size_t, len, INT_MAX) - c.left);
 }

@@ -47,15 +47,19 @@ static const struct shuffle_row *find_row(struct msghdr *msg)
 	return row;
 }
 
-static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row)
+static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
+				 size_t len)
 {
 	struct shuffle_op *op;
+	u64 sum = 0;
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < row->count; i++)
+	for (i = 0; i < row->count; i++) {
 		if (row->lens[i] > SHUFFLE_MAX_LEN)
 			return ERR_PTR(-EINVAL);
+		sum += row->lens[i];
+	}
 
 	spin_lock_bh(&ssk->lock);
 	op = shuffle_op_find(ssk, row->op_id);
@@ -74,6 +78,13 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 		return op;
 	if (row->first_rank || !row->count)
 		return ERR_PTR(-ENOENT);
+	/* what cannot work must not leave an operation behind */
+	spin_lock_bh(&ssk->lock);
+	if (ssk->group && row->count > ssk->group->count)
+		err = -EMSGSIZE;
+	spin_unlock_bh(&ssk->lock);
+	if (err || len > sum)
+		return ERR_PTR(-EMSGSIZE);
 	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
 }
 
@@ -96,9 +107,13 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	 * 3.3): enough to keep the link busy until the first grant, and of all
 	 * the data only this can overflow a port
 	 */
+	for (i = 0; i < from; i++)
+		shuffle_heap_remove(&op->ptx.heap, i);
 	shuffle_policy_unscheduled(&op->ptx, from, to,
 				   shuffle_route_rtt_bytes(sn), payload,
 				   SHUFFLE_UNSCHED_MAX);
+	for (i = 0; i < from; i++)
+		shuffle_out_limit(op, i);
 	for (i = from; i < to; i++) {
 		/* begin behind ourselves, so that not all tell rank 0 at once */
 		u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
@@ -172,6 +187,8 @@ static int wait_room(struct row_call *c, bool killable)
 	if (has_room(c->ssk))
 		return 0;
 	add_wait_queue(sk_sleep(sk), &wait);
+	/* pairs with skwq_has_sleeper() in shuffle_sock_write_space() */
+	smp_mb();
 	for (;;) {
 		if (READ_ONCE(c->op->ended))
 			err = -EPIPE;
@@ -198,7 +215,7 @@ static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u8 *
 	struct page_frag *last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
 	struct page_frag *pf = &ssk->frag;
 
-	if (!skb_page_frag_refill(64, pf, GFP_KERNEL_ACCOUNT))
+	if (!skb_page_frag_refill(64, pf, GFP_KERNEL))
 		return -ENOMEM;
 	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
 		if (chunk->nr_frags == SHUFFLE_CHUNK_FRAGS)
@@ -299,9 +316,12 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	chunk->off = op->out[rank].filled;
 	chunk->len = len;
 
-	mutex_lock(&ssk->frag_mutex);
-	err = fill_layout(c, chunk, rank, iter);
-	mutex_unlock(&ssk->frag_mutex);
+	/* the copy may fault, and a fault may take as long as it likes */
+	err = mutex_lock_killable(&ssk->frag_mutex);
+	if (!err) {
+		err = fill_layout(c, chunk, rank, iter);
+		mutex_unlock(&ssk->frag_mutex);
+	}
 	chunk->truesize = len + DIV_ROUND_UP(len, chunk->pkt) * SHUFFLE_WIRE_DATA_HDR +
 			  sizeof(*chunk);
 
@@ -458,7 +478,7 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (len > INT_MAX)
 		return -EMSGSIZE;
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	c.op = get_op(c.ssk, row);
+	c.op = get_op(c.ssk, row, len);
 	if (IS_ERR(c.op))
 		return PTR_ERR(c.op);
 
@@ -469,7 +489,7 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	}
 	n = announce(&c, row);
 	if (!n) {
-		if (!row->first_rank && row->count)
+		if (!row->first_rank)
 			shuffle_early_claim(shuffle_net(sock_net(sock->sk)), row->op_id,
 					    ntohs(c.ssk->addr.shs_port));
 		n = fill(&c);

@@ -50,6 +50,7 @@
 
 #define SHUFFLE_PORT_BUCKETS	64
 #define SHUFFLE_OP_BUCKETS	64
+#define SHUFFLE_FINISHED_BITS	8
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
 #define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
 #define SHUFFLE_CHUNK_FRAGS	17
@@ -120,6 +121,7 @@ struct shuffle_group_obj {
  * @egress: sends data while there is room in the qdiscs
  * @egress_lock: @egress_socks
  * @egress_socks: sockets that have data to send, each holding a reference
+ * @egress_forced: the next super-packet goes out whatever is queued
  * @rx_ops: operations whose column is not complete; they share the downlink
  * @rtt_ns: least round-trip time measured, 0 none yet
  * @rate_mbps: rate of the device last asked
@@ -127,8 +129,10 @@ struct shuffle_group_obj {
  * @early: packets of operations that are not known yet
  * @early_work: lets old ones expire
  * @finished: operations that have ended, oldest first
- * @finished_lock: @finished, @finished_n
- * @finished_n: their number
+ * @finished_hash: the same by operation id
+ * @finished_lock: all @finished
+ * @finished_work: lets old ones expire
+ * @finished_n: their number, large groups count more
  */
 struct shuffle_net {
 	struct net		*net;
@@ -143,6 +147,7 @@ struct shuffle_net {
 	struct tasklet_struct	egress;
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
+	bool			egress_forced;
 	atomic_t		rx_ops;
 	u32			rtt_ns;
 	u32			rate_mbps;
@@ -151,7 +156,9 @@ struct shuffle_net {
 	u32			early_bytes;
 	struct delayed_work	early_work;
 	struct list_head	finished;
+	struct hlist_head	finished_hash[1 << SHUFFLE_FINISHED_BITS];
 	spinlock_t		finished_lock;
+	struct delayed_work	finished_work;
 	u32			finished_n;
 };
 
@@ -229,6 +236,7 @@ struct shuffle_chunk {
  * @unsched: of these, allowed by ourselves
  * @said_at: when it was last announced or probed
  * @wait_ns: until it is probed (again)
+ * @resaid: announced more than once: an answer measures nothing
  * @acked: it has arrived whole
  */
 struct shuffle_out {
@@ -238,6 +246,7 @@ struct shuffle_out {
 	u64			unsched;
 	u64			said_at;
 	u64			wait_ns;
+	bool			resaid;
 	bool			acked;
 };
 
@@ -449,6 +458,7 @@ bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, 
 void shuffle_early_claim(struct shuffle_net *sn, u64 op_id, u16 port);
 
 /* finished.c */
+void shuffle_finished_init(struct shuffle_net *sn);
 bool shuffle_finished_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
 			     u64 op_id);
 void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op);
@@ -484,6 +494,7 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 void shuffle_egress_init(struct shuffle_net *sn);
 void shuffle_egress_exit(struct shuffle_net *sn);
 void shuffle_egress_kick(struct shuffle_op *op);
+void shuffle_egress_force(struct shuffle_net *sn);
 void shuffle_egress_room(struct shuffle_net *sn);
 
 /* in.c */
@@ -496,6 +507,7 @@ bool shuffle_in_readable(struct shuffle_in *in, bool pressure);
 void shuffle_in_queue(struct shuffle_op *op, u32 rank);
 
 /* grant.c */
+void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_net *sn);

@@ -61,7 +61,7 @@ static void sock_destruct(struct sock *sk)
 	if (ssk->frag.page)
 		put_page(ssk->frag.page);
 	shuffle_group_put(ssk->group);
-	sk_mem_reclaim(sk);
+	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
 	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
 	WARN_ON_ONCE(sk->sk_wmem_queued);

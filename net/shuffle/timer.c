@@ -22,8 +22,11 @@
  */
 u64 shuffle_timer_rto(const struct shuffle_op *op)
 {
+	const struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+
 	if (!op->srtt_ns)
-		return SHUFFLE_RTO_FIRST_NS;
+		return clamp_t(u64, 3ULL * READ_ONCE(sn->rtt_ns), SHUFFLE_RTO_FIRST_NS,
+			       SHUFFLE_RTO_MAX_NS);
 	return clamp_t(u64, op->srtt_ns + 4 * op->rttvar_ns, SHUFFLE_RTO_MIN_NS,
 		       SHUFFLE_RTO_MAX_NS);
 }
@@ -49,7 +52,7 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
  */
 static bool due(u64 since, u64 *wait, u64 more, u64 now, u64 *next)
 {
-	if (now - since < *wait + more) {
+	if (now < since || now - since < *wait + more) {
 		*next = min(*next, since + *wait + more);
 		return false;
 	}
@@ -127,7 +130,7 @@ static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 	u64 end = op->deadline_at;
 
 	if (!end && idle_ms)
-		end = op->progress_at + idle_ms * NSEC_PER_MSEC;
+		end = op->progress_at + (u64)idle_ms * NSEC_PER_MSEC;
 	if (!end)
 		return false;
 	if (now >= end)
@@ -140,13 +143,15 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	struct shuffle_op *op = container_of(timer, struct shuffle_op, timer);
 	struct shuffle_sock *ssk = op->ssk;
-	u64 now = shuffle_now();
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct sk_buff_head q;
-	u64 next = now + SHUFFLE_RTO_MAX_NS;
+	u64 now, next;
 	u32 i;
 
 	__skb_queue_head_init(&q);
 	spin_lock(&ssk->lock);
+	now = shuffle_now();
+	next = now + SHUFFLE_RTO_MAX_NS;
 	if (!op->ended && expired(op, now, &next))
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
@@ -154,6 +159,13 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			check_in(op, i, now, &next, &q);
 		for (i = 0; i < op->announced; i++)
 			check_out(op, i, now, &next, &q);
+		/* Packets for a neighbour that does not answer fill the egress
+		 * limit for seconds: let the others go on, slowly.
+		 */
+		if (!list_empty(&op->tx_node))
+			shuffle_egress_force(sn);
+		/* memory may have been freed by what no reader sees */
+		shuffle_grant_op(op, &q, now);
 		/* no more often than anything can be due */
 		next = max(next, now + SHUFFLE_RTO_MIN_NS / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
@@ -162,7 +174,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		hrtimer_start(timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
 	}
 	spin_unlock(&ssk->lock);
-	shuffle_xmit_flush(shuffle_net(sock_net(&ssk->sk)), &q);
+	shuffle_xmit_flush(sn, &q);
 	return HRTIMER_NORESTART;
 }
 

@@ -41,13 +41,16 @@ static void udp_data_ready(struct sock *sk)
 	}
 }
 
-/* A packet of ours has left the qdisc. */
+/* A packet of ours has left the qdisc; also when one is reset, in a process. */
 static void udp_write_space(struct sock *sk)
 {
-	struct shuffle_net *sn = rcu_dereference_sk_user_data(sk);
+	struct shuffle_net *sn;
 
+	rcu_read_lock();
+	sn = rcu_dereference_sk_user_data(sk);
 	if (sn)
 		shuffle_egress_room(sn);
+	rcu_read_unlock();
 }
 
 /* ICMP errors are hints that anybody can forge; timers decide. */
@@ -98,6 +101,10 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	/* its own packets are counted, not limited: shuffle_egress_room() */
 	WRITE_ONCE(sk->sk_sndbuf, INT_MAX);
 	sk->sk_allocation = GFP_ATOMIC;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	/* no busy polling in a softirq */
+	WRITE_ONCE(sk->sk_ll_usec, 0);
+#endif
 	release_sock(sk);
 
 	write_lock_bh(&sk->sk_callback_lock);
