@@ -149,7 +149,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			}
 			list_add_tail(&in->dirty, &op->dirty);
 		}
-		left -= min(left, op->prx.outstanding - out);
+		if (op->prx.outstanding > out)
+			left -= min(left, op->prx.outstanding - out);
 		out = op->prx.outstanding;
 	}
 	if (!list_empty(&op->dirty)) {

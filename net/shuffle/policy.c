@@ -158,6 +158,12 @@ static u64 outstanding(const struct shuffle_rx_sched *m)
 	return m->granted > m->received ? m->granted - m->received : 0;
 }
 
+/* what a message counts for in rx->outstanding */
+static u64 counted(const struct shuffle_rx_sched *m)
+{
+	return m->stalled ? 0 : outstanding(m);
+}
+
 /**
  * shuffle_policy_rx_total_rem() - bytes that the receiver still waits for
  * @rx: schedule
@@ -250,17 +256,34 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 {
 	struct shuffle_rx_sched *m = &rx->msg[i];
 
-	rx->outstanding -= outstanding(m);
+	rx->outstanding -= counted(m);
+	m->stalled = false;
 	if (end > m->granted)
 		m->granted = end;
 	m->received += bytes;
 	rx->rem -= bytes;
-	rx->outstanding += outstanding(m);
+	rx->outstanding += counted(m);
 	if (m->active && m->granted >= m->len) {
 		m->active = false;
 		rx->hadoop_active--;
 	}
 	rx_update(rx, i);
+}
+
+/**
+ * shuffle_policy_rx_stalled() - a sender has not delivered in time
+ * @rx: schedule
+ * @i: its message
+ *
+ * Until it does, others get what was granted to it: receivers that wait for a
+ * sender which waits for another receiver would otherwise wait for ever.
+ */
+void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
+{
+	struct shuffle_rx_sched *m = &rx->msg[i];
+
+	rx->outstanding -= counted(m);
+	m->stalled = true;
 }
 
 /**
@@ -308,9 +331,9 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		if (amount > room)
 			return SHUFFLE_NONE;
 
-		rx->outstanding -= outstanding(m);
+		rx->outstanding -= counted(m);
 		m->granted += amount;
-		rx->outstanding += outstanding(m);
+		rx->outstanding += counted(m);
 		if (rx->kind == SHUFFLE_POLICY_HADOOP && !m->active) {
 			m->active = true;
 			rx->hadoop_active++;

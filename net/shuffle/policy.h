@@ -61,6 +61,7 @@ struct shuffle_policy_tx {
  * @seed: of its priorities
  * @heard: its length is known
  * @active: Hadoop: one of the C that are being pulled
+ * @stalled: its sender does not deliver; its grants no longer count as outstanding
  */
 struct shuffle_rx_sched {
 	u64	len;
@@ -69,6 +70,7 @@ struct shuffle_rx_sched {
 	u32	seed;
 	bool	heard;
 	bool	active;
+	bool	stalled;
 };
 
 /**
@@ -127,6 +129,7 @@ u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out
 void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
 			     u64 unsched, u32 seed);
 void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end);
+void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i);
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
 			    u64 room);
 

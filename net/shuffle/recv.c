@@ -87,10 +87,12 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 		spin_unlock_bh(&ssk->lock);
 		err = copy_piece(skb, end, c->msg);
 		spin_lock_bh(&ssk->lock);
+		if (err)
+			end = in->read;	/* nothing is lost by a fault */
+		else
+			rec->len += n;
 		in->read = end;
-		rec->len += n;
-		c->left -= n;
-		/* after a fault the bytes are lost, but the message goes on */
+		c->left -= err ? 0 : n;
 		p->start = end;
 		if (end == p->end || op->ended) {
 			if (end == p->end || !in->complete) {
@@ -198,7 +200,7 @@ static int take_ready(struct recv_call *c)
 		return -EMSGSIZE;
 	err = read_message(c, op, ready->rank);
 	if (err)
-		return err;
+		return c->n ? 0 : err;
 
 	spin_lock_bh(&ssk->lock);
 	if (in->delivered || (!in->complete && (op->ended || !next_piece(in))))

@@ -351,6 +351,14 @@ static u64 unfilled(const struct shuffle_op *op, u32 rank)
 	return op->ptx.msg[rank].len - op->out[rank].filled;
 }
 
+/* A row that nobody can go on with. */
+static void cancel_row(struct row_call *c)
+{
+	spin_lock_bh(&c->ssk->lock);
+	shuffle_op_fail(c->op, ECANCELED);
+	spin_unlock_bh(&c->ssk->lock);
+}
+
 /* Message by message, so that a partial result means something to the caller. */
 static ssize_t fill_in_order(struct row_call *c)
 {
@@ -372,6 +380,8 @@ static ssize_t fill_in_order(struct row_call *c)
 		err = wait_room(c, false);
 		if (!err)
 			err = fill_chunk(c, op->fill_rank, n, c->iter);
+		if (err == -EFAULT && !done)
+			cancel_row(c);
 		if (err)
 			return done ?: err;
 		done += n;
@@ -419,12 +429,8 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 		shuffle_policy_tx_update(&fill, i);
 	}
 	op->fill_rank = n;
-	if (err && err != -EPIPE) {
-		/* parts of many messages are taken: nobody could go on */
-		spin_lock_bh(&c->ssk->lock);
-		shuffle_op_fail(op, ECANCELED);
-		spin_unlock_bh(&c->ssk->lock);
-	}
+	if (err && err != -EPIPE)
+		cancel_row(c);	/* parts of many messages are taken */
 out:
 	kvfree(iters);
 	kvfree(fill.msg);

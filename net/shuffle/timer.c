@@ -98,6 +98,7 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		resend(op, rank, 0, 0, q);
 		return;
 	}
+	shuffle_policy_rx_stalled(&op->prx, rank);
 	from = in->have.prefix;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))

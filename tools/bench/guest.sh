@@ -50,7 +50,8 @@ host_queue()
 	esac
 	queue=$kind
 	for ((h = 0; h < hosts; h++)); do
-		tc -n "h$h" qdisc replace dev eth0 parent 3:2 handle 11: "$@"
+		tc -n "h$h" qdisc del dev eth0 parent 3:2 handle 11:
+		tc -n "h$h" qdisc add dev eth0 parent 3:2 handle 11: "$@"
 	done
 }
 
