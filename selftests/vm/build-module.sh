@@ -73,11 +73,7 @@ else
 	for s in net uapi; do
 		rsync "${keep[@]}" "$SHUFFLE_ROOT/$s/" "$copy/$s/"
 	done
-	{
-		cat "$SHUFFLE_ROOT/Kbuild"
-		# shellcheck disable=SC2016 # for make
-		[ ! -e "$copy/net/shuffle/test/Kbuild" ] || echo 'obj-$(CONFIG_KUNIT) += net/shuffle/test/'
-	} >"$copy/Kbuild"
+	cp "$SHUFFLE_ROOT/Kbuild" "$copy/Kbuild"
 fi
 
 args=(W=1 "ARCH=$arch" "M=$copy" -j"$(nproc)")
