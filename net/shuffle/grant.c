@@ -61,26 +61,37 @@ static u64 room(struct shuffle_sock *ssk, u32 unit)
 	return left;
 }
 
-static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
+/**
+ * shuffle_grant_send() - tell a sender what it may send and what has arrived
+ * @op: operation
+ * @rank: its message
+ * @q: packets
+ */
+void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_wire w = {
+		.type = SHUFFLE_GRANT,
+		.op_id = op->id,
+		.nonce = in->nonce,
+		.a = op->prx.msg[rank].granted,
+		.b = in->have.prefix,
+	};
+
+	in->granted_sent = w.a;
+	shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(sn, GrantOut);
+	trace_shuffle_grant_out(op, rank, w.a);
+}
+
+static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
+{
 	struct shuffle_in *in, *tmp;
 
 	list_for_each_entry_safe(in, tmp, &op->dirty, dirty) {
-		u32 rank = in - op->in;
-		struct shuffle_wire w = {
-			.type = SHUFFLE_GRANT,
-			.op_id = op->id,
-			.nonce = in->nonce,
-			.a = op->prx.msg[rank].granted,
-			.b = in->have.prefix,
-		};
-
 		list_del_init(&in->dirty);
-		in->granted_sent = w.a;
-		shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
-		SHUFFLE_INC(sn, GrantOut);
-		trace_shuffle_grant_out(op, rank, w.a);
+		shuffle_grant_send(op, in - op->in, q);
 	}
 }
 

@@ -509,6 +509,7 @@ void shuffle_in_queue(struct shuffle_op *op, u32 rank);
 /* grant.c */
 void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
+void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_net *sn);
 u32 shuffle_grant_unit(const struct shuffle_net *sn, u32 pkt);

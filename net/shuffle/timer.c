@@ -99,6 +99,11 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		return;
 	}
 	shuffle_policy_rx_stalled(&op->prx, rank);
+	/* A sender frees what has arrived; without that it may have no memory for
+	 * what it is asked for.
+	 */
+	if (in->have.prefix)
+		shuffle_grant_send(op, rank, q);
 	from = in->have.prefix;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
