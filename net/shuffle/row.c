@@ -76,8 +76,12 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 		return ERR_PTR(err);
 	if (op)
 		return op;
-	if (row->first_rank || !row->count)
-		return ERR_PTR(-ENOENT);
+	if (row->first_rank || !row->count) {
+		struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+
+		err = shuffle_finished_exists(sn, &ssk->addr, row->op_id) ? -EPIPE : -ENOENT;
+		return ERR_PTR(err);
+	}
 	/* what cannot work must not leave an operation behind */
 	spin_lock_bh(&ssk->lock);
 	if (ssk->group && row->count > ssk->group->count)

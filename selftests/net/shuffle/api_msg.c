@@ -195,7 +195,7 @@ static void test_operation_states(void)
 	      "send: more data for one that has ended", EPIPE, EEXIST);
 	r.row.op_id = next_op++;
 	FAILS(send_buf(fd, &r, ROW_SIZE(0), 5, 0),
-	      "send: data without an announcement", EINVAL, EMSGSIZE);
+	      "send: data without an announcement", ENOENT);
 	if (!sht_cancel(fd, r.row.op_id))
 		read_end(fd, r.row.op_id);
 	FAILS(sht_cancel(fd, op), "cancel: one that has ended", ENOENT);
@@ -325,9 +325,12 @@ static void test_recv(void)
 	msg.msg_iovlen = 1;
 	FAILS(recvmsg(fd, &msg, MSG_DONTWAIT), "recv: no room for records",
 	      EINVAL, EMSGSIZE, ENOBUFS);
-	n = 8;
-	FAILS(sht_recv(fd, (void *)8, 4096, recs, &n, MSG_DONTWAIT),
-	      "recv: data to a bad pointer", EFAULT);
+	/* the empty message to ourselves needs no pointer and may come first */
+	do {
+		n = 8;
+		rc = sht_recv(fd, (void *)8, 4096, recs, &n, MSG_DONTWAIT);
+	} while (!rc && n);
+	FAILS(rc, "recv: data to a bad pointer", EFAULT);
 	for (start = sht_now_ms(); sht_now_ms() - start < WAIT_MS;) {
 		n = 1;
 		rc = sht_recv(fd, buf, 700, recs, &n, 0);
