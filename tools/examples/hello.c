@@ -49,12 +49,10 @@ int main(int argc, char **argv)
 				   "hello %u, this is %u", i, rank);
 		bufs[i] = lines[i];
 	}
-	if (shuffle_send(fd, 1, bufs, lens, n, 30000))
-		err(1, "cannot send");
 
 	/* The column: one message from every member. */
 	col = shuffle_column_new(1, n);
-	if (!col || shuffle_recv_column(fd, col))
+	if (!col || shuffle_exchange(fd, 1, bufs, lens, n, 30000, col))
 		err(1, "the shuffle has failed");
 	for (i = 0; i < n; i++)
 		printf("from %u: %.*s\n", i, (int)col->lens[i], (char *)col->bufs[i]);

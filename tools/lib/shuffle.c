@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,9 +225,10 @@ static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
 
 /*
  * One sendmsg().  Long rows are announced to the end before their data
- * starts: a schedule is only as good as what it knows.
+ * starts: a schedule is only as good as what it knows.  Without @data nothing
+ * but the announcement is sent, which never waits.
  */
-static int tx_call(int fd, struct shuffle_tx *tx, int flags)
+static int tx_call(int fd, struct shuffle_tx *tx, int flags, int data)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t))];
@@ -262,7 +264,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags)
 	memcpy(CMSG_DATA(cmsg), &row, sizeof(row));
 	memcpy(CMSG_DATA(cmsg) + sizeof(row), tx->lens + tx->announced,
 	       count * sizeof(uint64_t));
-	if (!(row.flags & SHUFFLE_ROW_MORE)) {
+	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;
 		msg.msg_iovlen = tx_iov(tx, iov);
 	}
@@ -298,7 +300,7 @@ static int tx_step(int fd, struct shuffle_tx *tx, int flags)
 		announced = tx->announced;
 		rank = tx->rank;
 		done = tx->done;
-		if (tx_call(fd, tx, flags))
+		if (tx_call(fd, tx, flags, 1))
 			return errno == EAGAIN || errno == EINTR ? 0 : -1;
 		if (announced == tx->announced && rank == tx->rank && done == tx->done) {
 			errno = EAGAIN;
@@ -333,19 +335,12 @@ static int must_wait(int fd)
 	return flags >= 0 && (flags & O_NONBLOCK);
 }
 
-int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
-		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
+static int send_all(int fd, struct shuffle_tx *tx)
 {
-	struct shuffle_tx tx;
 	int ret;
 
-	if (!count) {
-		errno = EINVAL;
-		return -1;
-	}
-	shuffle_tx_init(&tx, op_id, bufs, lens, count, deadline_ms);
 	for (;;) {
-		ret = tx_step(fd, &tx, 0);
+		ret = tx_step(fd, tx, 0);
 		if (ret)
 			return ret < 0 ? -1 : 0;
 		if (errno == EINTR)
@@ -358,6 +353,19 @@ int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
 		if (wait_for(fd, POLLOUT))
 			return -1;
 	}
+}
+
+int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
+		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
+{
+	struct shuffle_tx tx;
+
+	if (!count) {
+		errno = EINVAL;
+		return -1;
+	}
+	shuffle_tx_init(&tx, op_id, bufs, lens, count, deadline_ms);
+	return send_all(fd, &tx);
 }
 
 ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *records,
@@ -502,10 +510,13 @@ int shuffle_column_add(struct shuffle_column *col, const struct shuffle_record *
 	case SHUFFLE_RECORD_FAILED:
 		col->done = 1;
 		col->error = rec->error ? (int)rec->error : EIO;
+		col->missing_left = rec->msg_len;
 		return 1;
 	case SHUFFLE_RECORD_MISSING:
 		if (!col->done || rec->rank >= col->count)
 			goto proto;
+		if (col->missing_left)
+			col->missing_left--;
 		if (col->missing_count < col->count)
 			col->missing[col->missing_count++] = rec->rank;
 		return 1;
@@ -520,29 +531,22 @@ int shuffle_recv_column(int fd, struct shuffle_column *col)
 {
 	struct shuffle_record records[RX_RECORDS];
 	unsigned int count, i;
-	int err, flags = 0;
 	ssize_t len;
 	char *buf;
+	int err;
 
 	buf = malloc(RX_BUFFER);
 	if (!buf)
 		return -1;
 
-	/*
-	 * The MISSING records of a failure are queued together with it, but
-	 * may not fit one call: after the end, take what is there.
-	 */
-	for (;;) {
+	/* a failure says how many MISSING records come with it */
+	while (!col->done || col->missing_left) {
 		size_t pos = 0;
 
-		if (col->done)
-			flags = MSG_DONTWAIT;
 		count = RX_RECORDS;
-		len = shuffle_recv(fd, buf, RX_BUFFER, records, &count, flags);
+		len = shuffle_recv(fd, buf, RX_BUFFER, records, &count, 0);
 		if (len < 0 && errno == EINTR)
 			continue;
-		if (len < 0 && col->done)
-			break;
 		if (len < 0 && errno == EAGAIN && must_wait(fd)) {
 			if (wait_for(fd, POLLIN))
 				goto fail;
@@ -550,8 +554,6 @@ int shuffle_recv_column(int fd, struct shuffle_column *col)
 		}
 		if (len < 0)
 			goto fail;
-		if (!count && col->done)
-			break;
 		for (i = 0; i < count; i++) {
 			uint64_t piece = 0;
 
@@ -565,8 +567,6 @@ int shuffle_recv_column(int fd, struct shuffle_column *col)
 				goto fail;
 			pos += piece;
 		}
-		if (col->done && !col->error)
-			break;
 	}
 	free(buf);
 	if (col->error) {
@@ -580,6 +580,80 @@ fail:
 	free(buf);
 	errno = err;
 	return -1;
+}
+
+struct sender {
+	struct shuffle_tx tx;
+	int fd;
+	int error;
+};
+
+static void *sender_main(void *arg)
+{
+	struct sender *s = arg;
+
+	if (send_all(s->fd, &s->tx)) {
+		s->error = errno;
+		/* so that the reader hears of an end */
+		shuffle_cancel(s->fd, s->tx.op_id);
+	}
+	return NULL;
+}
+
+/* Would the kernel take all of the row without waiting for a receiver?  Half of
+ * SO_SNDBUF leaves room for what it keeps besides the data.
+ */
+static int row_fits(int fd, const uint64_t *lens, unsigned int count)
+{
+	socklen_t size = sizeof(int);
+	uint64_t sum = 0;
+	unsigned int i;
+	int sndbuf;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &size))
+		return 0;
+	for (i = 0; i < count; i++)
+		if (__builtin_add_overflow(sum, lens[i], &sum))
+			return 0;
+	return sum <= (uint64_t)sndbuf / 2;
+}
+
+int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint64_t *lens,
+		     unsigned int count, uint64_t deadline_ms, struct shuffle_column *col)
+{
+	struct sender s = { .fd = fd };
+	pthread_t thread;
+	int err, ret;
+
+	if (!count || col->op_id != op_id || col->count != count) {
+		errno = EINVAL;
+		return -1;
+	}
+	shuffle_tx_init(&s.tx, op_id, bufs, lens, count, deadline_ms);
+	if (row_fits(fd, lens, count)) {
+		if (send_all(fd, &s.tx))
+			return -1;
+		return shuffle_recv_column(fd, col);
+	}
+	/* first the announcement: then there is an operation that will end */
+	while (s.tx.announced < count)
+		if (tx_call(fd, &s.tx, 0, 0) && errno != EINTR)
+			return -1;
+	err = pthread_create(&thread, NULL, sender_main, &s);
+	if (err) {
+		shuffle_cancel(fd, op_id);
+		errno = err;
+		return -1;
+	}
+	ret = shuffle_recv_column(fd, col);
+	err = errno;
+	/* a reader that gave up must not leave the writer waiting */
+	if (ret && !col->done)
+		shuffle_cancel(fd, op_id);
+	pthread_join(thread, NULL);
+	if (ret)
+		errno = s.error && s.error != EPIPE ? s.error : err;
+	return ret;
 }
 
 int shuffle_cancel(int fd, uint64_t op_id)

@@ -81,6 +81,7 @@ struct shuffle_column {
 	unsigned int whole;	/* messages that are complete */
 	int done;		/* the operation has ended */
 	int error;		/* its errno, 0 if it succeeded */
+	unsigned int missing_left;	/* MISSING records still to come */
 	unsigned int missing_count;
 	unsigned int *missing;	/* ranks named by a failure */
 };
@@ -93,6 +94,15 @@ void shuffle_column_free(struct shuffle_column *col);
  * Returns 0, or -1 with errno set to the operation's error.
  */
 int shuffle_recv_column(int fd, struct shuffle_column *col);
+
+/* A whole shuffle: send the row and receive the column at the same time.  What
+ * most programs want: shuffle_send() followed by shuffle_recv_column() waits for
+ * ever when rows are larger than the socket buffers and nobody reads.
+ * Returns like shuffle_recv_column(); an operation whose row could not be sent is
+ * cancelled, and errno says why.
+ */
+int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint64_t *lens,
+		     unsigned int count, uint64_t deadline_ms, struct shuffle_column *col);
 
 /* Add what one shuffle_recv() returned; buf holds the bytes of the record.
  * Returns 1 when the operation has ended, 0 when not, -1 (EPROTO, ENOMEM).
