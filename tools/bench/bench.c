@@ -64,6 +64,19 @@ void bench_sleep_until(int64_t ns)
 		;
 }
 
+int64_t bench_start_of(unsigned int host, unsigned int run, int64_t jitter_ns)
+{
+	uint64_t x = ((uint64_t)run << 32 | host) + 1;
+
+	if (!jitter_ns)
+		return bench->start_ns;
+	/* splitmix64 */
+	x *= 0x9e3779b97f4a7c15ULL;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return bench->start_ns + (int64_t)((x ^ (x >> 31)) % jitter_ns);
+}
+
 void bench_init(const struct matrix *m)
 {
 	pthread_barrierattr_t attr;

@@ -56,6 +56,8 @@ extern unsigned int bench_hosts;
 void bench_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 int64_t bench_now(void);
 void bench_sleep_until(int64_t ns);
+/* When a host starts: up to jitter_ns after the common start, at random. */
+int64_t bench_start_of(unsigned int host, unsigned int run, int64_t jitter_ns);
 
 /* Map the shared part; barriers are for all hosts and the parent. */
 void bench_init(const struct matrix *m);

@@ -12,6 +12,7 @@
  *   -w ROUNDS   warm-up rounds (default 1)
  *   -n ROUNDS   measured rounds (default 1)
  *   -b BYTES    socket buffers (default: twice the row and the column, + 1 MiB)
+ *   -j NS       every host starts up to so much later, at random (default 0)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
  *   -v          print the module's counters of every measured round
@@ -45,6 +46,7 @@ static unsigned int run_number = 1, warmup = 1, rounds = 1, self;
 static uint64_t op_base;
 static int buffer;
 static bool verbose;
+static int64_t jitter;
 static struct counters *counters;	/* shared, one per host: growth in the round */
 
 /* Content: a window into these bytes that depends on sender and receiver. */
@@ -174,7 +176,7 @@ static void host_round(int fd, uint64_t op, const void *const *bufs, const uint6
 	read_counters(&before);
 	bench_wait();		/* the parent picks the start */
 	bench_wait();
-	bench_sleep_until(bench->start_ns);
+	bench_sleep_until(bench_start_of(self, run_number, jitter));
 	h->start_ns = bench_now();
 	h->last_ns = h->start_ns;
 	shuffle_tx_init(&tx, op, bufs, lens, bench_hosts, ROUND_LIMIT_MS);
@@ -272,7 +274,7 @@ static void sum_counters(char *text, size_t size)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench [-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-b BYTES] [-s NS] [-R BPS] [-T NS] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench [-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-b BYTES] [-j NS] [-s NS] [-R BPS] [-T NS] [-v] MATRIX\n");
 	exit(2);
 }
 
@@ -285,7 +287,7 @@ int main(int argc, char **argv)
 	char text[4096];
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "c:t:r:w:n:b:s:R:T:v")) != -1) {
+	while ((opt = getopt(argc, argv, "c:t:r:w:n:b:j:s:R:T:v")) != -1) {
 		switch (opt) {
 		case 'c': bench_case = optarg; break;
 		case 't': name = optarg; break;
@@ -293,6 +295,7 @@ int main(int argc, char **argv)
 		case 'w': warmup = strtoul(optarg, NULL, 10); break;
 		case 'n': rounds = strtoul(optarg, NULL, 10); break;
 		case 'b': buffer = atoi(optarg); break;
+		case 'j': jitter = atoll(optarg); break;
 		case 's': interval = atoll(optarg); break;
 		case 'R': rate = atof(optarg); break;
 		case 'T': rtt = atof(optarg); break;

@@ -20,6 +20,7 @@
  *   -n ROUNDS   measured rounds (default 1)
  *   -d          one connection per pair, used in both directions
  *   -l BYTES    rotation, pairwise: go on when less than this is unsent (default 16384)
+ *   -j NS       every host starts up to so much later, at random (default 0)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
  */
@@ -61,6 +62,7 @@ struct conn {
 static enum mode mode = ALL;
 static unsigned int hadoop_c = 5, run_number = 1, warmup = 2, rounds = 1;
 static bool duplex;
+static int64_t jitter;
 static int lowat = 16384;
 
 static char scratch[SCRATCH];
@@ -433,7 +435,7 @@ static void host_round(void)
 	prepare();
 	bench_wait();		/* the parent picks the start */
 	bench_wait();
-	bench_sleep_until(bench->start_ns);
+	bench_sleep_until(bench_start_of(self, run_number, jitter));
 	h->start_ns = bench_now();
 	h->last_ns = h->start_ns;
 	limit = h->start_ns + ROUND_LIMIT;
@@ -504,7 +506,7 @@ static void host_main(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: tcp_bench [-c NAME] [-m all|hadoopC|rotation|pairwise|cold] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-d] [-l BYTES] [-s NS] [-R BPS] [-T NS] MATRIX\n");
+	fprintf(stderr, "usage: tcp_bench [-c NAME] [-m all|hadoopC|rotation|pairwise|cold] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-d] [-l BYTES] [-j NS] [-s NS] [-R BPS] [-T NS] MATRIX\n");
 	exit(2);
 }
 
@@ -518,7 +520,7 @@ int main(int argc, char **argv)
 	int opt, failed = 0;
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "c:m:t:r:w:n:dl:s:R:T:")) != -1) {
+	while ((opt = getopt(argc, argv, "c:m:t:r:w:n:dl:j:s:R:T:")) != -1) {
 		switch (opt) {
 		case 'c': bench_case = optarg; break;
 		case 'm':
@@ -542,6 +544,7 @@ int main(int argc, char **argv)
 		case 'n': rounds = strtoul(optarg, NULL, 10); break;
 		case 'd': duplex = true; break;
 		case 'l': lowat = atoi(optarg); break;
+		case 'j': jitter = atoll(optarg); break;
 		case 's': interval = atoll(optarg); break;
 		case 'R': rate = atof(optarg); break;
 		case 'T': rtt = atof(optarg); break;
