@@ -126,7 +126,8 @@ static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 	in->progress_at = now;
 	in->wait_ns = shuffle_timer_rto(op);
 	shuffle_policy_rx_heard(&op->prx, w->src_rank, w->a, w->unsched,
-				w->nonce + op->group->rank);
+				shuffle_policy_seed(op->ptx.seed, w->src_rank,
+						    op->group->rank, op->group->count));
 	in->granted_sent = op->prx.msg[w->src_rank].granted;
 	shuffle_timer_start(op);
 }

@@ -3,6 +3,7 @@
  * Operations: creation, end, cancellation.  Guarded by ssk->lock; created and
  * freed in process context.
  */
+#include <linux/hash.h>
 #include <linux/slab.h>
 
 #include "shuffle.h"
@@ -158,8 +159,14 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->incomplete = group->count;
 	unit = shuffle_grant_unit(sn, payload);
 	op->ptx.kind = shuffle_params_policy();
-	op->ptx.seed = op->nonce;
-	op->ptx.unit = unit;
+	op->ptx.seed = hash_64(id, 32);
+	op->ptx.rank = group->rank;
+	op->ptx.members = group->count;
+	op->fill_unit = unit;
+	/* Granted in large units, sent in small ones: a row that takes turns
+	 * packet by packet keeps all receivers equally busy.
+	 */
+	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
 	op->prx.kind = op->ptx.kind;
 	op->prx.hadoop_c = max(READ_ONCE(shuffle_params.hadoop_c), 1U);
 	op->prx.unit = unit;

@@ -51,7 +51,9 @@ static u64 scale(u64 a, u64 b, u64 c)
  *
  * GRPF: 1 - (random offset inside the unit) / @len (section 3.3): the randomness
  * keeps equal messages from meeting at their receiver in lock step, the seed
- * lets both ends agree.
+ * lets both ends agree.  Consecutive seeds give offsets that lie evenly between
+ * each other (multiples of the golden ratio), so that hosts whose seeds are
+ * shifted against each other prefer different receivers at any moment.
  *
  * Return: the priority, greater is sooner.
  */
@@ -71,8 +73,29 @@ u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit)
 	if (!len)
 		return U64_MAX;
 	if (span > 1)
-		left -= ((u64)mix(seed, off) * span) >> 32;
+		left -= ((u64)(seed * 0x9e3779b1U + mix(0, off)) * span) >> 32;
 	return fraction(left, len);
+}
+
+/**
+ * shuffle_policy_seed() - seed of the priorities of one message
+ * @seed: of the operation, the same at all members
+ * @from: rank of its sender
+ * @to: rank of its receiver
+ * @members: of the group
+ *
+ * Counted from the sender's own rank: no two senders begin with one receiver.
+ *
+ * Return: the seed.
+ */
+u32 shuffle_policy_seed(u32 seed, u32 from, u32 to, u32 members)
+{
+	return seed + (to < from ? to + members - from : to - from);
+}
+
+static u32 tx_seed(const struct shuffle_policy_tx *tx, u32 i)
+{
+	return shuffle_policy_seed(tx->seed, tx->rank, i, tx->members);
 }
 
 /**
@@ -89,7 +112,7 @@ void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i)
 		return;
 	}
 	shuffle_heap_set(&tx->heap, i,
-			 shuffle_policy_prio(tx->kind, tx->seed + i, m->len,
+			 shuffle_policy_prio(tx->kind, tx_seed(tx, i), m->len,
 					     m->next, tx->unit));
 }
 
@@ -129,7 +152,7 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 		tx->msg[i].limit = 0;
 		if (tx->msg[i].len)
 			shuffle_heap_set(&tx->heap, i,
-					 shuffle_policy_prio(tx->kind, tx->seed + i,
+					 shuffle_policy_prio(tx->kind, tx_seed(tx, i),
 							     tx->msg[i].len, 0, packet));
 	}
 	while (used < budget && tx->heap.n) {
@@ -145,7 +168,7 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 			shuffle_heap_remove(&tx->heap, top);
 		else
 			shuffle_heap_set(&tx->heap, top,
-					 shuffle_policy_prio(tx->kind, tx->seed + top,
+					 shuffle_policy_prio(tx->kind, tx_seed(tx, top),
 							     m->len, m->limit, packet));
 	}
 	while (tx->heap.n)

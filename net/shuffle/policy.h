@@ -38,7 +38,9 @@ struct shuffle_tx_sched {
 /**
  * struct shuffle_policy_tx - the schedule of one operation's row
  * @kind: enum shuffle_policy_kind
- * @seed: of the priorities; every receiver of the row knows it
+ * @seed: of the priorities; every member knows it
+ * @rank: our own
+ * @members: of the group
  * @unit: bytes that are scheduled as one (a packet or super-packet)
  * @n: messages
  * @heap: messages that may send; its nodes are the caller's memory
@@ -47,6 +49,8 @@ struct shuffle_tx_sched {
 struct shuffle_policy_tx {
 	u8			kind;
 	u32			seed;
+	u32			rank;
+	u32			members;
 	u32			unit;
 	u32			n;
 	struct shuffle_heap	heap;
@@ -117,6 +121,7 @@ static inline u64 shuffle_policy_amount(u64 left, u32 unit)
 	return left < unit + unit / 2 ? left : unit;
 }
 
+u32 shuffle_policy_seed(u32 seed, u32 from, u32 to, u32 members);
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
 
 void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i);

@@ -379,7 +379,7 @@ static ssize_t fill_in_order(struct row_call *c)
 		if (op->fill_rank == op->announced)
 			break;
 		left = unfilled(op, op->fill_rank);
-		n = min_t(u64, shuffle_policy_amount(left, op->ptx.unit),
+		n = min_t(u64, shuffle_policy_amount(left, op->fill_unit),
 			  iov_iter_count(c->iter));
 		err = wait_room(c, false);
 		if (!err)
@@ -424,7 +424,7 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 	}
 	err = 0;
 	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
-		u32 len = shuffle_policy_amount(unfilled(op, i), fill.unit);
+		u32 len = shuffle_policy_amount(unfilled(op, i), op->fill_unit);
 
 		err = wait_room(c, true);
 		if (!err)

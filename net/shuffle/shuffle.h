@@ -303,7 +303,7 @@ struct shuffle_in {
  * @ssk: its socket
  * @group: its members
  * @id: operation id
- * @nonce: of our messages, never 0; also the seed of their priorities
+ * @nonce: of our messages, never 0
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
  * @progress_at: last sign of life
@@ -318,6 +318,7 @@ struct shuffle_in {
  * @retrans: ranges to be sent again
  * @nr_retrans: their number
  * @fill_rank: the next byte from the user is for this rank (in order filling)
+ * @fill_unit: bytes of a message that are copied as one
  * @prx: schedule of the column
  * @in: the column
  * @incomplete: messages that have not arrived whole
@@ -351,6 +352,7 @@ struct shuffle_op {
 	struct list_head	retrans;
 	u32			nr_retrans;
 	u32			fill_rank;
+	u32			fill_unit;
 
 	struct shuffle_policy_rx prx;
 	struct shuffle_in	*in;

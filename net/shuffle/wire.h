@@ -60,8 +60,7 @@ enum shuffle_wire_type {
  * @payload: DATA: bytes of the message that follow the header
  * @op_id: operation
  * @nonce: random number of the *message's* sender for this operation; echoed in
- *	GRANT, ACK and RESEND, 0 in a RESEND for a message never heard of.  Also
- *	the seed of the scheduling priorities.
+ *	GRANT, ACK and RESEND, 0 in a RESEND for a message never heard of
  * @unsched: DATA: bytes that the sender sends without a grant, rounded up to
  *	SHUFFLE_UNSCHED_UNIT
  * @a: DATA: message length; GRANT: granted offset; RESEND: offset
