@@ -338,6 +338,7 @@ static void egress_run(struct tasklet_struct *t)
 			tasklet_schedule(t);
 			return;
 		}
+		WRITE_ONCE(sn->egress_at, shuffle_now());
 		if (!egress_turn(sn))
 			return;
 	}

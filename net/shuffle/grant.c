@@ -170,7 +170,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	}
 	/* one grant is less than 1.5 units: shuffle_policy_amount() */
 	if (left < op->prx.unit + op->prx.unit / 2 && op->prx.heap.n &&
-	    op->prx.outstanding < max_out)
+	    (!op->prx.outstanding || op->prx.outstanding < max_out))
 		shuffle_grant_pressure(ssk);
 }
 

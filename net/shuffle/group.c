@@ -98,7 +98,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
 			return -EINVAL;
 		group->member[i].addr = a;
 	}
-	for (i = 1; i < group->count; i++)
+	for (i = 1; i < group->count; i++, cond_resched())
 		for (j = 0; j < i; j++)
 			if (!memcmp(&group->member[i].addr, &group->member[j].addr, sizeof(a)))
 				return -EINVAL;

@@ -150,7 +150,11 @@ static void sample_rto(struct shuffle_op *op, u64 ns)
 static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u64 now)
 {
 	in->progress_at = now;
-	/* RFC 6298: a time that was doubled holds until something is measured */
+	/* What is missing behind progress was lost, not late.  Otherwise a time
+	 * that was doubled holds until something is measured (RFC 6298).
+	 */
+	if (op->srtt_ns && in->have.n)
+		in->wait_ns = shuffle_timer_rto(op);
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;

@@ -46,11 +46,12 @@ static void __net_exit shuffle_net_exit(struct net *net)
 {
 	struct shuffle_net *sn = shuffle_net(net);
 
+	/* first: at module unload the namespace lives on, and so do its readers */
+	shuffle_proc_exit(sn);
 	shuffle_egress_exit(sn);
 	shuffle_udp_close(sn);
 	shuffle_early_exit(sn);
 	shuffle_finished_purge(sn);
-	shuffle_proc_exit(sn);
 	free_percpu(sn->mib);
 }
 

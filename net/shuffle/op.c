@@ -176,7 +176,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	shuffle_timer_init(op);
 
 	spin_lock_bh(&ssk->lock);
-	if (shuffle_op_find(ssk, id))
+	if (shuffle_op_find(ssk, id) || shuffle_finished_exists(sn, &ssk->addr, id))
 		err = -EEXIST;
 	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS)
 		err = -ENOBUFS;

@@ -307,6 +307,11 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 
 	rx->outstanding -= counted(m);
 	m->stalled = true;
+	if (m->active) {
+		m->active = false;
+		rx->hadoop_active--;
+		rx_update(rx, i);
+	}
 }
 
 /**

@@ -504,7 +504,8 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 					    ntohs(c.ssk->addr.shs_port));
 		n = fill(&c);
 		/* what was announced must not be announced again */
-		if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS))
+		if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
+				   n == -ENOBUFS || n == -ENOMEM))
 			n = 0;
 	}
 	mutex_unlock(&c.op->tx_mutex);

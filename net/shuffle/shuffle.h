@@ -56,7 +56,7 @@
 #define SHUFFLE_CHUNK_FRAGS	17
 #define SHUFFLE_CHUNK_MAX	32768	/* payload bytes of a super-packet; half more at most */
 #define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
-#define SHUFFLE_MIN_PAYLOAD	512	/* of a packet, whatever the path says */
+#define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
 #define SHUFFLE_DEFAULT_BUF	(8 << 20)
 
 /* params.c: defaults of the whole module */
@@ -121,6 +121,7 @@ struct shuffle_group_obj {
  * @egress: sends data while there is room in the qdiscs
  * @egress_lock: @egress_socks
  * @egress_socks: sockets that have data to send, each holding a reference
+ * @egress_at: when a socket last had its turn
  * @egress_forced: the next super-packet goes out whatever is queued
  * @rx_ops: operations whose column is not complete; they share the downlink
  * @rtt_ns: least round-trip time measured, 0 none yet
@@ -147,6 +148,7 @@ struct shuffle_net {
 	struct tasklet_struct	egress;
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
+	u64			egress_at;
 	bool			egress_forced;
 	atomic_t		rx_ops;
 	u32			rtt_ns;

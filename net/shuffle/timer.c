@@ -11,6 +11,8 @@
 #define SHUFFLE_RTO_FIRST_NS	(5 * NSEC_PER_MSEC)	/* nothing measured yet */
 #define SHUFFLE_RTO_MAX_NS	(1000 * NSEC_PER_MSEC)
 
+#define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
+
 /* RESENDs that one message gets at once; the others follow. */
 #define SHUFFLE_MAX_GAPS	16
 
@@ -165,19 +167,20 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			check_in(op, i, now, &next, &q);
 		for (i = 0; i < op->announced; i++)
 			check_out(op, i, now, &next, &q);
-		/* Packets for a neighbour that does not answer fill the egress
-		 * limit for seconds: let the others go on, slowly.
-		 */
-		if (!list_empty(&op->tx_node))
-			shuffle_egress_force(sn);
-		/* memory may have been freed by what no reader sees */
-		shuffle_grant_op(op, &q, now);
 		/* no more often than anything can be due */
 		next = max(next, now + SHUFFLE_RTO_MIN_NS / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
 		 * faster
 		 */
 		hrtimer_start(timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+		/* memory may have been freed by what no reader sees */
+		shuffle_grant_op(op, &q, now);
+		/* Packets for a neighbour that does not answer fill the egress
+		 * limit for seconds: let the others go on, slowly.
+		 */
+		if (!list_empty(&op->tx_node) &&
+		    now > READ_ONCE(sn->egress_at) + SHUFFLE_EGRESS_STUCK_NS)
+			shuffle_egress_force(sn);
 	}
 	spin_unlock(&ssk->lock);
 	shuffle_xmit_flush(sn, &q);

@@ -600,8 +600,8 @@ static void *sender_main(void *arg)
 	return NULL;
 }
 
-/* Would the kernel take all of the row without waiting for a receiver?  Half of
- * SO_SNDBUF leaves room for what it keeps besides the data.
+/* Would the kernel take all of the row without waiting for a receiver?  It keeps
+ * some 400 bytes for each piece besides the data and headers.
  */
 static int row_fits(int fd, const uint64_t *lens, unsigned int count)
 {
@@ -613,7 +613,7 @@ static int row_fits(int fd, const uint64_t *lens, unsigned int count)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &size))
 		return 0;
 	for (i = 0; i < count; i++)
-		if (__builtin_add_overflow(sum, lens[i], &sum))
+		if (__builtin_add_overflow(sum, lens[i] + (lens[i] ? 512 : 0), &sum))
 			return 0;
 	return sum <= (uint64_t)sndbuf / 2;
 }
@@ -632,13 +632,13 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 	shuffle_tx_init(&s.tx, op_id, bufs, lens, count, deadline_ms);
 	if (row_fits(fd, lens, count)) {
 		if (send_all(fd, &s.tx))
-			return -1;
+			goto fail;
 		return shuffle_recv_column(fd, col);
 	}
 	/* first the announcement: then there is an operation that will end */
 	while (s.tx.announced < count)
 		if (tx_call(fd, &s.tx, 0, 0) && errno != EINTR)
-			return -1;
+			goto fail;
 	err = pthread_create(&thread, NULL, sender_main, &s);
 	if (err) {
 		shuffle_cancel(fd, op_id);
@@ -654,6 +654,14 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 	if (ret)
 		errno = s.error && s.error != EPIPE ? s.error : err;
 	return ret;
+
+fail:
+	err = errno;
+	/* one that is not ours (EEXIST) is left alone */
+	if (s.tx.announced)
+		shuffle_cancel(fd, op_id);
+	errno = err;
+	return -1;
 }
 
 int shuffle_cancel(int fd, uint64_t op_id)
