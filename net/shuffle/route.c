@@ -166,7 +166,7 @@ u64 shuffle_route_rate(struct shuffle_net *sn, int ifindex)
 
 	if (forced)
 		return forced;
-	if (ifindex && (ifindex != READ_ONCE(sn->rate_ifindex))) {
+	if (ifindex && ifindex != READ_ONCE(sn->rate_ifindex)) {
 		WRITE_ONCE(sn->rate_mbps, ask_device(sn, ifindex));
 		WRITE_ONCE(sn->rate_ifindex, ifindex);
 	}

@@ -466,7 +466,8 @@ static ssize_t fill(struct row_call *c)
  * @len: bytes of data
  *
  * Context: process, may sleep.
- * Return: bytes taken.  A call that announces ranks never returns -EAGAIN.
+ * Return: bytes taken, which can be none when the call has announced ranks and
+ * could not wait or was interrupted; or an error: see shuffle.rst.
  */
 int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {

@@ -159,6 +159,7 @@ int shuffle_udp_open(struct shuffle_net *sn)
 		int err6 = udp_create(sn, AF_INET6, &sock);
 
 		if (!err6)
+			/* pairs with the readers in xmit.c */
 			smp_store_release(&sn->udp[1], sock);
 		else if (err6 != -EAFNOSUPPORT && err6 != -EADDRNOTAVAIL)
 			err = err6;

@@ -138,8 +138,8 @@ static void xmit4(struct sock *sk, struct sk_buff *skb, struct dst_entry *dst,
 	memcpy(&saddr, cb->saddr, 4);
 	memcpy(&daddr, cb->daddr, 4);
 	uh->check = ~csum_tcpudp_magic(saddr, daddr, skb->len, IPPROTO_UDP, 0);
-	iptunnel_xmit(sk, container_of(dst, struct rtable, dst), skb, saddr, daddr, IPPROTO_UDP, cb->tos,
-		      ip4_dst_hoplimit(dst), htons(IP_DF), false);
+	iptunnel_xmit(sk, container_of(dst, struct rtable, dst), skb, saddr, daddr,
+		      IPPROTO_UDP, cb->tos, ip4_dst_hoplimit(dst), htons(IP_DF), false);
 }
 
 static void xmit6(struct net *net, struct sock *sk, struct sk_buff *skb,

@@ -71,6 +71,7 @@ checkpatch_ignored()
 	user=$user,BIT_MACRO,STRCPY,STRNCPY,CONST_STRUCT,SPLIT_STRING,CONSIDER_KSTRTO,SSCANF_TO_KSTRTO
 	user=$user,ENOSYS,ARRAY_SIZE,VOLATILE,AVOID_EXTERNS,PREFER_FALLTHROUGH,UNCOMMENTED_DEFINITION
 	user=$user,EMBEDDED_FUNCTION_NAME,LONG_LINE_STRING,QUOTED_WHITESPACE_BEFORE_NEWLINE,MACRO_ARG_REUSE,NAKED_SSCANF
+	user=$user,UNNECESSARY_PARENTHESES
 
 	case $1 in
 	uapi/*) echo BIT_MACRO ;;			# BIT() is not for user space
@@ -78,6 +79,13 @@ checkpatch_ignored()
 	# A list of counters with the names that nstat shows.
 	net/shuffle/mib.h | net/shuffle/proc.c) echo CAMELCASE,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
 	net/shuffle/pure.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
+	# Locks are explained in the kernel-doc of their structs.
+	net/shuffle/shuffle.h) echo CAMELCASE,UNCOMMENTED_DEFINITION ;;
+	net/shuffle/wire.h) echo BIT_MACRO ;;		# also compiled in user space
+	# checkpatch takes macros, compound literals, 1e-9 and _Atomic for something else
+	net/shuffle/test/user.h) echo "$user,COMPLEX_MACRO,SPACING" ;;
+	selftests/net/shuffle/api.h | tools/bench/mkmatrix.c) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
+	selftests/net/shuffle/shuffle_race.c) echo "$user,LINE_SPACING" ;;
 	net/shuffle/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
 	net/* | selftests/vm/*) echo CAMELCASE ;;	# the counters' names
 	*) echo "$user" ;;				# no kernel helpers there

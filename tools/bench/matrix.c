@@ -88,7 +88,9 @@ void matrix_measure(const struct matrix *m, struct matrix_stats *st)
 	unsigned int i, j;
 
 	memset(st, 0, sizeof(*st));
-	st->row_min = st->col_min = st->msg_min = UINT64_MAX;
+	st->row_min = UINT64_MAX;
+	st->col_min = UINT64_MAX;
+	st->msg_min = UINT64_MAX;
 	for (i = 0; i < m->n; i++) {
 		uint64_t row = 0, col = 0;
 

@@ -103,8 +103,10 @@ static void round_off(const double *x, struct matrix *m, uint64_t target)
 	col = calloc(n, sizeof(*col));
 	if (!row || !col)
 		die("out of memory");
-	for (i = 0; i < n; i++)
-		row[i] = col[i] = target;
+	for (i = 0; i < n; i++) {
+		row[i] = target;
+		col[i] = target;
+	}
 	for (i = 0; i < n; i++) {
 		for (j = 0; j < n; j++) {
 			uint64_t len = i == j ? 0 : (uint64_t)x[i * n + j];

@@ -227,7 +227,8 @@ static void host_main(void)
 	for (i = 0; i < bench_hosts; i++) {
 		uint32_t a = bench_addr(i);
 
-		snprintf(ip, sizeof(ip), "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
+		snprintf(ip, sizeof(ip), "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255,
+			 a & 255);
 		if (shuffle_addr(&members[i], ip, PORT))
 			bench_die("%s", ip);
 		bufs[i] = content(self, i);
@@ -289,18 +290,41 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "c:t:r:w:n:b:j:s:R:T:v")) != -1) {
 		switch (opt) {
-		case 'c': bench_case = optarg; break;
-		case 't': name = optarg; break;
-		case 'r': run_number = strtoul(optarg, NULL, 10); break;
-		case 'w': warmup = strtoul(optarg, NULL, 10); break;
-		case 'n': rounds = strtoul(optarg, NULL, 10); break;
-		case 'b': buffer = atoi(optarg); break;
-		case 'j': jitter = atoll(optarg); break;
-		case 's': interval = atoll(optarg); break;
-		case 'R': rate = atof(optarg); break;
-		case 'T': rtt = atof(optarg); break;
-		case 'v': verbose = true; break;
-		default: usage();
+		case 'c':
+			bench_case = optarg;
+			break;
+		case 't':
+			name = optarg;
+			break;
+		case 'r':
+			run_number = strtoul(optarg, NULL, 10);
+			break;
+		case 'w':
+			warmup = strtoul(optarg, NULL, 10);
+			break;
+		case 'n':
+			rounds = strtoul(optarg, NULL, 10);
+			break;
+		case 'b':
+			buffer = atoi(optarg);
+			break;
+		case 'j':
+			jitter = atoll(optarg);
+			break;
+		case 's':
+			interval = atoll(optarg);
+			break;
+		case 'R':
+			rate = atof(optarg);
+			break;
+		case 'T':
+			rtt = atof(optarg);
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			usage();
 		}
 	}
 	if (optind + 1 != argc)

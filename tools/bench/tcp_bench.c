@@ -522,7 +522,9 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "c:m:t:r:w:n:dl:j:s:R:T:")) != -1) {
 		switch (opt) {
-		case 'c': bench_case = optarg; break;
+		case 'c':
+			bench_case = optarg;
+			break;
 		case 'm':
 			snprintf(name, sizeof(name), "tcp-%s", optarg);
 			if (!strcmp(optarg, "all"))
@@ -538,17 +540,38 @@ int main(int argc, char **argv)
 			else
 				usage();
 			break;
-		case 't': transport = optarg; break;
-		case 'r': run_number = strtoul(optarg, NULL, 10); break;
-		case 'w': warmup = strtoul(optarg, NULL, 10); break;
-		case 'n': rounds = strtoul(optarg, NULL, 10); break;
-		case 'd': duplex = true; break;
-		case 'l': lowat = atoi(optarg); break;
-		case 'j': jitter = atoll(optarg); break;
-		case 's': interval = atoll(optarg); break;
-		case 'R': rate = atof(optarg); break;
-		case 'T': rtt = atof(optarg); break;
-		default: usage();
+		case 't':
+			transport = optarg;
+			break;
+		case 'r':
+			run_number = strtoul(optarg, NULL, 10);
+			break;
+		case 'w':
+			warmup = strtoul(optarg, NULL, 10);
+			break;
+		case 'n':
+			rounds = strtoul(optarg, NULL, 10);
+			break;
+		case 'd':
+			duplex = true;
+			break;
+		case 'l':
+			lowat = atoi(optarg);
+			break;
+		case 'j':
+			jitter = atoll(optarg);
+			break;
+		case 's':
+			interval = atoll(optarg);
+			break;
+		case 'R':
+			rate = atof(optarg);
+			break;
+		case 'T':
+			rtt = atof(optarg);
+			break;
+		default:
+			usage();
 		}
 	}
 	if (optind + 1 != argc || (duplex && (mode == HADOOP || mode == COLD)))
@@ -588,7 +611,8 @@ int main(int argc, char **argv)
 		bench->sampling = 0;
 		bench_wait();
 		bench_queues_read(&after);
-		if (i >= warmup && bench_report(transport ? transport : name, run_number + i - warmup, rate, rtt,
+		if (i >= warmup && bench_report(transport ? transport : name,
+						 run_number + i - warmup, rate, rtt,
 						&before, &after, ""))
 			failed = 1;
 	}

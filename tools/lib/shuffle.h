@@ -42,7 +42,7 @@ int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
 /* Submit a row: bufs[i], lens[i] is the message to rank i, for all members.
  * Blocks until all of it is in the kernel's hands (the buffers may be reused).
  * deadline_ms: 0 for none.  On a non-blocking socket it waits with poll();
- * see shuffle_row_*() below for one that never waits.
+ * see shuffle_tx_step() below for one that never waits.
  */
 int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
 		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms);
@@ -96,8 +96,8 @@ void shuffle_column_free(struct shuffle_column *col);
 int shuffle_recv_column(int fd, struct shuffle_column *col);
 
 /* A whole shuffle: send the row and receive the column at the same time.  What
- * most programs want: shuffle_send() followed by shuffle_recv_column() waits for
- * ever when rows are larger than the socket buffers and nobody reads.
+ * most programs want: shuffle_send() followed by shuffle_recv_column() waits until
+ * the idle timeout when rows are larger than the socket buffers and nobody reads.
  * Returns like shuffle_recv_column(); an operation whose row could not be sent is
  * cancelled, and errno says why.
  */

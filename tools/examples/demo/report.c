@@ -385,9 +385,11 @@ static void print_table(const struct demo *demo)
 		printf("\n");
 	}
 	print_size(text, sizeof(text), demo->busiest);
-	printf("\n  Lower bound: %s, what the busiest host sends or receives, at the raw link rate", text);
+	printf("\n  Lower bound: %s, what the busiest host sends or receives, at the raw link rate",
+	       text);
 	if (demo->rtt > 0)
-		printf("\n  and one round trip (%.2f ms, the shortest TCP handshake).\n", demo->rtt * 1e3);
+		printf("\n  and one round trip (%.2f ms, the shortest TCP handshake).\n",
+		       demo->rtt * 1e3);
 	else
 		printf(".\n");
 	printf("  Headers and start-up count against both. TCP: one connection per pair of hosts,\n"

@@ -118,23 +118,21 @@ static void parse(struct a2a *a, int argc, char **argv)
 
 static socklen_t inet_addr_of(const struct sockaddr_shuffle *addr, struct sockaddr_storage *ss)
 {
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+
 	memset(ss, 0, sizeof(*ss));
 	if (addr->shs_ip_family == AF_INET) {
-		struct sockaddr_in *sin = (struct sockaddr_in *)ss;
-
 		sin->sin_family = AF_INET;
 		sin->sin_port = addr->shs_port;
 		memcpy(&sin->sin_addr, addr->shs_addr, 4);
 		return sizeof(*sin);
-	} else {
-		struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
-
-		sin6->sin6_family = AF_INET6;
-		sin6->sin6_port = addr->shs_port;
-		sin6->sin6_scope_id = addr->shs_scope_id;
-		memcpy(&sin6->sin6_addr, addr->shs_addr, 16);
-		return sizeof(*sin6);
 	}
+	sin6->sin6_family = AF_INET6;
+	sin6->sin6_port = addr->shs_port;
+	sin6->sin6_scope_id = addr->shs_scope_id;
+	memcpy(&sin6->sin6_addr, addr->shs_addr, 16);
+	return sizeof(*sin6);
 }
 
 static int connect_to(const struct sockaddr_shuffle *addr, uint32_t rank)
