@@ -8,6 +8,7 @@
 
 #define SENDERS	24U
 #define UNIT	3000U		/* bytes of a grant */
+#define MOST	(UNIT + UNIT / 2 - 1)	/* of the last one */
 #define PACKET	1000U		/* payload of a packet */
 #define FLYING	4096U		/* packets on their way, at most */
 
@@ -33,6 +34,7 @@ struct column {
 	struct packet			flying[FLYING];
 	u32				n_flying;
 	u64				claimed;	/* unasked and not arrived */
+	u64				debt;	/* above the limit as stalled ones came back */
 	struct shuffle_rnd		rnd;
 };
 
@@ -47,6 +49,7 @@ struct budget_row {
 	bool		whole;		/* senders round a grant up to a packet */
 	bool		late;		/* senders start one after the other */
 	bool		tight;		/* little memory at the receiver */
+	bool		stalls;		/* senders seem not to deliver in time */
 };
 
 static const struct budget_row budget_rows[] = {
@@ -61,12 +64,20 @@ static const struct budget_row budget_rows[] = {
 	{ "GRPF, late starters", SHUFFLE_POLICY_GRPF, 24, 60000, 30000, 6000, 5000, true, true },
 	{ "GRPF, little memory", SHUFFLE_POLICY_GRPF, 24, 60000, 30000, 6000, 5000, false,
 	  false, true },
+	{ "GRPF, stalls", SHUFFLE_POLICY_GRPF, 24, 60000, 30000, 6000, 5000, .stalls = true },
+	{ "GRPF, stalls and late starters", SHUFFLE_POLICY_GRPF, 24, 60000, 30000, 6000, 5000,
+	  .late = true, .stalls = true },
+	{ "GRPF, stalls, a limit below one unit", SHUFFLE_POLICY_GRPF, 24, 30000, 100, 100, 3000,
+	  .stalls = true },
+	{ "GRPF, stalls, whole packets", SHUFFLE_POLICY_GRPF, 24, 60000, 30000, 6000, 5000,
+	  .whole = true, .stalls = true },
 	{ "SRPT", SHUFFLE_POLICY_SRPT, 24, 60000, 30000, 6000, 5000 },
 	{ "SRPT, late starters", SHUFFLE_POLICY_SRPT, 24, 60000, 30000, 6000, 5000, true, true },
 	{ "GRPT", SHUFFLE_POLICY_GRPT, 24, 60000, 30000, 6000, 5000 },
 	{ "GRPT, late starters", SHUFFLE_POLICY_GRPT, 24, 60000, 30000, 6000, 5000, true, true },
 	{ "Hadoop", SHUFFLE_POLICY_HADOOP, 24, 60000, 0, 6000, 5000 },
 	{ "Hadoop, late starters", SHUFFLE_POLICY_HADOOP, 24, 60000, 0, 6000, 5000, true, true },
+	{ "Hadoop, stalls", SHUFFLE_POLICY_HADOOP, 24, 60000, 0, 6000, 5000, .stalls = true },
 	{ "Hadoop, little memory", SHUFFLE_POLICY_HADOOP, 24, 60000, 0, 6000, 5000, false,
 	  false, true },
 };
@@ -127,7 +138,8 @@ static const char *deliver(struct column *c)
 	struct packet p = c->flying[k];
 	struct sender *s = &c->sender[p.from];
 	struct shuffle_policy_rx *rx = &c->rx;
-	u64 rem, out;
+	u64 claimed, rem, out;
+	bool stalled;
 
 	c->flying[k] = c->flying[--c->n_flying];
 	if (!s->known) {
@@ -142,11 +154,59 @@ static const char *deliver(struct column *c)
 	if (!p.len)
 		return NULL;
 	rem = rx->rem;
+	out = rx->outstanding;
+	claimed = c->claimed;
+	stalled = rx->msg[p.from].stalled;
 	shuffle_policy_rx_arrived(rx, p.from, p.len, p.off + p.len);
 	if (rx->rem != rem - p.len)
 		return "arrived: not what was delivered";
+	if (rx->msg[p.from].stalled)
+		return "arrived: still stalled";
 	if (p.off < s->unsched)
 		c->claimed -= p.off + p.len < s->unsched ? p.len : s->unsched - p.off;
+	/* the others have used its share: all that it owes comes on top */
+	if (stalled && rx->outstanding + claimed > out + c->claimed)
+		c->debt += rx->outstanding + claimed - out - c->claimed;
+	return NULL;
+}
+
+/* any of those that were heard of seems to have stalled */
+static const char *stall(struct column *c)
+{
+	u32 i = shuffle_rnd_below(&c->rnd, c->rx.n);
+	const struct shuffle_rx_sched *m = &c->msg[i];
+	u64 out = c->rx.outstanding;
+
+	if (!m->heard)
+		return NULL;
+	if (!m->stalled)
+		out -= m->granted - m->received;
+	shuffle_policy_rx_stalled(&c->rx, i);
+	if (!m->stalled || c->rx.outstanding != out)
+		return "stalled: it still counts, or others do not";
+	return shuffle_model_rx(&c->rx);
+}
+
+/* Above the limit only by what senders took unasked, and by what came back from
+ * stalled ones; of the latter, what is paid is paid.
+ */
+static const char *check_limit(struct column *c, const struct budget_row *t)
+{
+	u64 most = t->max_out + c->claimed;
+
+	if (t->kind == SHUFFLE_POLICY_HADOOP || t->max_out == U64_MAX)
+		return NULL;
+	/* if nothing is outstanding, one grant is always given */
+	if (t->max_out < MOST)
+		most += MOST - t->max_out;
+	if (t->whole)
+		most += t->n * PACKET;
+	if (c->rx.outstanding <= most)
+		c->debt = 0;
+	else if (c->rx.outstanding - most > c->debt)
+		return "above the limit";
+	else
+		c->debt = c->rx.outstanding - most;
 	return NULL;
 }
 
@@ -207,8 +267,6 @@ static void budget__column(struct kunit *test)
 
 		prepare(c, t, seed);
 		while (started < t->n || c->n_flying) {
-			u64 excess;
-
 			if (started < t->n && (!t->late || !c->n_flying ||
 					       !shuffle_rnd_below(&c->rnd, 30)))
 				transmit(c, started++, t->whole);
@@ -216,15 +274,12 @@ static void budget__column(struct kunit *test)
 				continue;
 			SHUFFLE_ASSERT_OK(test, deliver(c));
 			SHUFFLE_ASSERT_OK(test, shuffle_model_rx(&c->rx));
+			if (t->stalls && !shuffle_rnd_below(&c->rnd, 4))
+				SHUFFLE_ASSERT_OK(test, stall(c));
 			SHUFFLE_ASSERT_OK(test, grant_all(c, t));
-			/* above the limit only by what senders took unasked */
-			excess = c->claimed;
-			if (t->max_out < UNIT)
-				excess += UNIT - t->max_out;
-			if (t->whole)
-				excess += t->n * PACKET;
-			if (t->kind != SHUFFLE_POLICY_HADOOP && t->max_out != U64_MAX)
-				KUNIT_ASSERT_LE(test, c->rx.outstanding, t->max_out + excess);
+			SHUFFLE_ASSERT_OK(test, check_limit(c, t));
+			if (!t->stalls)
+				KUNIT_ASSERT_EQ(test, c->debt, 0ULL);
 		}
 		/* nothing flies, so either all has arrived or it has stalled */
 		check_end(test, c, t);
@@ -238,7 +293,7 @@ static void budget__never_above_the_limit(struct kunit *test)
 	struct budget_row t = {
 		.n = SENDERS, .max_len = 100000, .max_out = 20000, .rtt = 6000,
 	};
-	u64 peak;
+	u64 limit, peak;
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, c);
@@ -250,7 +305,10 @@ static void budget__never_above_the_limit(struct kunit *test)
 		while (c->n_flying) {
 			SHUFFLE_ASSERT_OK(test, deliver(c));
 			SHUFFLE_ASSERT_OK(test, grant_all(c, &t));
-			KUNIT_ASSERT_LE(test, c->rx.outstanding, t.max_out);
+			/* of which those not heard of keep their share */
+			limit = shuffle_model_limit(&c->rx, t.max_out);
+			KUNIT_ASSERT_LE(test, limit, t.max_out);
+			KUNIT_ASSERT_LE(test, c->rx.outstanding, limit > MOST ? limit : MOST);
 			if (c->rx.outstanding > peak)
 				peak = c->rx.outstanding;
 		}

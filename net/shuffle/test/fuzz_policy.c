@@ -49,7 +49,7 @@ static void column_op(struct column *c, struct fuzz_in *in)
 	u32 i = fuzz_u8(in) % c->rx.n;
 	u32 granted;
 
-	switch (op % 4) {
+	switch (op % 5) {
 	case 0:
 		if (!c->msg[i].heard) {
 			u64 len = fuzz_u64(in, 50);
@@ -60,9 +60,13 @@ static void column_op(struct column *c, struct fuzz_in *in)
 	case 1:
 		arrive(c, in, i);
 		break;
+	case 2:
+		if (c->msg[i].heard)
+			shuffle_policy_rx_stalled(&c->rx, i);
+		break;
 	default:
 		fuzz_check(shuffle_model_grant(&c->rx, fuzz_u64(in, 50), fuzz_u64(in, 32),
-					       op & 4 ? U64_MAX : fuzz_u64(in, 50), &granted));
+					       op & 8 ? U64_MAX : fuzz_u64(in, 50), &granted));
 		break;
 	}
 	fuzz_check(shuffle_model_rx(&c->rx));
@@ -93,6 +97,13 @@ static void unscheduled(struct row *r, struct fuzz_in *in)
 	for (i = 0; i < r->tx.n; i++)
 		shuffle_policy_tx_update(&r->tx, i);
 	fuzz_check(shuffle_model_tx(&r->tx));
+}
+
+static u64 prio(const struct shuffle_policy_tx *tx, u32 i)
+{
+	u32 seed = shuffle_policy_seed(tx->seed, tx->rank, i, tx->members);
+
+	return shuffle_policy_prio(tx->kind, seed, tx->msg[i].len, tx->msg[i].next, tx->unit);
 }
 
 static void row_op(struct row *r, struct fuzz_in *in)
@@ -126,12 +137,12 @@ static void row_op(struct row *r, struct fuzz_in *in)
 
 		if (o->next >= o->limit)
 			continue;
-		p = shuffle_policy_prio(r->tx.kind, r->tx.seed + k, o->len, o->next, r->tx.unit);
+		p = prio(&r->tx, k);
 		best = p > best ? p : best;
 	}
-	if (shuffle_policy_prio(r->tx.kind, r->tx.seed + i, m->len, m->next, r->tx.unit) != best)
+	if (prio(&r->tx, i) != best)
 		fuzz_check("pick: another one comes first");
-	m->next += m->limit - m->next < r->tx.unit ? m->limit - m->next : r->tx.unit;
+	m->next += shuffle_policy_amount(m->limit - m->next, r->tx.unit);
 	shuffle_policy_tx_update(&r->tx, i);
 	fuzz_check(shuffle_model_tx(&r->tx));
 }
@@ -156,6 +167,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	r.tx.n = c.rx.n;
 	r.tx.unit = c.rx.unit;
 	r.tx.seed = fuzz_u16(&in);
+	r.tx.members = c.rx.n;
+	r.tx.rank = fuzz_u8(&in) % r.tx.members;
 	r.tx.msg = r.msg;
 	r.tx.heap.node = r.node;
 	unscheduled(&r, &in);

@@ -162,7 +162,8 @@ const char *shuffle_model_rx(const struct shuffle_policy_rx *rx)
 			return "rx: granted beyond the end";
 		if (m->received > m->granted)
 			return "rx: more received than granted";
-		outstanding += m->granted - m->received;
+		if (!m->stalled)
+			outstanding += m->granted - m->received;
 		heard_len += m->len;
 		rem += m->len - m->received;
 		active += m->active;
@@ -190,28 +191,55 @@ const char *shuffle_model_rx(const struct shuffle_policy_rx *rx)
 	return shuffle_model_heap(&rx->heap, rx->n);
 }
 
-/* greatest key of those that are in the heap and whose window has room */
-static u64 best_key(const struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes)
+/**
+ * shuffle_model_limit() - the part of the limit that may be used by now
+ * @rx: schedule
+ * @max_out: limit of the whole column
+ *
+ * Return: bytes: the share of the senders that were heard.
+ */
+u64 shuffle_model_limit(const struct shuffle_policy_rx *rx, u64 max_out)
+{
+	u64 each = shuffle_div64(max_out, rx->n);
+	u64 rest = max_out - each * rx->n;
+	u32 heard = 0;
+	u32 i;
+
+	for (i = 0; i < rx->n; i++)
+		heard += rx->msg[i].heard;
+	return each * heard + shuffle_div64(rest * heard, rx->n);
+}
+
+/* greatest key of those that are in the heap and whose window has room, and the
+ * most that one with this key would be granted: 0 if there is none
+ */
+static u64 best_key(const struct shuffle_policy_rx *rx, u64 limit, u64 rtt_bytes,
+		    u64 *most)
 {
 	u64 best = 0;
 	u32 i;
 
+	*most = 0;
+
 	for (i = 0; i < rx->n; i++) {
 		const struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 out = m->granted - m->received;
-		u64 amount = m->len - m->granted;
+		u64 amount = shuffle_policy_amount(m->len - m->granted, rx->unit);
 		u64 window;
 
 		if (!rx->heap.node[i].at)
 			continue;
-		if (amount > rx->unit)
-			amount = rx->unit;
 		if (rx->kind != SHUFFLE_POLICY_HADOOP)
-			window = shuffle_policy_window(rx, i, max_out);
+			window = shuffle_policy_window(rx, i, limit);
 		else
 			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
-		if ((!out || out + amount <= window) && rx->heap.node[i].key > best)
-			best = rx->heap.node[i].key;
+		if (out && out + amount > window)
+			continue;
+		if (*most && rx->heap.node[i].key < best)
+			continue;
+		if (rx->heap.node[i].key > best || amount > *most)
+			*most = amount;
+		best = rx->heap.node[i].key;
 	}
 	return best;
 }
@@ -229,13 +257,16 @@ static u64 best_key(const struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_byt
 const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 				u64 rtt_bytes, u64 room, u32 *granted)
 {
-	u64 best = best_key(rx, max_out, rtt_bytes);
+	bool hadoop = rx->kind == SHUFFLE_POLICY_HADOOP;
+	u64 limit = shuffle_model_limit(rx, max_out);
+	u32 pulled = rx->hadoop_active;
 	u64 before = rx->outstanding;
 	u64 total = 0;
 	struct shuffle_rx_sched *m;
-	u64 out, window, amount, key;
+	u64 out, window, amount, key, best, most;
 	u32 i;
 
+	best = best_key(rx, limit, rtt_bytes, &most);
 	for (i = 0; i < rx->n; i++)
 		total += rx->msg[i].granted;
 	*granted = shuffle_policy_rx_grant(rx, max_out, rtt_bytes, room);
@@ -243,31 +274,32 @@ const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 	if (i == SHUFFLE_NONE) {
 		if (rx->outstanding != before)
 			return "grant: none, yet outstanding has changed";
-		if (!before && best && room >= rx->unit &&
-		    (rx->kind != SHUFFLE_POLICY_HADOOP || rx->hadoop_c))
-			return "grant: none, though nothing is outstanding";
+		if (most && most <= room &&
+		    (hadoop ? best >> 32 || pulled < rx->hadoop_c :
+			      !before || before + most <= limit))
+			return "grant: none, though there is room";
 		return shuffle_model_rx(rx);
 	}
 	if (i >= rx->n)
 		return "grant: no such message";
 	m = &rx->msg[i];
-	amount = rx->outstanding - before;
-	if (!amount || amount > rx->unit || amount > room)
-		return "grant: amount";
-	if (amount < rx->unit && m->granted != m->len)
-		return "grant: less than a unit, and not the last";
-	for (key = 0, i = 0; i < rx->n; i++)
-		key += rx->msg[i].granted;
-	if (key - total != amount)
-		return "grant: more than one message has changed";
-
+	for (amount = 0, i = 0; i < rx->n; i++)
+		amount += rx->msg[i].granted;
+	amount -= total;
 	i = *granted;
+	if (!amount || amount > m->granted || amount > room)
+		return "grant: amount";
+	if (amount != shuffle_policy_amount(m->len - (m->granted - amount), rx->unit))
+		return "grant: neither a unit nor the rest";
+	if (rx->outstanding != before + (m->stalled ? 0 : amount))
+		return "grant: outstanding has not grown by it";
+
 	out = m->granted - m->received;
-	if (rx->kind == SHUFFLE_POLICY_HADOOP) {
+	if (hadoop) {
 		window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
 	} else {
-		window = shuffle_policy_window(rx, i, max_out);
-		if (rx->outstanding > max_out && before)
+		window = shuffle_policy_window(rx, i, limit);
+		if (before && before + amount > limit)
 			return "grant: beyond the limit";
 		key = shuffle_policy_prio(rx->kind, m->seed, m->len,
 					  m->granted - amount, rx->unit);

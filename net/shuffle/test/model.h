@@ -17,6 +17,7 @@ const char *shuffle_model_missing(const struct shuffle_ranges *r, u64 base,
 				  const u8 *map, u32 len, u32 from, u32 to);
 const char *shuffle_model_tx(const struct shuffle_policy_tx *tx);
 const char *shuffle_model_rx(const struct shuffle_policy_rx *rx);
+u64 shuffle_model_limit(const struct shuffle_policy_rx *rx, u64 max_out);
 const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 				u64 rtt_bytes, u64 room, u32 *granted);
 

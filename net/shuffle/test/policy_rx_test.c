@@ -163,13 +163,15 @@ static void policy_rx_heard__unscheduled_is_claimed(struct kunit *test)
 	shuffle_policy_rx_heard(rx, 0, 10000, 4000, 1);
 	shuffle_policy_rx_heard(rx, 2, 10000, 4000, 2);
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 8000ULL);
-	/* above the limit for a while, and no grants until below it */
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 6000, 0, U64_MAX), SHUFFLE_NONE);
+	/* Above the limit, two thirds of 9000, for a while, and no grants until
+	 * below it.
+	 */
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 9000, 0, U64_MAX), SHUFFLE_NONE);
 	shuffle_policy_rx_arrived(rx, 0, 2000, 2000);
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 6000ULL);
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 6000, 0, U64_MAX), SHUFFLE_NONE);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 9000, 0, U64_MAX), SHUFFLE_NONE);
 	shuffle_policy_rx_arrived(rx, 0, 2000, 4000);
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 6000, 0, U64_MAX), 0U);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 9000, 0, U64_MAX), 0U);
 	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, 5000ULL);
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 5000ULL);
 	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
@@ -264,14 +266,212 @@ static void policy_rx_grant__leaves_room_for_the_unheard(struct kunit *test)
 	shuffle_policy_rx_heard(rx, 2, 100000, 0, 1);
 	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 		;
-	KUNIT_EXPECT_EQ(test, rx->outstanding, 10000ULL);
+	/* a fourth of the limit, of which it has its window */
+	KUNIT_EXPECT_EQ(test, shuffle_policy_window(rx, 2, 10000), 2500ULL);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 2000ULL);
 	for (i = 0; i < 4; i++)
 		if (i != 2)
 			shuffle_policy_rx_heard(rx, i, 100000, 0, 50 + i);
 	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 		;
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, rx->msg[i].granted, 10000ULL);
+		if (i != 2)
+			KUNIT_EXPECT_EQ(test, rx->msg[i].granted, 10000ULL);
+	/* now all are heard: the first one fills its window as soon as it delivers */
+	deliver(rx, 2);
+	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
+		;
+	for (i = 0; i < 4; i++) {
+		u64 out = rx->msg[i].granted - rx->msg[i].received;
+		u64 window = shuffle_policy_window(rx, i, 40000);
+
+		KUNIT_EXPECT_LE(test, out, window);
+		KUNIT_EXPECT_GT(test, out + 1000, window);
+	}
+	KUNIT_EXPECT_LE(test, rx->outstanding, 40000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
+struct heard_row {
+	u32	heard;
+	u32	n;
+	u64	max_out;
+	u64	limit;
+};
+
+static const struct heard_row heard_rows[] = {
+	{ 1, 1, 50000, 50000 }, { 1, 10, 50000, 5000 }, { 9, 10, 50000, 45000 },
+	{ 10, 10, 50000, 50000 }, { 1, 3, 50000, 16666 }, { 2, 3, 50000, 33333 },
+	{ 3, 16, 16000, 3000 },
+	/* one grant is always given */
+	{ 1, 16, 1600, 1000 }, { 16, 16, 100, 1000 },
+};
+
+static void heard_desc(const struct heard_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u of %u, %llu", t->heard, t->n,
+		 (unsigned long long)t->max_out);
+}
+
+KUNIT_ARRAY_PARAM(heard, heard_rows, heard_desc);
+
+/* Senders not heard of keep their part of the limit, also while windows are a unit
+ * and would let the others have it.
+ */
+static void policy_rx_grant__part_of_the_heard(struct kunit *test)
+{
+	const struct heard_row *t = test->param_value;
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, t->n);
+	u32 guard, got, i;
+	u64 most = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < t->heard; i++)
+		shuffle_policy_rx_heard(rx, i, 64000, 0, i);
+	/* those that have a grant deliver half of it and get more */
+	for (guard = 0; guard < 100; guard++) {
+		do {
+			SHUFFLE_ASSERT_OK(test, shuffle_model_grant(rx, t->max_out, 0,
+								    U64_MAX, &got));
+			most = rx->outstanding > most ? rx->outstanding : most;
+		} while (got != SHUFFLE_NONE);
+		for (i = 0; i < t->heard; i++)
+			if (rx->msg[i].granted > rx->msg[i].received)
+				shuffle_policy_rx_arrived(rx, i, 500,
+							  rx->msg[i].received + 500);
+	}
+	KUNIT_EXPECT_LE(test, most, t->limit);
+	if (t->heard == t->n || t->limit == 1000)
+		KUNIT_EXPECT_EQ(test, most, t->limit);
+}
+
+/* what a stalled sender owes is free for the others, until it delivers */
+static void policy_rx_stalled__does_not_count(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
+	u64 granted;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < 3; i++)
+		shuffle_policy_rx_heard(rx, i, 200000, 0, i);
+	while (shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX) != SHUFFLE_NONE)
+		;
+	KUNIT_ASSERT_EQ(test, rx->outstanding, 30000ULL);
+	shuffle_policy_rx_stalled(rx, 1);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 20000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	/* said twice, it counts once */
+	shuffle_policy_rx_stalled(rx, 1);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 20000ULL);
+	KUNIT_EXPECT_EQ(test, rx->rem, 600000ULL);
+	/* its window is full all the same */
+	granted = rx->msg[1].granted;
+	deliver(rx, 0);
+	while ((i = shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX)) != SHUFFLE_NONE)
+		KUNIT_EXPECT_NE(test, i, 1U);
+	KUNIT_EXPECT_EQ(test, rx->msg[1].granted, granted);
+	deliver(rx, 0);
+	deliver(rx, 2);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
+	/* a part of it arrives: the rest counts again */
+	shuffle_policy_rx_arrived(rx, 1, 1000, 1000);
+	KUNIT_EXPECT_FALSE(test, rx->msg[1].stalled);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 9000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	shuffle_policy_rx_arrived(rx, 1, 9000, 10000);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
+}
+
+/* nothing is outstanding, or all at once arrives: the count stays right */
+static void policy_rx_stalled__never_below_zero(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 2);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 0, 10000, 0, 1);
+	shuffle_policy_rx_heard(rx, 1, 5000, 5000, 2);
+	shuffle_policy_rx_stalled(rx, 0);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 5000ULL);
+	shuffle_policy_rx_stalled(rx, 1);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
+	/* beyond what was granted: the sender rounds up */
+	shuffle_policy_rx_arrived(rx, 0, 1400, 1400);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	/* behind a gap: what lies before it is owed */
+	shuffle_policy_rx_stalled(rx, 0);
+	shuffle_policy_rx_arrived(rx, 0, 100, 5000);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 3500ULL);
+	shuffle_policy_rx_arrived(rx, 1, 5000, 5000);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 3500ULL);
+	shuffle_policy_rx_stalled(rx, 1);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 3500ULL);
+	shuffle_policy_rx_stalled(rx, 0);
+	shuffle_policy_rx_arrived(rx, 0, 8500, 10000);
+	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
+	KUNIT_EXPECT_EQ(test, rx->rem, 0ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
+/* a limit of one unit, each grants to one that waits for another: all get theirs */
+static void policy_rx_stalled__the_next_has_its_turn(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 4);
+	u32 seen = 0;
+	u32 i, k;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	for (i = 0; i < 4; i++)
+		shuffle_policy_rx_heard(rx, i, 20000, 0, i);
+	for (k = 0; k < 4; k++) {
+		i = shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX);
+		KUNIT_ASSERT_LT(test, i, 4U);
+		KUNIT_EXPECT_EQ(test, seen & 1U << i, 0U);
+		seen |= 1U << i;
+		KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX),
+				SHUFFLE_NONE);
+		shuffle_policy_rx_stalled(rx, i);
+		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+	}
+	KUNIT_EXPECT_EQ(test, seen, 15U);
+	/* all have stalled and hold a unit each: nobody gets more */
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX), SHUFFLE_NONE);
+	deliver(rx, 3);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX), 3U);
+}
+
+/* Hadoop: a stalled one is not one of the C, and gets the rest another time */
+static void policy_rx_stalled__hadoop(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_HADOOP, 1000, 3);
+	u32 first, guard, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	rx->hadoop_c = 1;
+	for (i = 0; i < 3; i++)
+		shuffle_policy_rx_heard(rx, i, 20000, 0, i * 99);
+	first = shuffle_policy_rx_grant(rx, 1, 1000, U64_MAX);
+	KUNIT_ASSERT_LT(test, first, 3U);
+	KUNIT_ASSERT_EQ(test, shuffle_policy_rx_grant(rx, 1, 1000, U64_MAX), SHUFFLE_NONE);
+	shuffle_policy_rx_stalled(rx, first);
+	KUNIT_EXPECT_EQ(test, rx->hadoop_active, 0U);
+	SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+	for (guard = 0; guard < 38; guard++) {
+		KUNIT_ASSERT_EQ(test, rx->outstanding, guard ? 1000ULL : 0ULL);
+		for (i = 0; i < 3; i++)
+			if (i != first)
+				deliver(rx, i);
+		SHUFFLE_ASSERT_OK(test, shuffle_model_grant(rx, 1, 1000, U64_MAX, &i));
+		KUNIT_EXPECT_NE(test, i, first);
+	}
+	for (guard = 0; guard < 100 && rx->rem; guard++) {
+		for (i = 0; i < 3; i++)
+			deliver(rx, i);
+		SHUFFLE_ASSERT_OK(test, shuffle_model_grant(rx, 1, 1000, U64_MAX, &i));
+	}
+	KUNIT_EXPECT_EQ(test, rx->rem, 0ULL);
+	KUNIT_EXPECT_EQ(test, rx->hadoop_active, 0U);
 }
 
 /* a sender that does not deliver holds its window and no more; the rest goes on */
@@ -314,6 +514,9 @@ struct room_row {
 static const struct room_row room_rows[] = {
 	{ 5000, 0, false }, { 5000, 999, false }, { 5000, 1000, true }, { 5000, 1001, true },
 	{ 300, 299, false }, { 300, 300, true }, { 1, 0, false }, { 1, 1, true },
+	/* a short rest goes with the last unit, or not at all */
+	{ 1499, 1000, false }, { 1499, 1498, false }, { 1499, 1499, true },
+	{ 1500, 999, false }, { 1500, 1000, true },
 };
 
 static void room_desc(const struct room_row *t, char *desc)
@@ -340,8 +543,10 @@ static void policy_rx_grant__room(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, got, t->granted ? 0 : SHUFFLE_NONE);
 		/* refused for lack of room, it is asked again later */
 		got = shuffle_policy_rx_grant(rx, 100000, 100000, U64_MAX);
-		if (!t->granted || t->left > 1000)
+		if (!t->granted || t->left >= 1500)
 			KUNIT_EXPECT_EQ(test, got, 0U);
+		else
+			KUNIT_EXPECT_EQ(test, got, SHUFFLE_NONE);
 		SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
 	}
 }
@@ -477,6 +682,11 @@ static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE(policy_rx_grant__batch_at_the_start),
 	KUNIT_CASE(policy_rx_grant__leaves_room_for_the_unheard),
 	KUNIT_CASE(policy_rx_grant__stalled_sender),
+	KUNIT_CASE_PARAM(policy_rx_grant__part_of_the_heard, heard_gen_params),
+	KUNIT_CASE(policy_rx_stalled__does_not_count),
+	KUNIT_CASE(policy_rx_stalled__never_below_zero),
+	KUNIT_CASE(policy_rx_stalled__the_next_has_its_turn),
+	KUNIT_CASE(policy_rx_stalled__hadoop),
 	KUNIT_CASE_PARAM(policy_rx_grant__room, room_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__by_bytes_left, srpt_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__hadoop, hadoop_gen_params),

@@ -18,6 +18,7 @@ static struct shuffle_policy_tx *make_tx(struct kunit *test, u8 kind, u32 seed,
 		return NULL;
 	tx->kind = kind;
 	tx->seed = seed;
+	tx->members = n;
 	tx->unit = unit;
 	tx->n = n;
 	tx->msg = kunit_kcalloc(test, n, sizeof(*tx->msg), GFP_KERNEL);
@@ -195,15 +196,22 @@ static void policy_prio__offset_differs_by_unit(struct kunit *test)
 static void policy_prio__seeds_agree_at_both_ends(struct kunit *test)
 {
 	static const u64 len[] = { 100000, 7, 1400, 123456789 };
-	const u32 seed = 0xfffffffeU;	/* of the row; wraps around inside it */
-	struct shuffle_policy_tx *tx = make_tx(test, SHUFFLE_POLICY_GRPF, seed, 1400, len, 4);
+	const u32 seed = 0xfffffffeU;	/* of the operation; wraps around in a row */
 	struct shuffle_heap_node node = { 0 };
 	struct shuffle_rx_sched msg = { 0 };
-	u32 i;
+	struct shuffle_policy_tx *tx = NULL;
+	u32 k, i;
 
-	KUNIT_ASSERT_NOT_NULL(test, tx);
-	open_all(tx);
-	for (i = 0; i < 4; i++) {
+	for (k = 0; k < 16; k++) {
+		u32 rank = k / 4;
+
+		i = k % 4;
+		if (!i) {
+			tx = make_tx(test, SHUFFLE_POLICY_GRPF, seed, 1400, len, 4);
+			KUNIT_ASSERT_NOT_NULL(test, tx);
+			tx->rank = rank;
+			open_all(tx);
+		}
 		struct shuffle_policy_rx rx = {
 			.kind = SHUFFLE_POLICY_GRPF, .unit = 1400, .n = 1, .unheard = 1,
 			.heap = { .node = &node }, .msg = &msg,
@@ -211,7 +219,7 @@ static void policy_prio__seeds_agree_at_both_ends(struct kunit *test)
 
 		memset(&node, 0, sizeof(node));
 		memset(&msg, 0, sizeof(msg));
-		shuffle_policy_rx_heard(&rx, 0, len[i], 0, seed + i);
+		shuffle_policy_rx_heard(&rx, 0, len[i], 0, shuffle_policy_seed(seed, rank, i, 4));
 		while (tx->msg[i].next < len[i] && tx->msg[i].next < 50 * 1400) {
 			KUNIT_ASSERT_EQ(test, node.key, tx->heap.node[i].key);
 			tx->msg[i].next += 1400;
@@ -220,6 +228,163 @@ static void policy_prio__seeds_agree_at_both_ends(struct kunit *test)
 					0U);
 		}
 	}
+}
+
+struct seed_row {
+	u32	seed;
+	u32	from;
+	u32	to;
+	u32	members;
+	u32	want;
+};
+
+static const struct seed_row seed_rows[] = {
+	{ 100, 0, 0, 1, 100 }, { 100, 0, 0, 4, 100 }, { 100, 0, 3, 4, 103 },
+	{ 100, 3, 3, 4, 100 }, { 100, 3, 0, 4, 101 }, { 100, 3, 2, 4, 103 },
+	{ 100, 2, 1, 3, 102 }, { 0, 65535, 65534, 65536, 65535 },
+	{ U32_MAX, 0, 1, 2, 0 }, { U32_MAX, 1, 0, 2, 0 }, { U32_MAX, 1, 1, 2, U32_MAX },
+};
+
+static void seed_desc(const struct seed_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u to %u of %u, %#x", t->from, t->to,
+		 t->members, t->seed);
+}
+
+KUNIT_ARRAY_PARAM(seed, seed_rows, seed_desc);
+
+static void policy_seed__table(struct kunit *test)
+{
+	const struct seed_row *t = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, shuffle_policy_seed(t->seed, t->from, t->to, t->members),
+			t->want);
+}
+
+/* offset of unit @k in 2^-28 of a unit; nothing is lost with these lengths */
+static u32 offset_in_unit(u32 seed, u32 k)
+{
+	const u32 unit = 1U << 28;
+	const u64 len = 8ULL * unit;
+	u64 p = shuffle_policy_prio(SHUFFLE_POLICY_GRPF, seed, len, (u64)k * unit, unit);
+
+	return (u32)(len - (u64)k * unit - (p >> 1));
+}
+
+struct spread_row {
+	u32	n;	/* members */
+	u32	seed;
+};
+
+static const struct spread_row spread_rows[] = {
+	{ 1, 5 }, { 2, 5 }, { 3, 0 }, { 4, 12345 }, { 5, U32_MAX }, { 8, U32_MAX - 3 },
+	{ 12, 0x80000000U }, { 16, 1 }, { 40, 77 }, { 100, 0xdeadbeefU }, { 128, 9 },
+};
+
+static void spread_desc(const struct spread_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u members, %#x", t->n, t->seed);
+}
+
+KUNIT_ARRAY_PARAM(spread, spread_rows, spread_desc);
+
+/* greatest way from one of @n offsets to the next, around the end of the unit */
+static u32 greatest_gap(u32 *o, u32 n)
+{
+	u32 most, i, k;
+
+	for (i = 1; i < n; i++) {
+		u32 x = o[i];
+
+		for (k = i; k && o[k - 1] > x; k--)
+			o[k] = o[k - 1];
+		o[k] = x;
+	}
+	most = o[0] + (1U << 28) - o[n - 1];
+	for (i = 1; i < n; i++)
+		most = o[i] - o[i - 1] > most ? o[i] - o[i - 1] : most;
+	return most;
+}
+
+/* All send units of equal messages: a receiver's turn comes evenly, and so do a
+ * sender's receivers.
+ */
+static void policy_seed__offsets_are_spread(struct kunit *test)
+{
+	const struct spread_row *t = test->param_value;
+	u32 *o = kunit_kcalloc(test, t->n, sizeof(*o), GFP_KERNEL);
+	u32 me, i, k;
+
+	KUNIT_ASSERT_NOT_NULL(test, o);
+	for (k = 0; k < 8; k++) {
+		for (me = 0; me < t->n; me += 1 + t->n / 8) {
+			for (i = 0; i < t->n; i++)
+				o[i] = offset_in_unit(shuffle_policy_seed(t->seed, i, me, t->n), k);
+			KUNIT_ASSERT_LT(test, (u64)greatest_gap(o, t->n) * t->n, 3ULL << 28);
+			for (i = 0; i < t->n; i++)
+				o[i] = offset_in_unit(shuffle_policy_seed(t->seed, me, i, t->n), k);
+			KUNIT_ASSERT_LT(test, (u64)greatest_gap(o, t->n) * t->n, 3ULL << 28);
+		}
+	}
+}
+
+/* in step, no two senders of equal messages ever send to the same receiver */
+static void policy_seed__receivers_differ(struct kunit *test)
+{
+	static const u64 len[] = { 28000, 28000, 28000, 28000, 28000, 28000, 28000, 28000 };
+	const u32 n = ARRAY_SIZE(len);
+	struct shuffle_policy_tx *tx[8];
+	u32 round, step, i;
+
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < n; i++) {
+			tx[i] = make_tx(test, SHUFFLE_POLICY_GRPF, round * 0x10325476U, 2800,
+					len, n);
+			KUNIT_ASSERT_NOT_NULL(test, tx[i]);
+			tx[i]->rank = i;
+			open_all(tx[i]);
+		}
+		for (step = 0; step < 10 * n; step++) {
+			u32 taken = 0;
+
+			for (i = 0; i < n; i++) {
+				u32 to = send_unit(tx[i]);
+
+				KUNIT_ASSERT_LT(test, to, n);
+				taken |= 1U << to;
+			}
+			KUNIT_ASSERT_EQ(test, taken, 0xffU);
+		}
+	}
+}
+
+struct amount_row {
+	u64	left;
+	u32	unit;
+	u64	want;
+};
+
+static const struct amount_row amount_rows[] = {
+	{ 0, 1000, 0 }, { 1, 1000, 1 }, { 999, 1000, 999 }, { 1000, 1000, 1000 },
+	{ 1001, 1000, 1001 }, { 1499, 1000, 1499 }, { 1500, 1000, 1000 },
+	{ 2000, 1000, 1000 }, { U64_MAX, 1000, 1000 }, { 1, 1, 1 }, { 2, 1, 1 },
+	{ 2, 2, 2 }, { 3, 2, 2 }, { 3, 3, 3 }, { 4, 3, 3 }, { U64_MAX, 1U << 31, 1U << 31 },
+	{ (1ULL << 32) + 5, 65536, 65536 },
+};
+
+static void amount_desc(const struct amount_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%llu in units of %u",
+		 (unsigned long long)t->left, t->unit);
+}
+
+KUNIT_ARRAY_PARAM(amount, amount_rows, amount_desc);
+
+static void policy_amount__table(struct kunit *test)
+{
+	const struct amount_row *t = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, shuffle_policy_amount(t->left, t->unit), t->want);
 }
 
 /* fractions left: m1 1, .8, .6, .4, .2 and m2 1, .67, .33; the first two tie */
@@ -258,8 +423,8 @@ static void policy_tx_pick__figure_3_6_randomised(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, tx);
 		open_all(tx);
 		while ((i = shuffle_policy_tx_pick(tx)) != SHUFFLE_NONE) {
-			u64 p = shuffle_policy_prio(tx->kind, tx->seed + i, len[i],
-						    tx->msg[i].next, 1400);
+			u32 s = shuffle_policy_seed(tx->seed, 0, i, 2);
+			u64 p = shuffle_policy_prio(tx->kind, s, len[i], tx->msg[i].next, 1400);
 
 			/* the schedule is sorted by priority */
 			KUNIT_ASSERT_LE(test, p, last);
@@ -529,6 +694,10 @@ static struct kunit_case policy_tx_cases[] = {
 	KUNIT_CASE(policy_prio__offset_is_spread),
 	KUNIT_CASE(policy_prio__offset_differs_by_unit),
 	KUNIT_CASE(policy_prio__seeds_agree_at_both_ends),
+	KUNIT_CASE_PARAM(policy_seed__table, seed_gen_params),
+	KUNIT_CASE_PARAM(policy_seed__offsets_are_spread, spread_gen_params),
+	KUNIT_CASE(policy_seed__receivers_differ),
+	KUNIT_CASE_PARAM(policy_amount__table, amount_gen_params),
 	KUNIT_CASE(policy_tx_pick__figure_3_6),
 	KUNIT_CASE(policy_tx_pick__figure_3_6_randomised),
 	KUNIT_CASE(policy_tx_pick__pro_rata),

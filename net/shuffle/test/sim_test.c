@@ -108,6 +108,7 @@ static const char *put_data(struct net *net, u32 i, u32 k, u32 payload)
 static u64 prepare(struct net *net, const struct sim_row *t)
 {
 	struct shuffle_rnd rnd = { 42 };
+	u32 seed = (u32)shuffle_rnd64(&rnd);
 	u64 col[HOSTS] = { 0 };
 	u64 bound = 0;
 	u32 i, k;
@@ -120,7 +121,9 @@ static u64 prepare(struct net *net, const struct sim_row *t)
 
 		h->nonce = (u32)shuffle_rnd64(&rnd) | 1;
 		h->tx.kind = t->kind;
-		h->tx.seed = h->nonce;
+		h->tx.seed = seed;
+		h->tx.rank = i;
+		h->tx.members = t->n;
 		h->tx.unit = UNIT;
 		h->tx.n = t->n;
 		h->tx.msg = h->out;
@@ -232,7 +235,8 @@ static const char *take(struct net *net, const struct record *r)
 		return shuffle_model_tx(&h->tx);
 	}
 	if (!h->in[i].heard)
-		shuffle_policy_rx_heard(&h->rx, i, w.a, w.unsched, w.nonce + r->to);
+		shuffle_policy_rx_heard(&h->rx, i, w.a, w.unsched,
+					shuffle_policy_seed(h->tx.seed, i, r->to, net->n));
 	if (w.payload)
 		shuffle_policy_rx_arrived(&h->rx, i, w.payload, w.b + w.payload);
 	return grant_all(net, r->to);
