@@ -283,7 +283,7 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		}
 		/* grants keep within the buffer; unscheduled data may not */
 		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) >
-		    2LL * READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
+		    READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
 			shuffle_grant_pressure(op->ssk);
 			/* what comes next in order lets the reader go on */
 			if (w->b > in->have.prefix || !list_empty(&op->ssk->ready)) {
