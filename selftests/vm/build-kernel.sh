@@ -69,7 +69,7 @@ make -s -C "$src" ARCH="$arch" O="$out" olddefconfig >"$log" 2>&1 ||
 	{ tail -20 "$log" >&2; die "configuring $kind failed"; }
 make -C "$src" ARCH="$arch" O="$out" CC="$cc" -j"$(nproc)" "$target" modules >>"$log" 2>&1 &
 pid=$!
-progress_while "$pid" "$log" "$kind kernel" "$([ "$arch" = um ] && echo 1500 || echo 2600)"
+progress_while "$pid" "$log" "$kind kernel" "$([ "$arch" = um ] && echo 1500 || echo 2450)"
 wait "$pid" || { tail -30 "$log" >&2; die "building $kind failed"; }
 echo "$stamp" >"$out/.shuffle-done"
 note "$kind kernel built"
