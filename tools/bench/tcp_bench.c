@@ -611,9 +611,10 @@ int main(int argc, char **argv)
 		bench->sampling = 0;
 		bench_wait();
 		bench_queues_read(&after);
-		if (i >= warmup && bench_report(transport ? transport : name,
-						 run_number + i - warmup, rate, rtt,
-						&before, &after, ""))
+		if (i < warmup)
+			continue;
+		if (bench_report(transport ? transport : name, run_number + i - warmup,
+				 rate, rtt, &before, &after, ""))
 			failed = 1;
 	}
 	bench_sampler_stop();
