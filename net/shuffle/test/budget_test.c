@@ -201,12 +201,9 @@ static const char *check_limit(struct column *c, const struct budget_row *t)
 		most += MOST - t->max_out;
 	if (t->whole)
 		most += t->n * PACKET;
-	if (c->rx.outstanding <= most)
-		c->debt = 0;
-	else if (c->rx.outstanding - most > c->debt)
+	if (c->rx.outstanding > most && c->rx.outstanding - most > c->debt)
 		return "above the limit";
-	else
-		c->debt = c->rx.outstanding - most;
+	c->debt = c->rx.outstanding > most ? c->rx.outstanding - most : 0;
 	return NULL;
 }
 
