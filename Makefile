@@ -25,6 +25,7 @@ help:
 	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
+	@echo "  make netlink        regenerate what is made from Documentation/netlink/specs/shuffle.yaml"
 	@echo "  make deps           install what 'make check' needs (Debian 12, root)"
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
 	@echo "                      library, headers, tools, and the module for the running kernel"
@@ -44,6 +45,9 @@ tools:
 demo:
 	@$(VM)/deps.sh demo $(KERNEL)
 	@tools/examples/demo/demo.sh qemu-$(KERNEL) $(FILES)
+
+netlink:
+	@tools/netlink/regen.sh
 
 check: deps
 	@$(MAKE) -s tools
@@ -66,4 +70,4 @@ install: tools
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools demo check check-smp bench install clean
+.PHONY: help deps modules tools netlink demo check check-smp bench install clean
