@@ -155,16 +155,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		       const struct shuffle_chunk *chunk, u64 start, u64 end,
 		       u32 payload, struct sk_buff_head *q)
 {
-	struct shuffle_wire w = {
-		.type = SHUFFLE_DATA,
-		.op_id = op->id,
-		.nonce = op->nonce,
-		.src_rank = op->group->rank,
-		.dst_rank = rank,
-		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
-		.unsched = op->out[rank].unsched,
-		.a = op->ptx.msg[rank].len,
-	};
+	struct shuffle_wire w = shuffle_out_wire(op, rank);
 
 	while (start < end) {
 		u32 in_chunk = start - chunk->off;

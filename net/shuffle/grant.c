@@ -69,7 +69,7 @@ static u64 room(struct shuffle_sock *ssk, u32 unit)
  */
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_net *sn = shuffle_op_net(op);
 	struct shuffle_in *in = &op->in[rank];
 	struct shuffle_wire w = {
 		.type = SHUFFLE_GRANT,

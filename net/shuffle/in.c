@@ -11,11 +11,6 @@
 /* A sender may round a grant up to its packet; more is not a mistake. */
 #define SHUFFLE_GRANT_SLACK	65536
 
-static struct shuffle_net *op_net(const struct shuffle_op *op)
-{
-	return shuffle_net(sock_net(&op->ssk->sk));
-}
-
 /**
  * shuffle_in_free_piece() - free a received skb and its charge
  * @ssk: socket it is charged to
@@ -98,8 +93,8 @@ static void send_ack(struct shuffle_op *op, u32 rank, u32 nonce, struct sk_buff_
 		.nonce = nonce,
 	};
 
-	shuffle_xmit_record(op_net(op), op->ssk, op->group, rank, &w, q);
-	SHUFFLE_INC(op_net(op), AckOut);
+	shuffle_xmit_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(shuffle_op_net(op), AckOut);
 }
 
 static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
@@ -114,7 +109,7 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	send_ack(op, rank, in->nonce, q);
 	shuffle_in_queue(op, rank);
 	if (!--op->incomplete)
-		atomic_dec(&op_net(op)->rx_ops);
+		atomic_dec(&shuffle_op_net(op)->rx_ops);
 	shuffle_op_check_done(op);
 }
 
@@ -159,7 +154,7 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
 	sample_rto(op, now - in->rtt_at);
-	shuffle_route_sample(op_net(op), now - in->rtt_at);
+	shuffle_route_sample(shuffle_op_net(op), now - in->rtt_at);
 	in->rtt_at = 0;
 	in->wait_ns = shuffle_timer_rto(op);
 }
@@ -189,7 +184,7 @@ static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
 	SHUFFLE_PIECE(skb)->end = end;
 	insert_piece(in, skb);
 	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
-	SHUFFLE_ADD(op_net(op), DataBytesIn, end - start);
+	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
 	return 0;
 }
 
@@ -197,7 +192,7 @@ static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
 static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u32 len)
 {
 	struct shuffle_in *in = &op->in[rank];
-	struct shuffle_net *sn = op_net(op);
+	struct shuffle_net *sn = shuffle_op_net(op);
 	u64 end = start + len;
 	struct shuffle_range gap;
 	bool kept = false;
@@ -254,7 +249,7 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[w->src_rank];
 	struct shuffle_in *in = &op->in[w->src_rank];
-	struct shuffle_net *sn = op_net(op);
+	struct shuffle_net *sn = shuffle_op_net(op);
 	bool kept = false;
 	u64 prefix;
 

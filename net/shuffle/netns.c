@@ -17,6 +17,17 @@ struct shuffle_net *shuffle_net(const struct net *net)
 	return net_generic(net, shuffle_net_id);
 }
 
+/**
+ * shuffle_op_net() - the network namespace of an operation
+ * @op: operation; its socket keeps the namespace alive
+ *
+ * Context: any.
+ */
+struct shuffle_net *shuffle_op_net(const struct shuffle_op *op)
+{
+	return shuffle_net(sock_net(&op->ssk->sk));
+}
+
 static int __net_init shuffle_net_init(struct net *net)
 {
 	struct shuffle_net *sn = shuffle_net(net);

@@ -238,7 +238,7 @@ static void op_end(struct shuffle_op *op, int error)
  */
 void shuffle_op_check_done(struct shuffle_op *op)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_net *sn = shuffle_op_net(op);
 
 	if (op->ended || op->unacked || op->incomplete || !op->closed)
 		return;
@@ -258,7 +258,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
  */
 void shuffle_op_fail(struct shuffle_op *op, int error)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_net *sn = shuffle_op_net(op);
 	u32 i;
 
 	if (op->ended)

@@ -8,11 +8,6 @@
 #include "shuffle.h"
 #include "trace.h"
 
-static struct shuffle_net *op_net(const struct shuffle_op *op)
-{
-	return shuffle_net(sock_net(&op->ssk->sk));
-}
-
 /**
  * shuffle_out_free_chunk() - give a chunk's memory back
  * @ssk: socket it is charged to
@@ -80,6 +75,28 @@ void shuffle_out_append(struct shuffle_op *op, u32 rank, struct shuffle_chunk *c
 }
 
 /**
+ * shuffle_out_wire() - what the DATA records of a message have in common
+ * @op: operation
+ * @rank: message
+ *
+ * Context: any; all of it is fixed once the message is announced.
+ * Return: a record without offset and payload.
+ */
+struct shuffle_wire shuffle_out_wire(const struct shuffle_op *op, u32 rank)
+{
+	return (struct shuffle_wire) {
+		.type = SHUFFLE_DATA,
+		.op_id = op->id,
+		.nonce = op->nonce,
+		.src_rank = op->group->rank,
+		.dst_rank = rank,
+		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
+		.unsched = op->out[rank].unsched,
+		.a = op->ptx.msg[rank].len,
+	};
+}
+
+/**
  * shuffle_out_announce() - say how long a message is, without data
  * @op: operation
  * @rank: message
@@ -89,19 +106,13 @@ void shuffle_out_append(struct shuffle_op *op, u32 rank, struct shuffle_chunk *c
 void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
 {
 	struct shuffle_out *out = &op->out[rank];
-	struct shuffle_wire w = {
-		.type = SHUFFLE_DATA,
-		.flags = flags,
-		.op_id = op->id,
-		.nonce = op->nonce,
-		.unsched = out->unsched,
-		.a = op->ptx.msg[rank].len,
-	};
+	struct shuffle_wire w = shuffle_out_wire(op, rank);
 
-	shuffle_xmit_record(op_net(op), op->ssk, op->group, rank, &w, q);
+	w.flags = flags;
+	shuffle_xmit_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	out->resaid = out->said_at;
 	out->said_at = shuffle_now();
-	SHUFFLE_INC(op_net(op), AnnounceOut);
+	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
 }
 
 /* Is the record about a message that we have announced, from somebody who has
@@ -111,7 +122,7 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
 	if (op->ended || w->src_rank >= op->announced || w->nonce != op->nonce) {
 		if (!op->ended)
-			SHUFFLE_INC(op_net(op), DropState);
+			SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return false;
 	}
 	return true;
@@ -133,7 +144,7 @@ void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
 	if (w->a > m->len || w->b > m->next) {
-		SHUFFLE_INC(op_net(op), DropState);
+		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
 	trace_shuffle_grant_in(op, w->src_rank, w->a);
@@ -141,7 +152,7 @@ void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 
 	if (out->acked)
 		return;
 	if (!out->resaid && !out->granted && now > out->said_at)
-		shuffle_route_sample(op_net(op), now - out->said_at);
+		shuffle_route_sample(shuffle_op_net(op), now - out->said_at);
 	if (w->b)
 		shuffle_out_free_below(op, w->src_rank, w->b);
 	if (w->a <= out->granted)
@@ -167,7 +178,7 @@ void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 no
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
 	if (m->next != m->len) {
-		SHUFFLE_INC(op_net(op), DropState);
+		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
 	op->progress_at = now;
@@ -231,7 +242,7 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	if (w->nonce != op->nonce || w->a > m->len || out->acked) {
-		SHUFFLE_INC(op_net(op), DropState);
+		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
 	op->progress_at = now;

@@ -97,7 +97,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
  */
 static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_net *sn = shuffle_op_net(op);
 	u32 n = op->ptx.n;
 	struct dst_entry *dst;
 	u32 payload, i;
@@ -271,16 +271,7 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 		       struct iov_iter *iter)
 {
 	struct shuffle_op *op = c->op;
-	struct shuffle_wire w = {
-		.type = SHUFFLE_DATA,
-		.op_id = op->id,
-		.nonce = op->nonce,
-		.src_rank = op->group->rank,
-		.dst_rank = rank,
-		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
-		.unsched = op->out[rank].unsched,
-		.a = op->ptx.msg[rank].len,
-	};
+	struct shuffle_wire w = shuffle_out_wire(op, rank);
 	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
 	u32 done = 0;
 	int err;

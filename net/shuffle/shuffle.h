@@ -399,6 +399,7 @@ static inline u64 shuffle_now(void)
 
 /* netns.c */
 struct shuffle_net *shuffle_net(const struct net *net);
+struct shuffle_net *shuffle_op_net(const struct shuffle_op *op);
 int shuffle_netns_init(void);
 void shuffle_netns_exit(void);
 
@@ -488,6 +489,7 @@ void shuffle_out_append(struct shuffle_op *op, u32 rank, struct shuffle_chunk *c
 void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
 void shuffle_out_free_chunk(struct shuffle_sock *ssk, struct shuffle_chunk *chunk);
 void shuffle_out_limit(struct shuffle_op *op, u32 rank);
+struct shuffle_wire shuffle_out_wire(const struct shuffle_op *op, u32 rank);
 void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
 void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);

@@ -24,7 +24,7 @@
  */
 u64 shuffle_timer_rto(const struct shuffle_op *op)
 {
-	const struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	const struct shuffle_net *sn = shuffle_op_net(op);
 
 	if (!op->srtt_ns)
 		return clamp_t(u64, 3ULL * READ_ONCE(sn->rtt_ns), SHUFFLE_RTO_FIRST_NS,
@@ -35,7 +35,7 @@ u64 shuffle_timer_rto(const struct shuffle_op *op)
 
 static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_net *sn = shuffle_op_net(op);
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
 		.op_id = op->id,
@@ -68,7 +68,7 @@ static bool due(u64 since, u64 *wait, u64 more, u64 now, u64 *next)
  */
 static u64 queue_time(const struct shuffle_op *op)
 {
-	const struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	const struct shuffle_net *sn = shuffle_op_net(op);
 	u64 bytes = max(shuffle_route_rtt_bytes(sn), 1ULL);
 
 	return 2 * div64_u64(op->prx.outstanding * shuffle_route_rtt(sn), bytes);
@@ -118,7 +118,7 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		      struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&op->ssk->sk));
+	struct shuffle_net *sn = shuffle_op_net(op);
 	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 	struct shuffle_out *out = &op->out[rank];
 
