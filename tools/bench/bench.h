@@ -78,6 +78,35 @@ void bench_queues_read(struct bench_queues *q);
 void bench_sampler_start(int64_t interval_ns);
 void bench_sampler_stop(void);
 
+/* The options that all programs have. */
+#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:"
+#define BENCH_USAGE	"[-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-j NS] [-s NS] [-R BPS] [-T NS]"
+
+struct bench_options {
+	const char *transport;
+	unsigned int run, warmup, rounds;
+	int64_t jitter_ns, interval_ns;
+	double rate_bps, rtt_ns;
+};
+
+/* What a host does in a round: before the start, from the start, after the end. */
+struct bench_steps {
+	void (*prepare)(unsigned int round);
+	void (*run)(unsigned int round);
+	void (*finish)(unsigned int round);
+};
+
+extern struct bench_options bench_opt;
+extern unsigned int bench_self;		/* the host that this process is */
+
+/* Is it one of BENCH_OPTIONS?  Then it is kept. */
+bool bench_option(int opt, const char *arg);
+/* One process for each host, in its namespace; the queues' sampler beside them. */
+void bench_fork(void (*host)(void));
+/* All rounds, as a host; and as the parent, which returns the exit status. */
+void bench_host_rounds(const struct bench_steps *steps);
+int bench_rounds(const char *(*extra)(void));
+
 /* Print the result of a round; extra is appended.  Returns 0 if all is well. */
 int bench_report(const char *transport, unsigned int run, double rate_bps, double rtt_ns,
 		 const struct bench_queues *before, const struct bench_queues *after,

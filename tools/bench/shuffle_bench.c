@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../lib/shuffle.h"
@@ -42,12 +41,18 @@ struct counters {
 	uint64_t value[COUNTERS];
 };
 
-static unsigned int run_number = 1, warmup = 1, rounds = 1, self;
 static uint64_t op_base;
 static int buffer;
 static bool verbose;
-static int64_t jitter;
 static struct counters *counters;	/* shared, one per host: growth in the round */
+static struct counters before;
+
+/* this host's */
+static int fd;
+static const void **bufs;
+static uint64_t *lens;
+static void *buf;
+static size_t size;
 
 /* Content: a window into these bytes that depends on sender and receiver. */
 static unsigned char *pattern;
@@ -101,7 +106,7 @@ static void read_counters(struct counters *c)
 
 static void fail(int error, const char *what, unsigned int peer)
 {
-	struct bench_host *h = &bench->host[self];
+	struct bench_host *h = &bench->host[bench_self];
 
 	if (h->error)
 		return;
@@ -110,9 +115,9 @@ static void fail(int error, const char *what, unsigned int peer)
 }
 
 /* Returns true when the operation has ended. */
-static bool do_receive(int fd, uint64_t op, void *buf, size_t size)
+static bool do_receive(uint64_t op)
 {
-	struct bench_host *h = &bench->host[self];
+	struct bench_host *h = &bench->host[bench_self];
 	struct shuffle_record rec[RECORDS];
 	bool ended = false;
 
@@ -125,7 +130,7 @@ static bool do_receive(int fd, uint64_t op, void *buf, size_t size)
 		if (n < 0) {
 			if (errno == EAGAIN)
 				return ended;
-			fail(errno, "recv", self);
+			fail(errno, "recv", bench_self);
 			return true;
 		}
 		for (i = 0; i < count; i++) {
@@ -136,9 +141,9 @@ static bool do_receive(int fd, uint64_t op, void *buf, size_t size)
 			switch (r->type) {
 			case SHUFFLE_RECORD_DATA:
 				if (r->rank >= bench_hosts ||
-				    r->msg_len != matrix_len(bench_matrix, r->rank, self) ||
+				    r->msg_len != matrix_len(bench_matrix, r->rank, bench_self) ||
 				    r->offset + r->len > r->msg_len ||
-				    memcmp(p, content(r->rank, self) + r->offset, r->len))
+				    memcmp(p, content(r->rank, bench_self) + r->offset, r->len))
 					fail(EBADMSG, "wrong content", r->rank);
 				p += r->len;
 				h->rx_bytes += r->len;
@@ -149,7 +154,7 @@ static bool do_receive(int fd, uint64_t op, void *buf, size_t size)
 				ended = true;
 				break;
 			case SHUFFLE_RECORD_FAILED:
-				fail(r->error, "failed", self);
+				fail(r->error, "failed", bench_self);
 				ended = true;
 				break;
 			case SHUFFLE_RECORD_MISSING:
@@ -162,23 +167,18 @@ static bool do_receive(int fd, uint64_t op, void *buf, size_t size)
 	}
 }
 
-static void host_round(int fd, uint64_t op, const void *const *bufs, const uint64_t *lens,
-		       void *buf, size_t size)
+static void prepare(unsigned int round)
 {
-	struct bench_host *h = &bench->host[self];
-	struct counters before, *now = &counters[self];
+	(void)round;
+	read_counters(&before);
+}
+
+static void run(unsigned int round)
+{
+	uint64_t op = op_base + round;
 	struct shuffle_tx tx;
 	bool sending = true;
-	unsigned int i;
 
-	bench_wait();		/* the results of the round before are read */
-	memset(h, 0, sizeof(*h));
-	read_counters(&before);
-	bench_wait();		/* the parent picks the start */
-	bench_wait();
-	bench_sleep_until(bench_start_of(self, run_number, jitter));
-	h->start_ns = bench_now();
-	h->last_ns = h->start_ns;
 	shuffle_tx_init(&tx, op, bufs, lens, bench_hosts, ROUND_LIMIT_MS);
 	for (;;) {
 		struct pollfd p = { .fd = fd };
@@ -187,38 +187,39 @@ static void host_round(int fd, uint64_t op, const void *const *bufs, const uint6
 		if (sending) {
 			n = shuffle_tx_step(fd, &tx);
 			if (n < 0)
-				fail(errno, "send", self);
+				fail(errno, "send", bench_self);
 			sending = n == 0;
 		}
-		if (do_receive(fd, op, buf, size))
+		if (do_receive(op))
 			break;
 		p.events = POLLIN | (sending ? POLLOUT : 0);
 		n = poll(&p, 1, ROUND_LIMIT_MS + 5000);
 		if (n == 0) {
-			fail(ETIMEDOUT, "the operation did not end", self);
+			fail(ETIMEDOUT, "the operation did not end", bench_self);
 			break;
 		}
 	}
-	h->done_ns = bench_now();
-	bench_wait();		/* all have finished */
+}
+
+static void finish(unsigned int round)
+{
+	struct counters *now = &counters[bench_self];
+	unsigned int i;
+
+	(void)round;
 	read_counters(now);
 	for (i = 0; i < now->count && i < before.count; i++)
 		now->value[i] -= before.value[i];
-	bench_wait();		/* the results are there */
 }
 
 static void host_main(void)
 {
+	static const struct bench_steps steps = { prepare, run, finish };
 	struct sockaddr_shuffle *members;
-	uint64_t *lens, row = 0, col = 0;
-	const void **bufs;
+	uint64_t row = 0, col = 0;
 	unsigned int i;
 	char ip[32];
-	size_t size;
-	void *buf;
-	int fd;
 
-	bench_enter(self);
 	members = calloc(bench_hosts, sizeof(*members));
 	bufs = calloc(bench_hosts, sizeof(*bufs));
 	lens = calloc(bench_hosts, sizeof(*lens));
@@ -231,16 +232,16 @@ static void host_main(void)
 			 a & 255);
 		if (shuffle_addr(&members[i], ip, PORT))
 			bench_die("%s", ip);
-		bufs[i] = content(self, i);
-		lens[i] = matrix_len(bench_matrix, self, i);
+		bufs[i] = content(bench_self, i);
+		lens[i] = matrix_len(bench_matrix, bench_self, i);
 		row += lens[i];
-		col += matrix_len(bench_matrix, i, self);
+		col += matrix_len(bench_matrix, i, bench_self);
 	}
 	size = longest + (1U << 20);
 	buf = malloc(size);
-	fd = shuffle_open(members, bench_hosts, self, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0 || !buf)
-		bench_die("host %u: socket: %s", self, strerror(errno));
+		bench_die("host %u: socket: %s", bench_self, strerror(errno));
 	/* The kernel doubles what it is told. */
 	i = buffer ? (unsigned int)buffer / 2 : row + (1U << 19);
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &i, sizeof(i)))
@@ -249,15 +250,14 @@ static void host_main(void)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &i, sizeof(i)))
 		bench_die("SO_RCVBUFFORCE: %s", strerror(errno));
 	bench_wait();
-	for (i = 0; i < warmup + rounds; i++)
-		host_round(fd, op_base + i, bufs, lens, buf, size);
+	bench_host_rounds(&steps);
 	close(fd);
-	exit(0);
 }
 
 /* " name=value" of all counters that have grown, summed over the hosts */
-static void sum_counters(char *text, size_t size)
+static const char *sum_counters(void)
 {
+	static char text[4096];
 	unsigned int i, k;
 	size_t len = 0;
 
@@ -267,58 +267,31 @@ static void sum_counters(char *text, size_t size)
 
 		for (i = 0; i < bench_hosts; i++)
 			sum += counters[i].value[k];
-		if (sum && len < size)
-			len += snprintf(text + len, size - len, "%s%s=%llu", len ? " " : "",
+		if (sum && len < sizeof(text))
+			len += snprintf(text + len, sizeof(text) - len, "%s%s=%llu", len ? " " : "",
 					counters[0].name[k], (unsigned long long)sum);
 	}
+	return text;
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench [-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-b BYTES] [-j NS] [-s NS] [-R BPS] [-T NS] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-v] MATRIX\n");
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
-	const char *name = "shuffle";
-	double rate = 25e9, rtt = 4000;
-	long long interval = 2000;
-	int opt, failed = 0;
-	char text[4096];
-	unsigned int i;
+	int opt;
 
-	while ((opt = getopt(argc, argv, "c:t:r:w:n:b:j:s:R:T:v")) != -1) {
+	bench_opt.transport = "shuffle";
+	bench_opt.warmup = 1;
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "b:v")) != -1) {
+		if (bench_option(opt, optarg))
+			continue;
 		switch (opt) {
-		case 'c':
-			bench_case = optarg;
-			break;
-		case 't':
-			name = optarg;
-			break;
-		case 'r':
-			run_number = strtoul(optarg, NULL, 10);
-			break;
-		case 'w':
-			warmup = strtoul(optarg, NULL, 10);
-			break;
-		case 'n':
-			rounds = strtoul(optarg, NULL, 10);
-			break;
 		case 'b':
 			buffer = atoi(optarg);
-			break;
-		case 'j':
-			jitter = atoll(optarg);
-			break;
-		case 's':
-			interval = atoll(optarg);
-			break;
-		case 'R':
-			rate = atof(optarg);
-			break;
-		case 'T':
-			rtt = atof(optarg);
 			break;
 		case 'v':
 			verbose = true;
@@ -337,43 +310,7 @@ int main(int argc, char **argv)
 	if (counters == MAP_FAILED)
 		bench_die("mmap: %s", strerror(errno));
 	op_base = (uint64_t)bench_now() << 8;
-	for (i = 0; i < bench_hosts; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			bench_die("fork: %s", strerror(errno));
-		if (!pid) {
-			self = i;
-			host_main();
-		}
-	}
-	if (interval)
-		bench_sampler_start(interval);
+	bench_fork(host_main);
 	bench_wait();
-	for (i = 0; i < warmup + rounds; i++) {
-		struct bench_queues before, after;
-
-		bench_wait();
-		bench_wait();
-		bench_sleep_until(bench_now() + 500 * NS_PER_MS);
-		bench_queues_read(&before);
-		bench->start_ns = bench_now() + 5 * NS_PER_MS;
-		bench->peak_queue = 0;
-		bench->sampling = i >= warmup;
-		bench_wait();
-		bench_wait();
-		bench->sampling = 0;
-		bench_wait();
-		bench_queues_read(&after);
-		if (i < warmup)
-			continue;
-		sum_counters(text, sizeof(text));
-		if (bench_report(name, run_number + i - warmup, rate, rtt, &before, &after,
-				 verbose ? text : ""))
-			failed = 1;
-	}
-	bench_sampler_stop();
-	while (wait(NULL) > 0)
-		;
-	return failed;
+	return bench_rounds(verbose ? sum_counters : NULL);
 }

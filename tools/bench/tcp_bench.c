@@ -29,14 +29,12 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -60,13 +58,11 @@ struct conn {
 };
 
 static enum mode mode = ALL;
-static unsigned int hadoop_c = 5, run_number = 1, warmup = 2, rounds = 1;
+static unsigned int hadoop_c = 5;
 static bool duplex;
-static int64_t jitter;
 static int lowat = 16384;
 
 static char scratch[SCRATCH];
-static unsigned int self;
 static struct conn *conns;
 static unsigned int conn_count;
 static struct conn **out, **in;	/* by peer */
@@ -85,7 +81,7 @@ static unsigned int random_below(unsigned int n)
 
 static void fail(const char *what, unsigned int peer)
 {
-	struct bench_host *h = &bench->host[self];
+	struct bench_host *h = &bench->host[bench_self];
 
 	if (h->error)
 		return;
@@ -124,7 +120,7 @@ static int make_listener(void)
 	struct sockaddr_in sin = {
 		.sin_family = AF_INET,
 		.sin_port = htons(PORT),
-		.sin_addr.s_addr = htonl(bench_addr(self)),
+		.sin_addr.s_addr = htonl(bench_addr(bench_self)),
 	};
 	int fd, one = 1;
 
@@ -173,8 +169,8 @@ static void connect_all(void)
 	unsigned int k, peer;
 
 	for (k = 1; k < bench_hosts; k++) {
-		peer = (self + k) % bench_hosts;
-		if (!duplex || peer > self)
+		peer = (bench_self + k) % bench_hosts;
+		if (!duplex || peer > bench_self)
 			connect_to(peer);
 	}
 }
@@ -189,7 +185,7 @@ static void rotate(void);
 static void received(struct conn *c)
 {
 	c->rx_done = true;
-	bench->host[self].last_ns = bench_now();
+	bench->host[bench_self].last_ns = bench_now();
 	rx_pending--;
 	if (mode == PAIRWISE)
 		rotate();
@@ -216,7 +212,7 @@ static void do_read(struct conn *c)
 			n = recv(c->fd, scratch, c->rx_left < SCRATCH ? c->rx_left : SCRATCH,
 				 MSG_TRUNC);
 			if (n > 0) {
-				bench->host[self].rx_bytes += n;
+				bench->host[bench_self].rx_bytes += n;
 				c->rx_left -= n;
 				if (!c->rx_left)
 					received(c);
@@ -261,7 +257,7 @@ static bool do_write(struct conn *c)
 static void rotate(void)
 {
 	while (step < bench_hosts) {
-		struct conn *c = out[(self + step) % bench_hosts];
+		struct conn *c = out[(bench_self + step) % bench_hosts];
 		int unsent = 0;
 
 		if (!do_write(c))
@@ -277,7 +273,8 @@ static void rotate(void)
 			epoll_ctl(epfd, EPOLL_CTL_MOD, c->fd, &ev);
 			return;
 		}
-		if (mode == PAIRWISE && !in[(self + bench_hosts - step) % bench_hosts]->rx_done)
+		if (mode == PAIRWISE &&
+		    !in[(bench_self + bench_hosts - step) % bench_hosts]->rx_done)
 			return;
 		step++;
 	}
@@ -296,7 +293,7 @@ static void writable(struct conn *c)
 		break;
 	case ROTATION:
 	case PAIRWISE:
-		if (step < bench_hosts && out[(self + step) % bench_hosts] == c)
+		if (step < bench_hosts && out[(bench_self + step) % bench_hosts] == c)
 			rotate();
 		break;
 	}
@@ -315,30 +312,29 @@ static void arm(struct conn *c)
 {
 	if (c->tx) {
 		c->requested = false;
-		c->tx_left = matrix_len(bench_matrix, self, c->peer);
+		c->tx_left = matrix_len(bench_matrix, bench_self, c->peer);
 		tx_pending += c->tx_left > 0;
 	}
 	if (c->rx) {
-		expect(c, matrix_len(bench_matrix, c->peer, self));
+		expect(c, matrix_len(bench_matrix, c->peer, bench_self));
 		c->rx_done = !c->rx_left;
 		rx_pending += c->rx_left > 0;
 	}
 }
 
 /* Everything of a round that happens before the start. */
-static void prepare(void)
+static void prepare(unsigned int round)
 {
-	struct bench_host *h = &bench->host[self];
 	socklen_t len = sizeof(struct tcp_info);
 	unsigned int i;
 
-	memset(h, 0, sizeof(*h));
+	(void)round;
 	rx_pending = 0;
 	tx_pending = 0;
 	step = 1;
 	order_next = 0;
 	for (i = 0; i < bench_hosts - 1; i++)
-		order[i] = (self + 1 + i) % bench_hosts;
+		order[i] = (bench_self + 1 + i) % bench_hosts;
 	for (i = bench_hosts - 2; i; i--) {
 		unsigned int k = random_below(i + 1), t = order[i];
 
@@ -347,10 +343,10 @@ static void prepare(void)
 	}
 	if (mode == COLD) {
 		for (i = 0; i < bench_hosts; i++) {
-			if (i == self)
+			if (i == bench_self)
 				continue;
-			rx_pending += matrix_len(bench_matrix, i, self) > 0;
-			tx_pending += matrix_len(bench_matrix, self, i) > 0;
+			rx_pending += matrix_len(bench_matrix, i, bench_self) > 0;
+			tx_pending += matrix_len(bench_matrix, bench_self, i) > 0;
 		}
 		return;
 	}
@@ -368,18 +364,18 @@ static void start(void)
 	switch (mode) {
 	case COLD:
 		for (k = 1; k < bench_hosts; k++) {
-			unsigned int peer = (self + k) % bench_hosts;
+			unsigned int peer = (bench_self + k) % bench_hosts;
 			struct conn *c;
 
-			if (!matrix_len(bench_matrix, self, peer))
+			if (!matrix_len(bench_matrix, bench_self, peer))
 				continue;
 			c = connect_to(peer);
-			c->tx_left = matrix_len(bench_matrix, self, peer);
+			c->tx_left = matrix_len(bench_matrix, bench_self, peer);
 		}
 		break;
 	case ALL:
 		for (k = 1; k < bench_hosts; k++)
-			do_write(out[(self + k) % bench_hosts]);
+			do_write(out[(bench_self + k) % bench_hosts]);
 		break;
 	case HADOOP:
 		for (k = 0; k < hadoop_c && order_next < bench_hosts - 1;) {
@@ -399,12 +395,13 @@ static void start(void)
 	}
 }
 
-static void finish(void)
+static void finish(unsigned int round)
 {
-	struct bench_host *h = &bench->host[self];
+	struct bench_host *h = &bench->host[bench_self];
 	socklen_t len = sizeof(struct tcp_info);
 	unsigned int i;
 
+	(void)round;
 	for (i = 0; i < conn_count; i++) {
 		struct tcp_info after = { 0 };
 
@@ -424,21 +421,14 @@ static void finish(void)
 	conn_count = 0;
 }
 
-static void host_round(void)
+static void run(unsigned int round)
 {
-	struct bench_host *h = &bench->host[self];
+	struct bench_host *h = &bench->host[bench_self];
+	int64_t limit = h->start_ns + ROUND_LIMIT;
 	struct epoll_event ev[256];
-	int64_t limit;
 	int i, n;
 
-	bench_wait();		/* the results of the round before are read */
-	prepare();
-	bench_wait();		/* the parent picks the start */
-	bench_wait();
-	bench_sleep_until(bench_start_of(self, run_number, jitter));
-	h->start_ns = bench_now();
-	h->last_ns = h->start_ns;
-	limit = h->start_ns + ROUND_LIMIT;
+	(void)round;
 	start();
 	while ((rx_pending || tx_pending) && !h->error) {
 		n = epoll_wait(epfd, ev, 256, 1000);
@@ -448,7 +438,7 @@ static void host_round(void)
 			if (!c) {
 				while (accept_one()) {
 					c = &conns[conn_count - 1];
-					expect(c, matrix_len(bench_matrix, c->peer, self));
+					expect(c, matrix_len(bench_matrix, c->peer, bench_self));
 				}
 				continue;
 			}
@@ -459,22 +449,17 @@ static void host_round(void)
 		}
 		if (bench_now() > limit) {
 			errno = ETIMEDOUT;
-			fail("round", self);
+			fail("round", bench_self);
 		}
 	}
-	h->done_ns = bench_now();
-	bench_wait();		/* all have finished */
-	finish();
-	bench_wait();		/* the results are there */
 }
 
 static void host_main(void)
 {
+	static const struct bench_steps steps = { prepare, run, finish };
 	struct epoll_event ev = { .events = EPOLLIN };
-	unsigned int i;
 
-	bench_enter(self);
-	rng = (uint64_t)run_number << 32 | (self + 1);
+	rng = (uint64_t)bench_opt.run << 32 | (bench_self + 1);
 	random_below(1);
 	conns = calloc(2 * bench_hosts, sizeof(*conns));
 	out = calloc(bench_hosts, sizeof(struct conn *));
@@ -493,64 +478,59 @@ static void host_main(void)
 			struct epoll_event one;
 
 			if (epoll_wait(epfd, &one, 1, 10000) == 0)
-				bench_die("host %u: no connection", self);
+				bench_die("host %u: no connection", bench_self);
 			while (accept_one())
 				;
 		}
 	}
 	bench_wait();
-	for (i = 0; i < warmup + rounds; i++)
-		host_round();
-	exit(0);
+	bench_host_rounds(&steps);
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: tcp_bench [-c NAME] [-m all|hadoopC|rotation|pairwise|cold] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-d] [-l BYTES] [-j NS] [-s NS] [-R BPS] [-T NS] MATRIX\n");
+	fprintf(stderr, "usage: tcp_bench " BENCH_USAGE " [-m all|hadoopC|rotation|pairwise|cold] [-d] [-l BYTES] MATRIX\n");
 	exit(2);
+}
+
+static void set_mode(const char *arg)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "tcp-%s", arg);
+	bench_opt.transport = name;
+	if (!strcmp(arg, "all"))
+		mode = ALL;
+	else if (!strncmp(arg, "hadoop", 6) && atoi(arg + 6) > 0)
+		mode = HADOOP, hadoop_c = atoi(arg + 6);
+	else if (!strcmp(arg, "rotation"))
+		mode = ROTATION;
+	else if (!strcmp(arg, "pairwise"))
+		mode = PAIRWISE;
+	else if (!strcmp(arg, "cold"))
+		mode = COLD;
+	else
+		usage();
 }
 
 int main(int argc, char **argv)
 {
 	struct rlimit files = { 65536, 65536 };
-	double rate = 25e9, rtt = 4000;
-	long long interval = 2000;
 	const char *transport = NULL;
-	char name[32] = "tcp-all";
-	int opt, failed = 0;
-	unsigned int i;
+	int opt;
 
-	while ((opt = getopt(argc, argv, "c:m:t:r:w:n:dl:j:s:R:T:")) != -1) {
-		switch (opt) {
-		case 'c':
-			bench_case = optarg;
-			break;
-		case 'm':
-			snprintf(name, sizeof(name), "tcp-%s", optarg);
-			if (!strcmp(optarg, "all"))
-				mode = ALL;
-			else if (!strncmp(optarg, "hadoop", 6) && atoi(optarg + 6) > 0)
-				mode = HADOOP, hadoop_c = atoi(optarg + 6);
-			else if (!strcmp(optarg, "rotation"))
-				mode = ROTATION;
-			else if (!strcmp(optarg, "pairwise"))
-				mode = PAIRWISE;
-			else if (!strcmp(optarg, "cold"))
-				mode = COLD;
-			else
-				usage();
-			break;
-		case 't':
+	set_mode("all");
+	bench_opt.warmup = 2;
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "m:dl:")) != -1) {
+		if (opt == 't') {
 			transport = optarg;
-			break;
-		case 'r':
-			run_number = strtoul(optarg, NULL, 10);
-			break;
-		case 'w':
-			warmup = strtoul(optarg, NULL, 10);
-			break;
-		case 'n':
-			rounds = strtoul(optarg, NULL, 10);
+			continue;
+		}
+		if (bench_option(opt, optarg))
+			continue;
+		switch (opt) {
+		case 'm':
+			set_mode(optarg);
 			break;
 		case 'd':
 			duplex = true;
@@ -558,67 +538,21 @@ int main(int argc, char **argv)
 		case 'l':
 			lowat = atoi(optarg);
 			break;
-		case 'j':
-			jitter = atoll(optarg);
-			break;
-		case 's':
-			interval = atoll(optarg);
-			break;
-		case 'R':
-			rate = atof(optarg);
-			break;
-		case 'T':
-			rtt = atof(optarg);
-			break;
 		default:
 			usage();
 		}
 	}
 	if (optind + 1 != argc || (duplex && (mode == HADOOP || mode == COLD)))
 		usage();
+	if (transport)
+		bench_opt.transport = transport;
 	setrlimit(RLIMIT_NOFILE, &files);
 	bench_init(matrix_read(argv[optind]));
 	bench_queues_open(true);
 	if (mode == COLD)
-		warmup = 0;
-	for (i = 0; i < bench_hosts; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			bench_die("fork: %s", strerror(errno));
-		if (!pid) {
-			self = i;
-			host_main();
-		}
-	}
-	if (interval)
-		bench_sampler_start(interval);
+		bench_opt.warmup = 0;
+	bench_fork(host_main);
 	bench_wait();
 	bench_wait();
-	for (i = 0; i < warmup + rounds; i++) {
-		struct bench_queues before, after;
-
-		bench_wait();
-		bench_wait();
-		/* Quiet first: delayed ACKs of the round before. */
-		bench_sleep_until(bench_now() + 500 * NS_PER_MS);
-		bench_queues_read(&before);
-		bench->start_ns = bench_now() + 5 * NS_PER_MS;
-		bench->peak_queue = 0;
-		bench->sampling = i >= warmup;
-		bench_wait();
-		bench_wait();
-		bench->sampling = 0;
-		bench_wait();
-		bench_queues_read(&after);
-		if (i < warmup)
-			continue;
-		if (bench_report(transport ? transport : name, run_number + i - warmup,
-				 rate, rtt, &before, &after, ""))
-			failed = 1;
-	}
-	bench_sampler_stop();
-	while (wait(NULL) > 0)
-		;
-	return failed;
+	return bench_rounds(NULL);
 }
