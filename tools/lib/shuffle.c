@@ -140,43 +140,74 @@ static int open_socket(int type_flags, int *family)
 	return socket(*family, SOCK_SEQPACKET | type_flags, 0);
 }
 
-int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
-		 unsigned int rank, int type_flags)
+int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags)
 {
-	struct shuffle_group *group;
+	socklen_t len = sizeof(*addr);
 	int family, err, fd;
-	unsigned int i;
-	size_t size;
 
-	if (!count || count > SHUFFLE_MAX_MEMBERS || rank >= count ||
-	    (type_flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))) {
+	if (type_flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) {
 		errno = EINVAL;
 		return -1;
 	}
-
 	fd = open_socket(type_flags, &family);
 	if (fd < 0)
 		return -1;
+	addr->shs_family = family;
+	if (!bind(fd, (struct sockaddr *)addr, sizeof(*addr)) &&
+	    !getsockname(fd, (struct sockaddr *)addr, &len))
+		return fd;
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
 
+int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
+		 unsigned int rank)
+{
+	struct shuffle_group *group;
+	int family, err, ret;
+	socklen_t len = sizeof(family);
+	unsigned int i;
+	size_t size;
+
+	if (!count || count > SHUFFLE_MAX_MEMBERS || rank >= count) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len))
+		return -1;
 	size = sizeof(*group) + count * sizeof(group->members[0]);
 	group = malloc(size);
 	if (!group)
-		goto fail;
+		return -1;
 	group->rank = rank;
 	group->count = count;
 	memcpy(group->members, members, count * sizeof(group->members[0]));
 	for (i = 0; i < count; i++)
 		group->members[i].shs_family = family;
-
-	if (bind(fd, (struct sockaddr *)&group->members[rank], sizeof(group->members[0])) ||
-	    setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, group, size))
-		goto fail;
-	free(group);
-	return fd;
-
-fail:
+	ret = setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, group, size);
 	err = errno;
 	free(group);
+	errno = err;
+	return ret;
+}
+
+int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
+		 unsigned int rank, int type_flags)
+{
+	struct sockaddr_shuffle addr;
+	int err, fd;
+
+	if (!count || count > SHUFFLE_MAX_MEMBERS || rank >= count) {
+		errno = EINVAL;
+		return -1;
+	}
+	addr = members[rank];
+	fd = shuffle_bind(&addr, type_flags);
+	if (fd < 0 || !shuffle_join(fd, members, count, rank))
+		return fd;
+	err = errno;
 	close(fd);
 	errno = err;
 	return -1;
@@ -315,6 +346,22 @@ int shuffle_tx_step(int fd, struct shuffle_tx *tx)
 	return tx_step(fd, tx, MSG_DONTWAIT);
 }
 
+int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
+{
+	unsigned int announced;
+
+	while (tx->announced < tx->count) {
+		announced = tx->announced;
+		if (tx_call(fd, tx, MSG_DONTWAIT, 0))
+			return errno == EAGAIN || errno == EINTR ? 0 : -1;
+		if (announced == tx->announced) {
+			errno = EAGAIN;
+			return 0;
+		}
+	}
+	return 1;
+}
+
 static int wait_for(int fd, short events)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
@@ -335,7 +382,7 @@ static int must_wait(int fd)
 	return flags >= 0 && (flags & O_NONBLOCK);
 }
 
-static int send_all(int fd, struct shuffle_tx *tx)
+int shuffle_tx_finish(int fd, struct shuffle_tx *tx)
 {
 	int ret;
 
@@ -355,6 +402,22 @@ static int send_all(int fd, struct shuffle_tx *tx)
 	}
 }
 
+/* The kernel keeps some 400 bytes for each piece besides the data and headers. */
+int shuffle_tx_fits(int fd, const struct shuffle_tx *tx)
+{
+	socklen_t size = sizeof(int);
+	uint64_t sum = 0;
+	unsigned int i;
+	int sndbuf;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &size))
+		return 0;
+	for (i = 0; i < tx->count; i++)
+		if (__builtin_add_overflow(sum, tx->lens[i] + (tx->lens[i] ? 512 : 0), &sum))
+			return 0;
+	return sum <= (uint64_t)sndbuf / 2;
+}
+
 int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
 		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
 {
@@ -365,7 +428,7 @@ int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
 		return -1;
 	}
 	shuffle_tx_init(&tx, op_id, bufs, lens, count, deadline_ms);
-	return send_all(fd, &tx);
+	return shuffle_tx_finish(fd, &tx);
 }
 
 ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *records,
@@ -592,30 +655,12 @@ static void *sender_main(void *arg)
 {
 	struct sender *s = arg;
 
-	if (send_all(s->fd, &s->tx)) {
+	if (shuffle_tx_finish(s->fd, &s->tx)) {
 		s->error = errno;
 		/* so that the reader hears of an end */
 		shuffle_cancel(s->fd, s->tx.op_id);
 	}
 	return NULL;
-}
-
-/* Would the kernel take all of the row without waiting for a receiver?  It keeps
- * some 400 bytes for each piece besides the data and headers.
- */
-static int row_fits(int fd, const uint64_t *lens, unsigned int count)
-{
-	socklen_t size = sizeof(int);
-	uint64_t sum = 0;
-	unsigned int i;
-	int sndbuf;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &size))
-		return 0;
-	for (i = 0; i < count; i++)
-		if (__builtin_add_overflow(sum, lens[i] + (lens[i] ? 512 : 0), &sum))
-			return 0;
-	return sum <= (uint64_t)sndbuf / 2;
 }
 
 int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint64_t *lens,
@@ -630,15 +675,17 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 		return -1;
 	}
 	shuffle_tx_init(&s.tx, op_id, bufs, lens, count, deadline_ms);
-	if (row_fits(fd, lens, count)) {
-		if (send_all(fd, &s.tx))
+	if (shuffle_tx_fits(fd, &s.tx)) {
+		if (shuffle_tx_finish(fd, &s.tx))
 			goto fail;
 		return shuffle_recv_column(fd, col);
 	}
 	/* first the announcement: then there is an operation that will end */
-	while (s.tx.announced < count)
-		if (tx_call(fd, &s.tx, 0, 0) && errno != EINTR)
+	do {
+		ret = shuffle_tx_announce(fd, &s.tx);
+		if (ret < 0)
 			goto fail;
+	} while (!ret);
 	err = pthread_create(&thread, NULL, sender_main, &s);
 	if (err) {
 		shuffle_cancel(fd, op_id);

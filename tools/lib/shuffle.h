@@ -39,6 +39,14 @@ const char *shuffle_addr_str(const struct sockaddr_shuffle *addr, char *buf, siz
 int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
 		 unsigned int rank, int type_flags);
 
+/* The two halves of shuffle_open(), for groups whose ports are not known before:
+ * shuffle_bind() opens a socket on the address (port 0: any) and writes the one that
+ * it got into *addr; shuffle_join() makes it a member, and waits for nobody.
+ */
+int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags);
+int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
+		 unsigned int rank);
+
 /* Submit a row: bufs[i], lens[i] is the message to rank i, for all members.
  * Blocks until all of it is in the kernel's hands (the buffers may be reused).
  * deadline_ms: 0 for none.  On a non-blocking socket it waits with poll();
@@ -63,6 +71,14 @@ void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *b
 		     const uint64_t *lens, unsigned int count, uint64_t deadline_ms);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
+/* Tell the lengths and send nothing; never waits.  Returns like shuffle_tx_step(). */
+int shuffle_tx_announce(int fd, struct shuffle_tx *tx);
+/* Block until all is taken, in the order of the schedule where that is possible. */
+int shuffle_tx_finish(int fd, struct shuffle_tx *tx);
+/* True if the socket can hold the row, so that shuffle_tx_step() will take all of it
+ * when nothing else is in its send buffer.
+ */
+int shuffle_tx_fits(int fd, const struct shuffle_tx *tx);
 
 /* Receive up to *count records and the bytes of their DATA records, packed
  * into buf one behind the other.  flags: 0 or MSG_DONTWAIT.
@@ -70,6 +86,37 @@ int shuffle_tx_step(int fd, struct shuffle_tx *tx);
  */
 ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *records,
 		     unsigned int *count, int flags);
+
+/* Receiving into place, for any number of operations.  Small messages come many at
+ * a time through a buffer; the rest of a message that does not fit there is received
+ * where it belongs.
+ */
+struct shuffle_rx {
+	/* Called for every record, with its bytes; those of a message may come as
+	 * several records, in order.  data may be where place() said: then they are
+	 * in place.  Returns 0, or -1 to give up (the bytes are lost).
+	 */
+	int (*record)(void *arg, const struct shuffle_record *rec, const void *data);
+	/* Optional: where shall the bytes go that follow those of *rec?  Returns how
+	 * many fit there, 0 for nowhere.  Until they have been passed to record(), that
+	 * memory may hold other bytes for a moment.
+	 */
+	size_t (*place)(void *arg, const struct shuffle_record *rec, void **data);
+	void *arg;
+	size_t head;		/* bytes received before place() is asked */
+
+	void *buf;		/* the rest is the library's */
+	struct shuffle_record next;
+};
+
+/* Sets head to 64 KiB. */
+int shuffle_rx_init(struct shuffle_rx *rx,
+		    int (*record)(void *arg, const struct shuffle_record *rec, const void *data),
+		    size_t (*place)(void *arg, const struct shuffle_record *rec, void **data),
+		    void *arg);
+void shuffle_rx_free(struct shuffle_rx *rx);
+/* One recvmsg(); flags: 0 or MSG_DONTWAIT.  Returns the number of records. */
+int shuffle_rx_step(int fd, struct shuffle_rx *rx, int flags);
 
 /* A whole column: the messages of one operation from all members. */
 struct shuffle_column {

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The MPI calls.  All six become one operation: a row (what each rank gets of the
+ * send buffer) and a column (where what each rank sends goes in the receive buffer).
+ */
+#include <stdlib.h>
+
+#include "coll_shuffle.h"
+
+#include "opal/runtime/opal_progress.h"
+
+/* One side of a call, of any of the three kinds. */
+struct side {
+	char *buf;
+	int count;			/* alltoall */
+	const int *counts;		/* the others */
+	const int *disps;
+	ompi_datatype_t *type;
+	ompi_datatype_t * const *types;	/* alltoallw */
+};
+
+/* What a side has for one rank. */
+struct part {
+	char *buf;
+	int count;
+	ompi_datatype_t *type;
+	size_t size;			/* bytes of data */
+};
+
+static struct part part_of(const struct side *s, int rank)
+{
+	struct part p = { .type = s->types ? s->types[rank] : s->type };
+	ptrdiff_t extent;
+	size_t size;
+
+	p.count = s->counts ? s->counts[rank] : s->count;
+	ompi_datatype_type_extent(p.type, &extent);
+	ompi_datatype_type_size(p.type, &size);
+	if (s->types)
+		p.buf = s->buf + s->disps[rank];
+	else if (s->disps)
+		p.buf = s->buf + s->disps[rank] * extent;
+	else
+		p.buf = s->buf + (ptrdiff_t)rank * s->count * extent;
+	p.size = p.count > 0 ? size * p.count : 0;
+	return p;
+}
+
+/* The first byte of data without gaps, or NULL. */
+static char *contiguous(const struct part *p)
+{
+	ptrdiff_t lb, extent;
+
+	if (!ompi_datatype_is_contiguous_memory_layout(p->type, p->count))
+		return NULL;
+	ompi_datatype_get_true_extent(p->type, &lb, &extent);
+	return p->buf + lb;
+}
+
+static int pack(const struct part *p, char *to)
+{
+	struct iovec iov = { .iov_base = to, .iov_len = p->size };
+	size_t size = p->size;
+	opal_convertor_t conv;
+	uint32_t n = 1;
+	int rc;
+
+	OBJ_CONSTRUCT(&conv, opal_convertor_t);
+	opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &p->type->super,
+						 p->count, p->buf, 0, &conv);
+	rc = opal_convertor_pack(&conv, &iov, &n, &size);
+	OBJ_DESTRUCT(&conv);
+	return rc == 1 && size == p->size ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+/* The row: from the user's memory where it can be, packed where not.  A row that the
+ * column will overwrite (MPI_IN_PLACE) is packed as a whole.
+ */
+static int make_row(struct coll_shuffle_op *op, const struct side *s, bool in_place)
+{
+	coll_shuffle_module *m = op->module;
+	size_t packed = 0;
+	struct part p;
+	int i, rc;
+
+	for (i = 0; i < m->size; i++) {
+		op->bufs[i] = NULL;
+		op->lens[i] = 0;
+		if (i == m->rank)
+			continue;
+		p = part_of(s, i);
+		op->lens[i] = p.size;
+		if (p.size && !in_place)
+			op->bufs[i] = contiguous(&p);
+		if (!op->bufs[i])
+			packed += p.size;
+	}
+	if (!packed)
+		return OMPI_SUCCESS;
+
+	op->packed = malloc(packed);
+	if (!op->packed)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	packed = 0;
+	for (i = 0; i < m->size; i++) {
+		if (op->bufs[i] || !op->lens[i])
+			continue;
+		p = part_of(s, i);
+		rc = pack(&p, op->packed + packed);
+		if (rc)
+			return rc;
+		op->bufs[i] = op->packed + packed;
+		packed += p.size;
+	}
+	return OMPI_SUCCESS;
+}
+
+static int make_column(struct coll_shuffle_op *op, const struct side *s)
+{
+	coll_shuffle_module *m = op->module;
+	struct part p;
+	int i;
+
+	op->left = 0;
+	for (i = 0; i < m->size; i++) {
+		struct coll_shuffle_in *in = &op->in[i];
+
+		memset(in, 0, sizeof(*in));
+		if (i == m->rank)
+			continue;
+		p = part_of(s, i);
+		in->len = p.size;
+		op->left += p.size;
+		if (!p.size)
+			continue;
+		in->place = contiguous(&p);
+		if (in->place)
+			continue;
+		if (!op->convs) {
+			op->convs = calloc(m->size, sizeof(*op->convs));
+			if (!op->convs)
+				return OMPI_ERR_OUT_OF_RESOURCE;
+		}
+		in->conv = &op->convs[i];
+		OBJ_CONSTRUCT(in->conv, opal_convertor_t);
+		opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &p.type->super,
+							 p.count, p.buf, 0, in->conv);
+	}
+	return OMPI_SUCCESS;
+}
+
+/* What a rank has for itself does not go to the network. */
+static int copy_own(coll_shuffle_module *m, const struct side *from, const struct side *to)
+{
+	struct part s = part_of(from, m->rank), r = part_of(to, m->rank);
+
+	if (!s.size && !r.size)
+		return OMPI_SUCCESS;
+	return ompi_datatype_sndrcv(s.buf, s.count, s.type, r.buf, r.count, r.type);
+}
+
+static int request_free(ompi_request_t **request)
+{
+	coll_shuffle_request *req = (coll_shuffle_request *)*request;
+
+	if (!REQUEST_COMPLETE(&req->super.super))
+		return MPI_ERR_REQUEST;
+	OMPI_REQUEST_FINI(&req->super.super);
+	OBJ_RELEASE(req);
+	*request = MPI_REQUEST_NULL;
+	return OMPI_SUCCESS;
+}
+
+static int request_cancel(ompi_request_t *request, int flag)
+{
+	(void)request;
+	(void)flag;
+	return MPI_ERR_REQUEST;
+}
+
+static void request_construct(coll_shuffle_request *req)
+{
+	req->next = NULL;
+}
+
+OBJ_CLASS_INSTANCE(coll_shuffle_request, ompi_coll_base_nbc_request_t, request_construct, NULL);
+
+static coll_shuffle_request *request_new(coll_shuffle_module *m)
+{
+	coll_shuffle_request *req = OBJ_NEW(coll_shuffle_request);
+	ompi_request_t *super = &req->super.super;
+
+	if (!req)
+		return NULL;
+	OMPI_REQUEST_INIT(super, false);
+	super->req_type = OMPI_REQUEST_COLL;
+	super->req_state = OMPI_REQUEST_ACTIVE;
+	super->req_status = ompi_status_empty;
+	super->req_f_to_c_index = MPI_UNDEFINED;
+	super->req_start = NULL;
+	super->req_free = request_free;
+	super->req_cancel = request_cancel;
+	super->req_mpi_object.comm = m->comm;
+	OBJ_RETAIN(m->comm);
+	return req;
+}
+
+/* One call, agreed upon and not declined.  request NULL: wait for its end. */
+static int exchange(coll_shuffle_module *m, const char *call, const struct side *from,
+		    const struct side *to, ompi_request_t **request)
+{
+	bool in_place = from->buf == MPI_IN_PLACE;
+	struct coll_shuffle_op *op;
+	int rc;
+
+	op = coll_shuffle_op_new(m, call);
+	if (!op)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	rc = make_column(op, to);
+	if (!rc)
+		rc = make_row(op, in_place ? to : from, in_place);
+	if (!rc && !in_place)
+		rc = copy_own(m, from, to);
+	if (!rc && request) {
+		op->req = request_new(m);
+		if (!op->req)
+			rc = OMPI_ERR_OUT_OF_RESOURCE;
+	}
+	if (rc) {
+		coll_shuffle_op_free(op);
+		return rc;
+	}
+
+	if (!request) {
+		opal_mutex_lock(&m->lock);
+		coll_shuffle_op_start(op);
+		opal_mutex_unlock(&m->lock);
+		return coll_shuffle_progress_wait(m, op);
+	}
+
+	/* the request may be complete, and its op gone, once it has started */
+	*request = &op->req->super.super;
+	opal_mutex_lock(&m->lock);
+	if (!m->background++)
+		opal_progress_event_users_increment();
+	coll_shuffle_op_start(op);
+	opal_mutex_unlock(&m->lock);
+	return OMPI_SUCCESS;
+}
+
+static bool declined(coll_shuffle_module *m)
+{
+	return m->state == COLL_SHUFFLE_DECLINED;
+}
+
+/* MPI_Alltoall: every rank knows the size of every message. */
+static bool too_small(coll_shuffle_module *m, int count, ompi_datatype_t *type)
+{
+	size_t size;
+
+	ompi_datatype_type_size(type, &size);
+	return size * count < m->threshold;
+}
+
+static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
+		    ompi_datatype_t *rtype, ompi_communicator_t *comm,
+		    mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
+	struct side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	int rc = coll_shuffle_module_agree(m, true);
+
+	if (rc)
+		return rc;
+	if (declined(m) || too_small(m, rcount, rtype))
+		return m->before.coll_alltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
+					       m->before.coll_alltoall_module);
+	return exchange(m, "MPI_Alltoall", &from, &to, NULL);
+}
+
+static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
+		     ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_request_t **request,
+		     mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
+	struct side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	int rc = coll_shuffle_module_agree(m, false);
+
+	if (rc)
+		return rc;
+	if (declined(m) || too_small(m, rcount, rtype))
+		return m->before.coll_ialltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
+						request, m->before.coll_ialltoall_module);
+	return exchange(m, "MPI_Ialltoall", &from, &to, request);
+}
+
+static int alltoallv(const void *sbuf, const int *scounts, const int *sdisps,
+		     ompi_datatype_t *stype, void *rbuf, const int *rcounts, const int *rdisps,
+		     ompi_datatype_t *rtype, ompi_communicator_t *comm,
+		     mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
+	struct side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	int rc = coll_shuffle_module_agree(m, true);
+
+	if (rc)
+		return rc;
+	if (declined(m))
+		return m->before.coll_alltoallv(sbuf, scounts, sdisps, stype, rbuf, rcounts, rdisps,
+						rtype, comm, m->before.coll_alltoallv_module);
+	return exchange(m, "MPI_Alltoallv", &from, &to, NULL);
+}
+
+static int ialltoallv(const void *sbuf, const int *scounts, const int *sdisps,
+		      ompi_datatype_t *stype, void *rbuf, const int *rcounts, const int *rdisps,
+		      ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_request_t **request,
+		      mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
+	struct side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	int rc = coll_shuffle_module_agree(m, false);
+
+	if (rc)
+		return rc;
+	if (declined(m))
+		return m->before.coll_ialltoallv(sbuf, scounts, sdisps, stype, rbuf, rcounts,
+						 rdisps, rtype, comm, request,
+						 m->before.coll_ialltoallv_module);
+	return exchange(m, "MPI_Ialltoallv", &from, &to, request);
+}
+
+static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
+		     ompi_datatype_t * const *stypes, void *rbuf, const int *rcounts,
+		     const int *rdisps, ompi_datatype_t * const *rtypes,
+		     ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
+	struct side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	int rc = coll_shuffle_module_agree(m, true);
+
+	if (rc)
+		return rc;
+	if (declined(m))
+		return m->before.coll_alltoallw(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
+						rdisps, rtypes, comm,
+						m->before.coll_alltoallw_module);
+	return exchange(m, "MPI_Alltoallw", &from, &to, NULL);
+}
+
+static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
+		      ompi_datatype_t * const *stypes, void *rbuf, const int *rcounts,
+		      const int *rdisps, ompi_datatype_t * const *rtypes,
+		      ompi_communicator_t *comm, ompi_request_t **request,
+		      mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
+	struct side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	int rc = coll_shuffle_module_agree(m, false);
+
+	if (rc)
+		return rc;
+	if (declined(m))
+		return m->before.coll_ialltoallw(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
+						 rdisps, rtypes, comm, request,
+						 m->before.coll_ialltoallw_module);
+	return exchange(m, "MPI_Ialltoallw", &from, &to, request);
+}
+
+void coll_shuffle_alltoall_functions(coll_shuffle_module *m)
+{
+	m->super.coll_alltoall = alltoall;
+	m->super.coll_alltoallv = alltoallv;
+	m->super.coll_alltoallw = alltoallw;
+	m->super.coll_ialltoall = ialltoall;
+	m->super.coll_ialltoallv = ialltoallv;
+	m->super.coll_ialltoallw = ialltoallw;
+}

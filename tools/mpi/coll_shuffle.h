@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll/shuffle: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their non-blocking
+ * forms over AF_SHUFFLE.
+ *
+ *   component.c	parameters, what a process tells all others at MPI_Init
+ *   addr.c		which address of this host
+ *   module.c		one communicator: choosing, agreeing on the group, declining
+ *   alltoall.c		the MPI calls: rows and columns from their arguments
+ *   op.c		one call: its row, its column, its end
+ *   progress.c		waiting
+ *
+ * One socket for each communicator; each call is one operation on it.
+ */
+#ifndef COLL_SHUFFLE_H
+#define COLL_SHUFFLE_H
+
+#include "ompi_config.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/proc/proc.h"
+#include "ompi/request/request.h"
+#include "opal/datatype/opal_convertor.h"
+#include "opal/mca/event/event.h"
+#include "opal/threads/mutex.h"
+#include "opal/util/output.h"
+
+#include "shuffle.h"
+
+/* What a process says about itself to all others, before any communicator asks. */
+struct coll_shuffle_card {
+	uint8_t version;
+	uint8_t ipv4;		/* has such an address and AF_SHUFFLE takes it */
+	uint8_t ipv6;
+	uint8_t loopback;	/* these addresses are those of the loopback device */
+	uint32_t arch;
+	uint64_t threshold;
+};
+
+struct coll_shuffle_component {
+	mca_coll_base_component_t super;
+	int priority;
+	int verbose;
+	int timeout;		/* s */
+	int sndbuf;		/* bytes, 0: leave */
+	int rcvbuf;
+	size_t threshold;	/* bytes of a message */
+	char *if_include;
+	char *if_exclude;
+	int output;
+	struct coll_shuffle_card card;
+	struct sockaddr_shuffle ipv4;	/* addresses to bind to, port 0 */
+	struct sockaddr_shuffle ipv6;
+	const char *why;	/* not available here, because */
+};
+
+OMPI_MODULE_DECLSPEC extern struct coll_shuffle_component mca_coll_shuffle_component;
+
+struct coll_shuffle_op;
+
+enum coll_shuffle_state {
+	COLL_SHUFFLE_NEW,	/* nobody has called yet */
+	COLL_SHUFFLE_AGREEING,	/* addresses are being gathered */
+	COLL_SHUFFLE_READY,
+	COLL_SHUFFLE_DECLINED,	/* use the module before */
+};
+
+/* What the members of a communicator tell each other. */
+struct coll_shuffle_hello {
+	struct sockaddr_shuffle addr;	/* family 0: no socket */
+	uint64_t op_base;		/* that of rank 0 counts */
+};
+
+/* One communicator. */
+struct coll_shuffle_module {
+	mca_coll_base_module_t super;
+	ompi_communicator_t *comm;
+	int size;
+	int rank;
+	enum coll_shuffle_state state;
+	uint64_t threshold;
+	int fd;
+	uint64_t op_base;
+	uint64_t calls;			/* operations so far */
+	struct coll_shuffle_hello *hellos;
+	ompi_request_t *gather;		/* while agreeing in the background */
+
+	opal_mutex_t lock;		/* the lists, rx and every op */
+	struct coll_shuffle_op *ops;	/* in the kernel */
+	struct coll_shuffle_op *queue;	/* to be started, oldest first */
+	struct coll_shuffle_op **queue_end;
+	struct coll_shuffle_op *spare;
+	unsigned int in_kernel;
+	unsigned int unread;		/* of these, completed for the caller */
+	unsigned int background;	/* non-blocking calls under way */
+	struct shuffle_rx rx;
+	opal_event_t event;
+	bool event_added;
+	unsigned int waiting;		/* threads in blocking calls */
+
+	/* the module that was there before */
+	mca_coll_base_comm_coll_t before;
+};
+
+OBJ_CLASS_DECLARATION(coll_shuffle_module);
+typedef struct coll_shuffle_module coll_shuffle_module;
+
+/* A message that arrives. */
+struct coll_shuffle_in {
+	char *place;			/* contiguous: its first byte */
+	opal_convertor_t *conv;		/* otherwise */
+	uint64_t len;			/* expected at most */
+	uint64_t have;
+	bool whole;
+};
+
+/* One call. */
+struct coll_shuffle_op {
+	struct coll_shuffle_op *next;
+	coll_shuffle_module *module;
+	struct coll_shuffle_request *req;	/* NULL: the caller waits in the call */
+	const char *call;		/* its name */
+	uint64_t id;
+	/* row */
+	const void **bufs;
+	uint64_t *lens;
+	char *packed;
+	struct shuffle_tx tx;
+	pthread_t thread;
+	bool threaded;
+	int tx_error;
+	/* column */
+	struct coll_shuffle_in *in;
+	opal_convertor_t *convs;
+	int whole;
+	uint64_t left;			/* bytes to come */
+	/* end */
+	bool complete;			/* for the caller */
+	bool released;			/* the caller has its result */
+	bool ended;			/* for the kernel */
+	bool truncated;
+	int error;			/* errno */
+	uint64_t missing_left;
+	int missing;			/* ranks named */
+	int first_missing;
+};
+
+struct coll_shuffle_request {
+	ompi_coll_base_nbc_request_t super;	/* the MPI layer keeps datatypes there */
+	struct coll_shuffle_request *next;	/* on a list of those to complete */
+};
+
+OBJ_CLASS_DECLARATION(coll_shuffle_request);
+typedef struct coll_shuffle_request coll_shuffle_request;
+
+/* addr.c */
+int coll_shuffle_addr_pick(int ip_family, const char *include, const char *exclude,
+			   struct sockaddr_shuffle *addr, bool *loopback);
+
+/* module.c */
+mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *priority);
+/* Make up one's mind: 0, or an error.  Afterwards the state is not NEW; it is
+ * AGREEING only if wait is false.
+ */
+int coll_shuffle_module_agree(coll_shuffle_module *m, bool wait);
+const char *coll_shuffle_comm_name(ompi_communicator_t *comm);
+const char *coll_shuffle_host(coll_shuffle_module *m, int rank);
+
+/* alltoall.c */
+void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
+
+/* op.c */
+struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);
+void coll_shuffle_op_free(struct coll_shuffle_op *op);
+/* Start it, or queue it until the group is known.  Lock held. */
+void coll_shuffle_op_start(struct coll_shuffle_op *op);
+/* Start what is queued. */
+void coll_shuffle_op_start_queued(coll_shuffle_module *m);
+int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const void *data);
+size_t coll_shuffle_op_place(void *arg, const struct shuffle_record *rec, void **data);
+/* Say why it failed, and return the MPI error class.  0 if it has not. */
+int coll_shuffle_op_result(struct coll_shuffle_op *op);
+/* The caller has its result.  Lock held. */
+void coll_shuffle_op_release(struct coll_shuffle_op *op);
+/* Free what has ended; returns the requests that shall be completed. */
+coll_shuffle_request *coll_shuffle_op_reap(coll_shuffle_module *m);
+/* Fail everything: the socket is not usable. */
+void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error);
+
+/* progress.c */
+void coll_shuffle_progress(coll_shuffle_module *m);
+void coll_shuffle_progress_begin(coll_shuffle_module *m);
+void coll_shuffle_progress_end(coll_shuffle_module *m);
+/* Returns the result; the operation is the caller's no longer. */
+int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *op);
+/* Wait until the kernel has ended all operations. */
+void coll_shuffle_progress_drain(coll_shuffle_module *m);
+
+/* The component is about to be unloaded. */
+void coll_shuffle_progress_close(void);
+
+#define coll_shuffle_say(...) \
+	opal_output_verbose(1, mca_coll_shuffle_component.output, "coll:shuffle: " __VA_ARGS__)
+#define coll_shuffle_complain(...) opal_output(0, "coll:shuffle: " __VA_ARGS__)
+
+#endif /* COLL_SHUFFLE_H */

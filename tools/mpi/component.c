@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The component: its parameters, and its card, which every process publishes at
+ * MPI_Init.  With the cards of all members at hand, a communicator's ranks come to
+ * the same decision without a message.
+ */
+#include <unistd.h>
+
+#include "coll_shuffle.h"
+
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/mca/pmix/pmix.h"
+#include "opal/util/arch.h"
+
+#define CARD_VERSION	1
+
+static int component_register(void);
+static int component_open(void);
+static int component_close(void);
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+	(void)progress_threads;
+	(void)mpi_threads;
+	return OMPI_SUCCESS;
+}
+
+struct coll_shuffle_component mca_coll_shuffle_component = {
+	.super = {
+		.collm_version = {
+			MCA_COLL_BASE_VERSION_2_0_0,
+			.mca_component_name = "shuffle",
+			MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+			.mca_open_component = component_open,
+			.mca_close_component = component_close,
+			.mca_register_component_params = component_register,
+		},
+		.collm_data = { MCA_BASE_METADATA_PARAM_CHECKPOINT },
+		.collm_init_query = init_query,
+		.collm_comm_query = coll_shuffle_comm_query,
+	},
+};
+
+static void parameter(const char *name, const char *help, int type, void *where)
+{
+	mca_base_component_var_register(&mca_coll_shuffle_component.super.collm_version, name,
+					help, type, NULL, 0, 0, OPAL_INFO_LVL_4,
+					MCA_BASE_VAR_SCOPE_READONLY, where);
+}
+
+static int component_register(void)
+{
+	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
+
+	c->priority = 90;
+	parameter("priority", "Priority of the component; 0 or less turns it off",
+		  MCA_BASE_VAR_TYPE_INT, &c->priority);
+	c->verbose = 0;
+	parameter("verbose", "1: one line for each communicator: used, or why not",
+		  MCA_BASE_VAR_TYPE_INT, &c->verbose);
+	c->threshold = 0;
+	parameter("threshold", "MPI_Alltoall with messages of fewer bytes is left to the component before (other calls know their own messages only, and are always taken)",
+		  MCA_BASE_VAR_TYPE_SIZE_T, &c->threshold);
+	c->timeout = 600;
+	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never. A rank that enters the call later than that counts as dead",
+		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
+	c->sndbuf = 0;
+	parameter("sndbuf", "SO_SNDBUF of the sockets in bytes; 0: the kernel's default",
+		  MCA_BASE_VAR_TYPE_INT, &c->sndbuf);
+	c->rcvbuf = 0;
+	parameter("rcvbuf", "SO_RCVBUF of the sockets in bytes; 0: the kernel's default",
+		  MCA_BASE_VAR_TYPE_INT, &c->rcvbuf);
+	c->if_include = NULL;
+	parameter("if_include", "Interfaces and subnets whose addresses may be used, such as eth0,192.0.2.0/24; empty: any that is up, loopback last",
+		  MCA_BASE_VAR_TYPE_STRING, &c->if_include);
+	c->if_exclude = NULL;
+	parameter("if_exclude", "Interfaces and subnets whose addresses must not be used",
+		  MCA_BASE_VAR_TYPE_STRING, &c->if_exclude);
+	return OMPI_SUCCESS;
+}
+
+/* Does AF_SHUFFLE take that address?  Binding one loads the module, if it can be. */
+static bool try_bind(int ip_family, struct sockaddr_shuffle *addr, bool *loopback)
+{
+	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
+	struct sockaddr_shuffle bound;
+	int fd;
+
+	if (coll_shuffle_addr_pick(ip_family, c->if_include, c->if_exclude, addr, loopback)) {
+		if (!c->why)
+			c->why = "no interface has an address that may be used";
+		return false;
+	}
+	bound = *addr;
+	fd = shuffle_bind(&bound, SOCK_CLOEXEC);
+	if (fd < 0) {
+		c->why = errno == EAFNOSUPPORT ? "the kernel module shuffle is not loaded" :
+						 strerror(errno);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+static int component_open(void)
+{
+	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
+	struct coll_shuffle_card *card = &c->card;
+	bool lo4 = false, lo6 = false;
+	int rc;
+
+	c->output = opal_output_open(NULL);
+	opal_output_set_verbosity(c->output, c->verbose);
+
+	memset(card, 0, sizeof(*card));
+	card->version = CARD_VERSION;
+	card->arch = opal_local_arch;
+	card->threshold = c->threshold;
+	card->ipv4 = try_bind(AF_INET, &c->ipv4, &lo4);
+	card->ipv6 = try_bind(AF_INET6, &c->ipv6, &lo6);
+	/* an address of the loopback device serves if there is no other at all */
+	if (lo4 && card->ipv6 && !lo6)
+		card->ipv4 = 0;
+	if (lo6 && card->ipv4 && !lo4)
+		card->ipv6 = 0;
+	card->loopback = card->ipv4 ? lo4 : lo6;
+
+	/* ompi_info opens components without a run-time below them */
+	if (opal_pmix.put && opal_pmix.initialized && opal_pmix.initialized())
+		OPAL_MODEX_SEND(rc, OPAL_PMIX_GLOBAL, &c->super.collm_version, card, sizeof(*card));
+	return OMPI_SUCCESS;
+}
+
+static int component_close(void)
+{
+	coll_shuffle_progress_close();
+	opal_output_close(mca_coll_shuffle_component.output);
+	return OMPI_SUCCESS;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One call: an operation on the socket of its communicator.
+ *
+ * For the caller it is complete when its column has arrived and its row is in the
+ * kernel's hands.  The operation lives on until the kernel says that all has been
+ * acknowledged; that record is read in passing, by later calls.
+ *
+ * A row that the send buffer holds is sent by one system call that does not wait.  A
+ * larger one needs a call that blocks, since only that takes it in the order of the
+ * schedule: it gets a thread for as long as it takes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_shuffle.h"
+
+#include "opal/runtime/opal_progress.h"
+
+/* The kernel runs 1024 operations on a socket; leave room. */
+#define MAX_IN_KERNEL	512
+/* Messages of which more is left are received into place */
+#define LARGE		(32U << 10)
+#define HEAD_SMALL	4096U
+#define HEAD_LARGE	(64U << 10)
+
+struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call)
+{
+	struct coll_shuffle_op *op;
+	size_t n = m->size;
+	char *at;
+
+	opal_mutex_lock(&m->lock);
+	op = m->spare;
+	m->spare = NULL;
+	opal_mutex_unlock(&m->lock);
+	if (!op) {
+		op = malloc(sizeof(*op) +
+			    n * (sizeof(*op->bufs) + sizeof(*op->lens) + sizeof(*op->in)));
+		if (!op)
+			return NULL;
+	}
+	memset(op, 0, sizeof(*op));
+	at = (char *)(op + 1);
+	op->in = (void *)at;
+	at += n * sizeof(*op->in);
+	op->lens = (void *)at;
+	at += n * sizeof(*op->lens);
+	op->bufs = (void *)at;
+	op->module = m;
+	op->call = call;
+	return op;
+}
+
+/* What only the caller's part needs. */
+static void release_buffers(struct coll_shuffle_op *op)
+{
+	int i;
+
+	free(op->packed);
+	op->packed = NULL;
+	if (!op->convs)
+		return;
+	for (i = 0; i < op->module->size; i++)
+		if (op->in[i].conv)
+			OBJ_DESTRUCT(op->in[i].conv);
+	free(op->convs);
+	op->convs = NULL;
+}
+
+void coll_shuffle_op_free(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+
+	release_buffers(op);
+	if (m->spare)
+		free(op);
+	else
+		m->spare = op;
+}
+
+static void *sender(void *arg)
+{
+	struct coll_shuffle_op *op = arg;
+
+	if (shuffle_tx_finish(op->module->fd, &op->tx)) {
+		op->tx_error = errno;
+		/* so that there is an end to hear of */
+		shuffle_cancel(op->module->fd, op->id);
+	}
+	return NULL;
+}
+
+/* Ended without the kernel: nothing was started. */
+static void fail(struct coll_shuffle_op *op, int error)
+{
+	op->error = error;
+	op->ended = true;
+}
+
+static void into_kernel(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+	int rc;
+
+	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, 0);
+	op->next = m->ops;
+	m->ops = op;
+	m->in_kernel++;
+
+	if (shuffle_tx_fits(m->fd, &op->tx))
+		rc = shuffle_tx_step(m->fd, &op->tx);
+	else
+		do
+			rc = shuffle_tx_announce(m->fd, &op->tx);
+		while (!rc);
+	if (rc >= 0 && op->tx.rank == op->tx.count)
+		return;
+	if (rc >= 0) {
+		op->threaded = true;
+		rc = -pthread_create(&op->thread, NULL, sender, op);
+		if (!rc)
+			return;
+		op->threaded = false;
+		errno = -rc;
+	}
+	rc = errno;
+	if (op->tx.announced && !shuffle_cancel(m->fd, op->id))
+		op->tx_error = rc;
+	else
+		fail(op, rc);
+}
+
+void coll_shuffle_op_start_queued(coll_shuffle_module *m)
+{
+	struct coll_shuffle_op *op;
+
+	while (m->state == COLL_SHUFFLE_READY && m->queue && m->in_kernel < MAX_IN_KERNEL) {
+		op = m->queue;
+		m->queue = op->next;
+		if (!m->queue)
+			m->queue_end = &m->queue;
+		into_kernel(op);
+	}
+}
+
+void coll_shuffle_op_start(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+
+	/* calls come in the same order on all ranks */
+	op->id = m->op_base + m->calls++;
+	op->next = NULL;
+	*m->queue_end = op;
+	m->queue_end = &op->next;
+	coll_shuffle_op_start_queued(m);
+}
+
+void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error)
+{
+	struct coll_shuffle_op *op;
+
+	while (m->queue) {
+		op = m->queue;
+		m->queue = op->next;
+		op->next = m->ops;
+		m->ops = op;
+		m->in_kernel++;
+		fail(op, error);
+	}
+	m->queue_end = &m->queue;
+	for (op = m->ops; op; op = op->next)
+		if (!op->ended && !op->threaded)
+			fail(op, error);
+}
+
+static struct coll_shuffle_op *find(coll_shuffle_module *m, uint64_t id)
+{
+	struct coll_shuffle_op *op;
+
+	for (op = m->ops; op; op = op->next)
+		if (op->id == id)
+			return op;
+	return NULL;
+}
+
+static int unpack(struct coll_shuffle_in *in, const void *data, size_t len)
+{
+	struct iovec iov = { .iov_base = (void *)data, .iov_len = len };
+	size_t size = len;
+	uint32_t n = 1;
+
+	return opal_convertor_unpack(in->conv, &iov, &n, &size) < 0 || size != len ? -1 : 0;
+}
+
+static int message(struct coll_shuffle_op *op, const struct shuffle_record *rec, const void *data)
+{
+	struct coll_shuffle_in *in = &op->in[rec->rank];
+	uint64_t room = in->len > in->have ? in->len - in->have : 0;
+	uint64_t len = rec->len < room ? rec->len : room;
+
+	if (rec->offset != in->have || in->whole)
+		return -1;
+	if (rec->msg_len > in->len)
+		op->truncated = true;
+	if (len && in->place && data != in->place + in->have)
+		memcpy(in->place + in->have, data, len);
+	if (len && in->conv && unpack(in, data, len))
+		return -1;
+	in->have += rec->len;
+	op->left -= len;
+	if (rec->flags & SHUFFLE_RECORD_LAST) {
+		in->whole = true;
+		op->whole++;
+	}
+	return 0;
+}
+
+int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const void *data)
+{
+	coll_shuffle_module *m = arg;
+	struct coll_shuffle_op *op = find(m, rec->op_id);
+
+	if (!op || (int)rec->rank >= m->size) {
+		errno = EPROTO;
+		return -1;
+	}
+	switch (rec->type) {
+	case SHUFFLE_RECORD_DATA:
+		/* nobody waits for the rest of what has failed */
+		if (!op->complete && message(op, rec, data)) {
+			errno = EPROTO;
+			return -1;
+		}
+		break;
+	case SHUFFLE_RECORD_DONE:
+		op->ended = true;
+		break;
+	case SHUFFLE_RECORD_FAILED:
+		op->error = op->tx_error && op->tx_error != EPIPE ? op->tx_error :
+								      (int)rec->error;
+		op->missing_left = rec->msg_len;
+		op->ended = !op->missing_left;
+		break;
+	case SHUFFLE_RECORD_MISSING:
+		if (!op->missing++)
+			op->first_missing = rec->rank;
+		if (!op->complete)
+			coll_shuffle_complain("rank %d of %s, %s: rank %d (%s) %s", m->rank,
+					      coll_shuffle_comm_name(m->comm), op->call, rec->rank,
+					      coll_shuffle_host(m, rec->rank),
+					      rec->flags & SHUFFLE_MISSING_RECV ?
+					      "has not sent its message" :
+					      "has not acknowledged ours");
+		if (!--op->missing_left)
+			op->ended = true;
+		break;
+	}
+	if (op->ended && op->threaded) {
+		pthread_join(op->thread, NULL);
+		op->threaded = false;
+	}
+	m->rx.head = op->left / m->size > LARGE / 2 ? HEAD_SMALL : HEAD_LARGE;
+	return 0;
+}
+
+size_t coll_shuffle_op_place(void *arg, const struct shuffle_record *rec, void **data)
+{
+	coll_shuffle_module *m = arg;
+	struct coll_shuffle_op *op = find(m, rec->op_id);
+	struct coll_shuffle_in *in;
+
+	if (!op || op->complete)
+		return 0;
+	in = &op->in[rec->rank];
+	if (!in->place || rec->offset + rec->len != in->have || in->have >= in->len)
+		return 0;
+	*data = in->place + in->have;
+	return in->len - in->have;
+}
+
+int coll_shuffle_op_result(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+	int rc = MPI_SUCCESS;
+
+	if (op->error) {
+		coll_shuffle_complain("rank %d of %s, %s: %s%s", m->rank,
+				      coll_shuffle_comm_name(m->comm), op->call,
+				      op->missing ? "gave up on the ranks named: " : "",
+				      strerror(op->error));
+		rc = op->error == ENOMEM || op->error == ENOBUFS ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+	} else if (op->truncated) {
+		rc = MPI_ERR_TRUNCATE;
+	}
+	return rc;
+}
+
+/* Complete for the caller?  A row with a thread is the kernel's when all has ended. */
+static bool is_complete(const struct coll_shuffle_op *op)
+{
+	return op->ended || (op->whole == op->module->size && !op->threaded);
+}
+
+/* The caller has its result. */
+void coll_shuffle_op_release(struct coll_shuffle_op *op)
+{
+	release_buffers(op);
+	op->released = true;
+	op->module->unread++;
+}
+
+coll_shuffle_request *coll_shuffle_op_reap(coll_shuffle_module *m)
+{
+	struct coll_shuffle_op **link = &m->ops, *op;
+	coll_shuffle_request *done = NULL;
+
+	while ((op = *link)) {
+		if (!op->complete && is_complete(op)) {
+			op->complete = true;
+			if (op->req) {
+				op->req->super.super.req_status.MPI_ERROR =
+					coll_shuffle_op_result(op);
+				op->req->next = done;
+				done = op->req;
+				coll_shuffle_op_release(op);
+				if (!--m->background)
+					opal_progress_event_users_decrement();
+			}
+		}
+		if (op->released && op->ended) {
+			*link = op->next;
+			m->in_kernel--;
+			m->unread--;
+			coll_shuffle_op_free(op);
+		} else {
+			link = &op->next;
+		}
+	}
+	return done;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Waiting.  The socket of every communicator is an event of Open MPI's event loop, so
+ * whoever makes progress there makes it here.  A blocking call sleeps in that loop
+ * until something happens to any of the process's sockets, but at most a tick: what
+ * Open MPI polls (shared memory) tells nobody when it is ready.
+ *
+ * With several threads in MPI there is no one to sleep in the loop for all: a blocking
+ * call sleeps on its own socket, and the event leaves the socket to it.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coll_shuffle.h"
+
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/runtime/opal_progress.h"
+
+#define TICK_MS		1
+
+static opal_event_t tick;
+static bool tick_set, tick_pending;
+
+static void ticked(int fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	tick_pending = false;
+}
+
+void coll_shuffle_progress_close(void)
+{
+	if (tick_set)
+		opal_event_evtimer_del(&tick);
+	tick_set = false;
+}
+
+static void finish(coll_shuffle_request *req)
+{
+	coll_shuffle_request *next;
+
+	for (; req; req = next) {
+		ompi_communicator_t *comm = req->super.super.req_mpi_object.comm;
+
+		next = req->next;
+		ompi_request_complete(&req->super.super, true);
+		/* perhaps the last that kept it */
+		OBJ_RELEASE(comm);
+	}
+}
+
+/* One system call's worth of records. */
+static void step(coll_shuffle_module *m)
+{
+	if (shuffle_rx_step(m->fd, &m->rx, MSG_DONTWAIT) >= 0 || errno == EAGAIN || errno == EINTR)
+		return;
+	coll_shuffle_complain("rank %d of %s: receiving: %s", m->rank,
+			      coll_shuffle_comm_name(m->comm), strerror(errno));
+	coll_shuffle_op_fail_all(m, errno);
+}
+
+void coll_shuffle_progress(coll_shuffle_module *m)
+{
+	coll_shuffle_request *done;
+
+	if (opal_mutex_trylock(&m->lock))
+		return;
+	step(m);
+	coll_shuffle_op_start_queued(m);
+	done = coll_shuffle_op_reap(m);
+	opal_mutex_unlock(&m->lock);
+	finish(done);
+}
+
+static void readable(int fd, short what, void *arg)
+{
+	coll_shuffle_module *m = arg;
+
+	(void)fd;
+	(void)what;
+	if (!opal_using_threads() || !m->waiting)
+		coll_shuffle_progress(m);
+}
+
+void coll_shuffle_progress_begin(coll_shuffle_module *m)
+{
+	opal_event_set(opal_sync_event_base, &m->event, m->fd, OPAL_EV_READ | OPAL_EV_PERSIST,
+		       readable, m);
+	m->event_added = !opal_event_add(&m->event, NULL);
+}
+
+void coll_shuffle_progress_end(coll_shuffle_module *m)
+{
+	if (m->event_added)
+		opal_event_del(&m->event);
+	m->event_added = false;
+}
+
+/* Sleep in Open MPI's event loop. */
+static void sleep_in_loop(void)
+{
+	struct timeval tv = { .tv_usec = TICK_MS * 1000 };
+	bool yield;
+	int flag;
+
+	if (!tick_set) {
+		opal_event_evtimer_set(opal_sync_event_base, &tick, ticked, NULL);
+		tick_set = true;
+	}
+	if (!tick_pending) {
+		opal_event_evtimer_add(&tick, &tv);
+		tick_pending = true;
+	}
+	flag = opal_progress_set_event_flag(OPAL_EVLOOP_ONCE);
+	yield = opal_progress_set_yield_when_idle(false);
+	opal_progress_event_users_increment();
+	opal_progress();
+	opal_progress_event_users_decrement();
+	opal_progress_set_yield_when_idle(yield);
+	opal_progress_set_event_flag(flag);
+}
+
+static void sleep_on_socket(coll_shuffle_module *m)
+{
+	struct pollfd pfd = { .fd = m->fd, .events = POLLIN };
+
+	if (poll(&pfd, 1, TICK_MS) > 0)
+		coll_shuffle_progress(m);
+	else
+		opal_progress();
+}
+
+int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *op)
+{
+	int rc;
+
+	opal_mutex_lock(&m->lock);
+	m->waiting++;
+	opal_mutex_unlock(&m->lock);
+
+	/* ends of earlier calls: in one go with what has come already */
+	if (m->unread)
+		coll_shuffle_progress(m);
+	while (!op->complete) {
+		if (opal_using_threads() || !m->event_added)
+			sleep_on_socket(m);
+		else
+			sleep_in_loop();
+	}
+
+	opal_mutex_lock(&m->lock);
+	m->waiting--;
+	rc = coll_shuffle_op_result(op);
+	coll_shuffle_op_release(op);
+	opal_mutex_unlock(&m->lock);
+	return rc;
+}
+
+void coll_shuffle_progress_drain(coll_shuffle_module *m)
+{
+	struct pollfd pfd = { .fd = m->fd, .events = POLLIN };
+
+	while (m->ops) {
+		if (ompi_mpi_state < OMPI_MPI_STATE_FINALIZE_STARTED)
+			opal_progress();
+		poll(&pfd, 1, 10 * TICK_MS);
+		coll_shuffle_progress(m);
+	}
+}
