@@ -28,7 +28,7 @@ help:
 	@echo "  make netlink        regenerate what is made from Documentation/netlink/specs/shuffle.yaml"
 	@echo "  make deps           install what 'make check' needs (Debian 12, root)"
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
-	@echo "                      library, headers, tools, and the module for the running kernel"
+	@echo "                      library, headers, tools, dissector, and the module for the running kernel"
 	@echo "  make clean          remove build/; kernels stay in the cache"
 	@echo
 	@echo "Kernels and their sources are kept in SHUFFLE_CACHE (~/.cache/shuffle)."
@@ -62,7 +62,7 @@ bench: deps
 	@tools/bench/run.sh '$(CASE)'
 
 install: tools
-	@for d in tools/lib tools/examples; do \
+	@for d in tools/lib tools/examples tools/wireshark; do \
 		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install || exit 1; \
 	done
 	@$(VM)/install-module.sh '$(DESTDIR)'

@@ -119,7 +119,7 @@ spdx()
 		LICENSES/* | .gitignore | *.svg | *.json | *.png) continue ;;
 		esac
 		head -3 "$f" | grep -q 'SPDX-License-Identifier' || { echo "$f: no SPDX line"; bad=1; }
-	done < <(files '*.c' '*.h' '*.sh' '*.py' '*.awk' '*Makefile' '*Kbuild' '*.yaml' '*.rst' '.ci/run')
+	done < <(files '*.c' '*.h' '*.sh' '*.py' '*.lua' '*.awk' '*Makefile' '*Kbuild' '*.yaml' '*.rst' '.ci/run')
 	return $bad
 }
 
@@ -131,7 +131,7 @@ no_version_checks()
 
 short_files()
 {
-	files '*.c' '*.h' '*.sh' '*.py' | grep -v '/shuffle_attrs\.c$' | xargs -r wc -l | awk '$2 != "total" && $1 > 800 { print; bad = 1 } END { exit bad }'
+	files '*.c' '*.h' '*.sh' '*.py' '*.lua' | grep -v '/shuffle_attrs\.c$' | xargs -r wc -l | awk '$2 != "total" && $1 > 800 { print; bad = 1 } END { exit bad }'
 }
 
 scripts()

@@ -1,0 +1,616 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Wireshark and tshark dissector of AF_SHUFFLE.  The packets are described in
+-- Documentation/networking/shuffle.rst, "Packet formats"; what is malformed is
+-- what net/shuffle/wire.c refuses.
+--
+-- A datagram is a row of records.  Each gets a subtree.  A receiver stops at the
+-- first record that is malformed, and so does the dissector: that record has
+-- expert information, and what follows it is shown as ignored.
+--
+-- Beside what the packets say, records are tied together: a message is known by
+-- its nonce, operation and the ranks of its sender and receiver, so that an ACK
+-- finds the DATA that it answers, and DATA the GRANT that allowed it.
+--
+-- Works with the Lua 5.2 of Wireshark 4.0 as with later ones: no integers of
+-- Lua's own, no bit operators.
+
+local PORT = "18518"
+local VERSION = 1
+local BASE_LEN = 24
+local UNSCHED_UNIT = 64
+local INFO_RECORDS = 4		-- named in the Info column
+
+local DATA, GRANT, ACK, RESEND = 1, 2, 3, 4
+local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND" }
+local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 24, [RESEND] = 40 }
+local MAX_MESSAGE = UInt64(0, 0x40000)		-- 2^50 bytes
+local ZERO64 = UInt64(0, 0)
+
+local shuffle = Proto("shuffle", "AF_SHUFFLE")
+
+local f = {
+	-- as they are in the packet
+	version = ProtoField.uint8("shuffle.version", "Version", base.DEC, nil, 0xf0),
+	type = ProtoField.uint8("shuffle.type", "Type", base.DEC, names, 0x0f),
+	flags = ProtoField.uint8("shuffle.flags", "Flags", base.HEX),
+	probe = ProtoField.bool("shuffle.flags.probe", "Probe: the sender waits for the ACK", 8, nil, 0x01),
+	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0xfe),
+	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
+		"Rank of the host that sent this record"),
+	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
+		"Not a UDP port"),
+	dst_rank = ProtoField.uint16("shuffle.dst_rank", "Destination rank", base.DEC, nil, 0,
+		"Rank of the host that this record is for"),
+	op_id = ProtoField.uint64("shuffle.op_id", "Operation", base.DEC),
+	nonce = ProtoField.uint32("shuffle.nonce", "Nonce", base.HEX, nil, 0,
+		"Random number of the message's sender for this operation"),
+	unsched = ProtoField.uint16("shuffle.unscheduled", "Unscheduled, units of 64 bytes", base.DEC),
+	payload_len = ProtoField.uint16("shuffle.payload_len", "Payload length", base.DEC),
+	msg_len = ProtoField.uint64("shuffle.msg_len", "Message length", base.DEC),
+	offset = ProtoField.uint64("shuffle.offset", "Offset", base.DEC),
+	payload = ProtoField.bytes("shuffle.payload", "Payload"),
+	granted = ProtoField.uint64("shuffle.grant.granted", "Granted up to", base.DEC),
+	arrived = ProtoField.uint64("shuffle.grant.arrived", "Arrived without gap up to", base.DEC),
+	resend_off = ProtoField.uint64("shuffle.resend.offset", "Offset", base.DEC),
+	resend_len = ProtoField.uint64("shuffle.resend.len", "Length", base.DEC),
+	ignored = ProtoField.bytes("shuffle.ignored", "Ignored"),
+	-- computed from one datagram
+	records = ProtoField.uint16("shuffle.records", "Records", base.DEC),
+	super = ProtoField.uint16("shuffle.super_packet", "Super-packet of", base.DEC, nil, 0,
+		"DATA records of equal size, the last may be shorter: packets that nobody has segmented"),
+	segment = ProtoField.uint16("shuffle.super_packet.size", "Size of its packets", base.DEC),
+	unsched_bytes = ProtoField.uint32("shuffle.unscheduled_bytes", "Unscheduled bytes", base.DEC),
+	rank = ProtoField.uint16("shuffle.rank", "Rank", base.DEC, nil, 0, "Source or destination"),
+	sender = ProtoField.uint16("shuffle.sender", "Sender of the message", base.DEC),
+	receiver = ProtoField.uint16("shuffle.receiver", "Receiver of the message", base.DEC),
+	-- computed from those before (and, in a second pass, those behind)
+	first = ProtoField.framenum("shuffle.first_in", "Message first seen in", base.NONE, frametype.NONE),
+	granted_in = ProtoField.framenum("shuffle.granted_in", "Granted in", base.NONE, frametype.NONE),
+	asked_in = ProtoField.framenum("shuffle.asked_in", "Asked for in", base.NONE, frametype.NONE),
+	acked_in = ProtoField.framenum("shuffle.acked_in", "Acknowledged in", base.NONE, frametype.ACK),
+	newly = ProtoField.uint64("shuffle.grant.new", "Newly granted", base.DEC),
+	outstanding = ProtoField.uint64("shuffle.grant.outstanding", "Granted and not yet arrived", base.DEC),
+	duration = ProtoField.relative_time("shuffle.time", "Time since the message was first seen"),
+}
+local list = {}
+for _, field in pairs(f) do
+	list[#list + 1] = field
+end
+shuffle.fields = list
+
+local PROTOCOL, MALFORMED, SEQUENCE = expert.group.PROTOCOL, expert.group.MALFORMED, expert.group.SEQUENCE
+local ERROR, NOTE, CHAT = expert.severity.ERROR, expert.severity.NOTE, expert.severity.CHAT
+local e = {
+	version = ProtoExpert.new("shuffle.bad.version", "Another protocol version", PROTOCOL, ERROR),
+	type = ProtoExpert.new("shuffle.bad.type", "Unknown type", PROTOCOL, ERROR),
+	reserved = ProtoExpert.new("shuffle.bad.reserved", "Reserved bits or fields are not 0", PROTOCOL, ERROR),
+	nonce = ProtoExpert.new("shuffle.bad.nonce", "Nonce is 0", PROTOCOL, ERROR),
+	length = ProtoExpert.new("shuffle.bad.length", "Lengths and offsets contradict each other", PROTOCOL, ERROR),
+	payload = ProtoExpert.new("shuffle.bad.payload", "Payload beyond the datagram", MALFORMED, ERROR),
+	header = ProtoExpert.new("shuffle.bad.header", "Header beyond the datagram", MALFORMED, ERROR),
+	trailing = ProtoExpert.new("shuffle.bad.trailing", "Trailing bytes that are no record", MALFORMED, ERROR),
+	empty = ProtoExpert.new("shuffle.bad.empty", "Empty datagram", MALFORMED, ERROR),
+	cut = ProtoExpert.new("shuffle.cut", "Cut off by the capture", expert.group.UNDECODED, NOTE),
+	probe = ProtoExpert.new("shuffle.note.probe", "Probe: an ACK is overdue", SEQUENCE, CHAT),
+	resend = ProtoExpert.new("shuffle.note.resend", "Data is missing", SEQUENCE, NOTE),
+	retrans = ProtoExpert.new("shuffle.note.retransmission", "Retransmission", SEQUENCE, NOTE),
+}
+local experts = {}
+for _, x in pairs(e) do
+	experts[#experts + 1] = x
+end
+shuffle.experts = experts
+
+shuffle.prefs.ports = Pref.range("UDP ports", PORT,
+	"UDP ports of AF_SHUFFLE (the module's parameter udp_port)", 65535)
+shuffle.prefs.heuristic = Pref.bool("Look at other ports", true,
+	"Take datagrams to other UDP ports for AF_SHUFFLE that consist of nothing but valid records")
+shuffle.prefs.track = Pref.bool("Tie records together", true,
+	"Find the GRANT, RESEND or DATA that a record answers, and retransmissions")
+
+-- ---- one record ----
+
+-- How much of the datagram can be read: a capture may have cut it off.
+local function readable(tvb, off, len)
+	return off + len <= tvb:captured_len()
+end
+
+local function bad(r, expert_info, ...)
+	r.errors[#r.errors + 1] = { info = expert_info, text = string.format(...) }
+end
+
+local function check_data(r, left)
+	if r.payload > left - r.header then
+		bad(r, e.payload, "Payload of %d bytes, and %d are left in the datagram",
+			r.payload, left - r.header)
+	end
+	if r.a > MAX_MESSAGE then
+		bad(r, e.length, "Message of %s bytes: over 2^50", tostring(r.a))
+	elseif r.b > r.a then
+		bad(r, e.length, "Offset %s in a message of %s bytes", tostring(r.b), tostring(r.a))
+	elseif UInt64(r.payload, 0) > r.a - r.b then
+		bad(r, e.length, "Payload of %d bytes at %s in a message of %s bytes",
+			r.payload, tostring(r.b), tostring(r.a))
+	end
+end
+
+local function check_control(r)
+	if r.unsched ~= 0 then
+		bad(r, e.reserved, "Unscheduled is %d: only DATA has it", r.unsched)
+	end
+	if r.payload ~= 0 then
+		bad(r, e.reserved, "Payload length is %d: only DATA has payload", r.payload)
+	end
+	if r.type == GRANT and r.b > r.a then
+		bad(r, e.length, "Arrived up to %s, granted up to %s", tostring(r.b), tostring(r.a))
+	end
+	if r.type == RESEND and r.a + r.b < r.a then
+		bad(r, e.length, "Offset %s and length %s: the sum is over 2^64",
+			tostring(r.a), tostring(r.b))
+	end
+end
+
+-- The record at OFF: its fields, "size" of what can be shown of it, "errors"
+-- (after which a receiver stops), or "cut" if the capture ends within it.
+local function parse(tvb, off)
+	local left = tvb:reported_len() - off
+	local r = { off = off, errors = {}, size = left }
+
+	if left < BASE_LEN then
+		bad(r, e.trailing, "%d bytes are left, and a record has at least %d", left, BASE_LEN)
+		return r
+	end
+	if not readable(tvb, off, BASE_LEN) then
+		r.cut = true
+		return r
+	end
+	r.version = tvb(off, 1):bitfield(0, 4)
+	r.type = tvb(off, 1):bitfield(4, 4)
+	if r.version ~= VERSION then
+		bad(r, e.version, "Version %d: this is about version %d", r.version, VERSION)
+		return r
+	end
+	r.header = header_len[r.type]
+	if not r.header then
+		bad(r, e.type, "Type %d does not exist", r.type)
+		return r
+	end
+	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
+	r.flags = tvb(off + 1, 1):uint()
+	r.src_rank = tvb(off + 2, 2):uint()
+	r.dst_port = tvb(off + 4, 2):uint()
+	r.dst_rank = tvb(off + 6, 2):uint()
+	r.op_id = tostring(tvb(off + 8, 8):uint64())
+	r.nonce = tvb(off + 16, 4):uint()
+	r.unsched = tvb(off + 20, 2):uint()
+	r.payload = tvb(off + 22, 2):uint()
+	r.fields = true
+	if left < r.header then
+		bad(r, e.header, "%s has %d bytes of header, and %d are left in the datagram",
+			names[r.type], r.header, left)
+		return r
+	end
+	r.a, r.b = ZERO64, ZERO64
+	if r.header > BASE_LEN then
+		if not readable(tvb, off, r.header) then
+			r.cut = true
+			return r
+		end
+		r.a = tvb(off + 24, 8):uint64()
+		r.b = tvb(off + 32, 8):uint64()
+		r.offsets = true
+	end
+	if tvb(off + 1, 1):bitfield(0, 7) ~= 0 then
+		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
+	elseif r.probe and r.type ~= DATA then
+		bad(r, e.reserved, "Flag 0x01 on %s: only DATA has it", names[r.type])
+	end
+	if r.nonce == 0 and r.type ~= RESEND then
+		bad(r, e.nonce, "Nonce 0 in %s", names[r.type])
+	end
+	if r.type == DATA then
+		check_data(r, left)
+		r.size = math.min(r.header + r.payload, left)
+	else
+		check_control(r)
+		r.size = r.header
+	end
+	r.cut = not readable(tvb, off, r.size)
+	return r
+end
+
+-- Ranks of the message's sender and receiver: DATA goes one way, the rest the other.
+local function ends(r)
+	if r.type == DATA then
+		return r.src_rank, r.dst_rank
+	end
+	return r.dst_rank, r.src_rank
+end
+
+local function describe(r)
+	local who = string.format("%s op %s %d > %d", names[r.type], r.op_id, r.src_rank, r.dst_rank)
+
+	if not r.offsets then
+		return who
+	elseif r.type == GRANT then
+		return string.format("%s up to %s, arrived %s", who, tostring(r.a), tostring(r.b))
+	elseif r.type == RESEND then
+		return string.format("%s %s bytes at %s", who, tostring(r.b), tostring(r.a))
+	elseif r.payload == 0 then
+		return string.format("%s %s of %s bytes", who, r.probe and "probe" or "announces", tostring(r.a))
+	end
+	return string.format("%s %d bytes at %s of %s", who, r.payload, tostring(r.b), tostring(r.a))
+end
+
+-- ---- records that belong together ----
+
+local messages = {}	-- by nonce, operation, ranks and addresses
+local related = {}	-- by frame and offset: what the first pass found
+
+function shuffle.init()
+	messages, related = {}, {}
+end
+
+local function message_key(r, pinfo)
+	local from, to = tostring(pinfo.src), tostring(pinfo.dst)
+	local sender, receiver = ends(r)
+
+	if r.type ~= DATA then
+		from, to = to, from
+	end
+	return table.concat({ r.nonce, r.op_id, sender, receiver, from, to }, "/")
+end
+
+-- Is [FROM, TO) part of what has been seen?  SEEN is sorted, disjoint ranges.
+local function seen_before(seen, from, to)
+	for i = 1, #seen do
+		if from >= seen[i][1] and to <= seen[i][2] then
+			return true
+		end
+	end
+	return false
+end
+
+-- Adds [FROM, TO) to the ranges.
+local function add_range(seen, from, to)
+	local i = 1
+
+	while seen[i] and seen[i][2] < from do
+		i = i + 1
+	end
+	while seen[i] and seen[i][1] <= to do
+		from = math.min(from, seen[i][1])
+		to = math.max(to, seen[i][2])
+		table.remove(seen, i)
+	end
+	table.insert(seen, i, { from, to })
+end
+
+-- N is a whole number below 2^53, which a double holds.
+local function number64(n)
+	return UInt64(n % 2 ^ 32, math.floor(n / 2 ^ 32))
+end
+
+local function relate_data(m, r, rel, frame)
+	local from = r.b:tonumber()
+	local to = from + r.payload
+
+	if r.payload == 0 then
+		return
+	end
+	rel.retransmission = seen_before(m.seen, from, to)
+	add_range(m.seen, from, to)
+	m.unsched = m.unsched or r.unsched * UNSCHED_UNIT
+	-- the earliest GRANT that covers it; what is unscheduled needs none
+	if to > m.unsched then
+		for _, g in ipairs(m.grants) do
+			if g.granted >= number64(to) then
+				rel.granted_in = g.frame
+				break
+			end
+		end
+	end
+	for i = #m.resends, 1, -1 do
+		local q = m.resends[i]
+
+		if q.from < to and from < q.to then
+			rel.asked_in = q.frame
+			break
+		end
+	end
+end
+
+local function relate(r, pinfo)
+	local key = message_key(r, pinfo)
+	local m = messages[key]
+	local frame = pinfo.number
+	local rel = {}
+
+	if r.nonce == 0 then
+		return rel
+	end
+	if not m then
+		m = { frame = frame, time = pinfo.rel_ts, seen = {}, grants = {}, resends = {} }
+		messages[key] = m
+	end
+	rel.message = m
+	rel.time = pinfo.rel_ts - m.time
+	if r.type == DATA then
+		relate_data(m, r, rel, frame)
+	elseif r.type == GRANT then
+		local last = m.grants[#m.grants]
+		local before = last and last.granted or number64(m.unsched or 0)
+
+		rel.newly = ZERO64
+		rel.outstanding = r.a - r.b
+		if r.a > before then
+			rel.newly = r.a - before
+			m.grants[#m.grants + 1] = { frame = frame, granted = r.a }
+		end
+	elseif r.type == RESEND then
+		m.resends[#m.resends + 1] = { frame = frame, from = r.a:tonumber(),
+			to = r.a:tonumber() + r.b:tonumber() }
+	elseif not m.acked then
+		m.acked = frame
+	end
+	return rel
+end
+
+-- What is known of a record of a frame; found once, in order of time.
+local function relation(r, pinfo)
+	local frame = related[pinfo.number]
+
+	if not shuffle.prefs.track then
+		return nil
+	end
+	if not pinfo.visited then
+		frame = frame or {}
+		related[pinfo.number] = frame
+		frame[r.off] = frame[r.off] or relate(r, pinfo)
+	end
+	return frame and frame[r.off]
+end
+
+-- ---- the tree ----
+
+local function generated(tree, field, value)
+	return tree:add(field, value):set_generated()
+end
+
+local function show_relation(tree, r, rel, frame)
+	local m = rel.message
+	local ns
+
+	if not m then
+		return
+	end
+	ns = math.floor(rel.time * 1e9 + 0.5)
+	if m.frame ~= frame then
+		generated(tree, f.first, m.frame)
+		generated(tree, f.duration, NSTime(math.floor(ns / 1e9), ns % 1e9))
+	end
+	if rel.granted_in then
+		generated(tree, f.granted_in, rel.granted_in)
+	end
+	if rel.asked_in then
+		generated(tree, f.asked_in, rel.asked_in)
+	end
+	if rel.newly then
+		generated(tree, f.newly, rel.newly)
+		generated(tree, f.outstanding, rel.outstanding)
+	end
+	if r.type == DATA and m.acked then
+		generated(tree, f.acked_in, m.acked)
+	end
+	if rel.retransmission then
+		tree:add_proto_expert_info(e.retrans)
+	end
+end
+
+local function show_fields(tree, tvb, r)
+	local off = r.off
+	local sender, receiver = ends(r)
+	local sub = tree:add(f.flags, tvb(off + 1, 1))
+
+	sub:add(f.probe, tvb(off + 1, 1))
+	sub:add(f.reserved, tvb(off + 1, 1))
+	tree:add(f.src_rank, tvb(off + 2, 2))
+	tree:add(f.rank, tvb(off + 2, 2)):set_hidden()
+	tree:add(f.dst_port, tvb(off + 4, 2))
+	tree:add(f.dst_rank, tvb(off + 6, 2))
+	tree:add(f.rank, tvb(off + 6, 2)):set_hidden()
+	generated(tree, f.sender, sender)
+	generated(tree, f.receiver, receiver)
+	tree:add(f.op_id, tvb(off + 8, 8))
+	tree:add(f.nonce, tvb(off + 16, 4))
+	tree:add(f.unsched, tvb(off + 20, 2))
+	if r.type == DATA then
+		generated(tree, f.unsched_bytes, r.unsched * UNSCHED_UNIT)
+	end
+	tree:add(f.payload_len, tvb(off + 22, 2))
+end
+
+local offset_fields = {
+	[DATA] = { f.msg_len, f.offset },
+	[GRANT] = { f.granted, f.arrived },
+	[RESEND] = { f.resend_off, f.resend_len },
+}
+
+local function show_offsets(tree, tvb, r)
+	local first = r.off + r.header
+	local have = math.min(r.size - r.header, tvb:captured_len() - first)
+
+	tree:add(offset_fields[r.type][1], tvb(r.off + 24, 8))
+	tree:add(offset_fields[r.type][2], tvb(r.off + 32, 8))
+	if r.type == DATA and have > 0 then
+		tree:add(f.payload, tvb(first, have))
+	end
+	if #r.errors > 0 then
+		return
+	end
+	if r.type == DATA and r.probe then
+		tree:add_proto_expert_info(e.probe)
+	elseif r.type == RESEND and r.nonce == 0 then
+		tree:add_proto_expert_info(e.resend, "Nothing has been heard of this message")
+	elseif r.type == RESEND then
+		tree:add_proto_expert_info(e.resend,
+			string.format("%s bytes at %s are missing", tostring(r.b), tostring(r.a)))
+	end
+end
+
+local function show(tree, tvb, pinfo, r, index)
+	local have = math.min(r.size, tvb:captured_len() - r.off)
+	local sub, rel
+
+	if have <= 0 then
+		tree:add_proto_expert_info(e.cut)
+		return
+	end
+	sub = tree:add(shuffle, tvb(r.off, have))
+	sub:set_text("Record " .. index .. ": " .. (r.fields and describe(r) or "malformed"))
+	if r.version then
+		sub:add(f.version, tvb(r.off, 1))
+		sub:add(f.type, tvb(r.off, 1))
+	end
+	if r.fields then
+		show_fields(sub, tvb, r)
+	end
+	if r.offsets then
+		show_offsets(sub, tvb, r)
+	end
+	for _, x in ipairs(r.errors) do
+		sub:add_proto_expert_info(x.info, x.text)
+	end
+	if r.cut then
+		sub:add_proto_expert_info(e.cut)
+	end
+	if #r.errors == 0 and r.fields and (r.offsets or r.type == ACK) then
+		rel = relation(r, pinfo)
+		if rel then
+			show_relation(sub, r, rel, pinfo.number)
+		end
+	end
+end
+
+-- All records up to the first that cannot be read or is malformed.
+local function parse_all(tvb)
+	local off, len = 0, tvb:reported_len()
+	local all = {}
+
+	while off < len do
+		local r = parse(tvb, off)
+
+		all[#all + 1] = r
+		off = off + r.size
+		if #r.errors > 0 or (r.cut and not (r.offsets or r.type == ACK)) then
+			break
+		end
+	end
+	return all, off
+end
+
+-- The size of a super-packet's packets, nil if the datagram is none.
+local function segment_size(all)
+	local size = all[1].size
+
+	if #all < 2 then
+		return nil
+	end
+	for i, r in ipairs(all) do
+		if r.type ~= DATA or not r.offsets or #r.errors > 0 or
+		   r.size > size or (r.size < size and i < #all) then
+			return nil
+		end
+	end
+	return size
+end
+
+local function info_column(pinfo, all, segment)
+	local parts = {}
+
+	if segment then
+		local total = 0
+
+		for _, r in ipairs(all) do
+			total = total + r.payload
+		end
+		pinfo.cols.info = string.format("%s (super-packet: %d x %d bytes, %d of payload)",
+			describe(all[1]), #all, segment, total)
+		return
+	end
+	for i, r in ipairs(all) do
+		if i > INFO_RECORDS then
+			parts[#parts + 1] = string.format("%d more", #all - INFO_RECORDS)
+			break
+		end
+		if #r.errors > 0 then
+			parts[#parts + 1] = "[" .. r.errors[1].text .. "]"
+		elseif r.fields then
+			parts[#parts + 1] = describe(r)
+		end
+	end
+	pinfo.cols.info = table.concat(parts, "; ")
+end
+
+function shuffle.dissector(tvb, pinfo, tree)
+	local len = tvb:reported_len()
+	local top = tree:add(shuffle, tvb())
+	local all, seen, segment
+
+	pinfo.cols.protocol = "SHUFFLE"
+	if len == 0 then
+		top:add_proto_expert_info(e.empty)
+		pinfo.cols.info = "[Empty datagram]"
+		return 0
+	end
+	all, seen = parse_all(tvb)
+	segment = segment_size(all)
+	info_column(pinfo, all, segment)
+	top:append_text(string.format(", %d bytes in %d record%s", len, #all, #all > 1 and "s" or ""))
+	generated(top, f.records, #all)
+	if segment then
+		generated(top, f.super, #all)
+		generated(top, f.segment, segment)
+	end
+	for i, r in ipairs(all) do
+		show(top, tvb, pinfo, r, i)
+	end
+	if seen < tvb:captured_len() then
+		top:add(f.ignored, tvb(seen))
+	end
+	return len
+end
+
+-- ---- ports ----
+
+local udp = DissectorTable.get("udp.port")
+local ports = PORT
+
+udp:add(ports, shuffle)
+
+function shuffle.prefs_changed()
+	if ports ~= shuffle.prefs.ports then
+		udp:remove(ports, shuffle)
+		ports = shuffle.prefs.ports
+		udp:add(ports, shuffle)
+	end
+end
+
+-- Datagrams to other ports: nothing but valid records.
+local function heuristic(tvb, pinfo, tree)
+	local all
+
+	if not shuffle.prefs.heuristic or tvb:captured_len() < BASE_LEN or
+	   tvb(0, 1):bitfield(0, 4) ~= VERSION then
+		return false
+	end
+	all = parse_all(tvb)
+	if #all[#all].errors > 0 or not all[1].fields then
+		return false
+	end
+	shuffle.dissector(tvb, pinfo, tree)
+	return true
+end
+
+shuffle:register_heuristic("udp", heuristic)
