@@ -11,7 +11,7 @@ DESTDIR	?=
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
-TOOLS	:= tools/lib tools/mpi tools/examples tools/bench selftests/net/shuffle
+TOOLS	:= tools/lib tools/mpi tools/examples tools/workload tools/bench selftests/net/shuffle
 
 help:
 	@echo "AF_SHUFFLE: sockets for shuffles."
