@@ -7,8 +7,6 @@
 #include "shuffle.h"
 #include "trace.h"
 
-#define SHUFFLE_EARLY_SECS	30
-
 struct early_cb {
 	u64		op_id;
 	unsigned long	expires;
@@ -68,14 +66,15 @@ void shuffle_early_exit(struct shuffle_net *sn)
  */
 bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, u16 port)
 {
-	u32 limit = min_t(u32, READ_ONCE(shuffle_params.early_kbytes), 1 << 20) << 10;
+	u32 limit = READ_ONCE(sn->dev0.cfg.early_bytes);
 	bool kept = false;
 
 	spin_lock_bh(&sn->early.lock);
 	if (sn->early_bytes + skb->truesize <= limit) {
 		early_cb(skb)->op_id = op_id;
 		early_cb(skb)->port = port;
-		early_cb(skb)->expires = jiffies + SHUFFLE_EARLY_SECS * HZ;
+		early_cb(skb)->expires = jiffies +
+				       msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.early_expiry));
 		sn->early_bytes += skb->truesize;
 		if (skb_queue_empty(&sn->early))
 			schedule_delayed_work(&sn->early_work, HZ);

@@ -16,16 +16,16 @@
 /* super-packets that one run of the tasklet sends */
 #define SHUFFLE_EGRESS_BURST	64
 
-static u32 egress_limit(const struct shuffle_net *sn)
+static u32 egress_limit(struct shuffle_net *sn)
 {
-	u32 kb = READ_ONCE(shuffle_params.egress_kbytes);
+	u32 set = READ_ONCE(sn->dev0.cfg.egress_bytes);
 
-	if (kb)
-		return min_t(u32, kb, 65536) << 10;
+	if (set)
+		return set;
 	/* The next one is chosen while the last one leaves.  skb->truesize is
 	 * what is counted: payload, headers and the skb itself.
 	 */
-	return 2 * shuffle_grant_unit(sn, 1500);
+	return 2 * shuffle_grant_unit(shuffle_dev_widest(sn), 1500);
 }
 
 static u32 queued(const struct shuffle_net *sn)
@@ -33,10 +33,13 @@ static u32 queued(const struct shuffle_net *sn)
 	u32 n = 0;
 	int i;
 
-	for (i = 0; i < 2; i++)
-		/* pairs with shuffle_udp_open() */
-		if (smp_load_acquire(&sn->udp[i]))
-			n += sk_wmem_alloc_get(sn->udp[i]->sk);
+	for (i = 0; i < 2; i++) {
+		/* pairs with shuffle_udp_open() and _close() */
+		struct socket *sock = smp_load_acquire(&sn->udp[i]);
+
+		if (sock)
+			n += sk_wmem_alloc_get(sock->sk);
+	}
 	return n;
 }
 
@@ -201,7 +204,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank, 0, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
-	payload = shuffle_route_payload(&op->group->member[rank].addr, skb_dst(skb));
+	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
 	if (unlikely(chunk->pkt > payload)) {
 		kfree_skb(skb);
 		send_small(sn, op, rank, chunk, chunk->off + (u64)first * chunk->pkt,

@@ -50,7 +50,7 @@ static struct finished *finished_find(struct shuffle_net *sn,
 /* Forget what is too old or too much.  Process context. */
 static void finished_trim(struct shuffle_net *sn)
 {
-	u32 max = READ_ONCE(shuffle_params.finished_max);
+	u32 max = READ_ONCE(sn->dev0.cfg.finished_max);
 	struct finished *f, *tmp;
 	LIST_HEAD(old);
 
@@ -117,7 +117,7 @@ void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op)
 	f->group = op->group;
 	refcount_inc(&f->group->ref);
 	f->op_id = op->id;
-	f->expires = jiffies + READ_ONCE(shuffle_params.finished_secs) * HZ;
+	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry));
 	f->complete = !op->incomplete;
 	/* it keeps its group: large ones count more */
 	f->cost = 1 + op->group->count / 16;

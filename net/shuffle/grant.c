@@ -8,20 +8,20 @@
 
 /**
  * shuffle_grant_max_out() - most that may be granted and not arrived, per host
- * @sn: namespace
+ * @dev: device of the operation
  *
  * max_out_grants = overcommit * RTTbytes (section 3.4).
  *
  * Return: bytes.
  */
-u64 shuffle_grant_max_out(const struct shuffle_net *sn)
+u64 shuffle_grant_max_out(const struct shuffle_dev *dev)
 {
-	return shuffle_route_rtt_bytes(sn) * clamp(READ_ONCE(shuffle_params.overcommit), 1U, 1000U);
+	return (u64)shuffle_dev_rtt_bytes(dev) * READ_ONCE(dev->cfg.overcommit);
 }
 
 /**
  * shuffle_grant_unit() - bytes that are granted, and sent, as one
- * @sn: namespace
+ * @rtt_bytes: of the device
  * @pkt: payload bytes of a packet
  *
  * Half of RTTbytes in whole packets: one GRANT for each packet would cost 4 % of
@@ -30,10 +30,9 @@ u64 shuffle_grant_max_out(const struct shuffle_net *sn)
  *
  * Return: bytes, a multiple of @pkt.
  */
-u32 shuffle_grant_unit(const struct shuffle_net *sn, u32 pkt)
+u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
 {
-	u64 half = shuffle_route_rtt_bytes(sn) / 2;
-	u32 n = (u32)min_t(u64, half, SHUFFLE_CHUNK_MAX) / pkt;
+	u32 n = min_t(u32, rtt_bytes / 2, SHUFFLE_CHUNK_MAX) / pkt;
 
 	return max(n, 1U) * pkt;
 }
@@ -130,17 +129,17 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_dev *dev = op->dev;
 	u64 rtt_bytes, max_out, left, out;
 	u32 share;
 	u32 i;
 
 	if (op->ended || !op->prx.heap.n)
 		return;
-	share = max(atomic_read(&sn->rx_ops), 1);
-	rtt_bytes = shuffle_route_rtt_bytes(sn);
+	share = max(atomic_read(&dev->rx_ops), 1);
+	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	/* operations share the downlink evenly */
-	max_out = div_u64(shuffle_grant_max_out(sn), share);
+	max_out = div_u64(shuffle_grant_max_out(dev), share);
 	left = room(ssk, op->prx.unit);
 	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=

@@ -109,7 +109,7 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	send_ack(op, rank, in->nonce, q);
 	shuffle_in_queue(op, rank);
 	if (!--op->incomplete)
-		atomic_dec(&shuffle_op_net(op)->rx_ops);
+		atomic_dec(&op->dev->rx_ops);
 	shuffle_op_check_done(op);
 }
 
@@ -154,7 +154,7 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
 	sample_rto(op, now - in->rtt_at);
-	shuffle_route_sample(shuffle_op_net(op), now - in->rtt_at);
+	shuffle_dev_sample(op->dev, now - in->rtt_at);
 	in->rtt_at = 0;
 	in->wait_ns = shuffle_timer_rto(op);
 }

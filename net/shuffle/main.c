@@ -14,6 +14,9 @@ static int __init shuffle_init(void)
 	err = shuffle_netns_init();
 	if (err)
 		return err;
+	err = shuffle_dev_init();
+	if (err)
+		goto err_dev;
 	/* last: from here on there can be sockets */
 	err = shuffle_sock_init();
 	if (err)
@@ -21,6 +24,8 @@ static int __init shuffle_init(void)
 	return 0;
 
 err_sock:
+	shuffle_dev_exit();
+err_dev:
 	shuffle_netns_exit();
 	return err;
 }
@@ -28,6 +33,7 @@ err_sock:
 static void __exit shuffle_exit(void)
 {
 	shuffle_sock_exit();
+	shuffle_dev_exit();
 	shuffle_netns_exit();
 }
 

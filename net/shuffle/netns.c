@@ -37,18 +37,25 @@ static int __net_init shuffle_net_init(struct net *net)
 	sn->net = net;
 	mutex_init(&sn->udp_mutex);
 	spin_lock_init(&sn->ports_lock);
+	shuffle_config_init(sn);
 	for (i = 0; i < SHUFFLE_PORT_BUCKETS; i++)
 		INIT_HLIST_HEAD(&sn->ports[i]);
-	atomic_set(&sn->rx_ops, 0);
 	shuffle_finished_init(sn);
 	shuffle_early_init(sn);
 	shuffle_egress_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
+	err = -ENOMEM;
 	if (!sn->mib)
-		return -ENOMEM;
+		goto err_mib;
 	err = shuffle_proc_init(sn);
 	if (err)
-		free_percpu(sn->mib);
+		goto err_proc;
+	return 0;
+
+err_proc:
+	free_percpu(sn->mib);
+err_mib:
+	shuffle_config_exit(sn);
 	return err;
 }
 
@@ -63,6 +70,7 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_udp_close(sn);
 	shuffle_early_exit(sn);
 	shuffle_finished_purge(sn);
+	shuffle_config_exit(sn);
 	free_percpu(sn->mib);
 }
 

@@ -47,6 +47,8 @@ static void op_free(struct shuffle_op *op)
 	kvfree(op->out);
 	kvfree(op->in);
 	shuffle_group_put(op->group);
+	if (op->dev)
+		shuffle_dev_put(op->dev);
 	kfree(op);
 }
 
@@ -108,6 +110,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_group_obj *group;
 	struct dst_entry *dst = NULL;
+	struct shuffle_dev *dev;
 	struct shuffle_op *op;
 	u32 payload, unit;
 	int err = 0;
@@ -126,19 +129,21 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	spin_unlock_bh(&ssk->lock);
 	if (!group)
 		return ERR_PTR(-ENOTCONN);
-	payload = shuffle_route_payload(&group->member[0].addr, dst);
-	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
-		shuffle_route_rate(sn, dst->dev->ifindex);
+	dev = shuffle_dev_get(sn, dst && !(dst->dev->flags & IFF_LOOPBACK) ?
+			      dst->dev->ifindex : 0);
+	payload = shuffle_route_payload(dev, &group->member[0].addr, dst);
 	dst_release(dst);
 
 	op = op_alloc(group->count);
 	if (!op) {
+		shuffle_dev_put(dev);
 		shuffle_group_put(group);
 		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&op->ref, 2);
 	op->ssk = ssk;
 	op->group = group;
+	op->dev = dev;
 	op->id = id;
 	do {
 		op->nonce = get_random_u32();
@@ -157,8 +162,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->end.rank = SHUFFLE_NONE;
 	op->unacked = group->count;
 	op->incomplete = group->count;
-	unit = shuffle_grant_unit(sn, payload);
-	op->ptx.kind = shuffle_params_policy();
+	unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(dev), payload);
+	op->ptx.kind = READ_ONCE(dev->cfg.policy);
 	op->ptx.seed = hash_64(id, 32);
 	op->ptx.rank = group->rank;
 	op->ptx.members = group->count;
@@ -168,7 +173,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	 */
 	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
 	op->prx.kind = op->ptx.kind;
-	op->prx.hadoop_c = max(READ_ONCE(shuffle_params.hadoop_c), 1U);
+	op->prx.hadoop_c = READ_ONCE(dev->cfg.hadoop_c);
 	op->prx.unit = unit;
 	op->prx.unheard = group->count;
 	for (i = 0; i < group->count; i++)
@@ -185,7 +190,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	if (!err) {
 		hlist_add_head(&op->node, bucket(ssk, id));
 		ssk->nr_ops++;
-		atomic_inc(&sn->rx_ops);
+		atomic_inc(&dev->rx_ops);
 		shuffle_timer_start(op);
 	}
 	spin_unlock_bh(&ssk->lock);
@@ -201,13 +206,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 /* Nothing goes out or comes in any more.  ssk->lock held. */
 static void op_stop(struct shuffle_op *op)
 {
-	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_retrans *r, *tmp;
 	u32 i;
 
 	if (op->incomplete)
-		atomic_dec(&sn->rx_ops);
+		atomic_dec(&op->dev->rx_ops);
 	list_for_each_entry_safe(r, tmp, &op->retrans, node) {
 		list_del(&r->node);
 		kfree(r);

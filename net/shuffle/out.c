@@ -152,7 +152,7 @@ void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 
 	if (out->acked)
 		return;
 	if (!out->resaid && !out->granted && now > out->said_at)
-		shuffle_route_sample(shuffle_op_net(op), now - out->said_at);
+		shuffle_dev_sample(op->dev, now - out->said_at);
 	if (w->b)
 		shuffle_out_free_below(op, w->src_rank, w->b);
 	if (w->a <= out->granted)

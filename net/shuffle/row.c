@@ -105,7 +105,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	/* a packet to ourselves would be as large as the loopback's */
 	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
 	dst = shuffle_route(sn, op->ssk, op->group, i);
-	payload = shuffle_route_payload(&op->group->member[i].addr, dst);
+	payload = shuffle_route_payload(op->dev, &op->group->member[i].addr, dst);
 	dst_release(dst);
 	/* one RTT of unscheduled data, rounded up to whole packets (section
 	 * 3.3): enough to keep the link busy until the first grant, and of all
@@ -114,7 +114,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	for (i = 0; i < from; i++)
 		shuffle_heap_remove(&op->ptx.heap, i);
 	shuffle_policy_unscheduled(&op->ptx, from, to,
-				   shuffle_route_rtt_bytes(sn), payload,
+				   shuffle_dev_unscheduled(op->dev), payload,
 				   SHUFFLE_UNSCHED_MAX);
 	for (i = 0; i < from; i++)
 		shuffle_out_limit(op, i);
@@ -305,7 +305,7 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 		return -ENOMEM;
 	spin_lock_bh(&ssk->lock);
 	dst = shuffle_route(sn, ssk, op->group, rank);
-	chunk->pkt = shuffle_route_payload(&op->group->member[rank].addr, dst);
+	chunk->pkt = shuffle_route_payload(op->dev, &op->group->member[rank].addr, dst);
 	dst_release(dst);
 	spin_unlock_bh(&ssk->lock);
 	chunk->off = op->out[rank].filled;

@@ -43,6 +43,7 @@
 #include <net/sock.h>
 #include "../../uapi/linux/shuffle.h"
 
+#include "config.h"
 #include "mib.h"
 #include "policy.h"
 #include "ranges.h"
@@ -57,13 +58,13 @@
 #define SHUFFLE_CHUNK_MAX	32768	/* payload bytes of a super-packet; half more at most */
 #define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
 #define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
-#define SHUFFLE_DEFAULT_BUF	(8 << 20)
+#define SHUFFLE_MIN_RTT_BYTES	3000	/* two packets */
 
-/* params.c: defaults of the whole module */
+/* params.c: what namespaces follow */
 struct shuffle_params {
 	int family;
 	ushort udp_port;
-	char *policy;
+	uint policy;
 	uint hadoop_c;
 	uint overcommit;
 	uint link_mbps;
@@ -111,7 +112,9 @@ struct shuffle_group_obj {
  * struct shuffle_net - state of one network namespace
  * @net: the namespace
  * @udp: kernel UDP sockets, [0] IPv4, [1] IPv6; opened with the first bind
- * @udp_mutex: opening them
+ * @udp_mutex: opening them, @udp_users
+ * @udp_users: bound sockets
+ * @udp_drops: counted by sockets that have been closed
  * @udp_data_ready: their own callback, put back before they are closed
  * @udp_write_space: likewise
  * @udp_error_report: likewise
@@ -123,10 +126,11 @@ struct shuffle_group_obj {
  * @egress_socks: sockets that have data to send, each holding a reference
  * @egress_at: when a socket last had its turn
  * @egress_forced: the next super-packet goes out whatever is queued
- * @rx_ops: operations whose column is not complete; they share the downlink
- * @rtt_ns: least round-trip time measured, 0 none yet
- * @rate_mbps: rate of the device last asked
- * @rate_ifindex: that device
+ * @config_node: in the list of all namespaces
+ * @config_mutex: settings, @devs
+ * @dev0: settings of the namespace
+ * @devs: devices that have settings of their own or that operations have used;
+ *	read under RCU
  * @early: packets of operations that are not known yet
  * @early_work: lets old ones expire
  * @finished: operations that have ended, oldest first
@@ -139,6 +143,8 @@ struct shuffle_net {
 	struct net		*net;
 	struct socket		*udp[2];
 	struct mutex		udp_mutex;
+	u32			udp_users;
+	unsigned long		udp_drops;
 	void			(*udp_data_ready)(struct sock *sk);
 	void			(*udp_write_space)(struct sock *sk);
 	void			(*udp_error_report)(struct sock *sk);
@@ -150,10 +156,10 @@ struct shuffle_net {
 	struct list_head	egress_socks;
 	u64			egress_at;
 	bool			egress_forced;
-	atomic_t		rx_ops;
-	u32			rtt_ns;
-	u32			rate_mbps;
-	int			rate_ifindex;
+	struct list_head	config_node;
+	struct mutex		config_mutex;
+	struct shuffle_dev	dev0;
+	struct list_head	devs;
 	struct sk_buff_head	early;
 	u32			early_bytes;
 	struct delayed_work	early_work;
@@ -304,6 +310,7 @@ struct shuffle_in {
  * @ref: the table, and every sendmsg() that works on it
  * @ssk: its socket
  * @group: its members
+ * @dev: device by which it leaves, with a reference
  * @id: operation id
  * @nonce: of our messages, never 0
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
@@ -337,6 +344,7 @@ struct shuffle_op {
 	refcount_t		ref;
 	struct shuffle_sock	*ssk;
 	struct shuffle_group_obj *group;
+	struct shuffle_dev	*dev;
 	u64			id;
 	u32			nonce;
 	u64			started_at;
@@ -409,13 +417,14 @@ void shuffle_proc_exit(struct shuffle_net *sn);
 
 /* params.c */
 int shuffle_params_check(void);
-u8 shuffle_params_policy(void);
 
 /* sock.c */
 extern struct proto shuffle_proto;
 int shuffle_sock_init(void);
 void shuffle_sock_exit(void);
 void shuffle_sock_write_space(struct sock *sk);
+void shuffle_sock_set_mem_max(u64 bytes);
+void shuffle_sock_mem(u64 *max, u64 *used);
 
 /* ports.c */
 int shuffle_ports_add(struct shuffle_sock *ssk);
@@ -432,17 +441,16 @@ bool shuffle_addr_is(const struct sockaddr_shuffle *a, u16 ip_family, const void
 
 /* udp.c */
 int shuffle_udp_open(struct shuffle_net *sn);
+void shuffle_udp_put(struct shuffle_net *sn);
+int shuffle_udp_set_port(struct shuffle_net *sn, u16 port);
 void shuffle_udp_close(struct shuffle_net *sn);
 unsigned long shuffle_udp_drops(struct shuffle_net *sn);
 
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_group_obj *group, u32 rank);
-u32 shuffle_route_payload(const struct sockaddr_shuffle *to, struct dst_entry *dst);
-u64 shuffle_route_rate(struct shuffle_net *sn, int ifindex);
-u64 shuffle_route_rtt(const struct shuffle_net *sn);
-u64 shuffle_route_rtt_bytes(const struct shuffle_net *sn);
-void shuffle_route_sample(struct shuffle_net *sn, u64 ns);
+u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
+			  struct dst_entry *dst);
 
 /* xmit.c */
 struct sk_buff *shuffle_xmit_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
@@ -517,8 +525,8 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
-u64 shuffle_grant_max_out(const struct shuffle_net *sn);
-u32 shuffle_grant_unit(const struct shuffle_net *sn, u32 pkt);
+u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
+u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
 
 /* recv.c */
 int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

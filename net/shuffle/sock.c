@@ -12,8 +12,6 @@
 
 #include "shuffle.h"
 
-#define SHUFFLE_IDLE_MS		60000
-
 static atomic_long_t shuffle_memory_allocated;
 static DEFINE_PER_CPU(int, shuffle_memory_per_cpu_fw_alloc);
 /* pages, all sockets together: params.c */
@@ -84,6 +82,8 @@ static int sock_release_op(struct socket *sock)
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
 		hlist_for_each_entry_safe(op, tmp, &ssk->ops[i], node)
 			shuffle_op_unlink(op);
+	if (ssk->addr.shs_family)
+		shuffle_udp_put(shuffle_net(sock_net(sk)));
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	sock_orphan(sk);
 	sock->sk = NULL;
@@ -148,8 +148,10 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 		goto out;
 	ssk->addr = *a;
 	err = shuffle_ports_add(ssk);
-	if (err)
+	if (err) {
 		memset(&ssk->addr, 0, sizeof(ssk->addr));
+		shuffle_udp_put(shuffle_net(net));
+	}
 out:
 	release_sock(sk);
 	return err;
@@ -272,6 +274,7 @@ static const struct proto_ops shuffle_proto_ops = {
 
 static int sock_create_op(struct net *net, struct socket *sock, int protocol, int kern)
 {
+	const struct shuffle_config *cfg;
 	struct shuffle_sock *ssk;
 	struct sock *sk;
 	int i;
@@ -292,8 +295,9 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sk->sk_destruct = sock_destruct;
 	sk->sk_write_space = shuffle_sock_write_space;
-	WRITE_ONCE(sk->sk_sndbuf, SHUFFLE_DEFAULT_BUF);
-	WRITE_ONCE(sk->sk_rcvbuf, SHUFFLE_DEFAULT_BUF);
+	cfg = &shuffle_net(net)->dev0.cfg;
+	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(cfg->sndbuf));
+	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(cfg->rcvbuf));
 
 	spin_lock_init(&ssk->lock);
 	INIT_HLIST_NODE(&ssk->port_node);
@@ -303,7 +307,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->egress_node);
 	mutex_init(&ssk->frag_mutex);
-	ssk->idle_ms = SHUFFLE_IDLE_MS;
+	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
 	return 0;
 }
 
@@ -313,6 +317,39 @@ static struct net_proto_family shuffle_family_ops = {
 };
 
 /**
+ * shuffle_sock_set_mem_max() - limit what all sockets together may hold
+ * @bytes: 0 for the default
+ *
+ * Context: any.
+ */
+void shuffle_sock_set_mem_max(u64 bytes)
+{
+	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, LONG_MAX);
+	int i;
+
+	if (!bytes && shuffle_params.mem_mbytes)
+		pages = (unsigned long)shuffle_params.mem_mbytes << (20 - PAGE_SHIFT);
+	else if (!bytes)
+		pages = nr_free_buffer_pages() / 4;
+	/* without a pressure callback all three mean the same: no more */
+	for (i = 0; i < 3; i++)
+		WRITE_ONCE(shuffle_mem[i], max(pages, 128UL));
+}
+
+/**
+ * shuffle_sock_mem() - memory of all sockets
+ * @max: limit, bytes
+ * @used: in use, bytes
+ *
+ * Context: any.
+ */
+void shuffle_sock_mem(u64 *max, u64 *used)
+{
+	*max = (u64)READ_ONCE(shuffle_mem[2]) << PAGE_SHIFT;
+	*used = (u64)max(atomic_long_read(&shuffle_memory_allocated), 0L) << PAGE_SHIFT;
+}
+
+/**
  * shuffle_sock_init() - register protocol and family
  *
  * Return: 0, or an error that is named in the log: most likely somebody else has
@@ -320,15 +357,9 @@ static struct net_proto_family shuffle_family_ops = {
  */
 int shuffle_sock_init(void)
 {
-	unsigned long pages = nr_free_buffer_pages() / 4;
 	int err;
 
-	if (shuffle_params.mem_mbytes)
-		pages = (unsigned long)shuffle_params.mem_mbytes << (20 - PAGE_SHIFT);
-	/* without a pressure callback all three mean the same: no more */
-	shuffle_mem[0] = max(pages, 128UL);
-	shuffle_mem[1] = shuffle_mem[0];
-	shuffle_mem[2] = shuffle_mem[0];
+	shuffle_sock_set_mem_max(0);
 	err = proto_register(&shuffle_proto, 1);
 	if (err)
 		return err;

@@ -7,14 +7,25 @@
 #include "shuffle.h"
 #include "trace.h"
 
-#define SHUFFLE_RTO_MIN_NS	(1 * NSEC_PER_MSEC)	/* section 3.5 */
-#define SHUFFLE_RTO_FIRST_NS	(5 * NSEC_PER_MSEC)	/* nothing measured yet */
-#define SHUFFLE_RTO_MAX_NS	(1000 * NSEC_PER_MSEC)
-
 #define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
 
 /* RESENDs that one message gets at once; the others follow. */
 #define SHUFFLE_MAX_GAPS	16
+
+static u64 rto_first(const struct shuffle_op *op)
+{
+	return (u64)READ_ONCE(op->dev->cfg.resend_first) * NSEC_PER_USEC;
+}
+
+static u64 rto_min(const struct shuffle_op *op)
+{
+	return (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC;
+}
+
+static u64 rto_max(const struct shuffle_op *op)
+{
+	return (u64)READ_ONCE(op->dev->cfg.resend_max) * NSEC_PER_USEC;
+}
 
 /**
  * shuffle_timer_rto() - how long to wait for granted data
@@ -24,13 +35,13 @@
  */
 u64 shuffle_timer_rto(const struct shuffle_op *op)
 {
-	const struct shuffle_net *sn = shuffle_op_net(op);
+	u64 wait;
 
-	if (!op->srtt_ns)
-		return clamp_t(u64, 3ULL * READ_ONCE(sn->rtt_ns), SHUFFLE_RTO_FIRST_NS,
-			       SHUFFLE_RTO_MAX_NS);
-	return clamp_t(u64, op->srtt_ns + 4 * op->rttvar_ns, SHUFFLE_RTO_MIN_NS,
-		       SHUFFLE_RTO_MAX_NS);
+	if (op->srtt_ns)
+		wait = max(op->srtt_ns + 4 * op->rttvar_ns, rto_min(op));
+	else
+		wait = max(3ULL * READ_ONCE(op->dev->rtt_ns), rto_first(op));
+	return min(wait, rto_max(op));
 }
 
 static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct sk_buff_head *q)
@@ -52,13 +63,14 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 /* Due is what has waited long enough, and @more; it waits twice as long the next
  * time.
  */
-static bool due(u64 since, u64 *wait, u64 more, u64 now, u64 *next)
+static bool due(const struct shuffle_op *op, u64 since, u64 *wait, u64 more, u64 now,
+		u64 *next)
 {
 	if (now < since || now - since < *wait + more) {
 		*next = min(*next, since + *wait + more);
 		return false;
 	}
-	*wait = min_t(u64, *wait * 2, SHUFFLE_RTO_MAX_NS);
+	*wait = min(*wait * 2, rto_max(op));
 	*next = min(*next, now + *wait + more);
 	return true;
 }
@@ -68,10 +80,8 @@ static bool due(u64 since, u64 *wait, u64 more, u64 now, u64 *next)
  */
 static u64 queue_time(const struct shuffle_op *op)
 {
-	const struct shuffle_net *sn = shuffle_op_net(op);
-	u64 bytes = max(shuffle_route_rtt_bytes(sn), 1ULL);
-
-	return 2 * div64_u64(op->prx.outstanding * shuffle_route_rtt(sn), bytes);
+	return 2 * div_u64(op->prx.outstanding * READ_ONCE(op->dev->rtt),
+			   shuffle_dev_rtt_bytes(op->dev));
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
@@ -86,13 +96,13 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	if (in->complete)
 		return;
 	if (!in->wait_ns)
-		in->wait_ns = SHUFFLE_RTO_FIRST_NS;
+		in->wait_ns = rto_first(op);
 	/* nothing asked for, nothing missing */
 	if (m->heard && m->len && m->granted <= m->received)
 		return;
 	/* A gap is a loss; silence may be a queue. */
 	more = in->have.n || !m->heard ? 0 : queue_time(op);
-	if (!due(in->progress_at, &in->wait_ns, more, now, next))
+	if (!due(op, in->progress_at, &in->wait_ns, more, now, next))
 		return;
 	in->progress_at = now;
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
@@ -126,7 +136,7 @@ static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		return;
 	if (!out->wait_ns)
 		out->wait_ns = 2 * shuffle_timer_rto(op);
-	if (!due(out->said_at, &out->wait_ns, 0, now, next))
+	if (!due(op, out->said_at, &out->wait_ns, 0, now, next))
 		return;
 	SHUFFLE_INC(sn, ProbeOut);
 	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);
@@ -159,7 +169,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	__skb_queue_head_init(&q);
 	spin_lock(&ssk->lock);
 	now = shuffle_now();
-	next = now + SHUFFLE_RTO_MAX_NS;
+	next = now + rto_max(op);
 	if (!op->ended && expired(op, now, &next))
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
@@ -168,7 +178,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		for (i = 0; i < op->announced; i++)
 			check_out(op, i, now, &next, &q);
 		/* no more often than anything can be due */
-		next = max(next, now + SHUFFLE_RTO_MIN_NS / 2);
+		next = max(next, now + rto_min(op) / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
 		 * faster
 		 */

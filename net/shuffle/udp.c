@@ -85,12 +85,12 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	sk = sock->sk;
 
 	if (ip_family == AF_INET6) {
-		((struct sockaddr_in6 *)&ss)->sin6_port = htons(shuffle_params.udp_port);
+		((struct sockaddr_in6 *)&ss)->sin6_port = htons(READ_ONCE(sn->dev0.cfg.port));
 		lock_sock(sk);
 		sk->sk_ipv6only = 1;
 		release_sock(sk);
 	} else {
-		((struct sockaddr_in *)&ss)->sin_port = htons(shuffle_params.udp_port);
+		((struct sockaddr_in *)&ss)->sin_port = htons(READ_ONCE(sn->dev0.cfg.port));
 	}
 	err = set_int(sock, SOL_UDP, UDP_GRO, 1);
 	if (err)
@@ -132,12 +132,50 @@ fail:
 	return err;
 }
 
+/* udp_mutex held */
+static void udp_close(struct shuffle_net *sn)
+{
+	struct socket *old[2] = {};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct sock *sk;
+
+		if (!sn->udp[i])
+			continue;
+		old[i] = sn->udp[i];
+		WRITE_ONCE(sn->udp[i], NULL);
+		sk = old[i]->sk;
+		/* packets in some qdisc may outlive the socket, and us */
+		write_lock_bh(&sk->sk_callback_lock);
+		rcu_assign_sk_user_data(sk, NULL);
+		WRITE_ONCE(sk->sk_data_ready, sn->udp_data_ready);
+		WRITE_ONCE(sk->sk_write_space, sn->udp_write_space);
+		WRITE_ONCE(sk->sk_error_report, sn->udp_error_report);
+		WRITE_ONCE(udp_sk(sk)->encap_err_lookup, NULL);
+		write_unlock_bh(&sk->sk_callback_lock);
+	}
+	if (!old[0] && !old[1])
+		return;
+	/* callbacks, and senders that have read sn->udp, run in RCU read-side
+	 * sections (or with BH off, the same)
+	 */
+	synchronize_rcu();
+	for (i = 0; i < 2; i++) {
+		if (!old[i])
+			continue;
+		sn->udp_drops += atomic_read(&old[i]->sk->sk_drops);
+		sock_release(old[i]);
+	}
+}
+
 /**
  * shuffle_udp_open() - open the namespace's UDP sockets unless they are open
  * @sn: namespace
  *
- * They stay until the namespace or the module goes: a finished operation still
- * answers when its process has gone.
+ * The caller is a user of them until shuffle_udp_put().  They stay open without
+ * users until the port is changed, or the namespace or the module goes: a finished
+ * operation still answers when its process has gone.
  *
  * Context: process, may sleep.
  * Return: 0, or the error of the IPv4 socket (-EADDRINUSE: the port is taken).
@@ -164,6 +202,44 @@ int shuffle_udp_open(struct shuffle_net *sn)
 		else if (err6 != -EAFNOSUPPORT && err6 != -EADDRNOTAVAIL)
 			err = err6;
 	}
+	if (!err)
+		sn->udp_users++;
+	mutex_unlock(&sn->udp_mutex);
+	return err;
+}
+
+/**
+ * shuffle_udp_put() - a bound socket has gone
+ * @sn: namespace
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_udp_put(struct shuffle_net *sn)
+{
+	mutex_lock(&sn->udp_mutex);
+	sn->udp_users--;
+	mutex_unlock(&sn->udp_mutex);
+}
+
+/**
+ * shuffle_udp_set_port() - use another UDP port from now on
+ * @sn: namespace
+ * @port: UDP port
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EBUSY while there are users.
+ */
+int shuffle_udp_set_port(struct shuffle_net *sn, u16 port)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&sn->udp_mutex);
+	if (!sn->udp_users) {
+		/* before anybody opens them again */
+		WRITE_ONCE(sn->dev0.cfg.port, port);
+		udp_close(sn);
+		err = 0;
+	}
 	mutex_unlock(&sn->udp_mutex);
 	return err;
 }
@@ -176,34 +252,9 @@ int shuffle_udp_open(struct shuffle_net *sn)
  */
 void shuffle_udp_close(struct shuffle_net *sn)
 {
-	bool any = false;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		struct sock *sk;
-
-		if (!sn->udp[i])
-			continue;
-		any = true;
-		sk = sn->udp[i]->sk;
-		/* packets in some qdisc may outlive the socket, and us */
-		write_lock_bh(&sk->sk_callback_lock);
-		rcu_assign_sk_user_data(sk, NULL);
-		WRITE_ONCE(sk->sk_data_ready, sn->udp_data_ready);
-		WRITE_ONCE(sk->sk_write_space, sn->udp_write_space);
-		WRITE_ONCE(sk->sk_error_report, sn->udp_error_report);
-		WRITE_ONCE(udp_sk(sk)->encap_err_lookup, NULL);
-		write_unlock_bh(&sk->sk_callback_lock);
-	}
-	if (!any)
-		return;
-	/* callbacks run in RCU read-side sections (or with BH off, the same) */
-	synchronize_rcu();
-	for (i = 0; i < 2; i++) {
-		if (sn->udp[i])
-			sock_release(sn->udp[i]);
-		sn->udp[i] = NULL;
-	}
+	mutex_lock(&sn->udp_mutex);
+	udp_close(sn);
+	mutex_unlock(&sn->udp_mutex);
 }
 
 /**
@@ -214,10 +265,11 @@ void shuffle_udp_close(struct shuffle_net *sn)
  */
 unsigned long shuffle_udp_drops(struct shuffle_net *sn)
 {
-	unsigned long n = 0;
+	unsigned long n;
 	int i;
 
 	mutex_lock(&sn->udp_mutex);
+	n = sn->udp_drops;
 	for (i = 0; i < 2; i++)
 		if (sn->udp[i])
 			n += atomic_read(&sn->udp[i]->sk->sk_drops);

@@ -13,8 +13,6 @@
 
 #include "shuffle.h"
 
-#define SHUFFLE_DSCP_CONTROL	0xc0	/* CS6, as a traffic class byte */
-
 /* skb->cb between building and handing to IP */
 struct xmit_cb {
 	u8	saddr[16];
@@ -90,7 +88,7 @@ struct sk_buff *shuffle_xmit_alloc(struct shuffle_net *sn, struct shuffle_sock *
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (control) {
 		skb->priority = TC_PRIO_CONTROL;
-		cb->tos = SHUFFLE_DSCP_CONTROL;
+		cb->tos = shuffle_dev_control_tos(sn, dst->dev->ifindex);
 	}
 	return skb;
 }
@@ -186,7 +184,7 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = cb.sport;
-	uh->dest = htons(shuffle_params.udp_port);
+	uh->dest = htons(READ_ONCE(sn->dev0.cfg.port));
 	uh->len = htons(skb->len);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Settings: a device follows its namespace, a namespace the module's parameters,
+ * in all that has not been set on it.  Changes are made under sn->config_mutex.
+ */
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <net/net_namespace.h>
+
+#include "shuffle.h"
+#include "netlink.h"
+
+/* all namespaces, for module parameters that are written */
+static LIST_HEAD(config_nets);
+static DEFINE_MUTEX(config_nets_mutex);
+
+static u32 *values(struct shuffle_config *cfg)
+{
+	return (u32 *)cfg;
+}
+
+/* Parameters are not checked when they are written: sysfs has no way to say why. */
+static void from_params(struct shuffle_config *cfg)
+{
+	const struct shuffle_params *p = &shuffle_params;
+
+	*cfg = (struct shuffle_config) {
+		.policy = READ_ONCE(p->policy),
+		.hadoop_c = clamp(READ_ONCE(p->hadoop_c), 1U, SHUFFLE_MAX_MEMBERS + 0U),
+		.overcommit = clamp(READ_ONCE(p->overcommit), 1U, 1000U),
+		.window_mode = SHUFFLE_NL_WINDOW_MODE_PRO_RATA,
+		.scale_back_exponent = 2,
+		.link_rate = min(READ_ONCE(p->link_mbps), 10000000U),
+		.rtt = min(READ_ONCE(p->rtt_ns), 1000000000U),
+		.control_dscp = 48,
+		.resend_first = 5000,
+		.resend_min = 1000,
+		.resend_max = 1000000,
+		.port = READ_ONCE(p->udp_port),
+		.egress_bytes = min(READ_ONCE(p->egress_kbytes), 65536U) << 10,
+		.early_bytes = min(READ_ONCE(p->early_kbytes), 1U << 20) << 10,
+		.early_expiry = 30000,
+		.finished_max = min(READ_ONCE(p->finished_max), 1U << 20),
+		.finished_expiry = clamp(READ_ONCE(p->finished_secs), 1U, 3600U) * MSEC_PER_SEC,
+		.idle_timeout = 60000,
+		.sndbuf = 8 << 20,
+		.rcvbuf = 8 << 20,
+	};
+}
+
+/* Take what is not our own from @from.  Returns true if something changed. */
+static bool follow(struct shuffle_dev *dev, const struct shuffle_config *from, u32 n)
+{
+	const u32 *theirs = values((struct shuffle_config *)from);
+	u32 *ours = values(&dev->cfg);
+	bool changed = false;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (dev->own & BIT(i) || ours[i] == theirs[i])
+			continue;
+		WRITE_ONCE(ours[i], theirs[i]);
+		changed = true;
+	}
+	shuffle_dev_compute(dev);
+	return changed;
+}
+
+/**
+ * shuffle_config_follow() - give a device the settings of its namespace
+ * @dev: device
+ *
+ * Context: process, sn->config_mutex held.
+ */
+void shuffle_config_follow(struct shuffle_dev *dev)
+{
+	follow(dev, &dev->sn->dev0.cfg, SHUFFLE_CONFIG_DEV_N);
+}
+
+static void devs_follow(struct shuffle_net *sn)
+{
+	struct shuffle_dev *dev;
+
+	list_for_each_entry(dev, &sn->devs, node)
+		shuffle_config_follow(dev);
+}
+
+/**
+ * shuffle_config_params_changed() - a module parameter has been written
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_config_params_changed(void)
+{
+	struct shuffle_config cfg;
+	struct shuffle_net *sn;
+
+	mutex_lock(&config_nets_mutex);
+	from_params(&cfg);
+	list_for_each_entry(sn, &config_nets, config_node) {
+		mutex_lock(&sn->config_mutex);
+		if (follow(&sn->dev0, &cfg, SHUFFLE_CONFIG_N))
+			devs_follow(sn);
+		mutex_unlock(&sn->config_mutex);
+	}
+	mutex_unlock(&config_nets_mutex);
+}
+
+/**
+ * shuffle_config_init() - settings of a new namespace
+ * @sn: namespace
+ */
+void shuffle_config_init(struct shuffle_net *sn)
+{
+	mutex_init(&sn->config_mutex);
+	INIT_LIST_HEAD(&sn->devs);
+	shuffle_dev_setup(&sn->dev0, sn, 0);
+	mutex_lock(&config_nets_mutex);
+	from_params(&sn->dev0.cfg);
+	shuffle_dev_compute(&sn->dev0);
+	list_add(&sn->config_node, &config_nets);
+	mutex_unlock(&config_nets_mutex);
+}
+
+/**
+ * shuffle_config_exit() - the namespace goes
+ * @sn: namespace without sockets
+ */
+void shuffle_config_exit(struct shuffle_net *sn)
+{
+	struct shuffle_dev *dev, *tmp;
+
+	mutex_lock(&config_nets_mutex);
+	list_del(&sn->config_node);
+	mutex_unlock(&config_nets_mutex);
+	mutex_lock(&sn->config_mutex);
+	list_for_each_entry_safe(dev, tmp, &sn->devs, node) {
+		list_del_rcu(&dev->node);
+		shuffle_dev_put(dev);
+	}
+	mutex_unlock(&sn->config_mutex);
+}
+
+/* What would hold afterwards has to make sense. */
+static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extack)
+{
+	if (cfg->packet_size && cfg->packet_size < SHUFFLE_MIN_PAYLOAD) {
+		NL_SET_ERR_MSG(extack, "packet-size: must be 0 (auto) or 256 to 32768 bytes");
+		return -ERANGE;
+	}
+	if (cfg->rtt_bytes && cfg->rtt_bytes < SHUFFLE_MIN_RTT_BYTES) {
+		NL_SET_ERR_MSG(extack, "rtt-bytes: must be 0 (auto) or 3000 to 67108864 bytes");
+		return -ERANGE;
+	}
+	if (cfg->resend_min > cfg->resend_max) {
+		NL_SET_ERR_MSG(extack, "resend-min: must not be more than resend-max");
+		return -ERANGE;
+	}
+	if (cfg->resend_first > cfg->resend_max) {
+		NL_SET_ERR_MSG(extack, "resend-first: must not be more than resend-max");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
+		 struct netlink_ext_ack *extack)
+{
+	u32 n = dev->ifindex ? SHUFFLE_CONFIG_DEV_N : SHUFFLE_CONFIG_N;
+	const u32 *val = values((struct shuffle_config *)&change->val);
+	struct shuffle_net *sn = dev->sn;
+	struct shuffle_config new, base;
+	u32 *to = values(&dev->cfg);
+	int err;
+	u32 i;
+
+	if (dev->ifindex)
+		base = sn->dev0.cfg;
+	else
+		from_params(&base);
+	new = dev->cfg;
+	for (i = 0; i < n; i++) {
+		if (change->set & BIT(i))
+			values(&new)[i] = val[i];
+		else if (change->unset & BIT(i))
+			values(&new)[i] = values(&base)[i];
+	}
+	err = check(&new, extack);
+	if (err)
+		return err;
+	if (new.port != dev->cfg.port) {
+		err = shuffle_udp_set_port(sn, new.port);
+		if (err) {
+			NL_SET_ERR_MSG(extack,
+				       "port: sockets of this namespace are bound; close them first");
+			return err;
+		}
+	}
+	for (i = 0; i < n; i++)
+		WRITE_ONCE(to[i], values(&new)[i]);
+	dev->own = (dev->own | change->set) & ~change->unset;
+	shuffle_dev_compute(dev);
+	if (dev->ifindex)
+		return 0;
+	if (change->set & SHUFFLE_NL_SETTING_MEM_MAX)
+		shuffle_sock_set_mem_max(change->mem_max);
+	else if (change->unset & SHUFFLE_NL_SETTING_MEM_MAX)
+		shuffle_sock_set_mem_max(0);
+	devs_follow(sn);
+	return 0;
+}
+
+/**
+ * shuffle_config_apply() - change settings: all of them, or none
+ * @dev: device, or the namespace (&sn->dev0)
+ * @change: values within their ranges; a device only gets settings of devices,
+ *	mem-max only the initial namespace
+ * @extack: says why not
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ERANGE, or -EBUSY (the port is in use).
+ */
+int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
+			 struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_lock(&dev->sn->config_mutex);
+	err = apply(dev, change, extack);
+	mutex_unlock(&dev->sn->config_mutex);
+	return err;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Settings of a network namespace and of its devices.
+ *
+ * sn->config_mutex guards all changes.  Readers on packet paths take no lock:
+ * each value is one u32, read with READ_ONCE(), and what is computed from
+ * several is kept ready in struct shuffle_dev.
+ */
+#ifndef _SHUFFLE_CONFIG_H
+#define _SHUFFLE_CONFIG_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct netlink_ext_ack;
+struct shuffle_net;
+
+/**
+ * struct shuffle_config - the settings, in the order of enum shuffle_nl_setting
+ * @policy: enum shuffle_policy_kind
+ * @hadoop_c: see Documentation/netlink/specs/shuffle.yaml for this and the rest
+ * @overcommit: RTTbytes
+ * @window_mode: enum shuffle_nl_window_mode
+ * @scale_back_exponent: plain number
+ * @unscheduled: bytes, 0 auto
+ * @link_rate: Mb/s, 0 auto
+ * @rtt: ns, 0 auto
+ * @rtt_bytes: bytes, 0 auto
+ * @packet_size: bytes, 0 auto
+ * @control_dscp: 0-63
+ * @resend_first: us
+ * @resend_min: us
+ * @resend_max: us
+ * @port: UDP port; from here on of the namespace only
+ * @egress_bytes: bytes, 0 auto
+ * @early_bytes: bytes
+ * @early_expiry: ms
+ * @finished_max: records
+ * @finished_expiry: ms
+ * @idle_timeout: ms
+ * @sndbuf: bytes
+ * @rcvbuf: bytes
+ */
+struct shuffle_config {
+	u32 policy;
+	u32 hadoop_c;
+	u32 overcommit;
+	u32 window_mode;
+	u32 scale_back_exponent;
+	u32 unscheduled;
+	u32 link_rate;
+	u32 rtt;
+	u32 rtt_bytes;
+	u32 packet_size;
+	u32 control_dscp;
+	u32 resend_first;
+	u32 resend_min;
+	u32 resend_max;
+	u32 port;
+	u32 egress_bytes;
+	u32 early_bytes;
+	u32 early_expiry;
+	u32 finished_max;
+	u32 finished_expiry;
+	u32 idle_timeout;
+	u32 sndbuf;
+	u32 rcvbuf;
+};
+
+#define SHUFFLE_CONFIG_N	(sizeof(struct shuffle_config) / sizeof(u32))
+/* the first ones can be set for a device */
+#define SHUFFLE_CONFIG_DEV_N	(offsetof(struct shuffle_config, port) / sizeof(u32))
+
+/**
+ * struct shuffle_dev - how operations that leave by one device are run
+ * @node: in sn->devs, RCU
+ * @ref: the list, and operations
+ * @rcu: frees it
+ * @sn: namespace
+ * @ifindex: the device; 0: the namespace itself, which also stands for devices
+ *	that nobody knows (loopback, no route)
+ * @own: settings that were set here, a mask of enum shuffle_nl_setting
+ * @cfg: settings in effect
+ * @lock: @rtt_ns, and what is computed
+ * @says_mbps: what the device says about its rate, 0 nothing
+ * @rtt_ns: least round-trip time measured, 0 none yet
+ * @rate: computed: link rate, Mb/s
+ * @rtt: computed: round-trip time of the idle network, ns
+ * @rtt_bytes: computed: their product
+ * @rx_ops: operations whose column is not complete; they share the downlink
+ */
+struct shuffle_dev {
+	struct list_head	node;
+	refcount_t		ref;
+	struct rcu_head		rcu;
+	struct shuffle_net	*sn;
+	int			ifindex;
+	u32			own;
+	struct shuffle_config	cfg;
+	spinlock_t		lock;	/* see above */
+	u32			says_mbps;
+	u32			rtt_ns;
+	u32			rate;
+	u32			rtt;
+	u32			rtt_bytes;
+	atomic_t		rx_ops;
+};
+
+/**
+ * struct shuffle_config_change - what is to be changed at once
+ * @set: settings that get a value
+ * @unset: settings that are followed again
+ * @val: the values
+ * @mem_max: value of SHUFFLE_NL_SETTING_MEM_MAX, which is not of a namespace
+ */
+struct shuffle_config_change {
+	u32			set;
+	u32			unset;
+	struct shuffle_config	val;
+	u64			mem_max;
+};
+
+/* config.c */
+void shuffle_config_init(struct shuffle_net *sn);
+void shuffle_config_exit(struct shuffle_net *sn);
+void shuffle_config_params_changed(void);
+void shuffle_config_follow(struct shuffle_dev *dev);
+int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
+			 struct netlink_ext_ack *extack);
+
+/* dev.c */
+int shuffle_dev_init(void);
+void shuffle_dev_exit(void);
+void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifindex);
+struct shuffle_dev *shuffle_dev_get(struct shuffle_net *sn, int ifindex);
+struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex);
+void shuffle_dev_put(struct shuffle_dev *dev);
+void shuffle_dev_compute(struct shuffle_dev *dev);
+void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns);
+u32 shuffle_dev_widest(struct shuffle_net *sn);
+u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex);
+
+/**
+ * shuffle_dev_rtt_bytes() - RTTbytes: link rate times minimum RTT
+ * @dev: device
+ *
+ * Context: any.
+ * Return: bytes, at least 3000 (two packets) and at most 64 MiB.
+ */
+static inline u32 shuffle_dev_rtt_bytes(const struct shuffle_dev *dev)
+{
+	return READ_ONCE(dev->rtt_bytes);
+}
+
+/**
+ * shuffle_dev_unscheduled() - what a member sends before the first grant
+ * @dev: device
+ *
+ * Return: bytes.
+ */
+static inline u32 shuffle_dev_unscheduled(const struct shuffle_dev *dev)
+{
+	return READ_ONCE(dev->cfg.unscheduled) ?: shuffle_dev_rtt_bytes(dev);
+}
+
+#endif /* _SHUFFLE_CONFIG_H */
