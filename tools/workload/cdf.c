@@ -302,6 +302,46 @@ const struct wl_cdf *wl_cdfs_pick(const struct wl_cdfs *set, const struct wl_spe
 }
 
 /**
+ * wl_cdfs_print - a set of distributions
+ * @set: the set
+ * @json: as JSON
+ * @f: where to
+ */
+void wl_cdfs_print(const struct wl_cdfs *set, bool json, FILE *f)
+{
+	unsigned int i, k, cells = 0;
+	char text[96];
+
+	for (i = 0; i < CELLS; i++)
+		cells += set->in_cell[i] > 0;
+	if (json)
+		fprintf(f, "{\"hosts\": %u, \"cells\": %d, \"filled\": %u, \"distributions\": [",
+			set->cdf[0].hosts, CELLS, cells);
+	else
+		fprintf(f, "%u hosts: %u distributions in %u of %d cells of mean and stddev\n",
+			set->cdf[0].hosts, set->count, cells, CELLS);
+	for (i = 0; i < set->count; i++) {
+		const struct wl_cdf *c = &set->cdf[i];
+
+		if (!json) {
+			wl_cdf_describe(c, text, sizeof(text));
+			fprintf(f, "cell %u.%u  skewness about %.3f  %s\n", c->cell / DEV_CELLS,
+				c->cell % DEV_CELLS, c->skewness, text);
+			continue;
+		}
+		fprintf(f, "%s\n{\"mean\": %.9g, \"stddev\": %.9g, \"cell\": [%u, %u], ",
+			i ? "," : "", c->mean, c->dev, c->cell / DEV_CELLS, c->cell % DEV_CELLS);
+		fprintf(f, "\"skewness\": %.6g, \"form\": \"%s\", \"points\": [", c->skewness,
+			c->curve ? "curve" : "steps");
+		for (k = 0; k < c->points; k++)
+			fprintf(f, "%s[%.9g, %.9g]", k ? ", " : "", c->x[k], c->y[k]);
+		fputs("]}", f);
+	}
+	if (json)
+		fputs("\n]}\n", f);
+}
+
+/**
  * wl_cdf_describe - a distribution in words
  * @c: the distribution
  * @text: where to

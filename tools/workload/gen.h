@@ -44,8 +44,9 @@ void wl_cdf_describe(const struct wl_cdf *c, char *text, size_t size);
 uint64_t wl_cdf_sample(const struct wl_cdf *c, struct wl_rng *r, double unit);
 
 /* general.c */
-struct matrix *wl_make_general(const struct wl_spec *spec, const struct wl_cdf *c, uint64_t row,
-			       struct wl_rng *r, struct wl_error *err);
+struct matrix *wl_make_general(const struct wl_spec *spec, const struct wl_cdfs *set,
+			       uint64_t row, struct wl_rng *r, struct wl_made *made,
+			       struct wl_error *err);
 void wl_general_row(const struct wl_cdf *c, uint64_t *v, unsigned int n, uint64_t row,
 		    struct wl_rng *r);
 int wl_general_place(struct matrix *m, const uint64_t *prelim, uint64_t row, struct wl_rng *r,

@@ -4,12 +4,14 @@
  * lengths, then placed so that the columns have equal sums as well, with as few
  * messages split or merged as a greedy algorithm can.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gen.h"
 
 #define RADIX_BITS	11
+#define MAX_TRIES	16	/* preliminary matrices until one is placed */
 
 /**
  * struct prelim - a preliminary message
@@ -103,7 +105,7 @@ static unsigned int best_column(const int64_t *space, const uint8_t *used, unsig
 		best = s > best ? s : best;
 	}
 	for (j = 0; j < n; j++)
-		ties += !used[j] && space[j] == best;
+		ties += !used[j] & (space[j] == best);
 	ties = ties > 1 ? wl_rng_below(r, ties) : 0;
 	for (j = 0;; j++)
 		if (!used[j] && space[j] == best && !ties--)
@@ -204,20 +206,37 @@ out:
 	return ret;
 }
 
+/* Of the preliminary matrix; the same as matrix_skewness() there. */
+static double prelim_skewness(const uint64_t *prelim, unsigned int n, uint64_t row)
+{
+	double unit = (double)row / n, squares = 0;
+	size_t k;
+
+	for (k = 0; k < (size_t)n * n; k++)
+		squares += (prelim[k] / unit - 1) * (prelim[k] / unit - 1);
+	return sqrt(squares / n / n / (n - 1));
+}
+
 /**
  * wl_make_general - one matrix of the general generator
- * @spec: number of hosts
- * @c: distribution of lengths
+ * @spec: number of hosts, wanted skewness or distribution
+ * @set: distributions of lengths
  * @row: sum of every row and column
  * @r: random numbers
+ * @made: @how is set
  * @err: set on failure, may be NULL
+ *
+ * Placement takes most of the time and changes skewness little: a preliminary
+ * matrix that has not what is wanted is not placed.
  *
  * Return: the matrix, with messages to oneself, or NULL.
  */
-struct matrix *wl_make_general(const struct wl_spec *spec, const struct wl_cdf *c, uint64_t row,
-			       struct wl_rng *r, struct wl_error *err)
+struct matrix *wl_make_general(const struct wl_spec *spec, const struct wl_cdfs *set,
+			       uint64_t row, struct wl_rng *r, struct wl_made *made,
+			       struct wl_error *err)
 {
-	unsigned int n = spec->n, i;
+	const struct wl_cdf *c = NULL;
+	unsigned int n = spec->n, i, try;
 	struct matrix *m;
 	uint64_t *prelim;
 
@@ -227,15 +246,31 @@ struct matrix *wl_make_general(const struct wl_spec *spec, const struct wl_cdf *
 	prelim = malloc((size_t)n * n * sizeof(*prelim));
 	if (!prelim) {
 		wl_error_set(err, "out of memory for %u hosts", n);
-		matrix_free(m);
-		return NULL;
+		goto bad;
 	}
-	for (i = 0; i < n; i++)
-		wl_general_row(c, prelim + (size_t)i * n, n, row, r);
-	if (wl_general_place(m, prelim, row, r, err)) {
-		matrix_free(m);
-		m = NULL;
+	for (try = 0; try < MAX_TRIES; try++) {
+		double skewness;
+
+		c = wl_cdfs_pick(set, spec, r);
+		if (!c) {
+			wl_error_set(err, "no distribution has this mean and standard deviation");
+			goto bad;
+		}
+		for (i = 0; i < n; i++)
+			wl_general_row(c, prelim + (size_t)i * n, n, row, r);
+		if (!(spec->skew_hi > 0))
+			break;
+		skewness = prelim_skewness(prelim, n, row);
+		if (skewness >= spec->skew_lo && skewness < spec->skew_hi)
+			break;
 	}
+	wl_cdf_describe(c, made->how, sizeof(made->how));
+	if (wl_general_place(m, prelim, row, r, err))
+		goto bad;
 	free(prelim);
 	return m;
+bad:
+	free(prelim);
+	matrix_free(m);
+	return NULL;
 }

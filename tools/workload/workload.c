@@ -186,24 +186,17 @@ static int spec_check(const struct wl_spec *s, struct wl_error *err)
 	return -1;
 }
 
-/* One matrix; *aim is corrected if its skewness is not within the interval. */
+/* One matrix, with a skewness that may or may not be what is wanted. */
 static struct matrix *attempt(const struct wl_spec *spec, const struct wl_cdfs *cdfs, uint64_t row,
-			      double *aim, struct wl_rng *r, struct wl_made *made,
+			      double aim, struct wl_rng *r, struct wl_made *made,
 			      struct wl_error *err)
 {
 	struct matrix *m = NULL;
 
 	if (spec->kind == WL_SORT) {
-		m = wl_make_sort(spec, row, r, *aim, made, err);
+		m = wl_make_sort(spec, row, r, aim, made, err);
 	} else if (spec->kind == WL_GENERAL) {
-		const struct wl_cdf *c = wl_cdfs_pick(cdfs, spec, r);
-
-		if (!c) {
-			wl_error_set(err, "no distribution has this mean and standard deviation");
-			return NULL;
-		}
-		wl_cdf_describe(c, made->how, sizeof(made->how));
-		m = wl_make_general(spec, c, row, r, err);
+		m = wl_make_general(spec, cdfs, row, r, made, err);
 	} else if (spec->kind == WL_LOGNORMAL) {
 		m = wl_make_lognormal(spec, row, r, made, err);
 	} else {
@@ -248,7 +241,7 @@ struct matrix *wl_generate(const struct wl_spec *spec, struct wl_made *made, str
 	wl_rng_init(&r, wl_rng_mix(spec->seed, spec->n, spec->kind));
 	aim = spec->skew_lo + width * (0.2 + 0.6 * wl_rng_unit(&r));
 	for (how.attempts = 1; how.attempts <= MAX_ATTEMPTS; how.attempts++) {
-		m = attempt(spec, cdfs, row, &aim, &r, &how, err);
+		m = attempt(spec, cdfs, row, aim, &r, &how, err);
 		if (!m)
 			goto out;
 		how.skewness = matrix_skewness(m);

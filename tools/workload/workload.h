@@ -125,5 +125,6 @@ struct matrix *wl_of_skewness(const struct wl_spec *like, unsigned int bucket, u
 /* cdf.c */
 struct wl_cdfs *wl_cdfs_new(unsigned int n, uint64_t seed, struct wl_error *err);
 void wl_cdfs_free(struct wl_cdfs *set);
+void wl_cdfs_print(const struct wl_cdfs *set, bool json, FILE *f);
 
 #endif /* SHUFFLE_WORKLOAD_H */
