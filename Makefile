@@ -62,7 +62,7 @@ bench: deps
 	@tools/bench/run.sh '$(CASE)'
 
 install: tools
-	@for d in tools/lib tools/examples tools/shufflectl tools/wireshark; do \
+	@for d in tools/lib tools/examples tools/workload tools/shufflectl tools/wireshark; do \
 		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install || exit 1; \
 	done
 	@$(VM)/install-module.sh '$(DESTDIR)'

@@ -193,15 +193,14 @@ static struct matrix *attempt(const struct wl_spec *spec, const struct wl_cdfs *
 {
 	struct matrix *m = NULL;
 
-	if (spec->kind == WL_SORT) {
+	if (spec->kind == WL_SORT)
 		m = wl_make_sort(spec, row, r, aim, made, err);
-	} else if (spec->kind == WL_GENERAL) {
+	else if (spec->kind == WL_GENERAL)
 		m = wl_make_general(spec, cdfs, row, r, made, err);
-	} else if (spec->kind == WL_LOGNORMAL) {
+	else if (spec->kind == WL_LOGNORMAL)
 		m = wl_make_lognormal(spec, row, r, made, err);
-	} else {
+	else
 		m = wl_make_shape(spec, r, made, err);
-	}
 	if (m && !spec->self && (spec->kind == WL_SORT || spec->kind == WL_GENERAL))
 		wl_clear_diagonal(m);
 	return m;
