@@ -11,7 +11,7 @@ DESTDIR	?=
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
-TOOLS	:= tools/lib tools/mpi tools/examples tools/workload tools/bench tools/shufflectl selftests/net/shuffle
+TOOLS	:= tools/lib tools/mpi tools/examples tools/workload tools/sim tools/bench tools/shufflectl selftests/net/shuffle
 
 help:
 	@echo "AF_SHUFFLE: sockets for shuffles."
@@ -62,7 +62,7 @@ bench: deps
 	@tools/bench/run.sh '$(CASE)'
 
 install: tools
-	@for d in tools/lib tools/examples tools/workload tools/shufflectl tools/wireshark; do \
+	@for d in tools/lib tools/examples tools/workload tools/sim tools/shufflectl tools/wireshark; do \
 		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install || exit 1; \
 	done
 	@$(VM)/install-module.sh '$(DESTDIR)'

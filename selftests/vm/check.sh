@@ -80,6 +80,7 @@ stream_a()
 	lane static timeout "$(limit 900)" "$here/static.sh"
 	lane unit timeout "$(limit 900)" make -s -C net/shuffle/test OUT="$BUILD/pure" check
 	lane workload timeout "$(limit 400)" make -s -C tools/workload OUT="$BUILD/workload" check
+	lane sim timeout "$(limit 600)" make -s -C tools/sim OUT="$BUILD/tools" check
 	in_vm selftests-qemu-6.12 qemu-6.12 1500 "$selftests"
 	in_vm selftests-qemu-6.1 qemu-6.1 1500 "$selftests"
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* shuffle-sim: shuffles on a simulated network.  See shuffle-sim(1). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "job.h"
+
+static FILE *file_open(const char *path)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+
+	if (!f)
+		die("%s: cannot be written", path);
+	return f;
+}
+
+static void file_close(FILE *f, const char *path)
+{
+	if (fflush(f) || ferror(f) || (f != stdout && fclose(f)))
+		die("%s: cannot be written", path);
+}
+
+int main(int argc, char **argv)
+{
+	static struct plan plan;
+	struct output out = { 0 };
+	FILE *f;
+	u32 i;
+
+	options_parse(&plan, argc, argv, &out);
+	if (out.series)
+		for (i = 0; i < plan.curves; i++)
+			plan.curve[i].series = sim_series_new();
+	jobs_run(&plan);
+	if (out.csv) {
+		f = file_open(out.csv);
+		output_csv(&plan, f);
+		file_close(f, out.csv);
+	}
+	if (out.json) {
+		f = file_open(out.json);
+		output_json(&plan, out.all, f);
+		file_close(f, out.json);
+	}
+	if (out.series) {
+		f = file_open(out.series);
+		output_series(&plan, f);
+		file_close(f, out.series);
+	}
+	if (!out.quiet && (!out.json || strcmp(out.json, "-")) &&
+	    (!out.csv || strcmp(out.csv, "-"))) {
+		output_text(&plan, stdout);
+		file_close(stdout, "standard output");
+	}
+	for (i = 0; i < plan.curves; i++) {
+		free(plan.curve[i].res);
+		sim_series_free(plan.curve[i].series);
+	}
+	free(plan.skewness);
+	return 0;
+}
