@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/gen_stats.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -130,10 +131,13 @@ static int open_netlink(void)
 
 void bench_queues_open(bool with_hosts)
 {
-	int self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	char name[IF_NAMESIZE];
 	unsigned int i;
+	int self;
 
+	if (bench_opt.unshaped)
+		return;
+	self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	root_nl = open_netlink();
 	for (i = 0; i < bench_hosts; i++) {
 		snprintf(name, sizeof(name), "p%u", i);
@@ -213,11 +217,34 @@ static void read_queue(int nl, unsigned int index, uint32_t handle, struct bench
 	bench_die("no qdisc %x: on interface %u: run rack.sh up first", handle >> 16, index);
 }
 
+/* Packets that the hosts have sent: what their ports have received. */
+static uint64_t read_packets(void)
+{
+	uint64_t sum = 0, n;
+	unsigned int i;
+	char path[64];
+	FILE *f;
+
+	for (i = 0; i < bench_hosts; i++) {
+		snprintf(path, sizeof(path), "/sys/class/net/p%u/statistics/rx_packets", i);
+		f = fopen(path, "re");
+		if (!f || fscanf(f, "%" SCNu64, &n) != 1)
+			bench_die("%s: run rack.sh up first", path);
+		fclose(f);
+		sum += n;
+	}
+	return sum;
+}
+
 void bench_queues_read(struct bench_queues *q)
 {
 	unsigned int i;
 
 	memset(q, 0, sizeof(*q));
+	if (bench_opt.unshaped) {
+		q->sent_packets = read_packets();
+		return;
+	}
 	for (i = 0; i < bench_hosts; i++) {
 		read_queue(root_nl, port_index[i], HANDLE_CONTROL, &q->port_control);
 		read_queue(root_nl, port_index[i], HANDLE_DATA, &q->port_data);
@@ -320,6 +347,9 @@ int bench_report(const char *transport, unsigned int run, double rate_bps, doubl
 	       failed ? -1 : (long long)(last - bench->start_ns),
 	       failed ? -1 : (long long)(done - bench->start_ns), bound,
 	       failed ? -1 : (last - bench->start_ns) / bound, (long long)late);
+	if (bench_opt.unshaped)
+		printf(" packets=%llu",
+		       (unsigned long long)(after->sent_packets - before->sent_packets));
 	printf(" port_drops=%llu host_drops=%llu peak_queue=%llu data_bytes=%llu control_bytes=%llu",
 	       (unsigned long long)(after->port_data.drops + after->port_control.drops -
 				    before->port_data.drops - before->port_control.drops),

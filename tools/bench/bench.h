@@ -46,6 +46,7 @@ struct bench_queue {
 struct bench_queues {
 	struct bench_queue port_control, port_data;
 	struct bench_queue host_control, host_data;
+	uint64_t sent_packets;	/* by the hosts, a super-packet is one; unshaped racks only */
 };
 
 extern struct bench_shared *bench;
@@ -79,14 +80,18 @@ void bench_sampler_start(int64_t interval_ns);
 void bench_sampler_stop(void);
 
 /* The options that all programs have. */
-#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:"
-#define BENCH_USAGE	"[-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-j NS] [-s NS] [-R BPS] [-T NS]"
+#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:u"
+#define BENCH_USAGE	"[-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-j NS] [-s NS] [-R BPS] [-T NS] [-u]"
 
 struct bench_options {
 	const char *transport;
 	unsigned int run, warmup, rounds;
 	int64_t jitter_ns, interval_ns;
 	double rate_bps, rtt_ns;
+	/* The CPU is what limits the rack: it has no queues, packets are counted;
+	 * received data is copied to the program and not looked at.
+	 */
+	bool unshaped;
 };
 
 /* What a host does in a round: before the start, from the start, after the end. */

@@ -23,7 +23,9 @@
 # skb->priority 6 and 7 on a host, and DSCP CS6 and CS7 everywhere (crossing a
 # veth clears skb->priority).
 #
-# usage: rack.sh up HOSTS [rate=25gbit] [mtu=1500] [buffer=1000000]
+# rate=none leaves all queues out: only the CPU limits such a rack.
+#
+# usage: rack.sh up HOSTS [rate=25gbit|none] [mtu=1500] [buffer=1000000]
 #                         [hostbuffer=64000000] [control=64000] [delay=2us]
 #                         [hostdelay=0] [family=4|6|46]
 #        rack.sh down
@@ -47,6 +49,7 @@ qdiscs()
 {
 	local dev=$1 buf=$2 parent=root
 
+	[ "$rate" != none ] || return 0
 	if [ "$3" != 0 ]; then
 		echo "qdisc add dev $dev root handle 1: netem delay $3 limit 1000000"
 		parent='parent 1:1'

@@ -51,6 +51,10 @@ bool bench_option(int opt, const char *arg)
 	case 'T':
 		bench_opt.rtt_ns = atof(arg);
 		return true;
+	case 'u':
+		bench_opt.unshaped = true;
+		bench_opt.interval_ns = 0;
+		return true;
 	}
 	return false;
 }

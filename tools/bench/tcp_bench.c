@@ -23,6 +23,7 @@
  *   -j NS       every host starts up to so much later, at random (default 0)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
+ *   -u          the rack has no queues: see struct bench_options
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -208,9 +209,11 @@ static void do_read(struct conn *c)
 
 	for (;;) {
 		if (c->rx && !c->rx_done && c->rx_left) {
-			/* MSG_TRUNC: the data is of no interest. */
+			/* MSG_TRUNC: the data is of no interest, and in virtual
+			 * time a copy costs nothing.
+			 */
 			n = recv(c->fd, scratch, c->rx_left < SCRATCH ? c->rx_left : SCRATCH,
-				 MSG_TRUNC);
+				 bench_opt.unshaped ? 0 : MSG_TRUNC);
 			if (n > 0) {
 				bench->host[bench_self].rx_bytes += n;
 				c->rx_left -= n;
