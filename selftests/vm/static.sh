@@ -87,7 +87,7 @@ checkpatch_ignored()
 	net/shuffle/wire.h) echo BIT_MACRO ;;		# also compiled in user space
 	# checkpatch takes macros, compound literals, 1e-9 and _Atomic for something else
 	net/shuffle/test/user.h) echo "$user,COMPLEX_MACRO,SPACING" ;;
-	selftests/net/shuffle/api.h | tools/bench/mkmatrix.c) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
+	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
 	selftests/net/shuffle/shuffle_race.c) echo "$user,LINE_SPACING" ;;
 	net/shuffle/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
 	net/* | selftests/vm/*) echo CAMELCASE ;;	# the counters' names

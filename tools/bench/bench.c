@@ -78,6 +78,16 @@ int64_t bench_start_of(unsigned int host, unsigned int run, int64_t jitter_ns)
 	return bench->start_ns + (int64_t)((x ^ (x >> 31)) % jitter_ns);
 }
 
+const struct matrix *bench_read_matrix(const char *path)
+{
+	struct wl_error err;
+	const struct matrix *m = matrix_read(path, &err);
+
+	if (!m)
+		bench_die("%s", err.text);
+	return m;
+}
+
 void bench_init(const struct matrix *m)
 {
 	pthread_barrierattr_t attr;

@@ -60,6 +60,9 @@ void bench_sleep_until(int64_t ns);
 /* When a host starts: up to jitter_ns after the common start, at random. */
 int64_t bench_start_of(unsigned int host, unsigned int run, int64_t jitter_ns);
 
+/* Read the matrix or end. */
+const struct matrix *bench_read_matrix(const char *path);
+
 /* Map the shared part; barriers are for all hosts and the parent. */
 void bench_init(const struct matrix *m);
 void bench_wait(void);

@@ -62,7 +62,7 @@ measure()
 
 	# Every run has its own skewed matrix, the same for all transports.
 	matrix=/tmp/$c.$run
-	[ -s "$matrix" ] || $bin/mkmatrix "$c" "$hosts" "$run" >"$matrix"
+	[ -s "$matrix" ] || $bin/shuffle-workload generate "$c" -n "$hosts" -S "$run" -o "$matrix"
 	case $c/$way in
 	incast*/tcp-rotation)
 		return 0	# the same as all at once

@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		usage();
-	bench_init(matrix_read(argv[optind]));
+	bench_init(bench_read_matrix(argv[optind]));
 	bench_queues_open(true);
 	make_pattern();
 	counters = mmap(NULL, bench_hosts * sizeof(*counters), PROT_READ | PROT_WRITE,

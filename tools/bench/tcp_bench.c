@@ -550,7 +550,7 @@ int main(int argc, char **argv)
 	if (transport)
 		bench_opt.transport = transport;
 	setrlimit(RLIMIT_NOFILE, &files);
-	bench_init(matrix_read(argv[optind]));
+	bench_init(bench_read_matrix(argv[optind]));
 	bench_queues_open(true);
 	if (mode == COLD)
 		bench_opt.warmup = 0;
