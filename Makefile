@@ -12,6 +12,9 @@ VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
 TOOLS	:= tools/lib tools/mpi tools/examples tools/workload tools/sim tools/bench tools/shufflectl selftests/net/shuffle
+# Of these, and of others, what 'make install' installs.
+INSTALLED := tools/lib tools/examples tools/shufflectl tools/workload tools/sim tools/wireshark
+present	= $(patsubst %/Makefile,%,$(wildcard $(1:=/Makefile)))
 
 help:
 	@echo "AF_SHUFFLE: sockets for shuffles."
@@ -29,6 +32,8 @@ help:
 	@echo "  make deps           install what 'make check' needs (Debian 12, root)"
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
 	@echo "                      library, headers, tools, dissector, and the module for the running kernel"
+	@echo "  make deb            Debian packages: module (DKMS), library, tools; in build/deb"
+	@echo "  make check-deb      install, use, upgrade and remove them on a plain Debian 12 (root)"
 	@echo "  make clean          remove build/; kernels stay in the cache"
 	@echo
 	@echo "Kernels and their sources are kept in SHUFFLE_CACHE (~/.cache/shuffle)."
@@ -40,7 +45,10 @@ modules:
 	@$(VM)/build-module.sh $(KERNEL)
 
 tools:
-	@set -e; for d in $(patsubst %/Makefile,%,$(wildcard $(TOOLS:=/Makefile))); do $(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; done
+	@set -e; for d in $(call present,$(TOOLS)); do $(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; done
+
+tools-installed:
+	@set -e; for d in $(call present,$(INSTALLED)); do $(MAKE) -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; done
 
 demo:
 	@$(VM)/deps.sh demo $(KERNEL)
@@ -61,13 +69,26 @@ bench: deps
 	@$(MAKE) -s tools
 	@tools/bench/run.sh '$(CASE)'
 
-install: tools
-	@for d in tools/lib tools/examples tools/workload tools/sim tools/shufflectl tools/wireshark; do \
-		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install || exit 1; \
+install-tools:
+	@set -e; for d in $(call present,$(INSTALLED)); do \
+		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install; \
 	done
+	@install -d $(DESTDIR)$(PREFIX)/share/man/man7
+	@install -m 644 Documentation/man/shuffle.7 $(DESTDIR)$(PREFIX)/share/man/man7/
+
+install: tools install-tools
 	@$(VM)/install-module.sh '$(DESTDIR)'
+
+deb:
+	@$(VM)/deps.sh deb
+	@selftests/deb/build.sh build/deb
+
+check-deb:
+	@$(VM)/deps.sh check-deb
+	@selftests/deb/check.sh
 
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools netlink demo check check-smp bench install clean
+.PHONY: help deps modules tools tools-installed netlink demo check check-smp bench \
+	install install-tools deb check-deb clean

@@ -3,9 +3,11 @@
 #
 # Install what is missing, and nothing else.
 #
-# usage: deps.sh demo|check [6.12|6.1]
-#   demo   what 'make demo' needs for one of Debian's kernels
-#   check  that, for both, and what 'make check' and 'make bench' need
+# usage: deps.sh demo|check|deb|check-deb [6.12|6.1]
+#   demo       what 'make demo' needs for one of Debian's kernels
+#   check      that, for both, and what 'make check' and 'make bench' need
+#   deb        what packages are built with
+#   check-deb  what 'make check-deb' needs
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +19,8 @@ demo="gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpio kmod r
 check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 python3-yaml python3-jsonschema pahole
 	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-14-dev ethtool tcpdump tshark
 	libnl-3-dev libnl-genl-3-dev libnl-route-3-dev pkg-config man-db"
+# as debian/control has it
+deb="build-essential debhelper dh-dkms fakeroot rsync pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev"
 headers_612=linux-headers-6.12-amd64
 headers_61=linux-headers-amd64
 
@@ -30,7 +34,9 @@ demo)
 	esac
 	;;
 check) want="$demo $check $headers_612 $headers_61" ;;
-*) die "usage: deps.sh demo|check [6.12|6.1]" ;;
+deb) want=$deb ;;
+check-deb) want="$demo debootstrap dpkg-dev $headers_612 $headers_61" ;;
+*) die "usage: deps.sh demo|check|deb|check-deb [6.12|6.1]" ;;
 esac
 
 command -v dpkg-query >/dev/null || die "this needs Debian 12 (no dpkg here)"

@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The Debian packages from source to purge: built in a plain Debian 12, installed
+# in another, used in virtual machines with its kernels, upgraded, removed.
+# TAP, then the count.
+#
+# usage: check.sh
+#   SHUFFLE_CACHE keeps the plain Debian 12 (1.4 GB).
+set -uo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../vm/common.sh
+. "$here/../vm/common.sh"
+# shellcheck source=lib.sh
+. "$here/lib.sh"
+
+work=$BUILD/deb-check
+n=0 failed=0 begin=$SECONDS
+[ "$(id -u)" = 0 ] || die "this needs root (chroot, mount)"
+debian_root || exit 1
+
+rm -rf "$work"/{build,system,system.work,system.root,v1,v2,vm-*} "$work"/*.log
+mkdir -p "$work"/{build,v1,v2}
+kernels="$(debian_abi 6.12) $(debian_abi 6.1)"
+v1=$(cd "$SHUFFLE_ROOT" && dpkg-parsechangelog -S Version)
+v2=$v1.1
+
+# t NAME COMMAND... - one test; its output is shown when it fails.
+t()
+{
+	local name=$1 log=$work/test.log start=$SECONDS
+	shift
+	n=$((n + 1))
+	if "$@" >"$log" 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		tail -40 "$log" | sed 's/^/# /'
+		failed=$((failed + 1))
+	fi
+	echo "# $((SECONDS - start)) s"
+}
+
+builder()
+{
+	binds="$work/build:/build" in_root "$cache/builder:$cache/plain" "$work/builder" "$@"
+}
+
+# in_system COMMAND... - in the Debian that gets the packages; they are in /packages.
+in_system()
+{
+	binds="$work/build:/packages" in_root "$cache/plain" "$work/system" "$@"
+}
+
+# build VERSION - packages of that version into build/VERSION.  The modules know
+# their version, so that tests see which one is loaded.
+build()
+{
+	local dir=$work/build/$1
+	local copy=$dir/shuffle-$1
+
+	"$here/copy-sources.sh" "$copy" || return 1
+	sed -i "1s/(.*)/($1)/" "$copy/debian/changelog"
+	echo "MODULE_VERSION(\"$1\");" >>"$copy/net/shuffle/main.c"
+	builder sh -c "cd /build/$1/shuffle-$1 && DEB_BUILD_OPTIONS='noautodbgsym parallel=2' dpkg-buildpackage -us -uc" ||
+		return 1
+	rm -rf "$copy"
+	ls "$dir"/shuffle-dkms_*.deb "$dir"/libshuffle0_*.deb "$dir"/libshuffle-dev_*.deb "$dir"/shuffle-tools_*.deb
+}
+
+# The project has no mail address; nothing is uploaded to Debian.
+lint()
+{
+	local said
+
+	said=$(builder sh -c "cd /build/$1 && lintian --allow-root --fail-on none --suppress-tags \
+		bogus-mail-host,bogus-mail-host-in-debian-changelog ./*.changes" 2>&1) || { echo "$said"; return 1; }
+	printf '%s\n' "$said"
+	! printf '%s\n' "$said" | grep -E '^[EW]:'
+}
+
+# Everything on the system that packages, DKMS or depmod could have changed.
+snapshot()
+{
+	in_system sh -c "
+		find / -xdev \( -path /proc -o -path /packages -o -path /tmp -o -path /var/log -o -path /var/cache \
+			-o -path /var/lib/apt -o -name '*-old' -o -path '/var/lib/dkms/mok.*' \) -prune \
+			-o -printf '%y %m %u %g %p %l\n' | sort
+		grep -l -i shuffle /lib/modules/*/modules.* /etc -r 2>/dev/null
+		grep -s -A 3 '^Package: .*shuffle' /var/lib/dpkg/status
+		dkms status 2>/dev/null"
+}
+
+install_packages()
+{
+	in_system sh -c "apt-get -q -y --no-install-recommends install /packages/$1/*.deb"
+}
+
+# dkms_has VERSION - that and nothing else is installed for both kernels.
+dkms_has()
+{
+	local k status
+
+	status=$(in_system dkms status 2>/dev/null) || return 1
+	printf '%s\n' "$status"
+	for k in $kernels; do
+		printf '%s\n' "$status" | grep -qxF "shuffle/$1, $k, x86_64: installed" || return 1
+		[ "$(in_system modinfo -k "$k" -F version shuffle)" = "$1" ] || return 1
+		in_system modinfo -k "$k" -F alias shuffle | grep -qx net-pf-18 || return 1
+	done
+	[ "$(printf '%s\n' "$status" | wc -l)" = 2 ]
+}
+
+# A program that uses the library as installed.
+compile()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	in_system sh -c 'cd /root && gcc -Wall -Werror -o hello /usr/share/doc/libshuffle-dev/examples/hello.c \
+		$(pkg-config --cflags --libs libshuffle) && ldd ./hello | grep "libshuffle.so.0 => /lib/" &&
+		gcc -o hello-static /usr/share/doc/libshuffle-dev/examples/hello.c -l:libshuffle.a -lpthread &&
+		printf "#include <linux/shuffle.h>\nint x = SHUFFLE_MAX_MEMBERS;" | gcc -c -o /dev/null -xc -'
+}
+
+# Every program has a manual page and tells how it is used.
+programs()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	in_system sh -c 'for p in $(dpkg -L shuffle-tools | grep -E "/s?bin/."); do
+		dpkg -L shuffle-tools | grep -q "/man[18]/${p##*/}\.[18]\.gz$" || { echo "no page: $p"; exit 1; }
+		$p --help >/root/help 2>&1 || { echo "$p --help fails"; cat /root/help; exit 1; }
+		grep -qi usage /root/help || { echo "$p --help does not tell"; exit 1; }
+	done
+	rm /root/help
+	dpkg -L shuffle-dkms | grep -q /man7/shuffle.7'
+}
+
+# in_vm KERNEL VERSION [purge] - boot it and use what is installed.
+in_vm()
+{
+	local out=$work/vm-$1
+
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare --mount --propagation private bash -c '
+		mount -t overlay -o "lowerdir=$1,upperdir=$2,workdir=$2.work" overlay "$2.root" || exit 1
+		shift 2
+		exec "$@"' in_vm "$cache/plain" "$work/system" \
+		"$here/../vm/run.sh" "qemu-$1" -N -m 3072 -t 600 -o "$out" -e "VERSION=$2" -e "STEP=${3-}" \
+		-b "$work/system.root" "$here/guest.sh" "$work/system.root"
+}
+
+remove_packages()
+{
+	in_system sh -c "apt-get -q -y remove 'shuffle-*' libshuffle0 libshuffle-dev && ! ls -d /usr/src/shuffle-* /var/lib/dkms/shuffle"
+}
+
+purge_packages()
+{
+	in_system sh -c "apt-get -q -y purge 'shuffle-*' libshuffle0 libshuffle-dev && rm -f /root/hello /root/hello-static"
+}
+
+nothing_left()
+{
+	snapshot >"$work/after" && diff "$work/before" "$work/after"
+}
+
+echo "TAP version 13"
+# DKMS upgrades the newest kernel only when the running one is not installed,
+# as in a chroot; this is its own setting for all.
+in_system sh -c 'echo autoinstall_all_kernels=yes >>/etc/dkms/framework.conf'
+snapshot >"$work/before"
+t "packages $v1 are built in a plain Debian 12" build "$v1"
+t "packages $v2 are built" build "$v2"
+t "lintian has no error and no warning" lint "$v1"
+t "install: DKMS builds for $kernels" install_packages "$v1"
+t "DKMS has installed $v1 for both kernels" dkms_has "$v1"
+t "programs compile with libshuffle-dev" compile
+t "programs have manual pages and --help" programs
+t "use on 6.12: autoload, shuffles on IPv4 and IPv6, unload" in_vm 6.12 "$v1"
+t "use on 6.1" in_vm 6.1 "$v1"
+t "upgrade to $v2" install_packages "$v2"
+t "DKMS has installed $v2 for both kernels, and nothing else" dkms_has "$v2"
+t "use on 6.12 after the upgrade, purge while the module is in use" in_vm 6.12 "$v2" purge
+t "remove: nothing of DKMS is left" remove_packages
+t "purge" purge_packages
+t "nothing is left" nothing_left
+echo "1..$n"
+rm -rf "$work"/{system,system.work,builder,builder.work}
+echo
+echo "took $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
+echo "$((n - failed)) passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Runs in a virtual machine: uses the packages that are installed in the Debian 12
+# at FOLDER, with its own programs and modules.  STEP=purge: purges them, too, in a
+# copy of that system in memory.
+#
+# usage: guest.sh FOLDER
+set -u
+
+root=/mnt/system
+kernel=$(uname -r)
+
+fail()
+{
+	echo "guest: $*"
+	exit 1
+}
+
+inside()
+{
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+		chroot "$root" "$@"
+}
+
+mkdir -p /mnt/layer "$root"
+mount -t tmpfs tmpfs /mnt/layer
+mkdir /mnt/layer/{upper,work}
+modprobe -q overlay
+mount -t overlay -o "lowerdir=$1,upperdir=/mnt/layer/upper,workdir=/mnt/layer/work" overlay "$root" ||
+	fail "no overlay"
+for fs in proc sysfs devtmpfs; do
+	case $fs in
+	proc) dir=$root/proc ;;
+	sysfs) dir=$root/sys ;;
+	*) dir=$root/dev ;;
+	esac
+	mount -t $fs $fs "$dir" || fail "no $fs"
+done
+# The kernel looks for modules in its own root.
+mount --bind "$root/lib/modules" /lib/modules || fail "no modules"
+
+! grep -q '^shuffle ' /proc/modules || fail "the module is loaded already"
+
+# shuffle IP OP - three members exchange files.
+shuffle()
+{
+	local group="$1:7000,$1:7001,$1:7002" i j pids=()
+
+	# shellcheck disable=SC2016 # for the inner shell
+	inside sh -c 'cd /root && mkdir -p out/0 out/1 out/2 && for i in 0 1 2; do for j in 0 1 2; do
+		head -c $((20000 * (i + 1) + j)) /bin/bash >out/$i/$j; echo "$i $j" >>out/$i/$j; done; done'
+	for i in 0 1 2; do
+		inside sh -c "cd /root && exec shuffle-cp -g '$group' -r $i -o $2 -s out -d in-$2-$i -t 60000" &
+		pids+=($!)
+	done
+	for i in 0 1 2; do
+		wait "${pids[$i]}" || fail "shuffle-cp $i over $1"
+	done
+	for i in 0 1 2; do
+		for j in 0 1 2; do
+			cmp "$root/root/out/$j/$i" "$root/root/in-$2-$i/$j" || fail "$j to $i over $1"
+		done
+	done
+}
+
+# The first socket loads the module.
+shuffle 127.0.0.1 1
+grep -q '^shuffle ' /proc/modules || fail "the module was not loaded by itself"
+[ "$(cat /sys/module/shuffle/version)" = "$VERSION" ] || fail "another version of the module is loaded"
+shuffle '[::1]' 2
+for i in 0 1; do
+	inside /root/hello $i 127.0.0.1:7100 127.0.0.1:7101 >"/tmp/hello$i" &
+	[ $i = 1 ] || first=$!
+done
+wait $! || fail "hello 1"
+wait "$first" || fail "hello 0"
+grep -q 'from 1: hello 0, this is 1' /tmp/hello0 || fail "hello: $(cat /tmp/hello0)"
+if [ -x "$root/usr/bin/shufflectl" ] || [ -x "$root/usr/sbin/shufflectl" ]; then
+	inside shufflectl config show || fail "shufflectl config show"
+	inside shufflectl -j stats show || fail "shufflectl -j stats show"
+fi
+
+unload()
+{
+	for _ in $(seq 50); do
+		inside "$@" 2>/tmp/unload && return 0
+		sleep 0.1
+	done
+	cat /tmp/unload
+	return 1
+}
+
+if [ "${STEP-}" != purge ]; then
+	unload modprobe -r shuffle || fail "cannot be unloaded"
+	inside modprobe shuffle overcommit=7 || fail "modprobe with a parameter"
+	[ "$(cat /sys/module/shuffle/parameters/overcommit)" = 7 ] || fail "the parameter does not count"
+	unload modprobe -r shuffle || fail "cannot be unloaded again"
+	echo "guest: used on $kernel"
+	exit 0
+fi
+
+# A member waits for another that never comes, so the module is in use.
+inside timeout 300 /root/hello 0 127.0.0.1:7200 127.0.0.1:7201 >/dev/null 2>&1 &
+waiting=$!
+for _ in $(seq 100); do
+	[ "$(awk '$1 == "shuffle" { print $3 }' /proc/modules)" = 0 ] || break
+	sleep 0.1
+done
+inside apt-get -q -y purge 'shuffle-*' libshuffle0 libshuffle-dev || fail "purge"
+grep -q '^shuffle ' /proc/modules || fail "a module in use has gone"
+kill "$(pgrep -P $waiting)" $waiting
+wait $waiting
+unload rmmod shuffle || fail "cannot be unloaded after the purge"
+! inside modprobe -q shuffle || fail "modprobe finds a module after the purge"
+! inside find /lib/modules /usr/src /var/lib/dkms -name '*shuffle*' | grep . || fail "files are left"
+! grep -q shuffle "$root/lib/modules/$kernel/modules.dep" "$root/lib/modules/$kernel/modules.alias" ||
+	fail "depmod has not forgotten the module"
+! inside sh -c 'ls /usr/bin/*shuffle* /usr/sbin/*shuffle*' 2>/dev/null | grep . || fail "programs are left"
+echo "guest: used and purged on $kernel"
