@@ -161,7 +161,8 @@ void wl_clear_diagonal(struct matrix *m)
 /* Move bytes from cells a and b to the other corners of their rectangle, as far
  * as that raises or lowers the sum of squares.
  */
-static void nudge_step(struct matrix *m, uint32_t a, uint32_t b, bool raise, bool diagonal)
+static void nudge_step(struct matrix *m, uint32_t a, uint32_t b, bool raise, bool diagonal,
+		       struct wl_rng *r)
 {
 	unsigned int n = m->n, i = a / n, j = a % n, k = b / n, l = b % n;
 	uint64_t *from = &m->len[a], *with = &m->len[b], move;
@@ -180,6 +181,9 @@ static void nudge_step(struct matrix *m, uint32_t a, uint32_t b, bool raise, boo
 			return;
 		if (move > (have - there) / 4)
 			move = (have - there) / 4;
+		/* Not all the way: a small matrix would have no skewness at once. */
+		if (move)
+			move = 1 + wl_rng_below(r, move);
 	}
 	*from -= move;
 	*with -= move;
@@ -224,7 +228,7 @@ bool wl_nudge(struct matrix *m, double lo, double hi, struct wl_rng *r)
 			uint32_t a = filled[wl_rng_below(r, count)];
 			uint32_t b = filled[wl_rng_below(r, count)];
 
-			nudge_step(m, a, b, skew < lo, diagonal);
+			nudge_step(m, a, b, skew < lo, diagonal, r);
 		}
 		skew = matrix_skewness(m);
 	}

@@ -107,6 +107,13 @@ static bool matrix_is_right(const struct sweep *s, const struct matrix *m, unsig
 	       (bucket + 1 == s->buckets || skewness < (bucket + 1.0) / s->buckets);
 }
 
+/* Without messages to oneself a skewness of 1 / (n - 1) is the least. */
+static bool bucket_is_possible(const struct sweep *s, unsigned int bucket)
+{
+	return s->spec.self || bucket + 1 == s->buckets ||
+	       (uint64_t)(bucket + 1) * (s->spec.n - 1) > s->buckets;
+}
+
 static void sweep_fail(struct sweep *s, const struct wl_error *err)
 {
 	pthread_mutex_lock(&s->lock);
@@ -127,6 +134,8 @@ static void sweep_task(struct sweep *s, size_t task)
 	struct wl_made made;
 	struct matrix *m;
 
+	if (!bucket_is_possible(s, bucket))
+		return;
 	spec.kind = s->kind[kind];
 	m = wl_of_skewness(&spec, bucket, s->buckets, index, &made, &err);
 	if (!m) {
@@ -203,7 +212,7 @@ static bool sweep_report(const struct sweep *s, bool json, double seconds)
 		"\"highest\": %.6f, \"attempts\": %.2f, \"nudged\": %u}";
 	uint64_t checksum = 0xcbf29ce484222325ULL;
 	size_t all = 0, nudged_all = 0, task = 0;
-	unsigned int k, b, i;
+	unsigned int k, b, i, any = 0;
 	bool right = true;
 
 	if (json)
@@ -217,6 +226,10 @@ static bool sweep_report(const struct sweep *s, bool json, double seconds)
 			unsigned int count = 0, attempts = 0, nudged = 0;
 			double lowest = 2, highest = -1;
 
+			if (!bucket_is_possible(s, b)) {
+				task += s->per;
+				continue;
+			}
 			for (i = 0; i < s->per; i++, task++) {
 				const struct outcome *o = &s->outcome[task];
 
@@ -230,7 +243,7 @@ static bool sweep_report(const struct sweep *s, bool json, double seconds)
 			right &= count == s->per;
 			all += count;
 			nudged_all += nudged;
-			printf(json ? json_row : text_row, json && k + b ? ",\n" : "",
+			printf(json ? json_row : text_row, json && any++ ? ",\n" : "",
 			       wl_kind_name(s->kind[k]), (double)b / s->buckets,
 			       (b + 1.0) / s->buckets, count, lowest, highest,
 			       (double)attempts / s->per, nudged);

@@ -9,7 +9,8 @@
 
 #include "rng.h"
 
-#if FLT_EVAL_METHOD != 0
+/* 16: processors that compute with 16 bits too; doubles are doubles there. */
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16
 #error "doubles must be computed as doubles: compile with SSE2"
 #endif
 

@@ -461,6 +461,58 @@ static void nudging(void)
 	end("moving bytes towards a skewness keeps sums and fails where it must");
 }
 
+/* Damaged files: whatever the reader says, it stays within them, and what it
+ * takes for a matrix is one.  The sanitizers watch.
+ */
+static void mutations(void)
+{
+	static const char binary[] = "SHFLMTX1\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
+				     "\2\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4\0\0\0\0\0\0";
+	static const char csv[] = "# two\n1, 2\r\n\n3,4\n";
+	static const char trace[] = "op,from,to,bytes\n1,a,b,7\n1,b,a,8\n";
+	static const struct {
+		const char *data;
+		size_t size;
+	} seeds[] = {
+		/* The string's own end is the last byte. */
+		{ binary, sizeof(binary) }, { csv, sizeof(csv) - 1 }, { trace, sizeof(trace) - 1 },
+	};
+	static const char likely[] = ",\n#\r 0-9a\t\377";
+	unsigned int round, i, taken = 0, refusals = 0;
+	struct wl_rng r;
+
+	begin();
+	wl_rng_init(&r, 11);
+	for (round = 0; round < 30000; round++) {
+		unsigned int which = round % 3, changes = wl_rng_below(&r, 4);
+		size_t size = seeds[which].size;
+		struct wl_error err = { "" };
+		struct matrix *m;
+		char *data;
+
+		if (wl_rng_below(&r, 4) == 0)
+			size = wl_rng_below(&r, size + 1);
+		/* As large as it is, so that one byte too far is noticed. */
+		data = malloc(size ? size : 1);
+		memcpy(data, seeds[which].data, size);
+		for (i = 0; i < changes && size; i++)
+			data[wl_rng_below(&r, size)] = wl_rng_below(&r, 2) ?
+				likely[wl_rng_below(&r, sizeof(likely))] :
+				(char)wl_rng_below(&r, 256);
+		m = matrix_read_mem(data, size, wl_rng_below(&r, 8) ? NULL : "1", &err);
+		free(data);
+		taken += !!m;
+		refusals += !m;
+		expect(m || err.text[0], "round %u: refused without a reason", round);
+		expect(!m || (m->n >= 2 && m->n <= MATRIX_MAX_HOSTS), "round %u: hosts", round);
+		for (i = 0; m && i < m->n * m->n; i++)
+			expect(m->len[i] <= MATRIX_MAX_LEN, "round %u: length", round);
+		matrix_free(m);
+	}
+	expect(taken > 1000 && refusals > 1000, "%u taken, %u refused", taken, refusals);
+	end("damaged files");
+}
+
 static void refused(void)
 {
 	static const struct {
@@ -517,6 +569,7 @@ int main(void)
 	lognormal();
 	nudging();
 	refused();
+	mutations();
 	printf("1..%u\n", count);
 	return failures > 0;
 }
