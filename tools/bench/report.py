@@ -38,13 +38,20 @@ def parse(path):
             key = (values["case"], int(values["hosts"]), int(values["mtu"]))
             runs = found.setdefault(key, {}).setdefault(values["transport"], {})
             # A failed run is announced twice: by the program and by the script.
-            if "slowdown" in values or int(values["run"]) not in runs:
+            if "slowdown" in values or "p99_ns" in values or int(values["run"]) not in runs:
                 runs[int(values["run"])] = values
     return found
 
 
+GRANT_DELAY = "qdisc-grant-delay"
+GRANT_DELAY_GOAL = 0.2     # of the p99 without the qdisc
+
+
 def metrics(run):
     """The figures of one good run: metric -> (unit, value)."""
+    if run["case"] == GRANT_DELAY:
+        return {"p99_grant_delay": ("ns", run["p99_ns"]), "p50_grant_delay": ("ns", run["p50_ns"]),
+                "max_grant_delay": ("ns", run["max_ns"]), "grants_lost": ("packets", run["lost"])}
     payload = (run["data_bytes"] + run["control_bytes"]) or 1
     out = {
         "slowdown": ("1", run["slowdown"]),
@@ -125,6 +132,31 @@ def make_rows(found):
                      if (r["case"], r["hosts"], r["mtu"]) == key
                      and r["transport"] == best["transport"]]
     return keys, rows
+
+
+def grant_delay(found, keys, rows):
+    """Take the case with its own metric out of the tables; add its ratio to the rows."""
+    text = []
+    for key in [k for k in keys if k[0] == GRANT_DELAY]:
+        keys.remove(key)
+        runs = found[key]
+        ratios = [r["p99_ns"] / runs["shuffle-noqdisc"][n]["p99_ns"]
+                  for n, r in runs.get("shuffle", {}).items()
+                  if r.get("ok") == 1 and runs.get("shuffle-noqdisc", {}).get(n, {}).get("ok") == 1]
+        if not ratios:
+            text.append(f"{GRANT_DELAY}: FAILED")
+            continue
+        mid = statistics.median(ratios)
+        rows.append({"case": key[0], "hosts": key[1], "mtu": key[2], "lane": LANE,
+                     "transport": "shuffle", "metric": "p99_grant_delay_ratio", "unit": "1",
+                     "runs": len(ratios), "median": round(mid, 6), "min": round(min(ratios), 6),
+                     "max": round(max(ratios), 6), "goal": GRANT_DELAY_GOAL})
+        with_, without = (median(rows, key, t, "p99_grant_delay")
+                          for t in ("shuffle", "shuffle-noqdisc"))
+        text.append(f"{key[0]}, {key[1]} hosts, MTU {key[2]}: p99 {with_:.0f} ns with the qdisc, "
+                    f"{without:.0f} ns without; ratio {mid:.3f}, goal {GRANT_DELAY_GOAL}: "
+                    + ("reached" if mid <= GRANT_DELAY_GOAL else "MISSED"))
+    return text
 
 
 def number(value, digits=3):
@@ -251,11 +283,13 @@ def main():
     if not found:
         sys.exit("report.py: no results")
     keys, rows = make_rows(found)
+    extra = grant_delay(found, keys, rows)
     folder = sys.argv[2]
     with open(f"{folder}/report.json", "w", encoding="utf-8") as f:
         f.write("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
     with open(f"{folder}/report.txt", "w", encoding="utf-8") as f:
-        f.write(make_text(found, keys, rows))
+        f.write((make_text(found, keys, rows) if keys else "")
+                + ("\n" + "\n".join(extra) + "\n" if extra else ""))
     with open(f"{folder}/report.svg", "w", encoding="utf-8") as f:
         f.write(make_svg(keys, rows))
 

@@ -53,6 +53,7 @@ progress()
 		printf '%s mtu=%s\n' "$line" "$mtu" >>"$raw"
 		v=()
 		for w in ${line#BENCH }; do v[${w%%=*}]=${w#*=}; done
+		[ -z "${v[p99_ns]-}" ] || v[slowdown]="p99 ${v[p99_ns]} ns"
 		[ "${v[ok]}" = 1 ] || v[slowdown]=FAILED
 		printf '   %s, %d hosts, MTU %d, run %d: %-13s %s\n' "${v[case]}" "${v[hosts]}" \
 			"$mtu" "${v[run]}" "${v[transport]}" "${v[slowdown]}"
@@ -62,6 +63,8 @@ progress()
 mkdir -p "$out"
 make -s -C tools/lib OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
+make -s -C tools/shufflectl OUT="$root/build/tools" UAPI="$root/uapi"
+make -s -C selftests/net/shuffle OUT="$root/build/tools" UAPI="$root/uapi"
 
 raw=$out/raw.txt
 rm -f "$out"/report.*
@@ -88,6 +91,20 @@ for rack in "${racks[@]}"; do
 		status=1
 	fi
 done
+if [[ qdisc-grant-delay =~ $regex ]]; then
+	any=1 mtu=1500
+	note "8 hosts, MTU $mtu: qdisc-grant-delay, $runs runs"
+	set +e
+	selftests/vm/run.sh uml-time -p 'link_mbps=25000 rtt_ns=4000' -t 3600 -m 3000 \
+		-o "$root/$out/vm" "$here/qdisc.sh" 8 $mtu "$runs" |
+		progress
+	vm=${PIPESTATUS[0]}
+	set -e
+	if [ "$vm" != 0 ]; then
+		note "the virtual machine ended with status $vm ($out/vm/console.log)"
+		status=1
+	fi
+fi
 [ "$any" = 1 ] || die "no case matches '$regex'"
 
 python3 "$here/report.py" "$raw" "$out" || die "nothing was measured"

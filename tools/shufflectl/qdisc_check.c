@@ -35,11 +35,9 @@ static const char *name_of(const struct tc_node *n)
 	return buf;
 }
 
-static struct nlattr *option(const struct tc_node *n, unsigned int skip, int type)
+static struct nlattr *option(const struct tc_node *n, int type)
 {
-	if (n->options_len <= skip)
-		return NULL;
-	return nla_find((struct nlattr *)((char *)n->options + skip), n->options_len - skip, type);
+	return n->options ? nla_find(n->options, n->options_len, type) : NULL;
 }
 
 /* Bands in which data and control packets wait: [0] by priority 0, [1] by priority
@@ -59,8 +57,8 @@ static int bands_of(const struct tc_node *n, int band[2])
 		return q->bands;
 	}
 	if (!strcmp(n->kind, "ets")) {
-		struct nlattr *map = option(n, 0, TCA_ETS_PRIOMAP);
-		struct nlattr *strict = option(n, 0, TCA_ETS_NSTRICT);
+		struct nlattr *map = option(n, TCA_ETS_PRIOMAP);
+		struct nlattr *strict = option(n, TCA_ETS_NSTRICT);
 		struct nlattr *a;
 		int i = 0, rem;
 
@@ -200,7 +198,7 @@ static void check_wrapper(struct nl_sock *sk, const struct tc_tree *t, const str
 	unsigned int i;
 
 	v->queues = true;
-	if (!strcmp(n->kind, "netem") && option(n, sizeof(struct tc_netem_qopt), TCA_NETEM_RATE)) {
+	if (tc_netem_has_rate(n)) {
 		why(v, "the rate of %s is one queue", name_of(n));
 		return;
 	}
@@ -238,7 +236,7 @@ static void check_node(struct nl_sock *sk, const struct tc_tree *t, const struct
 		check_wrapper(sk, t, n, match, v, depth);
 	} else if (!strcmp(n->kind, "fq")) {
 		v->queues = true;
-		if (option(n, 0, FQ_PRIOMAP)) {
+		if (option(n, FQ_PRIOMAP)) {
 			why(v, "%s shares by weight: control packets wait for data", name_of(n));
 		} else {
 			v->local = QDISC_FIRST_YES;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Qdiscs that were there: which can be put somewhere else or back, and how. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <linux/netlink.h>
+#include <netlink/attr.h>
 
 #include "qdisc.h"
+#include "shufflectl.h"
 
 /* Kinds whose dump is a whole description.  Not red, choke, gred, sfb: tables
  * that they want are not in the dump; not htb, hfsc, drr, qfq, cbs, taprio: they
@@ -36,7 +40,7 @@ static const char *node_refused(const struct tc_node *n)
 	else if (n->odd)
 		snprintf(why, sizeof(why), "qdisc %s with a size table or shared filters", n->kind);
 	else if (n->filters)
-		snprintf(why, sizeof(why), "qdisc %s with %u filters", n->kind, n->filters);
+		snprintf(why, sizeof(why), "qdisc %s with filters", n->kind);
 	else if (!strcmp(n->kind, "netem") && n->options_len >= sizeof(*ne) && ne->jitter)
 		snprintf(why, sizeof(why), "qdisc netem with a jitter whose distribution is not known");
 	else
@@ -71,6 +75,28 @@ const char *qdisc_copy_refused(const struct tc_tree *t, const struct tc_node *to
 	return NULL;
 }
 
+/* A dump of codel's times is rounded down from units of 1.024 us, and what is sent is
+ * rounded down once more: a microsecond more gives the same units again.
+ */
+static void round_up_codel(const struct tc_node *n, void *options)
+{
+	bool fq = !strcmp(n->kind, "fq_codel");
+	struct nlattr *a;
+	int rem;
+
+	if (!fq && strcmp(n->kind, "codel"))
+		return;
+	nla_for_each_attr(a, options, (int)n->options_len, rem) {
+		int type = nla_type(a);
+
+		if (nla_len(a) == sizeof(uint32_t) &&
+		    (type == (fq ? TCA_FQ_CODEL_TARGET : TCA_CODEL_TARGET) ||
+		     type == (fq ? TCA_FQ_CODEL_INTERVAL : TCA_CODEL_INTERVAL) ||
+		     type == (fq ? TCA_FQ_CODEL_CE_THRESHOLD : TCA_CODEL_CE_THRESHOLD)))
+			++*(uint32_t *)nla_data(a);
+	}
+}
+
 /**
  * qdisc_copy_put() - create a qdisc as it was, and those below it
  * @sk: rtnetlink socket
@@ -86,12 +112,22 @@ int qdisc_copy_put(struct nl_sock *sk, const struct tc_tree *t, const struct tc_
 	/* what pfifo_fast and mq dump is not what they take */
 	bool bare = !strcmp(top->kind, "pfifo_fast") || !strcmp(top->kind, "mq") ||
 		    !strcmp(top->kind, "noqueue");
+	uint8_t *options = NULL;
 	unsigned int i;
 	int err;
 
-	err = tc_qdisc_put(sk, t->ifindex, parent, top->handle, top->kind,
-			   bare ? NULL : top->options, bare ? 0 : top->options_len,
-			   NLM_F_CREATE | NLM_F_REPLACE);
+	if (!bare && top->options) {
+		options = malloc(top->options_len + 1);
+		if (!options) {
+			ctl_error("out of memory");
+			return -ENOMEM;
+		}
+		memcpy(options, top->options, top->options_len);
+		round_up_codel(top, options);
+	}
+	err = tc_qdisc_put(sk, t->ifindex, parent, top->handle, top->kind, options,
+			   options ? top->options_len : 0, NLM_F_CREATE | NLM_F_REPLACE);
+	free(options);
 	for (i = 0; i < t->n && !err; i++) {
 		const struct tc_node *n = &t->node[i];
 

@@ -223,15 +223,6 @@ static int refuse(const struct qdisc_dev *dev, const char *what)
 	return CTL_REFUSED;
 }
 
-static bool netem_has_rate(const struct tc_node *n)
-{
-	unsigned int skip = sizeof(struct tc_netem_qopt);
-
-	return n->options_len > skip &&
-	       nla_find((struct nlattr *)((char *)n->options + skip), n->options_len - skip,
-			TCA_NETEM_RATE);
-}
-
 /* Where the bands go, and whether anything would get lost there. */
 static int place(struct plan *p, bool force)
 {
@@ -243,7 +234,7 @@ static int place(struct plan *p, bool force)
 	while (n && n->handle && (!strcmp(n->kind, "tbf") || !strcmp(n->kind, "netem"))) {
 		if (!strcmp(n->kind, "tbf"))
 			tbf = true;
-		else if (netem_has_rate(n))
+		else if (tc_netem_has_rate(n))
 			netem_rate = true;
 		at = n->handle | 1;
 		n = tc_child(p->st.former, at);

@@ -256,6 +256,29 @@ bool tc_is_below(const struct tc_tree *t, const struct tc_node *n, const struct 
 }
 
 /**
+ * tc_netem_has_rate() - a netem that holds packets to a rate, in one queue
+ * @n: qdisc
+ *
+ * Return: true if it is one.
+ */
+bool tc_netem_has_rate(const struct tc_node *n)
+{
+	unsigned int skip = NLA_ALIGN(sizeof(struct tc_netem_qopt));
+	struct tc_netem_rate *rate;
+	struct nlattr *a;
+
+	if (strcmp(n->kind, "netem") || n->options_len <= skip)
+		return false;
+	/* a dump has the attribute in any case */
+	a = nla_find((struct nlattr *)((char *)n->options + skip), n->options_len - skip,
+		     TCA_NETEM_RATE);
+	if (!a || nla_len(a) < (int)sizeof(*rate))
+		return false;
+	rate = nla_data(a);
+	return rate->rate;
+}
+
+/**
  * tc_qdisc_put() - create, replace or change a qdisc
  * @sk: rtnetlink socket
  * @ifindex: device

@@ -82,6 +82,7 @@ const struct tc_node *tc_child(const struct tc_tree *t, uint32_t parent);
 const struct tc_node *tc_find(const struct tc_tree *t, uint32_t handle);
 bool tc_is_below(const struct tc_tree *t, const struct tc_node *n, const struct tc_node *top);
 
+bool tc_netem_has_rate(const struct tc_node *n);
 int tc_qdisc_put(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t handle,
 		 const char *kind, const void *options, unsigned int len, int flags);
 int tc_qdisc_del(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t handle);

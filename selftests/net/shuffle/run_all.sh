@@ -20,6 +20,8 @@
 . "$here/cases_net.sh"
 # shellcheck source=cases_life.sh
 . "$here/cases_life.sh"
+# shellcheck source=cases_qdisc.sh
+. "$here/cases_qdisc.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
 
@@ -31,5 +33,6 @@ setup_all
 data_cases
 net_cases
 life_cases
+qdisc_cases
 [ -z "${RACE_SECONDS-}" ] || race_cases
 finish_all
