@@ -20,8 +20,9 @@ n=0 failed=0 begin=$SECONDS
 [ "$(id -u)" = 0 ] || die "this needs root (chroot, mount)"
 debian_root || exit 1
 
-rm -rf "$work"/{build,system,system.work,system.root,v1,v2,vm-*} "$work"/*.log
-mkdir -p "$work"/{build,v1,v2}
+rm -rf "$work"/{build,builder,builder.work,sources,system,system.work,vm-*}
+mkdir -p "$work/build"
+"$here/copy-sources.sh" "$work/sources" || exit 1
 kernels="$(debian_abi 6.12) $(debian_abi 6.1)"
 v1=$(cd "$SHUFFLE_ROOT" && dpkg-parsechangelog -S Version)
 v2=$v1.1
@@ -60,7 +61,8 @@ build()
 	local dir=$work/build/$1
 	local copy=$dir/shuffle-$1
 
-	"$here/copy-sources.sh" "$copy" || return 1
+	mkdir -p "$dir"
+	cp -a "$work/sources" "$copy" || return 1
 	sed -i "1s/(.*)/($1)/" "$copy/debian/changelog"
 	echo "MODULE_VERSION(\"$1\");" >>"$copy/net/shuffle/main.c"
 	builder sh -c "cd /build/$1/shuffle-$1 && DEB_BUILD_OPTIONS='noautodbgsym parallel=2' dpkg-buildpackage -us -uc" ||
@@ -185,7 +187,7 @@ t "remove: nothing of DKMS is left" remove_packages
 t "purge" purge_packages
 t "nothing is left" nothing_left
 echo "1..$n"
-rm -rf "$work"/{system,system.work,builder,builder.work}
+rm -rf "$work"/{sources,system,system.work,builder,builder.work}
 echo
 echo "took $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
 echo "$((n - failed)) passed, $failed failed, 0 skipped"
