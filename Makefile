@@ -4,7 +4,7 @@
 
 KERNEL	?= 6.12
 FILES	?=
-CASE	?= .
+CASE	?=
 PREFIX	?= /usr/local
 DESTDIR	?=
 

@@ -32,7 +32,9 @@ const struct matrix *bench_matrix;
 const char *bench_case = "?";
 unsigned int bench_hosts;
 
-static unsigned int port_index[BENCH_MAX_HOSTS], host_index[BENCH_MAX_HOSTS];
+/* the ports of all hosts, then the trunks' ends */
+static unsigned int port_index[2 * BENCH_MAX_HOSTS], port_count;
+static unsigned int host_index[BENCH_MAX_HOSTS];
 static int host_nl[BENCH_MAX_HOSTS];
 static int root_nl = -1;
 static pid_t sampler;
@@ -155,6 +157,16 @@ void bench_queues_open(bool with_hosts)
 		if (!port_index[i])
 			bench_die("no port %s: run rack.sh up first", name);
 	}
+	port_count = bench_hosts;
+	for (i = 0; i < bench_opt.racks && bench_opt.racks > 1; i++) {
+		snprintf(name, sizeof(name), "t%u", i);
+		port_index[port_count++] = if_nametoindex(name);
+		snprintf(name, sizeof(name), "c%u", i);
+		port_index[port_count++] = if_nametoindex(name);
+		if (!port_index[port_count - 1])
+			bench_die("no trunk %s: run rack.sh up racks=%u first", name,
+				  bench_opt.racks);
+	}
 	for (i = 0; i < bench_hosts && with_hosts; i++) {
 		bench_enter(i);
 		host_nl[i] = open_netlink();
@@ -255,11 +267,19 @@ void bench_queues_read(struct bench_queues *q)
 		q->sent_packets = read_packets();
 		return;
 	}
-	for (i = 0; i < bench_hosts; i++) {
-		read_queue(root_nl, port_index[i], HANDLE_CONTROL, &q->port_control);
-		read_queue(root_nl, port_index[i], HANDLE_DATA, &q->port_data);
-		if (!host_index[i])
-			continue;
+	for (i = 0; i < port_count; i++) {
+		struct bench_queue control = { 0 }, data = { 0 };
+
+		read_queue(root_nl, port_index[i], HANDLE_CONTROL, &control);
+		read_queue(root_nl, port_index[i], HANDLE_DATA, &data);
+		q->port_control.drops += control.drops;
+		q->port_data.drops += data.drops;
+		if (i >= bench_hosts)
+			continue;	/* bytes are counted where they arrive */
+		q->port_control.bytes += control.bytes;
+		q->port_data.bytes += data.bytes;
+	}
+	for (i = 0; i < bench_hosts && host_index[i]; i++) {
 		read_queue(host_nl[i], host_index[i], HANDLE_CONTROL, &q->host_control);
 		read_queue(host_nl[i], host_index[i], HANDLE_DATA, &q->host_data);
 	}
@@ -289,7 +309,7 @@ static void sample(int64_t interval_ns)
 		bench_sleep_until(next);
 		if (!bench->sampling)
 			continue;
-		for (i = 0; i < bench_hosts; i++) {
+		for (i = 0; i < port_count; i++) {
 			struct bench_queue q = { 0 };
 
 			read_queue(root_nl, port_index[i], HANDLE_DATA, &q);
@@ -321,11 +341,11 @@ void bench_sampler_stop(void)
 	}
 }
 
-int bench_report(const char *transport, unsigned int run, double rate_bps, double rtt_ns,
-		 const struct bench_queues *before, const struct bench_queues *after,
-		 const char *extra)
+int bench_report(unsigned int run, const struct bench_queues *before,
+		 const struct bench_queues *after, const char *extra)
 {
-	double bound = matrix_bound_ns(bench_matrix, rate_bps, rtt_ns);
+	const char *transport = bench_opt.transport;
+	double bound = bench_bound_ns(run);
 	int64_t last = 0, done = 0, late = 0;
 	uint64_t sent = 0, retrans = 0;
 	unsigned int i, failed = 0;

@@ -25,6 +25,7 @@ struct bench_host {
 	uint64_t rx_bytes;
 	uint64_t sent_bytes;	/* TCP payload, with retransmissions */
 	uint64_t retrans_bytes;
+	volatile uint64_t flow_bytes;	/* received of the TCP flow beside, since ever */
 	int error;		/* errno, 0 for success */
 	char why[96];
 };
@@ -32,7 +33,9 @@ struct bench_host {
 struct bench_shared {
 	pthread_barrier_t barrier;
 	int64_t start_ns;	/* common start of the next round */
+	unsigned int run;	/* number of the next round */
 	volatile int sampling;
+	volatile int64_t flow_until_ns;	/* the TCP flows beside may send */
 	uint64_t peak_queue;	/* bytes, the fullest band 1 of any port */
 	unsigned int peak_port;
 	struct bench_host host[];
@@ -83,8 +86,9 @@ void bench_sampler_start(int64_t interval_ns);
 void bench_sampler_stop(void);
 
 /* The options that all programs have. */
-#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:u"
-#define BENCH_USAGE	"[-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-j NS] [-s NS] [-R BPS] [-T NS] [-u]"
+#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:ua:x:k:P:Fp:"
+#define BENCH_USAGE	"[-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-j NS] [-s NS] [-R BPS] [-T NS] [-u]" \
+	" [-a NS] [-x MATRIX] [-k RACKS:PERCENT] [-P NS:BYTES] [-F] [-p PORT]"
 
 struct bench_options {
 	const char *transport;
@@ -95,6 +99,13 @@ struct bench_options {
 	 * received data is copied to the program and not looked at.
 	 */
 	bool unshaped;
+	int64_t start_ns;	/* of the first measured round; 0: when all are ready */
+	const struct matrix *beside;	/* what else the network has to carry, or NULL */
+	unsigned int racks, core_percent;
+	int64_t stop_ns;	/* members stop for so long on average; 0: never */
+	unsigned int burst_bytes;	/* what an idle link sends at once */
+	bool flows;		/* a TCP flow from each host to the next */
+	unsigned int port;	/* 0: the program's own */
 };
 
 /* What a host does in a round: before the start, from the start, after the end. */
@@ -115,9 +126,21 @@ void bench_fork(void (*host)(void));
 void bench_host_rounds(const struct bench_steps *steps);
 int bench_rounds(const char *(*extra)(void));
 
+/* Members that stop and go in every measured round (stopgo.c). */
+void bench_stop_start(void);
+void bench_stop_end(void);
+double bench_stop_bound(unsigned int run, double bits_per_s);
+
+/* TCP flows beside what is measured (flows.c). */
+void bench_flows_start(void);
+void bench_flows_end(void);
+uint64_t bench_flows_bytes(void);
+
+/* Nobody can be faster than this in a run of that number (bound.c). */
+double bench_bound_ns(unsigned int run);
+
 /* Print the result of a round; extra is appended.  Returns 0 if all is well. */
-int bench_report(const char *transport, unsigned int run, double rate_bps, double rtt_ns,
-		 const struct bench_queues *before, const struct bench_queues *after,
-		 const char *extra);
+int bench_report(unsigned int run, const struct bench_queues *before,
+		 const struct bench_queues *after, const char *extra);
 
 #endif /* BENCH_H */

@@ -3,15 +3,21 @@
 #
 # What run.sh runs inside the kernel: all cases and transports on one rack.
 #
-# usage: guest.sh HOSTS MTU RUNS CASE...
+# usage: guest.sh HOSTS MTU RUNS RACK FILE
+#   RACK   its options, name=value joined by commas (see the table "cases")
+#   FILE   lines: CASE MATRIX OPTIONS TRANSPORT...
 set -euo pipefail
 
-hosts=$1 mtu=$2 runs=$3
-shift 3
+hosts=$1 mtu=$2 runs=$3 file=$5
 here=tools/bench
 bin=build/tools
-read -ra ways <<<"${BENCH_WAYS:-shuffle tcp-all}"
 params=/sys/module/shuffle/parameters
+declare -A rack
+for word in ${4//,/ }; do rack[${word%%=*}]=${word#*=}; done
+rtt_ns=$((rack[rtt] * 1000))
+# bytes that a link carries in one round trip
+rtt_bytes=$((rack[rate] * rtt_ns / 8))
+buffer=$((20 * rtt_bytes > 1000000 ? 20 * rtt_bytes : 1000000))
 
 # tell LINK_MBPS RTT_NS - what the module takes for granted; 0: finds out
 tell()
@@ -21,89 +27,194 @@ tell()
 }
 
 # As good as TCP gets: no buffer is ever the limit, connections stay warm.
-# shellcheck disable=SC2086 # RACK: parameters of rack.sh, words
-$here/rack.sh up "$hosts" rate=25gbit mtu="$mtu" ${RACK-}
-$here/rack.sh check "$hosts"
+[ "${rack[nic]}" = 0 ] || insmod "$BENCH_MODULES/sch_plug.ko"
+$here/rack.sh up "$hosts" rate="${rack[rate]}gbit" mtu="$mtu" buffer="$buffer" \
+	delay="$((rack[rtt] / 2))us" loss="${rack[loss]}" racks="${rack[racks]}" \
+	core="${rack[core]}" nic="${rack[nic]}" prio="${rack[prio]}"
+[ "${rack[loss]}" != 0 ] || $here/rack.sh check "$hosts"
 sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
 for ((h = 0; h < hosts; h++)); do
 	ip netns exec "h$h" sysctl -q -w \
-		net.ipv4.tcp_wmem='4096 4194304 33554432' \
-		net.ipv4.tcp_rmem='4096 4194304 33554432' \
 		net.ipv4.tcp_slow_start_after_idle=0 \
 		net.ipv4.tcp_no_metrics_save=1 \
 		net.ipv4.tcp_max_syn_backlog=65536 \
 		net.core.somaxconn=65536
 done
 
-# host_queue fq|fifo - what waits in a host for its own link.  Several TCP
+each_host()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do ip netns exec "h$h" "$@"; done
+}
+
+# tcp_buffers BYTES - most that a connection may hold in each direction
+tcp_buffers()
+{
+	[ "$1" != "$tcp_bytes" ] || return 0
+	tcp_bytes=$1
+	each_host sysctl -q -w "net.ipv4.tcp_wmem=4096 $((tcp_bytes / 8)) $tcp_bytes" \
+		"net.ipv4.tcp_rmem=4096 $((tcp_bytes / 8)) $tcp_bytes"
+}
+
+# host_queue QDISC... - what waits in a host for its own link.  Several TCP
 # connections share a link far better with fq (each in turn, paced, ACKs not
 # behind data), but where all hosts send in the same order a FIFO happens to be a
 # perfect rotation: both are measured.
 host_queue()
 {
-	local h kind=$1
+	local h
 
-	case $kind in
-	"$queue") return ;;
-	fq) set -- fq limit 100000 flow_limit 50000 buckets 4096 ;;
-	fifo) set -- bfifo limit 64000000 ;;
-	esac
-	queue=$kind
+	[ "${rack[nic]}" = 0 ] || return 0	# it can be stopped, no other can
 	for ((h = 0; h < hosts; h++)); do
 		tc -n "h$h" qdisc del dev eth0 parent 3:2 handle 11:
 		tc -n "h$h" qdisc add dev eth0 parent 3:2 handle 11: "$@"
 	done
 }
 
-# measure CASE RUN TRANSPORT
+port_queue()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do
+		tc qdisc del dev "p$h" parent 3:2 handle 11:
+		tc qdisc add dev "p$h" parent 3:2 handle 11: "$@"
+	done
+}
+
+offload()
+{
+	local h
+
+	each_host ethtool -K eth0 tso "$1" gso "$1" gro "$1"
+	for ((h = 0; h < hosts; h++)); do ethtool -K "p$h" tso "$1" gso "$1" gro "$1"; done
+}
+
+# world fq|fifo|dctcp|nogso - what the hosts and ports are like
+world()
+{
+	[ "$1" != "$world" ] || return 0
+	case $world in
+	dctcp)
+		port_queue bfifo limit "$buffer"
+		each_host sysctl -q -w net.ipv4.tcp_congestion_control=cubic net.ipv4.tcp_ecn=2
+		;;
+	nogso) offload on ;;
+	esac
+	world=$1
+	case $world in
+	fq) host_queue fq limit 100000 flow_limit 50000 buckets 4096 ;;
+	fifo) host_queue bfifo limit 64000000 ;;
+	dctcp)
+		host_queue fq limit 100000 flow_limit 50000 buckets 4096
+		if [ ! -e /sys/module/tcp_dctcp ]; then
+			insmod "$BENCH_MODULES/tcp_dctcp.ko"
+			sysctl -q -w net.ipv4.tcp_allowed_congestion_control='reno cubic dctcp'
+		fi
+		each_host sysctl -q -w net.ipv4.tcp_congestion_control=dctcp net.ipv4.tcp_ecn=1
+		# One queue that marks what has waited for five round trips, and
+		# never drops before it is full.
+		port_queue fq_codel flows 1 limit 100000 memory_limit $((4 * buffer)) \
+			ce_threshold $((5 * rack[rtt]))us target 1s interval 10s
+		;;
+	nogso)
+		host_queue fq limit 100000 flow_limit 50000 buckets 4096
+		offload off
+		;;
+	esac
+}
+
+# matrix_of NAME RUN - its file.  Every run has its own skewed matrix, the same for
+# all transports.
+matrix_of()
+{
+	local path=/tmp/$1.$2
+
+	[ -s "$path" ] || $bin/shuffle-workload generate "$1" -n "$hosts" -S "$2" -o "$path"
+	echo "$path"
+}
+
+# bench PROGRAM CASE RUN TRANSPORT MATRIX [ARGS...] - one result
+bench()
+{
+	local prog=$1 c=$2 run=$3 way=$4
+
+	timeout 3000 "$bin/$prog" "${@:6}" -t "$way" -c "$c" -r "$run" -R "${rack[rate]}e9" \
+		-T "$rtt_ns" -k "${rack[racks]}:${rack[core]}" "$5" || {
+		echo "BENCH case=$c hosts=$hosts transport=$way run=$run ok=0"
+		return 1
+	}
+}
+
+# measure CASE MATRIX OPTIONS RUN TRANSPORT
 measure()
 {
-	local c=$1 run=$2 way=$3 cmd matrix
+	local c=$1 matrix small run=$4 way=$5 prog bytes at
+	local -a args=()
+	local -A opt
 
-	# Every run has its own skewed matrix, the same for all transports.
-	matrix=/tmp/$c.$run
-	[ -s "$matrix" ] || $bin/shuffle-workload generate "$c" -n "$hosts" -S "$run" -o "$matrix"
-	case $c/$way in
+	for word in ${3//,/ }; do opt[${word%%=*}]=${word#*=}; done
+	matrix=$(matrix_of "$2" "$run")
+	bytes=$(awk -F, '!/^#/ { for (i = 1; i <= NF; i++) n += $i } END { printf "%.0f", n }' "$matrix")
+	case $2/$way in
 	incast*/tcp-rotation)
 		return 0	# the same as all at once
 		;;
-	*/shuffle)
-		tell 25000 4000
-		cmd=(shuffle_bench -v)
-		;;
-	*/shuffle-auto)
+	*/shuffle | */shuffle-auto)
+		prog=shuffle_bench
+		args=(-v)
+		# What the hosts hold together must fit into memory.
+		[ "$bytes" -lt 4000000000 ] || args+=(-b $((4000000000 / hosts / 2)))
 		tell 0 0
-		cmd=(shuffle_bench -v)
+		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
+		echo "${opt[overcommit]}" >$params/overcommit
 		;;
 	*/tcp-*)
-		cmd=(tcp_bench -m "${mode#tcp-}")
+		prog=tcp_bench
+		args=(-m "$(sed 's/^tcp-//;s/-.*//' <<<"$way")")
+		if [ "$bytes" -lt 4000000000 ]; then
+			tcp_buffers 33554432
+		else
+			tcp_buffers $((2000000000 / hosts / hosts))
+		fi
 		;;
 	*)
 		echo "unknown transport $way"
 		exit 2
 		;;
 	esac
-	timeout 300 "$bin/${cmd[0]}" "${cmd[@]:1}" -t "$way" -c "$c" -r "$run" "$matrix" || {
-		status=1
-		echo "BENCH case=$c hosts=$hosts transport=$way run=$run ok=0"
-	}
+	[ "${opt[stop]}" = 0 ] || args+=(-P "$((opt[stop] * rtt_ns)):$((mtu + 100))")
+	[ "${opt[flows]}" = 0 ] || args+=(-F)
+	if [ -z "${opt[beside]}" ]; then
+		bench "$prog" "$c" "$run" "$way" "$matrix" "${args[@]}" || status=1
+		return 0
+	fi
+	# The small one alone; then both, started so that they meet.
+	small=$(matrix_of "${opt[beside]}" "$run")
+	bench "$prog" "$c+alone" "$run" "$way" "$small" "${args[@]}" || status=1
+	at=$(awk '{ printf "%d", ($1 + 30) * 1e9 }' /proc/uptime)
+	bench "$prog" "$c+small" "$run" "$way" "$small" "${args[@]}" -p 6018 -s 0 \
+		-a $((at + bytes * 4 / hosts / rack[rate])) &
+	bench "$prog" "$c" "$run" "$way" "$matrix" "${args[@]}" -x "$small" -a "$at" || status=1
+	wait $! || status=1
 }
 
-status=0 queue=''
+status=0 world=fq tcp_bytes=0
+host_queue fq limit 100000 flow_limit 50000 buckets 4096
 for ((run = 1; run <= runs; run++)); do
-	for kind in fq fifo; do
-		for c in "$@"; do
-			for way in "${ways[@]}"; do
-				mode=${way%-fifo}
-				case $kind/$way in
-				fq/*-fifo) ;;
-				fq/* | fifo/*-fifo)
-					host_queue $kind
-					measure "$c" "$run" "$way"
-					;;
+	for w in fq fifo dctcp nogso; do
+		while read -r c matrix opts ways; do
+			for way in $ways; do
+				case $w/$way in
+				"$w/"*-"$w") ;;
+				fq/*-fifo | fq/*-dctcp | fq/*-nogso) continue ;;
+				fq/*) ;;
+				*) continue ;;
 				esac
+				world "$w"
+				measure "$c" "$matrix" "$opts" "$run" "$way" </dev/null
 			done
-		done
+		done <"$file"
 	done
 done
 exit $status

@@ -17,17 +17,30 @@
 # away from their sockets, and then neither TCP small queues nor anybody else
 # can tell how much waits in the host's own queue (on a real NIC they can).
 # For the same reason that queue is deep: a host does not drop what it sends
-# itself, it waits; the buffers of the ports are the scarce ones.  The small burst of tbf makes it
-# segment super-packets, so the queues hold real packets; the bands count their
-# own bytes because prio under tbf ignores the limit of tbf.  Band 0 takes
-# skb->priority 6 and 7 on a host, and DSCP CS6 and CS7 everywhere (crossing a
-# veth clears skb->priority).
+# itself, it waits; the buffers of the ports are the scarce ones.  The small burst
+# of tbf makes it segment super-packets, so the queues hold real packets; the bands
+# count their own bytes because prio under tbf ignores the limit of tbf.  Band 0
+# takes skb->priority 6 and 7 on a host, and DSCP CS6 and CS7 everywhere (crossing
+# a veth clears skb->priority).
+#
+# With racks=R each of R bridges has a part of the hosts, in order, and a trunk to
+# one more bridge, the core; a trunk has core= percent of what the hosts of a rack
+# have together, both ways.  A round trip through the core takes twice as long:
+#
+#   rack0 (bridge) t0 ---- c0 core (bridge) c1 ---- t1 rack1 (bridge)
+#
+# With nic=1 the NIC of a host is apart, and both ways can be stopped (sch_plug):
+# what arrives waits behind the link, at e0; what the host sends waits in front of
+# its link, in the bands of eth0, which are plugs then.
+#
+#   h0 eth0 ---- e0 nic0 (bridge) q0 ---- p0 rack (bridge)
 #
 # rate=none leaves all queues out: only the CPU limits such a rack.
 #
 # usage: rack.sh up HOSTS [rate=25gbit|none] [mtu=1500] [buffer=1000000]
 #                         [hostbuffer=64000000] [control=64000] [delay=2us]
-#                         [hostdelay=0] [family=4|6|46]
+#                         [hostdelay=0] [family=4|6|46] [loss=0] [prio=1]
+#                         [racks=1] [core=100] [nic=0]
 #        rack.sh down
 #        rack.sh check HOSTS        ping h0 -> others, prints the RTT
 #        rack.sh show HOSTS         tc -s of all band queues
@@ -43,22 +56,26 @@ addr4() { printf '10.18.%d.%d' $((($1 + 1) / 256)) $((($1 + 1) % 256)); }
 addr6() { printf 'fd18::%x' $(($1 + 1)); }
 mac() { printf '02:18:00:00:%02x:%02x' $((($1 + 1) / 256)) $((($1 + 1) % 256)); }
 
-# qdiscs DEV BUFFER DELAY QUEUE - commands for tc -batch; DELAY 0 for none, QUEUE
-# is the qdisc of band 1
+# qdiscs DEV RATE BUFFER DELAY BAND0 BAND1 - commands for tc -batch; DELAY is that
+# of netem, 0 for none, BAND0 and BAND1 are the bands' qdiscs
 qdiscs()
 {
-	local dev=$1 buf=$2 parent=root
+	local dev=$1 rate=$2 buf=$3 parent=root map='1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1'
 
 	[ "$rate" != none ] || return 0
-	if [ "$3" != 0 ]; then
-		echo "qdisc add dev $dev root handle 1: netem delay $3 limit 1000000"
+	if [ "$4" != 0 ]; then
+		echo "qdisc add dev $dev root handle 1: netem delay $4 limit 1000000"
 		parent='parent 1:1'
 	fi
+	[ "$prio" = 1 ] || map='1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'
 	cat <<-END
 	qdisc add dev $dev $parent handle 2: tbf rate $rate burst $burst limit $buf
-	qdisc add dev $dev parent 2:1 handle 3: prio bands 2 priomap 1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1
-	qdisc add dev $dev parent 3:1 handle 10: bfifo limit $control
-	qdisc add dev $dev parent 3:2 handle 11: $4
+	qdisc add dev $dev parent 2:1 handle 3: prio bands 2 priomap $map
+	qdisc add dev $dev parent 3:1 handle 10: $5
+	qdisc add dev $dev parent 3:2 handle 11: $6
+	END
+	[ "$prio" = 1 ] || return 0
+	cat <<-END
 	filter add dev $dev parent 3: protocol ip prio 1 u32 match ip tos 0xc0 0xc0 flowid 3:1
 	END
 	case $family in
@@ -66,9 +83,59 @@ qdiscs()
 	esac
 }
 
+# Bridges that know where everybody is: no flooding, no learning of 160 addresses.
+bridge_add()
+{
+	ip link add "$1" type bridge stp_state 0 mcast_snooping 0 forward_delay 0
+	ip link set "$1" mtu "$mtu"
+	sysctl -q -w "net.ipv6.conf.$1.disable_ipv6=1" 2>/dev/null || true
+	ip link set "$1" up
+}
+
+# port_add DEV PEER BRIDGE - for ip -batch
+port_add()
+{
+	echo "link add $1 mtu $mtu type veth peer name $2 mtu $mtu"
+	echo "link set $1 master $3 addrgenmode none"
+	echo "link set $1 up"
+}
+
+rack_of() { if [ "$racks" = 1 ]; then echo rack; else echo "rack$(($1 * racks / $2))"; fi; }
+
+core_up()
+{
+	local n=$1 r i trunk
+
+	# in Mb/s: larger numbers are too large for some awks
+	trunk=$(awk -v r="${rate%bit}" -v n="$n" -v k="$racks" -v c="$core" '
+		BEGIN { printf "%dmbit", r * (r ~ /g$/ ? 1e3 : 1) * n / k * c / 100 }')
+	bridge_add core
+	for ((r = 0; r < racks; r++)); do
+		port_add "t$r" "c$r" "rack$r"
+		echo "link set c$r master core addrgenmode none"
+		echo "link set c$r up"
+	done >"$tmp/trunks"
+	ip -batch "$tmp/trunks"
+	for ((r = 0; r < racks; r++)); do
+		qdiscs "t$r" "$trunk" $((4 * buffer)) 0 "bfifo limit $((4 * control))" "bfifo limit $((4 * buffer))"
+		qdiscs "c$r" "$trunk" $((4 * buffer)) "$delay" "bfifo limit $((4 * control))" "bfifo limit $((4 * buffer))"
+	done >"$tmp/trunk-qdiscs"
+	tc -batch "$tmp/trunk-qdiscs"
+	for ((i = 0; i < n; i++)); do
+		for ((r = 0; r < racks; r++)); do
+			if [ "rack$r" = "$(rack_of "$i" "$n")" ]; then
+				echo "fdb replace $(mac "$i") dev c$r master static"
+			else
+				echo "fdb replace $(mac "$i") dev t$r master static"
+			fi
+		done
+	done >"$tmp/trunk-fdb"
+	bridge -batch "$tmp/trunk-fdb"
+}
+
 rack_up()
 {
-	local n=$1 i j tmp
+	local n=$1 i j r near band0 band1
 
 	tmp=$(mktemp -d)
 	# shellcheck disable=SC2064 # the folder of now
@@ -81,23 +148,45 @@ rack_up()
 			net.ipv$i.neigh.default.gc_thresh1=1048576 2>/dev/null || true
 	done
 
-	ip link add rack type bridge stp_state 0 mcast_snooping 0 forward_delay 0
-	ip link set rack mtu "$mtu"
-	sysctl -q -w net.ipv6.conf.rack.disable_ipv6=1 2>/dev/null || true
-	ip link set rack up
+	for ((r = 0; r < racks; r++)); do
+		bridge_add "$(rack_of $((r * n / racks + (r * n % racks > 0))) "$n")"
+	done
 
 	for ((i = 0; i < n; i++)); do echo "netns add h$i"; done >"$tmp/netns"
 	ip -batch "$tmp/netns"
+	near=p
+	if [ "$nic" = 1 ]; then
+		near=e
+		for ((i = 0; i < n; i++)); do bridge_add "nic$i"; done
+	fi
 	for ((i = 0; i < n; i++)); do
-		echo "link add p$i mtu $mtu type veth peer name eth0 netns h$i mtu $mtu address $(mac "$i")"
-		echo "link set p$i master rack addrgenmode none"
-		echo "link set p$i up"
+		if [ "$nic" = 1 ]; then
+			port_add "p$i" "q$i" "$(rack_of "$i" "$n")"
+			echo "link set q$i master nic$i addrgenmode none"
+			echo "link set q$i up"
+		fi
+		echo "link add $near$i mtu $mtu type veth peer name eth0 netns h$i mtu $mtu address $(mac "$i")"
+		if [ "$nic" = 1 ]; then
+			echo "link set e$i master nic$i addrgenmode none"
+		else
+			echo "link set p$i master $(rack_of "$i" "$n") addrgenmode none"
+		fi
+		echo "link set $near$i up"
 	done >"$tmp/ports"
 	ip -batch "$tmp/ports"
-	for ((i = 0; i < n; i++)); do qdiscs "p$i" "$buffer" "$delay" "bfifo limit $buffer"; done >"$tmp/qdiscs"
+	lossy=$delay
+	[ "$loss" = 0 ] || lossy="$delay loss $loss%"
+	for ((i = 0; i < n; i++)); do
+		qdiscs "p$i" "$rate" "$buffer" "$lossy" "bfifo limit $control" "bfifo limit $buffer"
+		if [ "$nic" = 1 ]; then
+			echo "qdisc add dev e$i root handle 12: plug limit $hostbuffer"
+			echo "qdisc change dev e$i root handle 12: plug release_indefinite"
+		fi
+	done >"$tmp/qdiscs"
 	tc -batch "$tmp/qdiscs"
 	for ((i = 0; i < n; i++)); do echo "fdb replace $(mac "$i") dev p$i master static"; done >"$tmp/fdb"
 	bridge -batch "$tmp/fdb"
+	[ "$racks" = 1 ] || core_up "$n"
 
 	for ((j = 0; j < n; j++)); do
 		echo "neigh replace $(addr4 "$j") lladdr $(mac "$j") dev eth0 nud permanent"
@@ -105,7 +194,15 @@ rack_up()
 		*6*) echo "neigh replace $(addr6 "$j") lladdr $(mac "$j") dev eth0 nud permanent" ;;
 		esac
 	done >"$tmp/neigh"
-	qdiscs eth0 "$hostbuffer" "$hostdelay" "$hostqueue" >"$tmp/host-qdiscs"
+	band0="bfifo limit $control" band1=$hostqueue
+	[ "$nic" = 0 ] || band0="plug limit $hostbuffer" band1="plug limit $hostbuffer"
+	{
+		qdiscs eth0 "$rate" "$hostbuffer" "$hostdelay" "$band0" "$band1"
+		if [ "$nic" = 1 ]; then
+			echo "qdisc change dev eth0 parent 3:1 handle 10: plug release_indefinite"
+			echo "qdisc change dev eth0 parent 3:2 handle 11: plug release_indefinite"
+		fi
+	} >"$tmp/host-qdiscs"
 	for ((i = 0; i < n; i++)); do
 		{
 			echo "link set lo up"
@@ -129,13 +226,15 @@ rack_down()
 {
 	local ns link
 
-	for link in $(ip -o link show type veth | awk -F'[ @:]+' '$2 ~ /^p[0-9]+$/ { print $2 }'); do
+	for link in $(ip -o link show type veth | awk -F'[ @:]+' '$2 ~ /^[pet][0-9]+$/ { print $2 }'); do
 		ip link del "$link"
 	done
 	for ns in $(ip netns list | awk '/^h[0-9]+/ { print $1 }'); do
 		ip netns del "$ns"
 	done
-	ip link del rack 2>/dev/null || true
+	for link in $(ip -o link show type bridge | awk -F'[ @:]+' '$2 ~ /^(rack|nic)[0-9]*$|^core$/ { print $2 }'); do
+		ip link del "$link"
+	done
 }
 
 rack_check()
@@ -165,15 +264,19 @@ rack_show()
 cmd=${1:?usage: rack.sh up HOSTS [name=value ...] | down | check HOSTS | show HOSTS}
 hosts=${2:-0}
 rate=25gbit mtu=1500 buffer=1000000 hostbuffer=64000000 control=64000 delay=2us hostdelay=0 hostqueue='' family=4
+loss=0 prio=1 racks=1 core=100 nic=0
 for arg in "${@:3}"; do
 	case $arg in
-	rate=* | mtu=* | buffer=* | hostbuffer=* | control=* | delay=* | hostdelay=* | hostqueue=* | family=*) declare "$arg" ;;
+	rate=* | mtu=* | buffer=* | hostbuffer=* | control=* | delay=* | hostdelay=* | hostqueue=* | family=* | \
+	loss=* | prio=* | racks=* | core=* | nic=*) declare "$arg" ;;
 	*) die "unknown parameter $arg" ;;
 	esac
 done
 hostqueue=${hostqueue:-bfifo limit $hostbuffer}
-# Room for one packet at least, less than a super-packet.
+# Room for one packet at least, less than a super-packet.  Where hosts stop, no
+# more than one: a link that has been idle may send so much at once.
 burst=9100
+[ "$nic" = 0 ] || burst=$((mtu + 100))
 case $cmd in
 up | check | show)
 	if [ "$hosts" -lt 2 ] || [ "$hosts" -gt 1000 ]; then die "2 to 1000 hosts"; fi

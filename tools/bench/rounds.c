@@ -4,6 +4,8 @@
  * start, one result line; and the options that all programs have.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,6 +19,8 @@ struct bench_options bench_opt = {
 	.interval_ns = 2000,
 	.rate_bps = 25e9,
 	.rtt_ns = 4000,
+	.racks = 1,
+	.core_percent = 100,
 };
 
 unsigned int bench_self;
@@ -51,6 +55,26 @@ bool bench_option(int opt, const char *arg)
 	case 'T':
 		bench_opt.rtt_ns = atof(arg);
 		return true;
+	case 'a':
+		bench_opt.start_ns = atoll(arg);
+		return true;
+	case 'x':
+		bench_opt.beside = bench_read_matrix(arg);
+		return true;
+	case 'k':
+		if (sscanf(arg, "%u:%u", &bench_opt.racks, &bench_opt.core_percent) != 2)
+			bench_die("-k RACKS:PERCENT");
+		return true;
+	case 'P':
+		if (sscanf(arg, "%" SCNd64 ":%u", &bench_opt.stop_ns, &bench_opt.burst_bytes) != 2)
+			bench_die("-P NS:BYTES");
+		return true;
+	case 'F':
+		bench_opt.flows = true;
+		return true;
+	case 'p':
+		bench_opt.port = strtoul(arg, NULL, 10);
+		return true;
 	case 'u':
 		bench_opt.unshaped = true;
 		bench_opt.interval_ns = 0;
@@ -75,6 +99,10 @@ void bench_fork(void (*host)(void))
 			exit(0);
 		}
 	}
+	if (bench_opt.stop_ns)
+		bench_stop_start();
+	if (bench_opt.flows)
+		bench_flows_start();
 	if (bench_opt.interval_ns)
 		bench_sampler_start(bench_opt.interval_ns);
 }
@@ -86,7 +114,9 @@ void bench_host_rounds(const struct bench_steps *steps)
 
 	for (i = 0; i < bench_opt.warmup + bench_opt.rounds; i++) {
 		bench_wait();		/* the results of the round before are read */
-		memset(h, 0, sizeof(*h));
+		memset(h, 0, offsetof(struct bench_host, flow_bytes));
+		h->error = 0;
+		*h->why = '\0';
 		steps->prepare(i);
 		bench_wait();		/* the parent picks the start */
 		bench_wait();
@@ -101,34 +131,72 @@ void bench_host_rounds(const struct bench_steps *steps)
 	}
 }
 
+/* When the next round starts. */
+static int64_t next_start(unsigned int round)
+{
+	int64_t now = bench_now();
+
+	if (!bench_opt.start_ns || round != bench_opt.warmup)
+		return now + 5 * NS_PER_MS;
+	if (bench_opt.start_ns < now + NS_PER_MS)
+		bench_die("not ready by the start that was asked for");
+	return bench_opt.start_ns;
+}
+
 int bench_rounds(const char *(*extra)(void))
 {
 	struct bench_queues before, after;
+	static char text[5000];
 	unsigned int i;
 	int failed = 0;
 
 	for (i = 0; i < bench_opt.warmup + bench_opt.rounds; i++) {
+		bool measured = i >= bench_opt.warmup;
+		uint64_t flow = 0;
+		int64_t end;
+
 		bench_wait();
 		bench_wait();
 		/* Quiet first: delayed ACKs of the round before. */
 		bench_sleep_until(bench_now() + 500 * NS_PER_MS);
 		bench_queues_read(&before);
-		bench->start_ns = bench_now() + 5 * NS_PER_MS;
+		bench->run = bench_opt.run + i - bench_opt.warmup;
 		bench->peak_queue = 0;
-		bench->sampling = i >= bench_opt.warmup;
+		bench->start_ns = next_start(i);
+		/* An operation that waits for a timeout would cost hours of flow. */
+		if (bench_opt.flows)
+			bench->flow_until_ns = bench->start_ns + 10 * bench_bound_ns(bench->run);
+		bench->sampling = measured;
 		bench_wait();
+		if (bench_opt.flows) {
+			bench_sleep_until(bench->start_ns);
+			flow = bench_flows_bytes();
+		}
 		bench_wait();
+		end = bench_now();
+		flow = bench_flows_bytes() - flow;
+		if (end > bench->flow_until_ns)
+			end = bench->flow_until_ns;
 		bench->sampling = 0;
+		bench->flow_until_ns = 0;
 		bench_wait();
 		bench_queues_read(&after);
-		if (i < bench_opt.warmup)
+		if (!measured)
 			continue;
-		if (bench_report(bench_opt.transport, bench_opt.run + i - bench_opt.warmup,
-				 bench_opt.rate_bps, bench_opt.rtt_ns, &before, &after,
-				 extra ? extra() : ""))
+		*text = '\0';
+		if (bench_opt.flows)
+			snprintf(text, sizeof(text), "flow_share=%.4f ", flow * 8e9 / bench_hosts /
+				 (end - bench->start_ns) / bench_opt.rate_bps);
+		if (extra)
+			strncat(text, extra(), sizeof(text) - strlen(text) - 1);
+		if (bench_report(bench->run, &before, &after, text))
 			failed = 1;
 	}
-	bench_sampler_stop();
+	if (bench_opt.interval_ns)
+		bench_sampler_stop();
+	bench_stop_end();
+	if (bench_opt.flows)
+		bench_flows_end();
 	while (wait(NULL) > 0)
 		;
 	return failed;

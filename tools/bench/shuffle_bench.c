@@ -16,6 +16,13 @@
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
  *   -u          the rack has no queues: see struct bench_options
+ *   -a NS       start the first measured round at this time of CLOCK_MONOTONIC
+ *   -x MATRIX   what else the network carries: part of the lower bound
+ *   -k RACKS:PERCENT  trunks of the racks (rack.sh racks= core=)
+ *   -P NS:BYTES  hosts stop half of the time, so long on average (rack.sh nic=1);
+ *               the burst of a link that was idle
+ *   -F          a TCP flow from each host to the next beside it
+ *   -p PORT     instead of the program's own
  *   -v          print the module's counters of every measured round
  */
 #include <errno.h>
@@ -29,7 +36,7 @@
 #include "../lib/shuffle.h"
 #include "bench.h"
 
-#define PORT		7018
+#define PORT		7018	/* unless -p */
 #define RECORDS		256
 /* Virtual time is free; a round that takes longer has failed. */
 #define ROUND_LIMIT_MS	30000
@@ -232,7 +239,7 @@ static void host_main(void)
 
 		snprintf(ip, sizeof(ip), "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255,
 			 a & 255);
-		if (shuffle_addr(&members[i], ip, PORT))
+		if (shuffle_addr(&members[i], ip, bench_opt.port))
 			bench_die("%s", ip);
 		bufs[i] = content(bench_self, i);
 		lens[i] = matrix_len(bench_matrix, bench_self, i);
@@ -302,6 +309,8 @@ int main(int argc, char **argv)
 			usage();
 		}
 	}
+	if (!bench_opt.port)
+		bench_opt.port = PORT;
 	if (optind + 1 != argc)
 		usage();
 	bench_init(bench_read_matrix(argv[optind]));

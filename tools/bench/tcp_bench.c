@@ -24,6 +24,13 @@
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
  *   -u          the rack has no queues: see struct bench_options
+ *   -a NS       start the first measured round at this time of CLOCK_MONOTONIC
+ *   -x MATRIX   what else the network carries: part of the lower bound
+ *   -k RACKS:PERCENT  trunks of the racks (rack.sh racks= core=)
+ *   -P NS:BYTES  hosts stop half of the time, so long on average (rack.sh nic=1);
+ *               the burst of a link that was idle
+ *   -F          a TCP flow from each host to the next beside it
+ *   -p PORT     instead of the program's own
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,7 +47,7 @@
 
 #include "bench.h"
 
-#define PORT		5018
+#define PORT		5018	/* unless -p */
 #define SCRATCH		(1U << 20)
 /* Virtual time is free; a round that takes longer has failed. */
 #define ROUND_LIMIT	(30 * NS_PER_S)
@@ -120,7 +127,7 @@ static int make_listener(void)
 {
 	struct sockaddr_in sin = {
 		.sin_family = AF_INET,
-		.sin_port = htons(PORT),
+		.sin_port = htons(bench_opt.port),
 		.sin_addr.s_addr = htonl(bench_addr(bench_self)),
 	};
 	int fd, one = 1;
@@ -154,7 +161,7 @@ static struct conn *connect_to(unsigned int peer)
 {
 	struct sockaddr_in sin = {
 		.sin_family = AF_INET,
-		.sin_port = htons(PORT),
+		.sin_port = htons(bench_opt.port),
 		.sin_addr.s_addr = htonl(bench_addr(peer)),
 	};
 	int fd;
@@ -545,6 +552,8 @@ int main(int argc, char **argv)
 			usage();
 		}
 	}
+	if (!bench_opt.port)
+		bench_opt.port = PORT;
 	if (optind + 1 != argc || (duplex && (mode == HADOOP || mode == COLD)))
 		usage();
 	if (transport)
