@@ -43,6 +43,11 @@ static u32 queued(const struct shuffle_net *sn)
 	return n;
 }
 
+static bool has_data(const struct shuffle_op *op)
+{
+	return op->ptx.heap.n || !list_empty(&op->retrans);
+}
+
 /**
  * shuffle_egress_kick() - an operation may have something to send
  * @op: operation
@@ -55,7 +60,7 @@ void shuffle_egress_kick(struct shuffle_op *op)
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	bool added = false;
 
-	if (!op->ptx.heap.n && list_empty(&op->retrans))
+	if (!has_data(op))
 		return;
 	if (list_empty(&op->tx_node))
 		list_add_tail(&op->tx_node, &ssk->tx_ops);
@@ -136,6 +141,10 @@ static void chunk_copy(const struct shuffle_chunk *chunk, u32 from, u32 len, u8 
 	u32 pos = 0;
 	u32 i;
 
+	if (!chunk->nr_frags) {
+		memcpy(to, chunk->wire + from, len);
+		return;
+	}
 	for (i = 0; i < chunk->nr_frags && len; i++) {
 		const struct page_frag *f = &chunk->frag[i];
 
@@ -191,8 +200,10 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		      struct sk_buff_head *q)
 {
 	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
+	u32 first, last, from, to, payload, linear;
+	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_wire ack;
 	struct sk_buff *skb;
-	u32 first, last, from, to, payload;
 
 	end = min(end, chunk->off + chunk->len);
 	first = (u32)(start - chunk->off) / chunk->pkt;
@@ -201,7 +212,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
 	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
 
-	skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank, 0, false);
+	linear = SHUFFLE_WIRE_BASE + (chunk->nr_frags ? 0 : to - from);
+	skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank, linear, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
@@ -211,7 +223,18 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 			   end, payload, q);
 		return end;
 	}
-	add_frags(skb, chunk, from, to);
+	/* the packets of a super-packet are equal: an ACK fits a single one only */
+	if (in->ack_owed && first == last && to - from + SHUFFLE_WIRE_BASE <= payload +
+	    SHUFFLE_WIRE_DATA_HDR) {
+		ack = shuffle_in_ack(op, rank);
+		shuffle_wire_build(skb_put(skb, SHUFFLE_WIRE_BASE), &ack);
+		in->ack_owed = false;
+		SHUFFLE_INC(sn, AckOut);
+	}
+	if (chunk->nr_frags)
+		add_frags(skb, chunk, from, to);
+	else
+		chunk_copy(chunk, from, to - from, skb_put(skb, to - from));
 	if (last > first) {
 		skb_shinfo(skb)->gso_size = stride;
 		skb_shinfo(skb)->gso_segs = last - first + 1;
@@ -223,7 +246,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	return end;
 }
 
-static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
+static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
+			 struct sk_buff_head *q)
 {
 	struct shuffle_retrans *r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
 	struct shuffle_chunk *chunk = chunk_at(op, r->rank, r->start);
@@ -231,7 +255,7 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, struct s
 
 	if (chunk) {
 		end = send_chunk(sn, op, r->rank, chunk, r->start,
-				 min(r->end, r->start + op->ptx.unit), q);
+				 min(r->end, r->start + unit), q);
 		SHUFFLE_ADD(sn, RetransBytes, end - r->start);
 	}
 	r->start = end;
@@ -242,8 +266,9 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, struct s
 	}
 }
 
-/* Choose and build what an operation sends next.  False: it has nothing. */
-static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
+/* Choose and build what an operation sends next.  False: it had nothing. */
+static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
+		     struct sk_buff_head *q)
 {
 	struct shuffle_tx_sched *m;
 	struct shuffle_chunk *chunk;
@@ -251,7 +276,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, struct sk_bu
 	u32 rank;
 
 	if (!list_empty(&op->retrans)) {
-		send_retrans(sn, op, q);
+		send_retrans(sn, op, unit, q);
 		return true;
 	}
 	rank = shuffle_policy_tx_pick(&op->ptx);
@@ -264,13 +289,31 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, struct sk_bu
 		return true;
 	}
 	end = send_chunk(sn, op, rank, chunk, m->next,
-			 m->next + shuffle_policy_amount(m->limit - m->next, op->ptx.unit), q);
+			 m->next + shuffle_policy_amount(m->limit - m->next, unit), q);
 	m->next = end;
 	op->out[rank].said_at = shuffle_now();
 	shuffle_policy_tx_update(&op->ptx, rank);
+	if (op->in[rank].ack_owed)
+		shuffle_in_send_ack(op, rank, q);
 	if (m->next == m->len)
 		shuffle_timer_start(op);	/* for its ACK */
 	return true;
+}
+
+/* An operation's turn: one super-packet, or small packets that are as much. */
+static void send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
+{
+	/* A queue that is empty again at every turn: not the link is the limit but
+	 * the CPU, and large super-packets cost it less.
+	 */
+	u32 unit = queued(sn) ? op->ptx.unit : op->fill_unit;
+	u32 sent = 0;
+
+	while (sent < unit && send_one(sn, op, unit, q)) {
+		if (skb_queue_empty(q))
+			break;
+		sent += skb_peek_tail(q)->truesize;
+	}
 }
 
 /* The next socket's turn.  False: no socket has anything. */
@@ -293,8 +336,8 @@ static bool egress_turn(struct shuffle_net *sn)
 	spin_lock(&ssk->lock);
 	op = list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
 	if (op) {
-		if (send_one(sn, op, &q) &&
-		    (op->ptx.heap.n || !list_empty(&op->retrans)))
+		send_turn(sn, op, &q);
+		if (has_data(op))
 			list_move_tail(&op->tx_node, &ssk->tx_ops);
 		else
 			list_del_init(&op->tx_node);

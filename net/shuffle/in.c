@@ -85,16 +85,48 @@ static void insert_piece(struct shuffle_in *in, struct sk_buff *skb)
 	rb_insert_color(&skb->rbnode, &in->pieces);
 }
 
-static void send_ack(struct shuffle_op *op, u32 rank, u32 nonce, struct sk_buff_head *q)
+/**
+ * shuffle_in_ack() - the ACK of a message
+ * @op: operation
+ * @rank: message that has arrived whole
+ *
+ * Return: the record.
+ */
+struct shuffle_wire shuffle_in_ack(const struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_wire w = {
+	return (struct shuffle_wire) {
 		.type = SHUFFLE_ACK,
 		.op_id = op->id,
-		.nonce = nonce,
+		.nonce = op->in[rank].nonce,
+		.src_rank = op->group->rank,
+		.dst_rank = rank,
+		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 	};
+}
 
+/**
+ * shuffle_in_send_ack() - acknowledge a message now
+ * @op: operation
+ * @rank: message that has arrived whole
+ * @q: packets
+ */
+void shuffle_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = shuffle_in_ack(op, rank);
+
+	op->in[rank].ack_owed = false;
 	shuffle_xmit_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), AckOut);
+}
+
+/* Does a message of ours to the same member leave soon, without being asked for?
+ * (If it does not after all, the member will send a probe.)
+ */
+static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
+{
+	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
+
+	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len;
 }
 
 static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
@@ -106,7 +138,9 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	in->have.island = NULL;
 	list_del_init(&in->dirty);
 	trace_shuffle_msg_done(op, rank, false);
-	send_ack(op, rank, in->nonce, q);
+	in->ack_owed = ack_can_ride(op, rank);
+	if (!in->ack_owed)
+		shuffle_in_send_ack(op, rank, q);
 	shuffle_in_queue(op, rank);
 	if (!--op->incomplete)
 		atomic_dec(&op->dev->rx_ops);
@@ -119,6 +153,7 @@ static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 
 	in->nonce = w->nonce;
 	in->progress_at = now;
+	op->heard_at = now;
 	in->wait_ns = shuffle_timer_rto(op);
 	shuffle_policy_rx_heard(&op->prx, w->src_rank, w->a, w->unsched,
 				shuffle_policy_seed(op->ptx.seed, w->src_rank,
@@ -261,7 +296,7 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* our ACK was lost, or this is a copy */
 		if (len)
 			SHUFFLE_ADD(sn, DupBytes, len);
-		send_ack(op, w->src_rank, in->nonce, q);
+		shuffle_in_send_ack(op, w->src_rank, q);
 		return false;
 	}
 	if (op->ended) {

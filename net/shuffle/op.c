@@ -150,6 +150,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	} while (!op->nonce);
 	op->started_at = shuffle_now();
 	op->progress_at = op->started_at;
+	op->heard_at = op->started_at;
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;

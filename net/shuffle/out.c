@@ -10,17 +10,14 @@
 
 /**
  * shuffle_out_free_chunk() - give a chunk's memory back
- * @ssk: socket it is charged to
- * @chunk: chunk on no list
+ * @chunk: chunk on no list, charged to no socket
  */
-void shuffle_out_free_chunk(struct shuffle_sock *ssk, struct shuffle_chunk *chunk)
+void shuffle_out_free_chunk(struct shuffle_chunk *chunk)
 {
 	u32 i;
 
 	for (i = 0; i < chunk->nr_frags; i++)
 		put_page(chunk->frag[i].page);
-	WRITE_ONCE(ssk->sk.sk_wmem_queued, ssk->sk.sk_wmem_queued - (int)chunk->truesize);
-	sk_mem_uncharge(&ssk->sk, chunk->truesize);
 	kfree(chunk);
 }
 
@@ -33,17 +30,21 @@ void shuffle_out_free_chunk(struct shuffle_sock *ssk, struct shuffle_chunk *chun
 void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
 {
 	struct shuffle_chunk *chunk, *tmp;
-	bool freed = false;
+	struct sock *sk = &op->ssk->sk;
+	int freed = 0;
 
 	list_for_each_entry_safe(chunk, tmp, &op->out[rank].chunks, node) {
 		if (chunk->off + chunk->len > off)
 			break;
 		list_del(&chunk->node);
-		shuffle_out_free_chunk(op->ssk, chunk);
-		freed = true;
+		freed += chunk->truesize;
+		shuffle_out_free_chunk(chunk);
 	}
-	if (freed)
-		shuffle_sock_write_space(&op->ssk->sk);
+	if (!freed)
+		return;
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - freed);
+	sk_mem_uncharge(sk, freed);
+	shuffle_sock_write_space(sk);
 }
 
 /**
@@ -62,16 +63,15 @@ void shuffle_out_limit(struct shuffle_op *op, u32 rank)
 /**
  * shuffle_out_append() - more of a message has been copied from the user
  * @op: operation
- * @rank: message
- * @chunk: its next bytes
+ * @chunk: the next bytes
  */
-void shuffle_out_append(struct shuffle_op *op, u32 rank, struct shuffle_chunk *chunk)
+void shuffle_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 {
-	struct shuffle_out *out = &op->out[rank];
+	struct shuffle_out *out = &op->out[chunk->rank];
 
 	list_add_tail(&chunk->node, &out->chunks);
 	out->filled += chunk->len;
-	shuffle_out_limit(op, rank);
+	shuffle_out_limit(op, chunk->rank);
 }
 
 /**
@@ -185,6 +185,7 @@ void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 no
 	if (out->acked)
 		return;
 	out->acked = true;
+	op->acked_at = now;
 	op->unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);
 	shuffle_out_free_below(op, w->src_rank, U64_MAX);

@@ -17,12 +17,21 @@
  * @op: operation, with a reference
  * @timeo: jiffies that may be waited
  * @iter: the user's data
+ * @batch: chunks that have been copied and not yet handed over; of a message one
+ *	at most
+ * @batch_len: their payload bytes
+ * @batch_size: what they will be charged
+ * @done: payload bytes handed over
  */
 struct row_call {
 	struct shuffle_sock	*ssk;
 	struct shuffle_op	*op;
 	long			timeo;
 	struct iov_iter		*iter;
+	struct list_head	batch;
+	u32			batch_len;
+	u32			batch_size;
+	ssize_t			done;
 };
 
 static const struct shuffle_row *find_row(struct msghdr *msg)
@@ -174,9 +183,51 @@ static int announce(struct row_call *c, const struct shuffle_row *row)
 	return err;
 }
 
-static bool has_room(const struct shuffle_sock *ssk)
+static bool has_room(const struct row_call *c)
 {
-	return READ_ONCE(ssk->sk.sk_wmem_queued) < READ_ONCE(ssk->sk.sk_sndbuf);
+	const struct sock *sk = &c->ssk->sk;
+
+	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < READ_ONCE(sk->sk_sndbuf);
+}
+
+static void drop_batch(struct row_call *c)
+{
+	struct shuffle_chunk *chunk, *tmp;
+
+	list_for_each_entry_safe(chunk, tmp, &c->batch, node)
+		shuffle_out_free_chunk(chunk);
+	INIT_LIST_HEAD(&c->batch);
+	c->batch_len = 0;
+	c->batch_size = 0;
+}
+
+/* Hand the chunks over.  Small messages share the cost of it. */
+static int commit_batch(struct row_call *c)
+{
+	struct sock *sk = &c->ssk->sk;
+	struct shuffle_chunk *chunk, *tmp;
+	int err = 0;
+
+	if (list_empty(&c->batch))
+		return 0;
+	spin_lock_bh(&c->ssk->lock);
+	if (c->op->ended) {
+		err = -EPIPE;
+	} else if (!sk_wmem_schedule(sk, c->batch_size)) {
+		err = -ENOBUFS;
+	} else {
+		sk_mem_charge(sk, c->batch_size);
+		WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)c->batch_size);
+		list_for_each_entry_safe(chunk, tmp, &c->batch, node) {
+			list_del(&chunk->node);
+			shuffle_out_append(c->op, chunk);
+		}
+		shuffle_egress_kick(c->op);
+		c->done += c->batch_len;
+	}
+	spin_unlock_bh(&c->ssk->lock);
+	drop_batch(c);
+	return err;
 }
 
 /* Wait until the send buffer has room or the operation has ended. */
@@ -188,15 +239,18 @@ static int wait_room(struct row_call *c, bool killable)
 
 	if (READ_ONCE(c->op->ended))
 		return -EPIPE;
-	if (has_room(c->ssk))
+	if (has_room(c))
 		return 0;
+	err = commit_batch(c);
+	if (err || has_room(c))
+		return err;
 	add_wait_queue(sk_sleep(sk), &wait);
 	/* pairs with skwq_has_sleeper() in shuffle_sock_write_space() */
 	smp_mb();
 	for (;;) {
 		if (READ_ONCE(c->op->ended))
 			err = -EPIPE;
-		else if (has_room(c->ssk))
+		else if (has_room(c))
 			break;
 		else if (!c->timeo)
 			err = -EAGAIN;
@@ -289,8 +343,31 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 	return 0;
 }
 
-/* Copy the next @len bytes of a message; there is room in the send buffer. */
-static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *iter)
+/* A small message that fits a packet on every path */
+static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u32 len,
+					 struct iov_iter *iter)
+{
+	struct shuffle_wire w = shuffle_out_wire(c->op, rank);
+	struct shuffle_chunk *chunk;
+	u32 hdr;
+
+	chunk = kmalloc(struct_size(chunk, wire, SHUFFLE_WIRE_DATA_HDR + len),
+			GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return ERR_PTR(-ENOMEM);
+	chunk->pkt = len;
+	chunk->nr_frags = 0;
+	w.payload = len;
+	hdr = shuffle_wire_build(chunk->wire, &w);
+	if (!copy_from_iter_full(chunk->wire + hdr, len, iter)) {
+		kfree(chunk);
+		return ERR_PTR(-EFAULT);
+	}
+	return chunk;
+}
+
+static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, u32 len,
+					 struct iov_iter *iter)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&c->ssk->sk));
 	struct shuffle_sock *ssk = c->ssk;
@@ -298,17 +375,17 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	struct shuffle_chunk *chunk;
 	struct dst_entry *dst;
 	int err;
-	u32 i;
 
-	chunk = kzalloc(sizeof(*chunk), GFP_KERNEL_ACCOUNT);
+	chunk = kmalloc(struct_size(chunk, frag, SHUFFLE_CHUNK_FRAGS), GFP_KERNEL_ACCOUNT);
 	if (!chunk)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	spin_lock_bh(&ssk->lock);
 	dst = shuffle_route(sn, ssk, op->group, rank);
 	chunk->pkt = shuffle_route_payload(op->dev, &op->group->member[rank].addr, dst);
 	dst_release(dst);
 	spin_unlock_bh(&ssk->lock);
-	chunk->off = op->out[rank].filled;
+	chunk->nr_frags = 0;
+	chunk->off = off;
 	chunk->len = len;
 
 	/* the copy may fault, and a fault may take as long as it likes */
@@ -317,28 +394,35 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 		err = fill_layout(c, chunk, rank, iter);
 		mutex_unlock(&ssk->frag_mutex);
 	}
-	chunk->truesize = len + DIV_ROUND_UP(len, chunk->pkt) * SHUFFLE_WIRE_DATA_HDR +
-			  sizeof(*chunk);
-
-	spin_lock_bh(&ssk->lock);
-	if (!err && op->ended)
-		err = -EPIPE;
-	if (!err && !sk_wmem_schedule(&ssk->sk, chunk->truesize))
-		err = -ENOBUFS;
-	if (!err) {
-		sk_mem_charge(&ssk->sk, chunk->truesize);
-		WRITE_ONCE(ssk->sk.sk_wmem_queued,
-			   ssk->sk.sk_wmem_queued + (int)chunk->truesize);
-		shuffle_out_append(op, rank, chunk);
-		shuffle_egress_kick(op);
-	}
-	spin_unlock_bh(&ssk->lock);
 	if (err) {
-		for (i = 0; i < chunk->nr_frags; i++)
-			put_page(chunk->frag[i].page);
-		kfree(chunk);
+		shuffle_out_free_chunk(chunk);
+		return ERR_PTR(err);
 	}
-	return err;
+	return chunk;
+}
+
+/* Copy the next @len bytes of a message; there is room in the send buffer. */
+static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *iter)
+{
+	u64 off = c->op->out[rank].filled;
+	struct shuffle_chunk *chunk;
+
+	if (!off && len == c->op->ptx.msg[rank].len && len <= SHUFFLE_INLINE_MAX)
+		chunk = small_chunk(c, rank, len, iter);
+	else
+		chunk = paged_chunk(c, rank, off, len, iter);
+	if (IS_ERR(chunk))
+		return PTR_ERR(chunk);
+	chunk->off = off;
+	chunk->len = len;
+	chunk->rank = rank;
+	chunk->truesize = len + DIV_ROUND_UP(len, chunk->pkt) * SHUFFLE_WIRE_DATA_HDR +
+			  sizeof(*chunk) + chunk->nr_frags * sizeof(chunk->frag[0]);
+	list_add_tail(&chunk->node, &c->batch);
+	c->batch_len += len;
+	c->batch_size += chunk->truesize;
+	/* what is not the end of its message is a unit, or all that there is */
+	return c->batch_size < c->op->fill_unit ? 0 : commit_batch(c);
 }
 
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
@@ -358,30 +442,33 @@ static void cancel_row(struct row_call *c)
 static ssize_t fill_in_order(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
-	ssize_t done = 0;
-	int err;
+	u32 rank = op->fill_rank;
+	int err = 0, last;
 
-	while (iov_iter_count(c->iter)) {
+	while (!err && iov_iter_count(c->iter)) {
 		u64 left;
 		u32 n;
 
-		while (op->fill_rank < op->announced && !unfilled(op, op->fill_rank))
-			op->fill_rank++;
-		if (op->fill_rank == op->announced)
+		while (rank < op->announced && !unfilled(op, rank))
+			rank++;
+		if (rank == op->announced)
 			break;
-		left = unfilled(op, op->fill_rank);
+		left = unfilled(op, rank);
 		n = min_t(u64, shuffle_policy_amount(left, op->fill_unit),
 			  iov_iter_count(c->iter));
 		err = wait_room(c, false);
 		if (!err)
-			err = fill_chunk(c, op->fill_rank, n, c->iter);
-		if (err == -EFAULT && !done)
-			cancel_row(c);
-		if (err)
-			return done ?: err;
-		done += n;
+			err = fill_chunk(c, rank, n, c->iter);
+		if (n == left)
+			rank++;
 	}
-	return done;
+	last = commit_batch(c);
+	err = err ?: last;
+	while (op->fill_rank < op->announced && !unfilled(op, op->fill_rank))
+		op->fill_rank++;
+	if (err == -EFAULT && !c->done)
+		cancel_row(c);
+	return c->done ?: err;
 }
 
 /* All messages side by side, in the order in which they will be sent: a row
@@ -423,6 +510,9 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 		fill.msg[i].next += len;
 		shuffle_policy_tx_update(&fill, i);
 	}
+	if (!err)
+		err = commit_batch(c);
+	drop_batch(c);
 	op->fill_rank = n;
 	if (err && err != -EPIPE)
 		cancel_row(c);	/* parts of many messages are taken */
@@ -479,6 +569,7 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	/* what one call returns has to fit an int */
 	if (len > INT_MAX)
 		return -EMSGSIZE;
+	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
 	c.op = get_op(c.ssk, row, len);
 	if (IS_ERR(c.op))

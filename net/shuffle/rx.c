@@ -31,7 +31,7 @@ struct rx_ctx {
  * @data: offset of its payload in the skb
  * @len: payload bytes in all
  * @n: records
- * @whole: nothing else is in the datagram
+ * @whole: no other payload is in the datagram
  */
 struct rx_run {
 	struct shuffle_wire	w;
@@ -206,6 +206,7 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 	u32 off = 0;
 	struct rx_run run = {};
 	struct shuffle_wire w;
+	bool data = false;
 	int hdr;
 
 	addresses(&c);
@@ -230,7 +231,8 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 		run.data = off + hdr;
 		run.len = w.payload;
 		run.n = 1;
-		run.whole = !off;
+		run.whole = !data;
+		data = data || w.payload;
 		off += hdr + w.payload;
 	}
 	if (!c.skb)

@@ -221,19 +221,25 @@ struct shuffle_ready {
  * @node: in shuffle_out.chunks
  * @off: first byte of the message
  * @len: payload bytes
+ * @rank: of the message
  * @pkt: payload bytes of each packet but the last
  * @truesize: charged to the socket
- * @nr_frags: used entries of @frag
+ * @nr_frags: used entries of @frag; 0: it is one small packet, in @wire
  * @frag: pages: header, payload, header, payload, ...
+ * @wire: header and payload
  */
 struct shuffle_chunk {
 	struct list_head	node;
 	u64			off;
 	u32			len;
+	u32			rank;
 	u32			pkt;
 	u32			truesize;
 	u32			nr_frags;
-	struct page_frag	frag[SHUFFLE_CHUNK_FRAGS];
+	union {
+		DECLARE_FLEX_ARRAY(struct page_frag, frag);
+		DECLARE_FLEX_ARRAY(u8, wire);
+	};
 };
 
 /**
@@ -286,7 +292,8 @@ struct shuffle_retrans {
  * @rtt_at: and began then; 0 none runs
  * @granted_sent: last offset sent in a GRANT
  * @complete: it has arrived whole
- * @delivered: and the reader has all of it
+ * @ack_owed: and our own message to its sender takes the ACK along
+ * @delivered: the reader has all of it
  */
 struct shuffle_in {
 	struct shuffle_ready	ready;
@@ -296,6 +303,7 @@ struct shuffle_in {
 	u64			read;
 	u32			nonce;
 	bool			complete;
+	bool			ack_owed;
 	bool			delivered;
 	u64			progress_at;
 	u64			wait_ns;
@@ -316,6 +324,8 @@ struct shuffle_in {
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
  * @progress_at: last sign of life
+ * @heard_at: when a message was last heard of for the first time
+ * @acked_at: when one of ours was last acknowledged
  * @timer: resends, probes, deadline
  * @tx_mutex: writers
  * @tx_node: in ssk->tx_ops
@@ -350,6 +360,8 @@ struct shuffle_op {
 	u64			started_at;
 	u64			deadline_at;
 	u64			progress_at;
+	u64			heard_at;
+	u64			acked_at;
 	struct hrtimer		timer;
 
 	struct mutex		tx_mutex;
@@ -493,9 +505,9 @@ int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id);
 int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 
 /* out.c */
-void shuffle_out_append(struct shuffle_op *op, u32 rank, struct shuffle_chunk *chunk);
+void shuffle_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
 void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
-void shuffle_out_free_chunk(struct shuffle_sock *ssk, struct shuffle_chunk *chunk);
+void shuffle_out_free_chunk(struct shuffle_chunk *chunk);
 void shuffle_out_limit(struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_out_wire(const struct shuffle_op *op, u32 rank);
 void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
@@ -515,6 +527,8 @@ void shuffle_egress_room(struct shuffle_net *sn);
 bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
 		     struct sk_buff_head *q, u64 now);
+struct shuffle_wire shuffle_in_ack(const struct shuffle_op *op, u32 rank);
+void shuffle_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 void shuffle_in_purge(struct shuffle_op *op, u32 rank);
 void shuffle_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
 bool shuffle_in_readable(struct shuffle_in *in, bool pressure);

@@ -100,9 +100,16 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	/* nothing asked for, nothing missing */
 	if (m->heard && m->len && m->granted <= m->received)
 		return;
+	/* Who has not been heard of starts late, most likely: as late as the last
+	 * of the others, once more.
+	 */
+	if (!m->heard)
+		more = op->heard_at - op->started_at;
 	/* A gap is a loss; silence may be a queue. */
-	more = in->have.n || !m->heard ? 0 : queue_time(op);
-	if (!due(op, in->progress_at, &in->wait_ns, more, now, next))
+	else
+		more = in->have.n ? 0 : queue_time(op);
+	if (!due(op, m->heard ? in->progress_at : max(in->progress_at, op->heard_at),
+		 &in->wait_ns, more, now, next))
 		return;
 	in->progress_at = now;
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
@@ -136,7 +143,8 @@ static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		return;
 	if (!out->wait_ns)
 		out->wait_ns = 2 * shuffle_timer_rto(op);
-	if (!due(op, out->said_at, &out->wait_ns, 0, now, next))
+	/* while ACKs come in, this one may come too */
+	if (!due(op, max(out->said_at, op->acked_at), &out->wait_ns, 0, now, next))
 		return;
 	SHUFFLE_INC(sn, ProbeOut);
 	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);
