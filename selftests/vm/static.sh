@@ -147,6 +147,7 @@ t "no kernel version checks outside compat" no_version_checks
 t "no file over 800 lines" short_files
 t "shellcheck" scripts
 t "netlink: what is made from the specification" tools/netlink/regen.sh --check
+t "shufflectl: make install, manual pages, completion" tools/shufflectl/check.sh
 while read -r d; do
 	mapfile -t f < <(files "$d/*.c" "$d/*.h" | grep -E "^$d/[^/]*$")
 	t "checkpatch --strict $d" checkpatch "${f[@]}"

@@ -31,6 +31,17 @@ _shufflectl_settings()
 		sed -n '/^Settings:/,$s/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
+# Lines to COMPREPLY.
+_shufflectl_reply()
+{
+	local line
+
+	COMPREPLY=()
+	while IFS= read -r line; do
+		[ -z "$line" ] || COMPREPLY+=("$line")
+	done <<<"$1"
+}
+
 _shufflectl()
 {
 	local cur prev objects words='' i object='' command='' first=0
@@ -71,7 +82,7 @@ _shufflectl()
 			words=$(ip netns list 2>/dev/null | cut -d' ' -f1)
 			;;
 		-b | --batch | -batch)
-			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			_shufflectl_reply "$(compgen -f -- "$cur")"
 			return
 			;;
 		*)
@@ -80,7 +91,7 @@ _shufflectl()
 				--netns --keep-going --batch --version --help'
 			;;
 		esac
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+		_shufflectl_reply "$(compgen -W "$words" -- "$cur")"
 		return
 	fi
 
@@ -119,7 +130,7 @@ _shufflectl()
 		words=$(_shufflectl_devices)
 		;;
 	config/save/* | config/load/* | config/sa*/* | config/l*/*)
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		_shufflectl_reply "$(compgen -f -- "$cur")"
 		return
 		;;
 	config/show/*)
@@ -141,7 +152,7 @@ _shufflectl()
 		words="show help -i -c -z $(_shufflectl_live stats name)"
 		;;
 	qdisc//*)
-		words="show install remove help $(_shufflectl_devices)"
+		words='show install remove help'
 		;;
 	qdisc/*/--kind)
 		words='auto prio ets mqprio'
@@ -159,7 +170,7 @@ _shufflectl()
 		words='-c ops memory config help'
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	_shufflectl_reply "$(compgen -W "$words" -- "$cur")"
 }
 
 complete -F _shufflectl shufflectl

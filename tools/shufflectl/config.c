@@ -184,16 +184,15 @@ static int parse_change(int argc, char **argv, struct change *c)
 	int attr, err;
 
 	memset(c, 0, sizeof(*c));
-	if (argc && !strcmp(argv[0], "dev")) {
-		err = parse_dev(argc, argv, &c->ifindex);
-		if (err)
-			return err;
-		argc -= 2;
-		argv += 2;
-	}
-	if (!argc)
-		return ctl_usage("nothing to set; shufflectl config help lists the settings");
 	for (; argc; argc -= 2, argv += 2) {
+		if (!strcmp(argv[0], "dev")) {
+			if (c->ifindex)
+				return ctl_usage("one device at a time");
+			err = parse_dev(argc, argv, &c->ifindex);
+			if (err)
+				return err;
+			continue;
+		}
 		attr = match_setting(argv[0]);
 		if (attr < 0)
 			return CTL_USAGE;
@@ -211,6 +210,8 @@ static int parse_change(int argc, char **argv, struct change *c)
 			return err;
 		c->set[attr] = true;
 	}
+	if (!c->n)
+		return ctl_usage("nothing to set; shufflectl config help lists the settings");
 	return CTL_OK;
 }
 

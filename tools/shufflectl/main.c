@@ -111,6 +111,21 @@ bool ctl_is_help(const char *word)
 	return !strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help");
 }
 
+/* Index of a word or of the only one that begins like it, -1: none, -2: several. */
+static int find(const char *word, const struct ctl_command *cmds)
+{
+	size_t len = strlen(word);
+	int i, found = -1;
+
+	for (i = 0; cmds[i].name; i++) {
+		if (!strcmp(cmds[i].name, word))
+			return i;
+		if (len && !strncmp(cmds[i].name, word, len))
+			found = found == -1 ? i : -2;
+	}
+	return found;
+}
+
 /**
  * ctl_match() - find a word that may be shortened
  * @what: what the words are, for messages
@@ -121,24 +136,21 @@ bool ctl_is_help(const char *word)
  */
 int ctl_match(const char *what, const char *word, const struct ctl_command *cmds)
 {
-	char all[256] = "", some[256] = "";
-	size_t len = strlen(word);
-	int i, found = -1, n = 0;
+	char all[1024] = "", some[1024] = "";
+	int i, found = find(word, cmds), n = 0;
+
+	if (found >= 0)
+		return found;
 
 	for (i = 0; cmds[i].name; i++) {
-		if (!strcmp(cmds[i].name, word))
-			return i;
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
 			 *all ? ", " : "", cmds[i].name);
-		if (!len || strncmp(cmds[i].name, word, len))
+		if (!*word || strncmp(cmds[i].name, word, strlen(word)))
 			continue;
 		snprintf(some + strlen(some), sizeof(some) - strlen(some), "%s%s",
 			 *some ? ", " : "", cmds[i].name);
-		found = i;
 		n++;
 	}
-	if (n == 1)
-		return found;
 	if (n)
 		ctl_usage("%s \"%s\" is ambiguous: %s", what, word, some);
 	else
@@ -154,7 +166,8 @@ int ctl_match(const char *what, const char *word, const struct ctl_command *cmds
  * @argc: number of words behind the object
  * @argv: these words
  *
- * Words that start with '-' belong to the default command.
+ * What is no command, but an option, a number, an address or, in the only command
+ * of an object, whatever it is, belongs to the default command.
  *
  * Return: enum ctl_exit.
  */
@@ -168,7 +181,8 @@ int ctl_dispatch(const char *object, const char *usage, const struct ctl_command
 		fputs(usage, stdout);
 		return CTL_OK;
 	}
-	if (!argc || argv[0][0] == '-')
+	if (!argc || argv[0][0] == '-' || (find(argv[0], cmds) == -1 &&
+	    (!cmds[1].name || (argv[0][0] >= '0' && argv[0][0] <= '9'))))
 		return cmds[0].run(argc, argv);
 	snprintf(what, sizeof(what), "%s command", object);
 	i = ctl_match(what, argv[0], cmds);

@@ -113,7 +113,7 @@ static void resync(const struct genl *g)
 	if (ctl.json)
 		out_str("reason", "the receive buffer was full");
 	else
-		out_str(NULL, "events were lost: the receive buffer was full; what there is now:");
+		out_str(NULL, "the receive buffer was full; this is what there is now:");
 	close_event();
 	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
 		struct nl_reply reply;

@@ -191,9 +191,9 @@ static int op_cancel(int argc, char **argv)
 	out_begin(false);
 	if (reply.n && !genl_parse(reply.msg[0], set, tb)) {
 		out_open(NULL);
-		out_title_u64(set->attr[SHUFFLE_A_OP_OP_ID].name, "op %s cancelled, sockets",
+		out_title_u64(set->attr[SHUFFLE_A_OP_OP_ID].name, "op %s cancelled",
 			      want.id);
-		out_u64(ctl.json ? "count" : NULL, genl_u64(set, tb, SHUFFLE_A_OP_COUNT),
+		out_u64(ctl.json ? "count" : "sockets", genl_u64(set, tb, SHUFFLE_A_OP_COUNT),
 			OUT_PLAIN);
 		out_close();
 	}

@@ -319,6 +319,11 @@ static const char *human_bytes(double v, char *buf, unsigned int size)
 	static const char * const unit[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 	unsigned int i = 0;
 
+	/* short ones as they are: 1500 is an MTU, 1.5KiB is not */
+	if (v < 10240) {
+		snprintf(buf, size, "%.0fB", v);
+		return buf;
+	}
 	while (v >= 1024 && i < ARRAY_SIZE(unit) - 1) {
 		v /= 1024;
 		i++;

@@ -18,7 +18,7 @@
 #define DEFAULT_PORT	18518
 
 static const char usage[] =
-	"usage: shufflectl qdisc [show] [DEV]\n"
+	"usage: shufflectl qdisc [show [DEV]]\n"
 	"       shufflectl qdisc install DEV [--rate RATE] [--kind KIND] [--force]\n"
 	"       shufflectl qdisc remove DEV [--force]\n"
 	"\n"

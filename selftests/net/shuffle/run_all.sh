@@ -22,6 +22,8 @@
 . "$here/cases_life.sh"
 # shellcheck source=cases_qdisc.sh
 . "$here/cases_qdisc.sh"
+# shellcheck source=cases_ctl.sh
+. "$here/cases_ctl.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
 

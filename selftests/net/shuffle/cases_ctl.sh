@@ -1,0 +1,413 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: shufflectl on the module's netlink family, as a person would use it.
+# Sourced by run_all.sh, behind cases_qdisc.sh and cases_net.sh.
+#
+# shellcheck disable=SC2154 # work, peer_pid: lib.sh, cases_net.sh
+
+ctl_cases()
+{
+	run_case "ctl-config" ctl_config
+	run_case "ctl-config-save-load" ctl_save_load
+	run_case "ctl-config-running" ctl_config_running
+	run_case "ctl-permission" ctl_permission
+	run_case "ctl-op" ctl_op
+	run_case "ctl-op-cancel" ctl_cancel
+	run_case "ctl-op-watch" ctl_watch
+	run_case "ctl-stats" ctl_stats
+	run_case "ctl-monitor" ctl_monitor
+	run_case "ctl-monitor-loses-and-resyncs" ctl_lost
+	run_case "ctl-namespaces-apart" ctl_apart
+	run_case "ctl-json-is-as-specified" ctl_json
+	run_case "ctl-completion" ctl_completion
+	run_case "ctl-no-module" ctl_no_module
+}
+
+# value HOST KEY - of the namespace's settings.
+value()
+{
+	hctl "$1" -j config | sed -n "s/^\[{\([^}]*\)}.*/\1/p" | tr ',' '\n' |
+		sed -n "s/^\"$2\":\"\{0,1\}\([^\"]*\).*/\1/p"
+}
+
+# is HOST KEY VALUE
+is()
+{
+	local v
+
+	v=$(value "$1" "$2")
+	[ "$v" = "$3" ] || fail "$2 is $v, not $3"
+}
+
+ctl_config()
+{
+	local name
+
+	rack 2
+	is 0 overcommit 10
+	hctl 0 config set overcommit 7 || fail "set"
+	is 0 overcommit 7
+	is 1 overcommit 10
+	# several at once, units, names shortened, names as JSON has them
+	hctl 0 config set rtt 4us link-rate 25gbit rcv 1m control_dscp cs5 pol srpt || fail "set"
+	is 0 rtt 4000
+	is 0 link_rate 25000
+	is 0 rcvbuf 1048576
+	is 0 control_dscp 40
+	is 0 policy srpt
+	is 0 rtt_bytes_now 12500
+	# all or none; the kernel's words name the attribute and its range
+	refused 2 'overcommit' hctl 0 config set rtt 8us overcommit 0
+	grep -q '1.*1000' "$work/err" || fail "no range: $(cat "$work/err")"
+	is 0 rtt 4000
+	is 0 overcommit 7
+	for name in policy=hadoop window-mode=constant hadoop-c=3 link-rate=auto packet-size=1200 \
+		resend-first=2ms resend-min=1500us resend-max=2s early-expiry=10s finished-max=100 \
+		unscheduled=64k idle-timeout=5s; do
+		hctl 0 config set "${name%=*}" "${name#*=}" || fail "$name"
+	done
+	is 0 resend_min 1500
+	is 0 idle_timeout 5000
+	is 0 window_mode constant
+	# a device follows until it is told otherwise
+	hctl 0 config set dev eth0 overcommit 3 || fail "set of a device"
+	hctl 0 -j config show dev eth0 | grep -q '"overcommit":3' || fail "the device has not taken it"
+	hctl 0 -j config show dev eth0 | grep -q '"own":\["overcommit"\]' || fail "more than that is its own"
+	is 0 overcommit 7
+	refused 2 '' hctl 0 config set dev eth0 early-bytes 1m
+	refused 3 'no device "nix"' hctl 0 config set dev nix overcommit 1
+	hctl 0 config set dev eth0 overcommit default || fail "default"
+	hctl 0 -j config show dev eth0 | grep -q '"overcommit":7' || fail "the device does not follow"
+	hctl 0 config set overcommit default policy default || fail "default"
+	is 0 overcommit 10
+	is 0 policy grpf
+	refused 1 'out of range' hctl 0 config set overcommit 4294967296
+	refused 1 'is not a whole number' hctl 0 config set overcommit -1
+	refused 1 'one device at a time' hctl 0 config set dev eth0 dev lo overcommit 1
+}
+
+ctl_save_load()
+{
+	rack 2
+	hctl 0 config set overcommit 7 policy hadoop rtt 4us || fail "set"
+	hctl 0 config set dev eth0 link-rate 25gbit window-mode constant || fail "set of a device"
+	hctl 0 config save "$work/a" || fail "save"
+	hctl 0 config set overcommit 3 policy default idle-timeout 1s || fail "set"
+	hctl 0 config set dev eth0 link-rate default rtt 9us || fail "set of a device"
+	hctl 0 config save >"$work/b" || fail "save"
+	cmp -s "$work/a" "$work/b" && fail "nothing has changed"
+	# what is not in the file goes back to what it follows
+	hctl 0 config load "$work/a" || fail "load"
+	hctl 0 config save - >"$work/c"
+	diff "$work/a" "$work/c" || fail "not the same after a round trip"
+	hctl 0 config load <"$work/b" || fail "load"
+	hctl 0 config save | diff "$work/b" - || fail "not the same after a second one"
+	# the same file is a batch; another namespace takes it
+	hctl 1 -b "$work/a" || fail "batch"
+	is 1 overcommit 7
+	is 1 policy hadoop
+	# a file that is wrong somewhere changes nothing
+	{ cat "$work/a"; echo "config set dev eth0 overcommit"; } >"$work/bad"
+	refused 1 'wants a value' hctl 0 config load "$work/bad"
+	grep -q "bad:4" "$work/err" || fail "it does not say where"
+	echo "op cancel 1" >"$work/bad"
+	refused 1 'begins with "config set"' hctl 0 config load "$work/bad"
+	hctl 0 config save | diff "$work/b" - || fail "a bad file has changed something"
+	refused 3 'No such file' hctl 0 config load "$work/nix"
+}
+
+ctl_config_running()
+{
+	rack 2
+	rate 10
+	in_the_middle n=2 matrix=others:300000
+	hctl 0 config set overcommit 4 resend-max 2s || fail "a running operation does not follow"
+	is 0 overcommit 4
+	refused 2 'port' hctl 0 config set port 18519
+	peer_end || shuffle_failed
+}
+
+nobody()
+{
+	local h=$1
+	shift
+	nsx "$h" setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$BIN/shufflectl" "$@"
+}
+
+ctl_permission()
+{
+	local object
+
+	rack 2
+	for object in op peer socket config stats qdisc; do
+		nobody h0 -j "$object" >/dev/null || fail "not everybody may look at $object"
+	done
+	refused 2 'not permitted' nobody h0 config set overcommit 3
+	refused 2 'not permitted' nobody h0 op cancel 1
+	is 0 overcommit 10
+}
+
+# slow_op HOSTS [ARGS...] - an operation that lasts until end_op; sets id.
+slow_op()
+{
+	local n=$1
+	shift
+
+	[ -n "${have_rack-}" ] || rack "$n"
+	rate 2
+	in_the_middle n="$n" matrix=others:5000000 expect=ECANCELED "$@"
+	id=$(hctl 0 op | sed -n 's/^op \([0-9]*\) .*/\1/p')
+	[ -n "$id" ] || fail "no operation"
+}
+
+end_op()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do
+		hctl "$h" op cancel "$id" >/dev/null || fail "cancel on host $h"
+	done
+	peer_end || shuffle_failed
+}
+
+ctl_op()
+{
+	local id
+
+	slow_op 3
+	hctl 0 op >"$work/ops"
+	cat "$work/ops"
+	grep -q 'rank 0  members 3' "$work/ops" || fail "no rank, no members"
+	hctl 0 -j op "$id" | grep -q "\"op_id\":$id,\"state\":\"running\"" || fail "show ID"
+	hctl 0 op messages "$id" >"$work/msgs" || fail "messages"
+	[ "$(grep -c '^from ' "$work/msgs")" = 3 ] || fail "not 3 messages come: $(cat "$work/msgs")"
+	[ "$(grep -c '^to ' "$work/msgs")" = 3 ] || fail "not 3 messages go"
+	[ "$(hctl 0 op messages "$id" from 2 | grep -c '^from 2 ')" = 1 ] || fail "from 2"
+	hctl 0 op messages "$id" from 2 | grep -q 'length 4.8MiB' || fail "no length"
+	hctl 0 peer >"$work/peers"
+	grep -q '^10.77.0.2  dev eth0' "$work/peers" || fail "no peer: $(cat "$work/peers")"
+	hctl 0 -j peer 10.77.0.3 | grep -q '"ipv4":"10.77.0.3"' || fail "peer ADDRESS"
+	hctl 0 socket | grep -q '^socket [0-9]*  at 10.77.0.1:7' || fail "socket: $(hctl 0 socket)"
+	refused 2 "no operation 4711 in this namespace" hctl 0 op 4711
+	refused 2 "operation" hctl 0 op messages 4711
+	refused 2 "no such peer" hctl 0 peer 10.77.0.99
+	refused 2 "no such socket" hctl 0 socket 999999
+	# on the same device: the qdisc is one that shuffles use
+	hctl 0 -j qdisc | grep -q '"dev":"eth0".*"in_use":true' || fail "qdisc does not know the device"
+	end_op
+	[ -z "$(hctl 0 op)" ] || fail "it is still there: $(hctl 0 op)"
+	[ "$(hctl 0 -j op)" = "[]" ] || fail "no empty list: $(hctl 0 -j op)"
+}
+
+ctl_cancel()
+{
+	local id
+
+	slow_op 2
+	refused 2 'operation' hctl 0 op cancel 4711
+	hctl 0 op cancel "$id" | grep -q "^op $id cancelled  sockets 1$" || fail "cancel"
+	hctl 1 -j op cancel "$id" | grep -q "\"op_id\":$id,\"count\":1" || fail "cancel, JSON"
+	peer_end || fail "not ECANCELED"
+	refused 2 'operation' hctl 0 op cancel "$id"
+}
+
+ctl_watch()
+{
+	local id
+
+	slow_op 2
+	hctl 0 op watch -i 0.1 -c 2 >"$work/watch" || fail "watch"
+	cat "$work/watch"
+	[ "$(grep -c ' 1 operations in shf-h0' "$work/watch")" = 2 ] || fail "not two frames"
+	grep -qE '0/2 +running +\[#*\.*\] +[0-9]+%' "$work/watch" || fail "no progress bar"
+	hctl 0 -j op watch -i 0.1 -c 2 >"$work/watch" || fail "watch, JSON"
+	[ "$(grep -c '^{"time":"20.*"ops":\[{"op_id":' "$work/watch")" = 2 ] || fail "not one object a line"
+	end_op
+}
+
+ctl_stats()
+{
+	local n
+
+	rack 2
+	peer n=2 matrix=others:1000 || shuffle_failed
+	hctl 0 -s stats 'data*' >"$work/stats" || fail "stats"
+	grep -qE '^DataBytesIn +1000 +payload bytes received' "$work/stats" || fail "$(cat "$work/stats")"
+	[ "$(wc -l <"$work/stats")" = 4 ] || fail "not the 4 that are called Data: $(cat "$work/stats")"
+	# the same as in /proc
+	n=$(hctl 0 -j stats | grep -o '"name":' | wc -l)
+	[ "$n" = "$(nsx h0 head -1 /proc/net/shuffle/netstat | wc -w | awk '{ print $1 - 1 }')" ] ||
+		fail "$n counters, /proc has others"
+	refused 2 'no counter is called "nix"' hctl 0 stats nix
+	background hctl 0 -j stats -i 2 -c 1 dataout >"$work/live"
+	sleep 1
+	peer n=2 matrix=others:1000 || shuffle_failed
+	wait_for 10 grep -q . "$work/live" || fail "no rates"
+	grep -qE '"name":"DataOut","value":2,"difference":1,"per_second":[01]' "$work/live" ||
+		fail "$(cat "$work/live")"
+}
+
+event()
+{
+	grep -q " $1  " "$work/events"
+}
+
+ctl_monitor()
+{
+	rack 2
+	background hctl 0 monitor >"$work/events"
+	background hctl 0 -j monitor ops >"$work/json"
+	background hctl 0 monitor -c 1 config >"$work/one"
+	wait_for 5 listening 3 || fail "monitor does not start"
+	peer n=2 matrix=others:20000 || shuffle_failed
+	wait_for 5 event op-finished || fail "no op-finished"
+	event op-started || fail "no op-started"
+	hctl 0 config set overcommit 9 || fail "set"
+	wait_for 5 event config || fail "no config"
+	grep -q 'overcommit 9' "$work/events" || fail "not what was set"
+	wait_for 5 grep -q ' config ' "$work/one" || fail "-c"
+	peer n=2 matrix=others:20000 1:absent=1 deadline=500 expect=ETIMEDOUT || shuffle_failed "deadline"
+	wait_for 5 event op-failed || fail "no op-failed"
+	grep -A5 op-failed "$work/events" | grep -q 'missing-in 1' || fail "who is missing is missing"
+	grep -q '^{"time":"20.*Z","event":"op-finished","op_id":[0-9]*,' "$work/json" || fail "$(cat "$work/json")"
+	grep -q '"event":"config"' "$work/json" && fail "config was not asked for"
+	cat "$work/events"
+}
+
+# So many programs listen to events in host 0.
+listening()
+{
+	# shellcheck disable=SC2016 # for awk
+	[ "$(nsx h0 awk '$2 == 16 && $4 != "00000000" { n++ } END { print n + 0 }' /proc/net/netlink)" -ge "$1" ]
+}
+
+# A listener that may not have a large buffer, and does not read for a while.
+ctl_lost()
+{
+	local i pid old
+
+	rack 2
+	old=$(cat /proc/sys/net/core/rmem_max)
+	echo 8192 >/proc/sys/net/core/rmem_max || skip "rmem_max cannot be set"
+	background nobody h0 monitor >"$work/events"
+	wait_for 5 listening 1 || fail "monitor does not start"
+	echo "$old" >/proc/sys/net/core/rmem_max
+	pid=$(pgrep -n -u 65534 shufflectl) || fail "where is it?"
+	kill -STOP "$pid"
+	for ((i = 0; i < 200; i++)); do
+		echo "config set overcommit $((i % 100 + 1))"
+	done >"$work/batch"
+	hctl 0 -b "$work/batch" || fail "batch"
+	kill -CONT "$pid"
+	wait_for 10 grep -q ' resynced' "$work/events" || fail "not a word about losses"
+	grep -q ' lost .*buffer was full' "$work/events" || fail "resynced, but not lost"
+	# the last one is known, although its event may have been lost
+	grep -q 'resync yes.*' "$work/events" || fail "no state"
+	sed -n '/ lost /,$p' "$work/events" | grep -q 'overcommit 100' || fail "the last state is not known"
+	hctl 0 config set overcommit 55 || fail "set"
+	wait_for 5 grep -q 'overcommit 55' "$work/events" || fail "it does not go on"
+}
+
+ctl_apart()
+{
+	local id
+
+	rack 2
+	background ctl -n shf-br monitor >"$work/events"
+	have_rack=1 slow_op 2
+	[ -z "$(ctl -n shf-br op)$(ctl -n shf-br socket)$(ctl -n shf-br peer)" ] ||
+		fail "another namespace sees it"
+	[ "$(hctl 0 op | grep -c '^op ')" = 1 ] || fail "host 0 sees more than its own"
+	hctl 0 config set overcommit 5 || fail "set"
+	is 1 overcommit 10
+	refused 2 'operation' ctl -n shf-br op cancel "$id"
+	end_op
+	[ ! -s "$work/events" ] || fail "another namespace hears it: $(cat "$work/events")"
+}
+
+ctl_json()
+{
+	local id spec=$here/../../../Documentation/netlink/specs/shuffle.yaml j=$work
+
+	python3 -c 'import yaml' 2>/dev/null || skip "no python3-yaml"
+	[ -e "$spec" ] || skip "no specification here"
+	rack 2
+	background hctl 0 -j monitor >"$j/events"
+	wait_for 5 listening 1 || fail "monitor does not start"
+	hctl 0 config set dev eth0 overcommit 5 || fail "set"
+	peer n=2 matrix=others:20000 || shuffle_failed
+	have_rack=1 slow_op 2 op=$((tap_count * 1000 + 500))
+	hctl 0 -j config >"$j/config-get"
+	hctl 0 -j op >"$j/op-get"
+	hctl 0 -p op messages "$id" >"$j/msg-get"
+	hctl 0 -p peer >"$j/peer-get"
+	hctl 0 -j socket >"$j/socket-get"
+	hctl 0 -p stats >"$j/stats-get"
+	end_op
+	peer n=2 matrix=others:20000 1:absent=1 deadline=300 expect=ETIMEDOUT op=$((tap_count * 1000 + 900)) || shuffle_failed "deadline"
+	wait_for 5 grep -q op-failed "$j/events" || fail "no event"
+	python3 "$here/ctl_json.py" "$spec" "$j"/{config,op,msg,peer,socket,stats}-get "$j/events" ||
+		fail "not as specified"
+}
+
+# completes WORDS... - what bash offers for the last of these words.
+completes()
+{
+	bash -c '
+		. "$1"
+		shift
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_shufflectl
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$here/../../../tools/shufflectl/completion.bash" \
+		"$BIN/shufflectl" "$@" | sort | tr '\n' ' '
+}
+
+# offers WORD WORDS... - completion of the latter offers the former.
+offers()
+{
+	local word=$1 said
+	shift
+	said=$(completes "$@")
+	[[ " $said" == *" $word "* ]] || fail "no $word for '$*': $said"
+}
+
+ctl_completion()
+{
+	local id
+
+	[ -e "$here/../../../tools/shufflectl/completion.bash" ] || skip "no completion here"
+	slow_op 2
+	offers config co
+	offers shf-h1 -n shf-h
+	offers "$id" -n shf-h0 op ''
+	offers "$id" -n shf-h0 op cancel ''
+	offers 10.77.0.2 -n shf-h0 peer show ''
+	offers eth0 -n shf-h0 qdisc install ''
+	offers --kind -n shf-h0 qdisc install eth0 --
+	offers mqprio qdisc install eth0 --kind ''
+	offers overcommit config set ov
+	offers window-mode config set policy srpt w
+	offers grpf config set policy ''
+	offers DataBytesIn -n shf-h0 stats Data
+	offers memory monitor ''
+	offers watch op w
+	end_op
+}
+
+ctl_no_module()
+{
+	local object
+
+	[ -n "${SHUFFLE_KO-}" ] || skip "the module would have to be found again"
+	rack 1
+	rack_down
+	wait_for 5 rmmod shuffle 2>/dev/null || skip "the module is in use"
+	for object in op peer socket config stats monitor; do
+		refused 3 'modprobe shuffle' ctl $object
+	done
+	ctl qdisc >/dev/null || fail "qdisc wants the module"
+	module_load || fail "it cannot be loaded again"
+	[ "$(ctl -j op)" = "[]" ] || fail "op"
+}
