@@ -15,6 +15,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "link.h"
+
 struct netlink_ext_ack;
 struct shuffle_net;
 
@@ -84,9 +86,8 @@ struct shuffle_config {
  *	that nobody knows (loopback, no route)
  * @own: settings that were set here, a mask of enum shuffle_nl_setting
  * @cfg: settings in effect
- * @lock: @rtt_ns, and what is computed
- * @says_mbps: what the device says about its rate, 0 nothing
- * @rtt_ns: least round-trip time measured, 0 none yet
+ * @lock: @link, and what is computed
+ * @link: what has been learnt of the link
  * @rate: computed: link rate, Mb/s
  * @rtt: computed: round-trip time of the idle network, ns
  * @rtt_bytes: computed: their product
@@ -101,8 +102,7 @@ struct shuffle_dev {
 	u32			own;
 	struct shuffle_config	cfg;
 	spinlock_t		lock;	/* see above */
-	u32			says_mbps;
-	u32			rtt_ns;
+	struct shuffle_link	link;
 	u32			rate;
 	u32			rtt;
 	u32			rtt_bytes;
@@ -140,6 +140,9 @@ struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex);
 void shuffle_dev_put(struct shuffle_dev *dev);
 void shuffle_dev_compute(struct shuffle_dev *dev);
 void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns);
+void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now);
+void shuffle_dev_lost(struct shuffle_dev *dev);
+u64 shuffle_dev_drain_ns(struct shuffle_dev *dev, u64 bytes);
 u32 shuffle_dev_widest(struct shuffle_net *sn);
 u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex);
 

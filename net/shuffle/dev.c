@@ -19,47 +19,96 @@
 /* of devices that do not say */
 #define SHUFFLE_RATE_GUESS_MBPS	10000
 
+/* dev->lock held */
+static void compute(struct shuffle_dev *dev)
+{
+	u64 bytes;
+
+	WRITE_ONCE(dev->rate, READ_ONCE(dev->cfg.link_rate) ?: dev->link.mbps);
+	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt) ?: shuffle_link_rtt(&dev->link) ?:
+		   SHUFFLE_RTT_GUESS_NS);
+	bytes = READ_ONCE(dev->cfg.rtt_bytes) ?: div_u64((u64)dev->rate * dev->rtt, 8000);
+	WRITE_ONCE(dev->rtt_bytes, clamp_t(u64, bytes, SHUFFLE_MIN_RTT_BYTES, 64 << 20));
+}
+
 /**
- * shuffle_dev_compute() - settings or measurements have changed
+ * shuffle_dev_compute() - settings have changed
  * @dev: device
  *
  * Context: any.
  */
 void shuffle_dev_compute(struct shuffle_dev *dev)
 {
-	u64 bytes;
-
 	spin_lock_bh(&dev->lock);
-	WRITE_ONCE(dev->rate, READ_ONCE(dev->cfg.link_rate) ?: READ_ONCE(dev->says_mbps) ?:
-		   SHUFFLE_RATE_GUESS_MBPS);
-	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt) ?: READ_ONCE(dev->rtt_ns) ?:
-		   SHUFFLE_RTT_GUESS_NS);
-	bytes = READ_ONCE(dev->cfg.rtt_bytes) ?: div_u64((u64)dev->rate * dev->rtt, 8000);
-	WRITE_ONCE(dev->rtt_bytes, clamp_t(u64, bytes, SHUFFLE_MIN_RTT_BYTES, 64 << 20));
+	compute(dev);
 	spin_unlock_bh(&dev->lock);
 }
 
 /**
  * shuffle_dev_sample() - a round trip has been measured
  * @dev: device
- * @ns: its time, queues and schedules included: only the minimum means anything
+ * @ns: its time
  *
  * Context: any.
  */
 void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns)
 {
-	u32 old = READ_ONCE(dev->rtt_ns);
-	bool less;
-
-	if (!ns || ns >= U32_MAX || (old && ns >= old))
-		return;
 	spin_lock_bh(&dev->lock);
-	less = !dev->rtt_ns || ns < dev->rtt_ns;
-	if (less)
-		WRITE_ONCE(dev->rtt_ns, (u32)ns);
+	shuffle_link_rtt_sample(&dev->link, ns, shuffle_now());
+	compute(dev);
 	spin_unlock_bh(&dev->lock);
-	if (less)
-		shuffle_dev_compute(dev);
+}
+
+/**
+ * shuffle_dev_arrived() - data has come in by a device
+ * @dev: device
+ * @bytes: with headers
+ * @now: ns
+ *
+ * Context: any.
+ */
+void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now)
+{
+	u32 mbps;
+
+	spin_lock_bh(&dev->lock);
+	mbps = dev->link.mbps;
+	shuffle_link_arrived(&dev->link, bytes, now);
+	if (dev->link.mbps != mbps)
+		compute(dev);
+	spin_unlock_bh(&dev->lock);
+}
+
+/**
+ * shuffle_dev_lost() - a packet was lost on its way to a device
+ * @dev: device
+ *
+ * Context: any.
+ */
+void shuffle_dev_lost(struct shuffle_dev *dev)
+{
+	spin_lock_bh(&dev->lock);
+	shuffle_link_lost(&dev->link);
+	compute(dev);
+	spin_unlock_bh(&dev->lock);
+}
+
+/**
+ * shuffle_dev_drain_ns() - how long bytes can wait in front of a device
+ * @dev: device
+ * @bytes: in a queue
+ *
+ * Context: any.
+ * Return: ns.
+ */
+u64 shuffle_dev_drain_ns(struct shuffle_dev *dev, u64 bytes)
+{
+	u64 ns;
+
+	spin_lock_bh(&dev->lock);
+	ns = shuffle_link_drain_ns(&dev->link, READ_ONCE(dev->cfg.link_rate), bytes);
+	spin_unlock_bh(&dev->lock);
+	return ns;
 }
 
 /* rtnl held */
@@ -67,8 +116,9 @@ static u32 ask_rate(struct net_device *netdev)
 {
 	struct ethtool_link_ksettings ks;
 
-	if (__ethtool_get_link_ksettings(netdev, &ks) || ks.base.speed == (u32)SPEED_UNKNOWN)
-		return 0;
+	if (__ethtool_get_link_ksettings(netdev, &ks) || !ks.base.speed ||
+	    ks.base.speed == (u32)SPEED_UNKNOWN)
+		return SHUFFLE_RATE_GUESS_MBPS;
 	return ks.base.speed;
 }
 
@@ -85,6 +135,7 @@ void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifin
 	INIT_LIST_HEAD(&dev->node);
 	refcount_set(&dev->ref, 1);
 	spin_lock_init(&dev->lock);
+	shuffle_link_init(&dev->link, SHUFFLE_RATE_GUESS_MBPS);
 	dev->sn = sn;
 	dev->ifindex = ifindex;
 }
@@ -124,7 +175,7 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 		kfree(new);
 		return NULL;
 	}
-	new->says_mbps = ask_rate(netdev);
+	shuffle_link_init(&new->link, ask_rate(netdev));
 	mutex_lock(&sn->config_mutex);
 	dev = shuffle_dev_find_rcu(sn, ifindex);
 	if (dev == &sn->dev0) {
@@ -219,6 +270,16 @@ u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex)
 	return tos;
 }
 
+/* What was learnt before the cable was changed is worth nothing. */
+static void claims(struct shuffle_dev *dev, u32 mbps)
+{
+	spin_lock_bh(&dev->lock);
+	if (mbps != dev->link.claimed)
+		shuffle_link_init(&dev->link, mbps);
+	compute(dev);
+	spin_unlock_bh(&dev->lock);
+}
+
 /* rtnl held */
 static int dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
@@ -236,8 +297,7 @@ static int dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 		list_del_rcu(&dev->node);
 		shuffle_dev_put(dev);
 	} else {
-		WRITE_ONCE(dev->says_mbps, ask_rate(netdev));
-		shuffle_dev_compute(dev);
+		claims(dev, ask_rate(netdev));
 	}
 	mutex_unlock(&sn->config_mutex);
 	return NOTIFY_DONE;

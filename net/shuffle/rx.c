@@ -9,6 +9,9 @@
 #include "shuffle.h"
 #include "trace.h"
 
+/* what a packet needs of a link beside its payload: Ethernet, IP, UDP, record */
+#define SHUFFLE_RX_OVERHEAD	(14 + 20 + 8 + SHUFFLE_WIRE_DATA_HDR)
+
 /**
  * struct rx_ctx - one datagram on its way
  * @sn: namespace
@@ -57,6 +60,10 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	switch (w->type) {
 	case SHUFFLE_DATA:
 		SHUFFLE_ADD(sn, DataIn, run->n);
+		/* the loopback is no measure of the link */
+		if (c->skb->skb_iif == op->dev->ifindex)
+			shuffle_dev_arrived(op->dev, run->len + run->n * SHUFFLE_RX_OVERHEAD,
+					    c->now);
 		if (run->whole) {
 			if (shuffle_in_data(op, w, c->skb, run->data, run->len,
 					    w->payload, q, c->now))

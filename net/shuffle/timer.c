@@ -40,7 +40,7 @@ u64 shuffle_timer_rto(const struct shuffle_op *op)
 	if (op->srtt_ns)
 		wait = max(op->srtt_ns + 4 * op->rttvar_ns, rto_min(op));
 	else
-		wait = max(3ULL * READ_ONCE(op->dev->rtt_ns), rto_first(op));
+		wait = max(3ULL * READ_ONCE(op->dev->rtt), rto_first(op));
 	return min(wait, rto_max(op));
 }
 
@@ -111,6 +111,8 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	if (!due(op, m->heard ? in->progress_at : max(in->progress_at, op->heard_at),
 		 &in->wait_ns, more, now, next))
 		return;
+	if (in->have.n)
+		shuffle_dev_lost(op->dev);
 	in->progress_at = now;
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	if (!m->heard) {

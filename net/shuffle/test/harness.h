@@ -13,6 +13,7 @@
 #endif
 
 #include "../heap.h"
+#include "../link.h"
 #include "../policy.h"
 #include "../pure.h"
 #include "../ranges.h"
@@ -66,6 +67,7 @@ static inline u32 shuffle_rnd_in(struct shuffle_rnd *r, u32 lo, u32 hi)
 }
 
 extern struct kunit_suite shuffle_heap_suite;
+extern struct kunit_suite shuffle_link_suite;
 extern struct kunit_suite shuffle_policy_tx_suite;
 extern struct kunit_suite shuffle_policy_rx_suite;
 extern struct kunit_suite shuffle_wire_suite;

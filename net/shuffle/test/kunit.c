@@ -7,6 +7,7 @@
 kunit_test_suites(&shuffle_wire_suite,
 		  &shuffle_ranges_suite,
 		  &shuffle_heap_suite,
+		  &shuffle_link_suite,
 		  &shuffle_policy_tx_suite,
 		  &shuffle_policy_rx_suite,
 		  &shuffle_budget_suite,

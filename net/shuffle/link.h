@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a link really does, learnt from what arrives: its rate, and the round-trip
+ * time of an idle network.  Devices lie: a virtual one claims 10 Gb/s whatever it
+ * is shaped to.  Pure: see pure.h; the caller serialises all calls on one object.
+ */
+#ifndef _SHUFFLE_LINK_H
+#define _SHUFFLE_LINK_H
+
+#include "pure.h"
+
+/* Windows in a row that must all have seen a rate before it is believed: what was
+ * delayed by a busy CPU arrives faster than the link, but not for so long.
+ */
+#define SHUFFLE_LINK_WINDOWS	4U
+
+/**
+ * struct shuffle_link - estimates
+ * @claimed: rate that the device says, Mb/s
+ * @mbps: rate to work with, Mb/s; at least 1
+ * @recent: mean of the last windows' rates, Mb/s; 0 before the first
+ * @window: rates of the last windows, Mb/s
+ * @nr_windows: of them, without a pause between
+ * @start: arrival that the present window counts from, ns; 0: none yet
+ * @last: last arrival, ns
+ * @bytes: arrived after @start
+ * @rtt_ns: minimum of the present epoch; 0: nothing measured
+ * @rtt_before: minimum of the one before
+ * @rtt_epoch: when the present epoch began, ns
+ */
+struct shuffle_link {
+	u32	claimed;
+	u32	mbps;
+	u32	recent;
+	u32	window[SHUFFLE_LINK_WINDOWS];
+	u32	nr_windows;
+	u64	start;
+	u64	last;
+	u64	bytes;
+	u32	rtt_ns;
+	u32	rtt_before;
+	u64	rtt_epoch;
+};
+
+void shuffle_link_init(struct shuffle_link *link, u32 claimed);
+void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now);
+void shuffle_link_lost(struct shuffle_link *link);
+void shuffle_link_rtt_sample(struct shuffle_link *link, u64 ns, u64 now);
+u64 shuffle_link_drain_ns(const struct shuffle_link *link, u32 told, u64 bytes);
+u32 shuffle_link_rtt(const struct shuffle_link *link);
+
+#endif /* _SHUFFLE_LINK_H */
