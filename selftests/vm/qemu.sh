@@ -138,12 +138,24 @@ qemu_prepare()
 	flock -u 6
 }
 
+# host_tsc - rate of the time stamp counter, which TCG hands to the guest, in kHz
+host_tsc()
+{
+	local prog
+	prog=$(mktemp /tmp/tsc-khz.XXXXXX)
+	if [ "$(uname -m)" = x86_64 ] && gcc -O2 -o "$prog" "$here/tsc-khz.c" 2>/dev/null; then
+		"$prog"
+	fi
+	rm -f "$prog"
+}
+
 # qemu_command LANE MEGABYTES CONSOLE OUT PIPE CMDLINE - set qemu_cmd.  PIPE
 # takes the script's output: a channel that is always open, so that the guest
 # never waits for a reader to connect.
 qemu_command()
 {
-	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' clock='tsc=reliable no_timer_check'
+	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' khz
+	local clock='tsc=reliable no_timer_check'
 
 	case $1 in
 	qemu-icount*)
@@ -153,6 +165,11 @@ qemu_command()
 		more='printk.time=1'
 		;;
 	esac
+	# With icount the guest's own calibration is exact, and its rate another one.
+	if [[ $1 != qemu-icount* ]]; then
+		khz=$(host_tsc)
+		[ -z "$khz" ] || clock+=" tsc_early_khz=$khz"
+	fi
 	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "max,la57=off" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
 		-append "console=ttyS0 mitigations=off nokaslr $clock rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"
