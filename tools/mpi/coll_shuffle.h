@@ -89,9 +89,10 @@ struct coll_shuffle_module {
 	uint64_t threshold;
 	int fd;
 	uint64_t op_base;
-	uint64_t calls;			/* operations so far */
+	uint64_t calls;			/* operations started so far */
 	struct coll_shuffle_hello *hellos;
 	ompi_request_t *gather;		/* while agreeing in the background */
+	struct coll_shuffle_module *next_watched;
 
 	opal_mutex_t lock;		/* the lists, rx and every op */
 	struct coll_shuffle_op *ops;	/* in the kernel */
@@ -104,7 +105,6 @@ struct coll_shuffle_module {
 	struct shuffle_rx rx;
 	opal_event_t event;
 	bool event_added;
-	unsigned int waiting;		/* threads in blocking calls */
 
 	/* the module that was there before */
 	mca_coll_base_comm_coll_t before;
@@ -171,6 +171,8 @@ mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *
  * AGREEING only if wait is false.
  */
 int coll_shuffle_module_agree(coll_shuffle_module *m, bool wait);
+/* The gathering in the background has ended. */
+void coll_shuffle_module_gathered(coll_shuffle_module *m);
 const char *coll_shuffle_comm_name(ompi_communicator_t *comm);
 const char *coll_shuffle_host(coll_shuffle_module *m, int rank);
 
@@ -199,6 +201,8 @@ void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error);
 void coll_shuffle_progress(coll_shuffle_module *m);
 void coll_shuffle_progress_begin(coll_shuffle_module *m);
 void coll_shuffle_progress_end(coll_shuffle_module *m);
+/* Call coll_shuffle_module_gathered() when m->gather is complete. */
+void coll_shuffle_progress_watch(coll_shuffle_module *m);
 /* Returns the result; the operation is the caller's no longer. */
 int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *op);
 /* Wait until the kernel has ended all operations. */

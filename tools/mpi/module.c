@@ -31,7 +31,6 @@ static void module_construct(coll_shuffle_module *m)
 	m->unread = 0;
 	m->background = 0;
 	m->event_added = false;
-	m->waiting = 0;
 	memset(&m->rx, 0, sizeof(m->rx));
 	memset(&m->before, 0, sizeof(m->before));
 	OBJ_CONSTRUCT(&m->lock, opal_mutex_t);
@@ -51,8 +50,6 @@ static void module_destruct(coll_shuffle_module *m)
 		close(m->fd);
 	}
 	shuffle_rx_free(&m->rx);
-	if (m->gather)
-		ompi_request_free(&m->gather);
 	free(m->hellos);
 	free(m->spare);
 	release(m->before.coll_allgather_module);
@@ -232,13 +229,11 @@ static int join_group(coll_shuffle_module *m)
 	return OMPI_SUCCESS;
 }
 
-/* The gathering in the background has ended. */
-static int gathered(ompi_request_t *req)
+void coll_shuffle_module_gathered(coll_shuffle_module *m)
 {
-	coll_shuffle_module *m = req->req_complete_cb_data;
-	int rc = req->req_status.MPI_ERROR;
+	int rc = m->gather->req_status.MPI_ERROR;
 
-	/* the request is freed with the communicator: it is not complete until we return */
+	ompi_request_free(&m->gather);
 	if (!rc)
 		rc = join_group(m);
 	opal_mutex_lock(&m->lock);
@@ -250,7 +245,6 @@ static int gathered(ompi_request_t *req)
 	opal_mutex_unlock(&m->lock);
 	if (rc)
 		coll_shuffle_progress(m);
-	return 0;
 }
 
 int coll_shuffle_module_agree(coll_shuffle_module *m, bool wait)
@@ -304,7 +298,7 @@ int coll_shuffle_module_agree(coll_shuffle_module *m, bool wait)
 				       m->before.coll_iallgather_module);
 	if (rc)
 		return rc;
-	ompi_request_set_callback(m->gather, gathered, m);
+	coll_shuffle_progress_watch(m);
 
 agreeing:
 	while (wait && m->state == COLL_SHUFFLE_AGREEING)

@@ -103,6 +103,8 @@ static void into_kernel(struct coll_shuffle_op *op)
 	coll_shuffle_module *m = op->module;
 	int rc;
 
+	/* the calls of a communicator come in the same order on all ranks */
+	op->id = m->op_base + m->calls++;
 	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, 0);
 	op->next = m->ops;
 	m->ops = op;
@@ -148,8 +150,6 @@ void coll_shuffle_op_start(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
 
-	/* calls come in the same order on all ranks */
-	op->id = m->op_base + m->calls++;
 	op->next = NULL;
 	*m->queue_end = op;
 	m->queue_end = &op->next;

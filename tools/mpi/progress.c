@@ -6,7 +6,7 @@
  * Open MPI polls (shared memory) tells nobody when it is ready.
  *
  * With several threads in MPI there is no one to sleep in the loop for all: a blocking
- * call sleeps on its own socket, and the event leaves the socket to it.
+ * call takes its socket out of the loop and sleeps on it.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -31,8 +31,49 @@ static void ticked(int fd, short what, void *arg)
 	tick_pending = false;
 }
 
+/* Modules whose gathering goes on in the background.  A callback of the request would
+ * be simpler, but one that completes in another thread meanwhile would never call it.
+ */
+static opal_mutex_t watch_lock = OPAL_MUTEX_STATIC_INIT;
+static coll_shuffle_module *watched;
+static bool watching;
+
+static int watch(void)
+{
+	coll_shuffle_module **link, *m, *ready = NULL;
+
+	if (!watched || opal_mutex_trylock(&watch_lock))
+		return 0;
+	for (link = &watched; (m = *link) && !ready;) {
+		if (REQUEST_COMPLETE(m->gather)) {
+			*link = m->next_watched;
+			ready = m;
+		} else {
+			link = &m->next_watched;
+		}
+	}
+	opal_mutex_unlock(&watch_lock);
+	if (ready)
+		coll_shuffle_module_gathered(ready);
+	return ready ? 1 : 0;
+}
+
+void coll_shuffle_progress_watch(coll_shuffle_module *m)
+{
+	opal_mutex_lock(&watch_lock);
+	m->next_watched = watched;
+	watched = m;
+	if (!watching)
+		opal_progress_register(watch);
+	watching = true;
+	opal_mutex_unlock(&watch_lock);
+}
+
 void coll_shuffle_progress_close(void)
 {
+	if (watching)
+		opal_progress_unregister(watch);
+	watching = false;
 	if (tick_set)
 		opal_event_evtimer_del(&tick);
 	tick_set = false;
@@ -81,8 +122,8 @@ static void readable(int fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (!opal_using_threads() || !m->waiting)
-		coll_shuffle_progress(m);
+	/* Whoever leaves it unread makes the loop start again, for ever. */
+	coll_shuffle_progress(m);
 }
 
 void coll_shuffle_progress_begin(coll_shuffle_module *m)
@@ -135,24 +176,32 @@ static void sleep_on_socket(coll_shuffle_module *m)
 
 int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *op)
 {
+	bool threads = opal_using_threads(), alone;
 	int rc;
 
+	/* Were another thread to read what comes, this one would not notice at once.
+	 * Non-blocking calls need the event, though.
+	 */
 	opal_mutex_lock(&m->lock);
-	m->waiting++;
+	alone = threads && !m->background && m->event_added;
 	opal_mutex_unlock(&m->lock);
+	if (alone)
+		opal_event_del(&m->event);
 
 	/* ends of earlier calls: in one go with what has come already */
 	if (m->unread)
 		coll_shuffle_progress(m);
 	while (!op->complete) {
-		if (opal_using_threads() || !m->event_added)
+		if (threads || !m->event_added)
 			sleep_on_socket(m);
 		else
 			sleep_in_loop();
 	}
 
+	if (alone)
+		opal_event_add(&m->event, NULL);
+
 	opal_mutex_lock(&m->lock);
-	m->waiting--;
 	rc = coll_shuffle_op_result(op);
 	coll_shuffle_op_release(op);
 	opal_mutex_unlock(&m->lock);

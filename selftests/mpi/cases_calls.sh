@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The calls themselves, against the plain component, and when something is wrong.
+# Sourced by run_all.sh.
+
+work=${work-}
+calls=$BIN/mpi_calls
+
+# all HOSTS RANKS BYTES REPEATS [ARGS...]
+all()
+{
+	local n=$1 ranks=$2 bytes=$3 repeats=$4
+	shift 4
+	rack "$n"
+	carried $((bytes * (ranks - 1) * repeats)) mpi 60 "$n" "$ranks" "$@" \
+		"$calls" all "$bytes" "$repeats"
+}
+
+# Several ranks on a host, also one host only.
+shared_hosts()
+{
+	all 4 8 30000 5
+	rack 2
+	on_host0 60 mpirun -np 3 -H 10.77.0.1:3 "$calls" all 70000 3 || fail "one host"
+}
+
+# The same random calls over AF_SHUFFLE and without it.
+random_calls()
+{
+	local n=$1 count=$2 seed=$3
+
+	rack "$n"
+	carried 100000 mpi 400 "$n" "$n" "$BIN/mpi_random" "$count" "$seed" >"$work/shuffle" ||
+		fail "over AF_SHUFFLE: $(tail -5 "$work/shuffle")"
+	carried 0 mpi 400 "$n" "$n" --mca coll ^shuffle "$BIN/mpi_random" "$count" "$seed" \
+		>"$work/plain" || fail "plain: $(tail -5 "$work/plain")"
+	grep -v '^host' "$work/plain" >"$work/plain.sums"
+	[ "$(tail -1 "$work/plain.sums" | cut -d' ' -f1)" = "$count" ] || fail "no sums"
+	grep -v '^host' "$work/shuffle" | diff "$work/plain.sums" - || fail "buffers differ"
+}
+
+order()
+{
+	rack 4
+	carried 2000000 mpi 60 4 4 "$calls" order
+}
+
+threads()
+{
+	rack 3
+	carried 400000 mpi 90 3 3 "$calls" threads
+}
+
+lossy()
+{
+	rack 4
+	netem loss 1% delay 100us
+	carried 3000000 mpi 120 4 4 "$calls" all 200000 10
+	[ "$(counters RetransBytes)" -gt 0 ] || fail "nothing was lost"
+	rack_down
+}
+
+late()
+{
+	rack 4
+	carried 6000 mpi 60 4 4 "$calls" late
+}
+
+# The last rank stops, or its host is cut off: an error class and its name, in time.
+silent()
+{
+	rack 3
+	[ "$1" = stops ] || { sleep 2 && ip -n "${PFX}h2" link set eth0 down; } &
+	mpi 30 3 3 --mca coll_shuffle_timeout 3 "$calls" silent >"$work/said" 2>&1
+	[ $? = 3 ] || fail "not the status of MPI_Abort: $(cat "$work/said")"
+	cat "$work/said"
+	[ "$(grep -c '^rank [01]: class 1,' "$work/said")" = 2 ] || fail "the class is not MPI_ERR_OTHER"
+	grep -q 'rank 0 of MPI_COMM_WORLD, MPI_Alltoallv: rank 2 (10.77.0.3) has not sent' "$work/said" ||
+		fail "the rank is not named"
+}
+
+killed()
+{
+	rack 3
+	mpi 30 3 3 "$calls" kill >"$work/said" 2>&1 && fail "no error"
+	cat "$work/said"
+	grep -qE 'rank 2 .*(signal 9|Killed)' "$work/said" || fail "the rank is not named"
+}
+
+too_long()
+{
+	rack 3
+	carried 1 mpi 30 3 3 "$calls" short
+}
+
+# Declines: the call is made by the component before, and one line says why.
+declines()
+{
+	rack 3
+	carried 0 mpi 30 3 3 --mca coll_shuffle_verbose 1 --mca coll_shuffle_if_include none0 \
+		"$calls" all 1000 2 >"$work/said" 2>&1
+	cat "$work/said"
+	grep -q 'declined: rank 0 (h0): AF_SHUFFLE is not available there: no interface' \
+		"$work/said" || fail "no reason given"
+	carried 0 mpi 30 3 3 --mca coll_shuffle_priority 0 "$calls" all 1000 2
+	carried 6000 mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 3 >"$work/said" 2>&1
+	grep -q 'MPI_COMM_WORLD: 3 ranks over AF_SHUFFLE' "$work/said" || fail "no line"
+}
+
+parameters()
+{
+	local p
+
+	ompi_info --param coll shuffle --level 9 >"$work/params" 2>&1
+	for p in priority verbose threshold timeout sndbuf rcvbuf if_include if_exclude; do
+		grep -q "\"coll_shuffle_$p\"" "$work/params" || fail "no parameter $p"
+	done
+}
+
+# Last: without the module every call is the plain component's.
+unloaded()
+{
+	rack 3
+	rmmod shuffle || fail "the module is in use"
+	mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 2 >"$work/said" 2>&1 ||
+		fail "$(cat "$work/said")"
+	grep -q 'declined: .*module shuffle is not loaded' "$work/said" ||
+		fail "no reason given: $(cat "$work/said")"
+	rack_down
+	module_load
+}
+
+calls_cases()
+{
+	run_case "ompi_info shows the parameters" parameters
+	run_case "4 hosts, 100 kB" all 4 4 100000 5
+	run_case "4 hosts, rows larger than the send buffer" all 4 4 4000000 2
+	run_case "several ranks on a host, and one host" shared_hosts
+	run_case "200 random calls on 4 hosts as without AF_SHUFFLE" random_calls 4 200 1
+	run_case "non-blocking calls, out of order" order
+	run_case "MPI_THREAD_MULTIPLE" threads
+	run_case "who waits sleeps" late
+	run_case "a rank that stops" silent stops
+	run_case "a message that is too long" too_long
+	run_case "declines" declines
+	if [ -z "${MPI_QUICK-}" ]; then
+		run_case "8 hosts, 1 MB" all 8 8 1000000 2
+		run_case "16 hosts, 8 B" all 16 16 8 100
+		run_case "16 hosts, 64 kB" all 16 16 65536 3
+		run_case "1000 random calls on 8 hosts as without AF_SHUFFLE" random_calls 8 1000 2
+		run_case "300 random calls on 16 hosts as without AF_SHUFFLE" random_calls 16 300 3
+		run_case "1 % loss" lossy
+		run_case "a host that is cut off" silent cut
+		run_case "a rank that dies" killed
+	fi
+	run_case "the module is not loaded" unloaded
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What mpi_random does not cover: rows larger than the send buffer, calls that must
+ * not wait, threads, sleeping, errors.  Exit status 0 and "ok" from rank 0 when all
+ * ranks found what they should.
+ *
+ * usage: mpi_calls all BYTES REPEATS	MPI_Alltoallv of BYTES for each pair
+ *        mpi_calls order		non-blocking calls first, out of order
+ *        mpi_calls threads		MPI_THREAD_MULTIPLE, a communicator each
+ *        mpi_calls late		a rank is late: do the others sleep?
+ *        mpi_calls silent		the last rank stops: an error class
+ *        mpi_calls short		a message longer than its receiver expects
+ *        mpi_calls kill		the last rank dies
+ */
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define THREADS	3
+
+static int rank, size;
+
+static unsigned char byte_of(int from, int to, size_t k, int salt)
+{
+	return from * 37 + to * 11 + k * 7 + (k >> 8) + salt;
+}
+
+struct buffers {
+	unsigned char *s;
+	unsigned char *r;
+	int *counts;
+	int *disps;
+	size_t each;
+};
+
+static void prepare(struct buffers *b, size_t each, int salt)
+{
+	size_t k;
+	int i;
+
+	b->each = each;
+	b->s = malloc(each * size + 1);
+	b->r = malloc(each * size + 1);
+	b->counts = malloc(size * sizeof(int));
+	b->disps = malloc(size * sizeof(int));
+	memset(b->r, 0xee, each * size + 1);
+	for (i = 0; i < size; i++) {
+		b->counts[i] = each;
+		b->disps[i] = i * each;
+		for (k = 0; k < each; k++)
+			b->s[i * each + k] = byte_of(rank, i, k, salt);
+	}
+}
+
+static int wrong(struct buffers *b, int salt)
+{
+	size_t k;
+	int i;
+
+	for (i = 0; i < size; i++) {
+		for (k = 0; k < b->each; k++) {
+			if (b->r[i * b->each + k] == byte_of(i, rank, k, salt))
+				continue;
+			printf("rank %d: byte %zu of %zu from rank %d is wrong\n", rank, k,
+			       b->each, i);
+			return 1;
+		}
+	}
+	return b->r[b->each * size] != 0xee;
+}
+
+static void release(struct buffers *b)
+{
+	free(b->s);
+	free(b->r);
+	free(b->counts);
+	free(b->disps);
+}
+
+static int exchange(struct buffers *b, MPI_Comm comm)
+{
+	return MPI_Alltoallv(b->s, b->counts, b->disps, MPI_BYTE, b->r, b->counts, b->disps,
+			     MPI_BYTE, comm);
+}
+
+static int all(size_t each, int repeats)
+{
+	struct buffers b;
+	int i, bad = 0;
+
+	for (i = 0; i < repeats && !bad; i++) {
+		prepare(&b, each, i);
+		exchange(&b, MPI_COMM_WORLD);
+		bad = wrong(&b, i);
+		release(&b);
+	}
+	return bad;
+}
+
+/* A first call that waited for the others would never return here. */
+static int order(void)
+{
+	struct buffers b[8];
+	MPI_Request reqs[8];
+	int i, token = 0, bad = 0, flag;
+	MPI_Comm comm, later;
+	MPI_Request dup;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	for (i = 0; i < 8; i++)
+		prepare(&b[i], i == 5 ? 700000 : i * 1000, i);
+	if (rank) {
+		MPI_Recv(&token, 1, MPI_INT, rank - 1, 7, comm, MPI_STATUS_IGNORE);
+		bad += token != rank - 1;
+	}
+	for (i = 0; i < 4; i++)
+		MPI_Ialltoallv(b[i].s, b[i].counts, b[i].disps, MPI_BYTE, b[i].r, b[i].counts,
+			       b[i].disps, MPI_BYTE, comm, &reqs[i]);
+	if (rank < size - 1)
+		MPI_Send(&rank, 1, MPI_INT, rank + 1, 7, comm);
+	MPI_Comm_idup(comm, &later, &dup);
+	for (i = 4; i < 8; i++)
+		MPI_Ialltoallv(b[i].s, b[i].counts, b[i].disps, MPI_BYTE, b[i].r, b[i].counts,
+			       b[i].disps, MPI_BYTE, comm, &reqs[i]);
+	MPI_Wait(&dup, MPI_STATUS_IGNORE);
+	MPI_Wait(&reqs[6], MPI_STATUS_IGNORE);
+	bad += wrong(&b[6], 6);
+	do
+		MPI_Testall(4, reqs, &flag, MPI_STATUSES_IGNORE);
+	while (!flag);
+	MPI_Waitall(8, reqs, MPI_STATUSES_IGNORE);
+	for (i = 0; i < 8; i++) {
+		bad += wrong(&b[i], i);
+		memset(b[i].r, 0xee, b[i].each * size);
+	}
+	/* a blocking call behind a background start, then free with all at rest */
+	MPI_Ialltoallv(b[1].s, b[1].counts, b[1].disps, MPI_BYTE, b[1].r, b[1].counts, b[1].disps,
+		       MPI_BYTE, later, &reqs[1]);
+	exchange(&b[2], later);
+	MPI_Wait(&reqs[1], MPI_STATUS_IGNORE);
+	bad += wrong(&b[1], 1) + wrong(&b[2], 2);
+	MPI_Comm_free(&later);
+	MPI_Comm_free(&comm);
+	for (i = 0; i < 8; i++)
+		release(&b[i]);
+	return bad;
+}
+
+static void *in_thread(void *arg)
+{
+	MPI_Comm comm = *(MPI_Comm *)arg;
+	struct buffers b;
+	MPI_Request req;
+	long bad = 0;
+	int i;
+
+	for (i = 0; i < 40; i++) {
+		prepare(&b, (i % 7) * 3001, i);
+		if (i % 3) {
+			exchange(&b, comm);
+		} else {
+			MPI_Ialltoallv(b.s, b.counts, b.disps, MPI_BYTE, b.r, b.counts, b.disps,
+				       MPI_BYTE, comm, &req);
+			MPI_Wait(&req, MPI_STATUS_IGNORE);
+		}
+		bad += wrong(&b, i);
+		release(&b);
+	}
+	return (void *)bad;
+}
+
+static int threads(int provided)
+{
+	MPI_Comm comms[THREADS];
+	pthread_t t[THREADS];
+	void *result;
+	long bad = 0;
+	int i;
+
+	if (provided < MPI_THREAD_MULTIPLE) {
+		printf("no MPI_THREAD_MULTIPLE\n");
+		return 1;
+	}
+	for (i = 0; i < THREADS; i++)
+		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, in_thread, &comms[i]);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &result);
+		bad += (long)result;
+		MPI_Comm_free(&comms[i]);
+	}
+	return bad;
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_utime.tv_sec + u.ru_stime.tv_sec +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* Waiting for three seconds must not cost half a second of processor time. */
+static int late(void)
+{
+	struct buffers b;
+	double cpu;
+	int bad;
+
+	prepare(&b, 1000, 1);
+	exchange(&b, MPI_COMM_WORLD);
+	if (!rank)
+		sleep(3);
+	cpu = cpu_seconds();
+	exchange(&b, MPI_COMM_WORLD);
+	cpu = cpu_seconds() - cpu;
+	bad = wrong(&b, 1);
+	if (cpu > 0.5) {
+		printf("rank %d: %.2f s of processor time in a call that waited\n", rank, cpu);
+		bad++;
+	}
+	release(&b);
+	return bad;
+}
+
+static void silent(void)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int rc, class, len;
+	struct buffers b;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	prepare(&b, 100000, 1);
+	exchange(&b, MPI_COMM_WORLD);
+	if (rank == size - 1)
+		pause();
+	rc = exchange(&b, MPI_COMM_WORLD);
+	MPI_Error_class(rc, &class);
+	MPI_Error_string(rc, text, &len);
+	printf("rank %d: class %d, %s\n", rank, class == MPI_ERR_OTHER, text);
+	fflush(stdout);
+	/* the one that stopped never comes here: nobody can finalize */
+	sleep(1);
+	if (!rank)
+		MPI_Abort(MPI_COMM_WORLD, 3);
+	pause();
+}
+
+static int too_long(void)
+{
+	struct buffers b;
+	int rc, class, i;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	prepare(&b, 1000, 1);
+	for (i = 0; i < size; i++)
+		b.counts[i] = 1000;
+	if (!rank) {
+		int *less = malloc(size * sizeof(int));
+
+		for (i = 0; i < size; i++)
+			less[i] = i ? 900 : 1000;
+		rc = MPI_Alltoallv(b.s, b.counts, b.disps, MPI_BYTE, b.r, less, b.disps, MPI_BYTE,
+				   MPI_COMM_WORLD);
+		free(less);
+		MPI_Error_class(rc, &class);
+		for (i = 1; i < size; i++)
+			if (b.r[i * 1000 + 899] == 0xee || b.r[i * 1000 + 900] != 0xee)
+				return 1;
+		return class != MPI_ERR_TRUNCATE;
+	}
+	rc = exchange(&b, MPI_COMM_WORLD);
+	return rc != MPI_SUCCESS || wrong(&b, 1);
+}
+
+static void die(void)
+{
+	struct buffers b;
+
+	prepare(&b, 100000, 1);
+	exchange(&b, MPI_COMM_WORLD);
+	if (rank == size - 1)
+		raise(SIGKILL);
+	exchange(&b, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int bad = 0, total, provided;
+
+	MPI_Init_thread(&argc, &argv,
+			strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
+			&provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (!strcmp(what, "all") && argc == 4)
+		bad = all(strtoull(argv[2], NULL, 0), atoi(argv[3]));
+	else if (!strcmp(what, "order"))
+		bad = order();
+	else if (!strcmp(what, "threads"))
+		bad = threads(provided);
+	else if (!strcmp(what, "late"))
+		bad = late();
+	else if (!strcmp(what, "silent"))
+		silent();
+	else if (!strcmp(what, "short"))
+		bad = too_long();
+	else if (!strcmp(what, "kill"))
+		die();
+	else
+		bad = 1;
+	MPI_Reduce(&bad, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%s\n", total ? "FAILED" : "ok");
+	MPI_Finalize();
+	return bad != 0;
+}
