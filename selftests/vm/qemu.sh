@@ -143,7 +143,7 @@ host_tsc()
 {
 	local prog
 	prog=$(mktemp /tmp/tsc-khz.XXXXXX)
-	if [ "$(uname -m)" = x86_64 ] && gcc -O2 -o "$prog" "$here/tsc-khz.c" 2>/dev/null; then
+	if [ "$(uname -m)" = x86_64 ] && gcc -O2 -o "$prog" "${BASH_SOURCE[0]%/*}/tsc-khz.c" 2>/dev/null; then
 		"$prog"
 	fi
 	rm -f "$prog"
