@@ -181,8 +181,10 @@ int ctl_dispatch(const char *object, const char *usage, const struct ctl_command
 		fputs(usage, stdout);
 		return CTL_OK;
 	}
-	if (!argc || argv[0][0] == '-' || (find(argv[0], cmds) == -1 &&
-	    (!cmds[1].name || (argv[0][0] >= '0' && argv[0][0] <= '9'))))
+	if (!argc || argv[0][0] == '-')
+		return cmds[0].run(argc, argv);
+	if (find(argv[0], cmds) == -1 &&
+	    (!cmds[1].name || (argv[0][0] >= '0' && argv[0][0] <= '9')))
 		return cmds[0].run(argc, argv);
 	snprintf(what, sizeof(what), "%s command", object);
 	i = ctl_match(what, argv[0], cmds);
