@@ -99,8 +99,10 @@ void shuffle_config_params_changed(void)
 	from_params(&cfg);
 	list_for_each_entry(sn, &config_nets, config_node) {
 		mutex_lock(&sn->config_mutex);
-		if (follow(&sn->dev0, &cfg, SHUFFLE_CONFIG_N))
+		if (follow(&sn->dev0, &cfg, SHUFFLE_CONFIG_N)) {
 			devs_follow(sn);
+			shuffle_event_config(&sn->dev0);
+		}
 		mutex_unlock(&sn->config_mutex);
 	}
 	mutex_unlock(&config_nets_mutex);
@@ -227,6 +229,8 @@ int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_ch
 
 	mutex_lock(&dev->sn->config_mutex);
 	err = apply(dev, change, extack);
+	if (!err)
+		shuffle_event_config(dev);
 	mutex_unlock(&dev->sn->config_mutex);
 	return err;
 }

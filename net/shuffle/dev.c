@@ -183,6 +183,7 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 		new = NULL;
 		shuffle_config_follow(dev);
 		list_add_tail_rcu(&dev->node, &sn->devs);
+		sn->config_gen++;
 	}
 	refcount_inc(&dev->ref);
 	mutex_unlock(&sn->config_mutex);
@@ -295,6 +296,7 @@ static int dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 		dev = NULL;
 	} else if (event == NETDEV_UNREGISTER) {
 		list_del_rcu(&dev->node);
+		sn->config_gen++;
 		shuffle_dev_put(dev);
 	} else {
 		claims(dev, ask_rate(netdev));

@@ -188,6 +188,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		__skb_queue_tail(q, skb);
 		SHUFFLE_INC(sn, DataOut);
 		SHUFFLE_ADD(sn, DataBytesOut, n);
+		shuffle_peer_sent(op, rank, n);
 		start += n;
 	}
 }
@@ -243,6 +244,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	__skb_queue_tail(q, skb);
 	SHUFFLE_ADD(sn, DataOut, last - first + 1);
 	SHUFFLE_ADD(sn, DataBytesOut, end - (chunk->off + (u64)first * chunk->pkt));
+	shuffle_peer_sent(op, rank, end - (chunk->off + (u64)first * chunk->pkt));
 	return end;
 }
 

@@ -4,6 +4,7 @@
  * chooses, this file knows links and memory.  Under ssk->lock, any context.
  */
 #include "shuffle.h"
+#include "netlink.h"
 #include "trace.h"
 
 /**
@@ -109,6 +110,7 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
 	if (!ssk->pressure) {
 		ssk->pressure = true;
 		SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), Pressure);
+		shuffle_event_pressure(ssk);
 	}
 	if (!list_empty(&ssk->ready))
 		return;
@@ -140,6 +142,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	/* operations share the downlink evenly */
 	max_out = div_u64(shuffle_grant_max_out(dev), share);
+	op->prx.constant_window =
+		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
 	left = room(ssk, op->prx.unit);
 	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=

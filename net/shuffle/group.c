@@ -61,8 +61,10 @@ static void group_free(struct shuffle_group_obj *group)
 {
 	u32 i;
 
-	for (i = 0; i < group->count; i++)
+	for (i = 0; i < group->count; i++) {
 		dst_release(group->member[i].dst);
+		shuffle_peer_put(group->member[i].peer);
+	}
 	kvfree(group);
 }
 
@@ -81,6 +83,7 @@ void shuffle_group_put(struct shuffle_group_obj *group)
 static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
 		      sockptr_t optval)
 {
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	const struct sockaddr_shuffle *self = &ssk->addr;
 	struct sockaddr_shuffle a;
 	u32 i, j;
@@ -97,6 +100,9 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
 		if (!a.shs_port || a.shs_ip_family != self->shs_ip_family)
 			return -EINVAL;
 		group->member[i].addr = a;
+		group->member[i].peer = shuffle_peer_get(sn, &a);
+		if (!group->member[i].peer)
+			return -ENOMEM;
 	}
 	for (i = 1; i < group->count; i++, cond_resched())
 		for (j = 0; j < i; j++)

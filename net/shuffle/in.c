@@ -180,6 +180,9 @@ static void sample_rto(struct shuffle_op *op, u64 ns)
 static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u64 now)
 {
 	in->progress_at = now;
+	in->moved_at = now;
+	in->late = 0;
+	in->straggler = false;
 	/* What is missing behind progress was lost, not late.  Otherwise a time
 	 * that was doubled holds until something is measured (RFC 6298).
 	 */
@@ -189,7 +192,7 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
 	sample_rto(op, now - in->rtt_at);
-	shuffle_dev_sample(op->dev, now - in->rtt_at);
+	shuffle_peer_rtt(op, in - op->in, now - in->rtt_at);
 	in->rtt_at = 0;
 	in->wait_ns = shuffle_timer_rto(op);
 }
@@ -220,6 +223,7 @@ static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
 	insert_piece(in, skb);
 	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
 	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
+	shuffle_peer_received(op, rank, end - start);
 	return 0;
 }
 

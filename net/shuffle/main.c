@@ -2,6 +2,7 @@
 /* Loading and unloading: an init ladder, and the same ladder down. */
 #include <linux/module.h>
 
+#include "netlink.h"
 #include "shuffle.h"
 
 static int __init shuffle_init(void)
@@ -17,6 +18,9 @@ static int __init shuffle_init(void)
 	err = shuffle_dev_init();
 	if (err)
 		goto err_dev;
+	err = shuffle_netlink_init();
+	if (err)
+		goto err_netlink;
 	/* last: from here on there can be sockets */
 	err = shuffle_sock_init();
 	if (err)
@@ -24,6 +28,8 @@ static int __init shuffle_init(void)
 	return 0;
 
 err_sock:
+	shuffle_netlink_exit();
+err_netlink:
 	shuffle_dev_exit();
 err_dev:
 	shuffle_netns_exit();
@@ -33,6 +39,7 @@ err_dev:
 static void __exit shuffle_exit(void)
 {
 	shuffle_sock_exit();
+	shuffle_netlink_exit();
 	shuffle_dev_exit();
 	shuffle_netns_exit();
 }

@@ -45,7 +45,8 @@
 	X(DropIslands,		"DATA dropped: too many gaps in its message")	\
 	X(DropUdp,		"datagrams dropped: UDP receive buffer full")	\
 	X(NoRoute,		"packets not sent: no route")			\
-	X(Pressure,		"times the receive buffer held back grants")
+	X(Pressure,		"times the receive buffer held back grants")	\
+	X(EventsLost,		"netlink events dropped: too many waiting")
 
 #define SHUFFLE_MIB_ENUM(name, text)	SHUFFLE_MIB_##name,
 enum {

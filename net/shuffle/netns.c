@@ -2,6 +2,7 @@
 /* State of a network namespace: made with it, gone with it. */
 #include <net/netns/generic.h>
 
+#include "netlink.h"
 #include "shuffle.h"
 
 static unsigned int shuffle_net_id __read_mostly;
@@ -37,6 +38,14 @@ static int __net_init shuffle_net_init(struct net *net)
 	sn->net = net;
 	mutex_init(&sn->udp_mutex);
 	spin_lock_init(&sn->ports_lock);
+	INIT_LIST_HEAD(&sn->socks);
+	spin_lock_init(&sn->socks_lock);
+	spin_lock_init(&sn->peers_lock);
+	sn->peers_seed = get_random_u32();
+	/* 0 means in a dump that nothing has been seen */
+	atomic_set(&sn->gen, 1);
+	sn->config_gen = 1;
+	shuffle_event_init(sn);
 	shuffle_config_init(sn);
 	for (i = 0; i < SHUFFLE_PORT_BUCKETS; i++)
 		INIT_HLIST_HEAD(&sn->ports[i]);
@@ -71,6 +80,7 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_early_exit(sn);
 	shuffle_finished_purge(sn);
 	shuffle_config_exit(sn);
+	shuffle_event_exit(sn);
 	free_percpu(sn->mib);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "shuffle.h"
+#include "netlink.h"
 #include "trace.h"
 
 static struct hlist_head *bucket(struct shuffle_sock *ssk, u64 id)
@@ -192,6 +193,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		hlist_add_head(&op->node, bucket(ssk, id));
 		ssk->nr_ops++;
 		atomic_inc(&dev->rx_ops);
+		atomic_inc(&sn->gen);
+		shuffle_event_start(op);
 		shuffle_timer_start(op);
 	}
 	spin_unlock_bh(&ssk->lock);
@@ -227,9 +230,11 @@ static void op_end(struct shuffle_op *op, int error)
 	struct shuffle_sock *ssk = op->ssk;
 
 	op->ended = true;
+	op->ended_at = shuffle_now();
 	op->error = error;
 	list_add_tail(&op->end.node, &ssk->ready);
 	trace_shuffle_op_end(op);
+	shuffle_event_end(op);
 	ssk->sk.sk_data_ready(&ssk->sk);
 	shuffle_sock_write_space(&ssk->sk);
 }
@@ -295,7 +300,9 @@ void shuffle_op_unlink(struct shuffle_op *op)
 		SHUFFLE_INC(sn, OpsFailed);
 		op_stop(op);
 		op->ended = true;
+		op->ended_at = shuffle_now();
 		op->error = ECANCELED;
+		shuffle_event_end(op);
 	}
 	list_del_init(&op->end.node);
 	for (i = 0; i < op->prx.n; i++) {
@@ -308,6 +315,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	spin_lock_bh(&ssk->lock);
 	hlist_del_init(&op->node);
 	ssk->nr_ops--;
+	atomic_inc(&sn->gen);
 	spin_unlock_bh(&ssk->lock);
 	hrtimer_cancel(&op->timer);
 	shuffle_op_put(op);

@@ -152,7 +152,7 @@ void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 
 	if (out->acked)
 		return;
 	if (!out->resaid && !out->granted && now > out->said_at)
-		shuffle_dev_sample(op->dev, now - out->said_at);
+		shuffle_peer_rtt(op, w->src_rank, now - out->said_at);
 	if (w->b)
 		shuffle_out_free_below(op, w->src_rank, w->b);
 	if (w->a <= out->granted)
@@ -232,6 +232,7 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	out = &op->out[rank];
 	m = &op->ptx.msg[rank];
+	shuffle_peer_resend(op, rank, false);
 	trace_shuffle_resend_in(op, rank, w->a, w->b);
 	if (!w->nonce) {
 		/* not authenticated by the nonce: an announcement at most, and

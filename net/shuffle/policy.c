@@ -318,7 +318,7 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
  * shuffle_policy_rx_grant() - choose a message and grant it one unit more
  * @rx: schedule
  * @max_out: most that may be outstanding on the whole column, bytes
- * @rtt_bytes: Hadoop's window of a message, bytes
+ * @rtt_bytes: Hadoop's window of a message, and any constant one, bytes
  * @room: most that this grant may promise (memory), bytes
  *
  * GRPF (listing 3): of the messages whose window has room, the one with the
@@ -347,6 +347,8 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		if (rx->kind == SHUFFLE_POLICY_HADOOP) {
 			if (!m->active && rx->hadoop_active >= rx->hadoop_c)
 				return SHUFFLE_NONE;
+			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
+		} else if (rx->constant_window) {
 			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
 		} else {
 			window = shuffle_policy_window(rx, i, max_out);

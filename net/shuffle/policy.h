@@ -82,6 +82,7 @@ struct shuffle_rx_sched {
  * @kind: enum shuffle_policy_kind
  * @hadoop_c: Hadoop: messages pulled at a time
  * @hadoop_active: Hadoop: messages being pulled
+ * @constant_window: a message's window is RTTbytes, whatever is left of it
  * @unit: bytes of one grant
  * @n: messages
  * @unheard: messages whose length is not known yet
@@ -96,6 +97,7 @@ struct shuffle_policy_rx {
 	u8			kind;
 	u32			hadoop_c;
 	u32			hadoop_active;
+	bool			constant_window;
 	u32			unit;
 	u32			n;
 	u32			unheard;

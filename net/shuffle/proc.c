@@ -2,12 +2,8 @@
 /* /proc/net/shuffle: family, netstat. */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-#include <net/ip.h>
 
 #include "shuffle.h"
-
-#define SHUFFLE_MIB_NAME(name, text)	#name,
-static const char * const mib_names[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_NAME) };
 
 static int family_show(struct seq_file *seq, void *v)
 {
@@ -23,11 +19,10 @@ static int netstat_show(struct seq_file *seq, void *v)
 
 	seq_puts(seq, "ShuffleExt:");
 	for (i = 0; i < SHUFFLE_MIB_MAX; i++)
-		seq_printf(seq, " %s", mib_names[i]);
+		seq_printf(seq, " %s", shuffle_mib_names[i]);
 	seq_puts(seq, "\nShuffleExt:");
 	for (i = 0; i < SHUFFLE_MIB_MAX; i++)
-		seq_printf(seq, " %lu", snmp_fold_field(sn->mib, i) +
-			   (i == SHUFFLE_MIB_DropUdp ? shuffle_udp_drops(sn) : 0));
+		seq_printf(seq, " %llu", shuffle_mib_value(sn, i));
 	seq_putc(seq, '\n');
 	return 0;
 }

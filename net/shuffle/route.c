@@ -113,6 +113,24 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 }
 
 /**
+ * shuffle_route_peer() - the route to a host, whoever sends
+ * @sn: namespace
+ * @to: its address
+ *
+ * Context: any.
+ * Return: the route with a reference, or NULL.
+ */
+struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to)
+{
+	static const struct sockaddr_shuffle any;
+	u32 cookie;
+
+	if (to->shs_ip_family == AF_INET)
+		return route4(sn->net, NULL, &any, to);
+	return route6(sn->net, NULL, &any, to, &cookie);
+}
+
+/**
  * shuffle_route_payload() - payload bytes of a packet to a member
  * @dev: device with the setting packet-size
  * @to: its address

@@ -51,6 +51,7 @@
 
 #define SHUFFLE_PORT_BUCKETS	64
 #define SHUFFLE_OP_BUCKETS	64
+#define SHUFFLE_PEER_BUCKETS	256
 #define SHUFFLE_FINISHED_BITS	8
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
 #define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
@@ -85,6 +86,7 @@ extern struct shuffle_params shuffle_params;
  * @cookie: of @dst
  * @mark: of the socket when @dst was looked up
  * @oif: likewise
+ * @peer: the host it is on, with a reference
  */
 struct shuffle_member {
 	struct sockaddr_shuffle	addr;
@@ -92,6 +94,43 @@ struct shuffle_member {
 	u32			cookie;
 	u32			mark;
 	int			oif;
+	struct shuffle_peer	*peer;
+};
+
+/**
+ * struct shuffle_peer - a host that members are on: peer.c
+ * @node: in sn->peers
+ * @ref: members
+ * @rcu: frees it
+ * @sn: namespace
+ * @addr: its address, port 0
+ * @tx_bytes: payload sent to it
+ * @rx_bytes: new payload from it
+ * @resends_out: RESENDs sent to it
+ * @resends_in: RESENDs that came from it
+ * @heard_at: when data last came from it, 0 never
+ * @rtt_ns: smoothed time from a grant to its data
+ * @rtt_min_ns: the least
+ * @rate: at which it last delivered, bytes/s
+ * @rate_at: when that was measured
+ * @rate_bytes: @rx_bytes then
+ */
+struct shuffle_peer {
+	struct hlist_node	node;
+	refcount_t		ref;
+	struct rcu_head		rcu;
+	struct shuffle_net	*sn;
+	struct sockaddr_shuffle	addr;
+	atomic64_t		tx_bytes;
+	atomic64_t		rx_bytes;
+	atomic64_t		resends_out;
+	atomic64_t		resends_in;
+	u64			heard_at;
+	u64			rtt_ns;
+	u64			rtt_min_ns;
+	u64			rate;
+	u64			rate_at;
+	u64			rate_bytes;
 };
 
 /**
@@ -126,6 +165,17 @@ struct shuffle_group_obj {
  * @egress_socks: sockets that have data to send, each holding a reference
  * @egress_at: when a socket last had its turn
  * @egress_forced: the next super-packet goes out whatever is queued
+ * @socks: all sockets, oldest first, read under RCU
+ * @socks_lock: changing @socks
+ * @socks_number: of the last one made
+ * @gen: changes with every socket, operation and peer that comes or goes
+ * @peers: hosts that members are on, read under RCU
+ * @peers_lock: changing @peers
+ * @peers_seed: of the table's hash
+ * @events: that wait to be sent
+ * @events_lost: groups that events have been dropped of
+ * @event_work: sends them
+ * @config_gen: changes with every setting
  * @config_node: in the list of all namespaces
  * @config_mutex: settings, @devs
  * @dev0: settings of the namespace
@@ -156,6 +206,17 @@ struct shuffle_net {
 	struct list_head	egress_socks;
 	u64			egress_at;
 	bool			egress_forced;
+	struct list_head	socks;
+	spinlock_t		socks_lock;
+	u64			socks_number;
+	atomic_t		gen;
+	struct hlist_head	peers[SHUFFLE_PEER_BUCKETS];
+	spinlock_t		peers_lock;
+	u32			peers_seed;
+	struct sk_buff_head	events;
+	unsigned long		events_lost;
+	struct work_struct	event_work;
+	u32			config_gen;
 	struct list_head	config_node;
 	struct mutex		config_mutex;
 	struct shuffle_dev	dev0;
@@ -176,6 +237,10 @@ struct shuffle_net {
  * @lock: see the top of this file
  * @addr: where it is bound; shs_family is 0 before
  * @port_node: in sn->ports
+ * @net_node: in sn->socks
+ * @number: grows along sn->socks
+ * @inode: of its file
+ * @cookie: unique on this machine
  * @group: members, NULL before the option SHUFFLE_GROUP
  * @ops: operations by id
  * @nr_ops: their number
@@ -184,6 +249,7 @@ struct shuffle_net {
  * @egress_node: in sn->egress_socks
  * @idle_ms: idle timeout of operations without a deadline
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
+ * @pressure_at: when that was last told
  * @frag_mutex: @frag
  * @frag: page that sendmsg copies into
  */
@@ -192,6 +258,10 @@ struct shuffle_sock {
 	spinlock_t		lock;
 	struct sockaddr_shuffle	addr;
 	struct hlist_node	port_node;
+	struct list_head	net_node;
+	u64			number;
+	u32			inode;
+	u64			cookie;
 	struct shuffle_group_obj *group;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
@@ -200,6 +270,7 @@ struct shuffle_sock {
 	struct list_head	egress_node;
 	u32			idle_ms;
 	bool			pressure;
+	u64			pressure_at;
 	struct mutex		frag_mutex;
 	struct page_frag	frag;
 };
@@ -250,6 +321,7 @@ struct shuffle_chunk {
  * @unsched: of these, allowed by ourselves
  * @said_at: when it was last announced or probed
  * @wait_ns: until it is probed (again)
+ * @resends: times that an ACK was asked for
  * @resaid: announced more than once: an answer measures nothing
  * @acked: it has arrived whole
  */
@@ -260,6 +332,7 @@ struct shuffle_out {
 	u64			unsched;
 	u64			said_at;
 	u64			wait_ns;
+	u32			resends;
 	bool			resaid;
 	bool			acked;
 };
@@ -288,6 +361,10 @@ struct shuffle_retrans {
  * @nonce: of its sender
  * @progress_at: when have.prefix last grew, or a wait began
  * @wait_ns: until a RESEND
+ * @moved_at: when have.prefix last grew, 0 never
+ * @resends: times that it was late
+ * @late: of these, since it last made progress
+ * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
  * @granted_sent: last offset sent in a GRANT
@@ -307,6 +384,10 @@ struct shuffle_in {
 	bool			delivered;
 	u64			progress_at;
 	u64			wait_ns;
+	u64			moved_at;
+	u32			resends;
+	u32			late;
+	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;
 	u64			granted_sent;
@@ -326,6 +407,8 @@ struct shuffle_in {
  * @progress_at: last sign of life
  * @heard_at: when a message was last heard of for the first time
  * @acked_at: when one of ours was last acknowledged
+ * @ended_at: 0 not yet
+ * @resends: times that members were asked again
  * @timer: resends, probes, deadline
  * @tx_mutex: writers
  * @tx_node: in ssk->tx_ops
@@ -362,6 +445,8 @@ struct shuffle_op {
 	u64			progress_at;
 	u64			heard_at;
 	u64			acked_at;
+	u64			ended_at;
+	u32			resends;
 	struct hrtimer		timer;
 
 	struct mutex		tx_mutex;
@@ -438,6 +523,25 @@ void shuffle_sock_write_space(struct sock *sk);
 void shuffle_sock_set_mem_max(u64 bytes);
 void shuffle_sock_mem(u64 *max, u64 *used);
 
+/* socks.c */
+void shuffle_socks_add(struct shuffle_sock *ssk);
+void shuffle_socks_del(struct shuffle_sock *ssk);
+struct shuffle_sock *shuffle_socks_next(struct shuffle_net *sn, u64 number);
+struct shuffle_sock *shuffle_socks_find(struct shuffle_net *sn, u64 cookie);
+
+/* peer.c */
+struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a);
+void shuffle_peer_put(struct shuffle_peer *peer);
+void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns);
+void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes);
+void shuffle_peer_sent(struct shuffle_op *op, u32 rank, u32 bytes);
+void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out);
+
+/* mib.c */
+extern const char * const shuffle_mib_names[];
+extern const char * const shuffle_mib_texts[];
+u64 shuffle_mib_value(struct shuffle_net *sn, int i);
+
 /* ports.c */
 int shuffle_ports_add(struct shuffle_sock *ssk);
 void shuffle_ports_del(struct shuffle_sock *ssk);
@@ -461,6 +565,7 @@ unsigned long shuffle_udp_drops(struct shuffle_net *sn);
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_group_obj *group, u32 rank);
+struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to);
 u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
 			  struct dst_entry *dst);
 

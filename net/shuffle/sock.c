@@ -77,6 +77,7 @@ static int sock_release_op(struct socket *sock)
 		return 0;
 	ssk = shuffle_sk(sk);
 	lock_sock(sk);
+	shuffle_socks_del(ssk);
 	shuffle_ports_del(ssk);
 	/* no system call runs on the socket any more, so nobody else unlinks */
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
@@ -307,6 +308,8 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->egress_node);
 	mutex_init(&ssk->frag_mutex);
+	ssk->inode = SOCK_INODE(sock)->i_ino;
+	shuffle_socks_add(ssk);
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
 	return 0;
 }

@@ -5,6 +5,7 @@
  * that can be due; softirq context, under ssk->lock.
  */
 #include "shuffle.h"
+#include "netlink.h"
 #include "trace.h"
 
 #define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
@@ -57,6 +58,7 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 
 	shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, ResendOut);
+	shuffle_peer_resend(op, rank, true);
 	trace_shuffle_resend_out(op, rank, start, end - start);
 }
 
@@ -82,6 +84,19 @@ static u64 queue_time(const struct shuffle_op *op)
 {
 	return 2 * div_u64(op->prx.outstanding * READ_ONCE(op->dev->rtt),
 			   shuffle_dev_rtt_bytes(op->dev));
+}
+
+/* It is a straggler when it is late again while the operation has gone on. */
+static void late(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_in *in = &op->in[rank];
+
+	op->resends++;
+	in->resends++;
+	if (++in->late < 2 || in->straggler || op->progress_at <= in->progress_at)
+		return;
+	in->straggler = true;
+	shuffle_event_straggler(op, rank);
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
@@ -113,6 +128,7 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		return;
 	if (in->have.n)
 		shuffle_dev_lost(op->dev);
+	late(op, rank);
 	in->progress_at = now;
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	if (!m->heard) {
@@ -148,6 +164,7 @@ static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	/* while ACKs come in, this one may come too */
 	if (!due(op, max(out->said_at, op->acked_at), &out->wait_ns, 0, now, next))
 		return;
+	out->resends++;
 	SHUFFLE_INC(sn, ProbeOut);
 	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);
 }

@@ -6,7 +6,7 @@
 # directory, looks for leaks and powers off.
 #
 # The kernel command line carries shuffle_run=DIR; DIR/env was written by run.sh:
-#   RUN_LANE RUN_ROOT RUN_KO RUN_PARAMS RUN_OUT RUN_PORT RUN_TIMEOUT RUN_MODULES
+#   RUN_LANE RUN_ROOT RUN_CACHE RUN_KO RUN_PARAMS RUN_OUT RUN_PORT RUN_TIMEOUT RUN_MODULES
 #   RUN_KMODDIR RUN_LOAD RUN_LEAKS RUN_9P, arrays RUN_EXPORT RUN_ARGV RUN_KEEP
 # and DIR/status is read by it afterwards.
 
@@ -112,7 +112,7 @@ if [ "$RUN_LOAD" = 1 ]; then
 	insmod "$RUN_KO" $RUN_PARAMS || fail "insmod $RUN_KO $RUN_PARAMS failed"
 fi
 
-export SHUFFLE_LANE=$RUN_LANE SHUFFLE_ROOT=$RUN_ROOT SHUFFLE_KO=$RUN_KO
+export SHUFFLE_LANE=$RUN_LANE SHUFFLE_ROOT=$RUN_ROOT SHUFFLE_CACHE=$RUN_CACHE SHUFFLE_KO=$RUN_KO
 export SHUFFLE_OUT=$RUN_OUT SHUFFLE_HOST=/run/host
 [ "${#RUN_EXPORT[@]}" -eq 0 ] || export "${RUN_EXPORT[@]}"
 cd "$RUN_ROOT" || fail "no $RUN_ROOT"

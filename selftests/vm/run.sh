@@ -146,7 +146,7 @@ esac
 	declare -p argv | sed 's/^declare -a argv/declare -a RUN_ARGV/'
 	keep=("$SHUFFLE_ROOT" "$SHUFFLE_CACHE" "${visible[@]}")
 	declare -p keep | sed 's/^declare -a keep/declare -a RUN_KEEP/'
-	printf 'RUN_%s=%q\n' LANE "$lane" ROOT "$SHUFFLE_ROOT" KO "$ko" PARAMS "$params" \
+	printf 'RUN_%s=%q\n' LANE "$lane" ROOT "$SHUFFLE_ROOT" CACHE "$SHUFFLE_CACHE" KO "$ko" PARAMS "$params" \
 		OUT "$out" PORT "$port" TIMEOUT "$guest_limit" MODULES "$modules" \
 		KMODDIR "$kmoddir" LOAD "$load" LEAKS "$leaks" 9P "$use9p"
 } >"$run/env"

@@ -80,7 +80,7 @@ checkpatch_ignored()
 	uapi/*) echo BIT_MACRO ;;			# BIT() is not for user space
 	net/shuffle/trace.h) echo OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT ;; # as all trace headers
 	# A list of counters with the names that nstat shows.
-	net/shuffle/mib.h | net/shuffle/proc.c) echo CAMELCASE,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
+	net/shuffle/mib.[ch]) echo CAMELCASE,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
 	net/shuffle/pure.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
 	# Locks are explained in the kernel-doc of their structs.
 	net/shuffle/shuffle.h) echo CAMELCASE,UNCOMMENTED_DEFINITION ;;

@@ -157,11 +157,6 @@ const struct shuffle_attr_enum shuffle_attr_enum_setting = {
 };
 
 static const struct shuffle_attr set_config[] = {
-	[SHUFFLE_A_CONFIG_PAD] = {
-		"pad", "pad", SHUFFLE_ATTR_PAD, false, NULL,
-		NULL, 0ULL, 0ULL,
-		""
-	},
 	[SHUFFLE_A_CONFIG_IFINDEX] = {
 		"ifindex", "ifindex", SHUFFLE_ATTR_U32, false, NULL,
 		NULL, 1ULL, 2147483647ULL,
@@ -339,11 +334,6 @@ const struct shuffle_attr_set shuffle_attr_set_config = {
 };
 
 static const struct shuffle_attr set_op[] = {
-	[SHUFFLE_A_OP_PAD] = {
-		"pad", "pad", SHUFFLE_ATTR_PAD, false, NULL,
-		NULL, 0ULL, 0ULL,
-		""
-	},
 	[SHUFFLE_A_OP_OP_ID] = {
 		"op-id", "op_id", SHUFFLE_ATTR_U64, false, NULL,
 		NULL, 0ULL, 18446744073709551615ULL,
@@ -536,11 +526,6 @@ const struct shuffle_attr_set shuffle_attr_set_op = {
 };
 
 static const struct shuffle_attr set_msg[] = {
-	[SHUFFLE_A_MSG_PAD] = {
-		"pad", "pad", SHUFFLE_ATTR_PAD, false, NULL,
-		NULL, 0ULL, 0ULL,
-		""
-	},
 	[SHUFFLE_A_MSG_OP_ID] = {
 		"op-id", "op_id", SHUFFLE_ATTR_U64, false, NULL,
 		NULL, 0ULL, 18446744073709551615ULL,
@@ -638,11 +623,6 @@ const struct shuffle_attr_set shuffle_attr_set_msg = {
 };
 
 static const struct shuffle_attr set_peer[] = {
-	[SHUFFLE_A_PEER_PAD] = {
-		"pad", "pad", SHUFFLE_ATTR_PAD, false, NULL,
-		NULL, 0ULL, 0ULL,
-		""
-	},
 	[SHUFFLE_A_PEER_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
 		NULL, 4ULL, 4ULL,
@@ -715,11 +695,6 @@ const struct shuffle_attr_set shuffle_attr_set_peer = {
 };
 
 static const struct shuffle_attr set_socket[] = {
-	[SHUFFLE_A_SOCKET_PAD] = {
-		"pad", "pad", SHUFFLE_ATTR_PAD, false, NULL,
-		NULL, 0ULL, 0ULL,
-		""
-	},
 	[SHUFFLE_A_SOCKET_SOCKET] = {
 		"socket", "socket", SHUFFLE_ATTR_U64, false, NULL,
 		NULL, 0ULL, 18446744073709551615ULL,
@@ -817,11 +792,6 @@ const struct shuffle_attr_set shuffle_attr_set_socket = {
 };
 
 static const struct shuffle_attr set_stat[] = {
-	[SHUFFLE_A_STAT_PAD] = {
-		"pad", "pad", SHUFFLE_ATTR_PAD, false, NULL,
-		NULL, 0ULL, 0ULL,
-		""
-	},
 	[SHUFFLE_A_STAT_NAME] = {
 		"name", "name", SHUFFLE_ATTR_STRING, false, NULL,
 		NULL, 0ULL, 31ULL,
@@ -1254,7 +1224,7 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"memory", false,
 		0, NULL,
 		9, socket_pressure_ntf_reply,
-		"Memory holds the grants of a socket back (pressure 1), or no longer (0)."
+		"Memory holds the grants of a socket back; once a second at most."
 	},
 	{
 		"stats-get", SHUFFLE_CMD_STATS_GET, &shuffle_attr_set_stat,

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters: names, what they count, values. */
+#include <net/ip.h>
+
+#include "shuffle.h"
+
+#define SHUFFLE_MIB_NAME(name, text)	#name,
+const char * const shuffle_mib_names[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_NAME) };
+
+#define SHUFFLE_MIB_TEXT(name, text)	text,
+const char * const shuffle_mib_texts[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_TEXT) };
+
+/**
+ * shuffle_mib_value() - a counter
+ * @sn: namespace
+ * @i: its number
+ *
+ * Context: process.
+ */
+u64 shuffle_mib_value(struct shuffle_net *sn, int i)
+{
+	return snmp_fold_field(sn->mib, i) +
+	       (i == SHUFFLE_MIB_DropUdp ? shuffle_udp_drops(sn) : 0);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: settings. */
+#include <linux/netdevice.h>
+
+#include "netlink.h"
+
+#define MASK_DEV	(SHUFFLE_NL_SETTING_PORT - 1)
+#define FIRST		SHUFFLE_A_CONFIG_POLICY
+
+static bool init_ns(const struct shuffle_dev *dev)
+{
+	return !dev->ifindex && net_eq(dev->sn->net, &init_net);
+}
+
+static int put_ifname(struct sk_buff *skb, const struct shuffle_dev *dev)
+{
+	struct net_device *netdev;
+	char name[IFNAMSIZ] = "";
+
+	rcu_read_lock();
+	netdev = dev_get_by_index_rcu(dev->sn->net, dev->ifindex);
+	if (netdev)
+		strscpy(name, netdev->name, sizeof(name));
+	rcu_read_unlock();
+	return name[0] ? nla_put_string(skb, SHUFFLE_A_CONFIG_IFNAME, name) : 0;
+}
+
+static int put_ns(struct sk_buff *skb)
+{
+	u64 max, used;
+
+	shuffle_sock_mem(&max, &used);
+	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_FAMILY, shuffle_params.family) ||
+	    nla_put_u8(skb, SHUFFLE_A_CONFIG_WIRE_VERSION, SHUFFLE_WIRE_VERSION) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_USED, used) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_MAX, max))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * shuffle_netlink_fill_config() - settings as attributes
+ * @skb: message
+ * @arg: struct shuffle_dev
+ *
+ * Context: process; sn->config_mutex keeps the values of one change together.
+ * Return: 0 or -EMSGSIZE.
+ */
+int shuffle_netlink_fill_config(struct sk_buff *skb, const void *arg)
+{
+	const struct shuffle_dev *dev = arg;
+	const u32 *val = (const u32 *)&dev->cfg;
+	u32 i, n = dev->ifindex ? SHUFFLE_CONFIG_DEV_N : SHUFFLE_CONFIG_N;
+
+	/* the attributes, the bits and the struct are in one order */
+	BUILD_BUG_ON(SHUFFLE_A_CONFIG_MEM_MAX - FIRST != SHUFFLE_CONFIG_N);
+	BUILD_BUG_ON(SHUFFLE_A_CONFIG_PORT - FIRST != SHUFFLE_CONFIG_DEV_N);
+	BUILD_BUG_ON(BIT(SHUFFLE_CONFIG_DEV_N) != SHUFFLE_NL_SETTING_PORT);
+	BUILD_BUG_ON(BIT(SHUFFLE_CONFIG_N) != SHUFFLE_NL_SETTING_MEM_MAX);
+	BUILD_BUG_ON(SHUFFLE_A_CONFIG_RESEND_MAX - FIRST !=
+		     offsetof(struct shuffle_config, resend_max) / sizeof(u32));
+
+	if (dev->ifindex && (nla_put_u32(skb, SHUFFLE_A_CONFIG_IFINDEX, dev->ifindex) ||
+			     put_ifname(skb, dev)))
+		return -EMSGSIZE;
+	if (!dev->ifindex && put_ns(skb))
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_LINK_RATE_NOW, READ_ONCE(dev->rate)) ||
+	    nla_put_u32(skb, SHUFFLE_A_CONFIG_RTT_NOW, READ_ONCE(dev->rtt)) ||
+	    nla_put_u32(skb, SHUFFLE_A_CONFIG_RTT_BYTES_NOW, shuffle_dev_rtt_bytes(dev)) ||
+	    nla_put_u32(skb, SHUFFLE_A_CONFIG_OWN, dev->own))
+		return -EMSGSIZE;
+	for (i = 0; i < n; i++)
+		if (nla_put_u32(skb, FIRST + i, val[i]))
+			return -EMSGSIZE;
+	return 0;
+}
+
+/* The device that a request names, with a reference. */
+static struct shuffle_dev *get_dev(struct genl_info *info)
+{
+	struct nlattr *a = info->attrs[SHUFFLE_A_CONFIG_IFINDEX];
+	struct shuffle_net *sn = shuffle_net(genl_info_net(info));
+	struct shuffle_dev *dev;
+	int ifindex = a ? nla_get_u32(a) : 0;
+
+	dev = shuffle_dev_get(sn, ifindex);
+	if (dev->ifindex != ifindex) {
+		shuffle_dev_put(dev);
+		NL_SET_ERR_MSG_ATTR(info->extack, a, "ifindex: no such device");
+		return ERR_PTR(-ENODEV);
+	}
+	return dev;
+}
+
+int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct shuffle_dev *dev;
+	int err;
+
+	err = shuffle_netlink_once(info->nlhdr, info->extack);
+	if (err)
+		return err;
+	dev = get_dev(info);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	mutex_lock(&dev->sn->config_mutex);
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_CONFIG_GET,
+				    shuffle_netlink_fill_config, dev);
+	mutex_unlock(&dev->sn->config_mutex);
+	shuffle_dev_put(dev);
+	return err;
+}
+
+static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct shuffle_dev *dev)
+{
+	void *hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_CONFIG_GET);
+
+	if (!hdr || shuffle_netlink_fill_config(skb, dev)) {
+		if (hdr)
+			genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+int shuffle_nl_config_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr *tb[SHUFFLE_A_CONFIG_IFINDEX + 1];
+	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
+	struct shuffle_dev *dev;
+	long at = 1;
+	int err;
+
+	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_CONFIG_IFINDEX,
+					 shuffle_config_get_nl_policy);
+	if (err)
+		return err;
+	mutex_lock(&sn->config_mutex);
+	cb->seq = sn->config_gen;
+	if (!cb->args[0]) {
+		err = dump_one(skb, cb, &sn->dev0);
+		cb->args[0] = !err;
+	}
+	if (!err) {
+		list_for_each_entry(dev, &sn->devs, node) {
+			if (at++ < cb->args[0])
+				continue;
+			err = dump_one(skb, cb, dev);
+			if (err)
+				break;
+			cb->args[0] = at;
+		}
+	}
+	mutex_unlock(&sn->config_mutex);
+	return err && !skb->len ? err : skb->len;
+}
+
+static int reject(struct genl_info *info, u32 attr, const char *why, int err)
+{
+	NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+	info->extack->_msg = why;
+	return err;
+}
+
+/* Names the setting of the lowest bit, for the extack. */
+static const char *not_of_device(u32 mask)
+{
+	static const char * const text[] = {
+		"port: a setting of the namespace, not of a device",
+		"egress-bytes: a setting of the namespace, not of a device",
+		"early-bytes: a setting of the namespace, not of a device",
+		"early-expiry: a setting of the namespace, not of a device",
+		"finished-max: a setting of the namespace, not of a device",
+		"finished-expiry: a setting of the namespace, not of a device",
+		"idle-timeout: a setting of the namespace, not of a device",
+		"sndbuf: a setting of the namespace, not of a device",
+		"rcvbuf: a setting of the namespace, not of a device",
+		"mem-max: a setting of the machine, not of a device",
+	};
+
+	BUILD_BUG_ON(ARRAY_SIZE(text) != SHUFFLE_CONFIG_N - SHUFFLE_CONFIG_DEV_N + 1);
+	return text[__ffs(mask) - SHUFFLE_CONFIG_DEV_N];
+}
+
+static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
+		       struct shuffle_config_change *change)
+{
+	u32 *val = (u32 *)&change->val;
+	u32 both, wrong;
+	u32 i;
+
+	for (i = 0; i < SHUFFLE_CONFIG_N; i++) {
+		if (!info->attrs[FIRST + i])
+			continue;
+		change->set |= BIT(i);
+		val[i] = nla_get_u32(info->attrs[FIRST + i]);
+	}
+	if (info->attrs[SHUFFLE_A_CONFIG_MEM_MAX]) {
+		change->set |= SHUFFLE_NL_SETTING_MEM_MAX;
+		change->mem_max = nla_get_u64(info->attrs[SHUFFLE_A_CONFIG_MEM_MAX]);
+	}
+	if (info->attrs[SHUFFLE_A_CONFIG_UNSET])
+		change->unset = nla_get_u32(info->attrs[SHUFFLE_A_CONFIG_UNSET]);
+
+	if (!change->set && !change->unset) {
+		NL_SET_ERR_MSG(info->extack, "no setting is given, and none to unset");
+		return -EINVAL;
+	}
+	both = change->set & change->unset;
+	if (both)
+		return reject(info, FIRST + __ffs(both), "unset: names a setting that is set, too",
+			      -EINVAL);
+	wrong = (change->set | change->unset) & ~MASK_DEV;
+	if (dev->ifindex && wrong)
+		return reject(info, change->set & wrong ? FIRST + __ffs(change->set & wrong) :
+			      SHUFFLE_A_CONFIG_UNSET, not_of_device(wrong), -EOPNOTSUPP);
+	if ((change->set | change->unset) & SHUFFLE_NL_SETTING_MEM_MAX && !init_ns(dev))
+		return reject(info, change->set & SHUFFLE_NL_SETTING_MEM_MAX ?
+			      SHUFFLE_A_CONFIG_MEM_MAX : SHUFFLE_A_CONFIG_UNSET,
+			      "mem-max: is changed in the initial network namespace only",
+			      -EOPNOTSUPP);
+	if (change->set & SHUFFLE_NL_SETTING_WINDOW_MODE &&
+	    change->val.window_mode == SHUFFLE_NL_WINDOW_MODE_SCALE_BACK)
+		return reject(info, SHUFFLE_A_CONFIG_WINDOW_MODE,
+			      "window-mode: for scale-back members would have to tell each other what is left; this version does not",
+			      -EOPNOTSUPP);
+	return 0;
+}
+
+int shuffle_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct shuffle_config_change change = {};
+	struct shuffle_dev *dev;
+	int err;
+
+	BUILD_BUG_ON((int)SHUFFLE_NL_POLICY_GRPF != (int)SHUFFLE_POLICY_GRPF ||
+		     (int)SHUFFLE_NL_POLICY_SRPT != (int)SHUFFLE_POLICY_SRPT ||
+		     (int)SHUFFLE_NL_POLICY_GRPT != (int)SHUFFLE_POLICY_GRPT ||
+		     (int)SHUFFLE_NL_POLICY_HADOOP != (int)SHUFFLE_POLICY_HADOOP);
+	err = shuffle_netlink_once(info->nlhdr, info->extack);
+	if (err)
+		return err;
+	dev = get_dev(info);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	err = read_change(info, dev, &change);
+	if (!err)
+		err = shuffle_config_apply(dev, &change, info->extack);
+	shuffle_dev_put(dev);
+	return err;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: peers, and counters. */
+#include <net/dst.h>
+#include <net/ip.h>
+
+#include "netlink.h"
+
+static int put_route(struct sk_buff *skb, const struct shuffle_peer *peer)
+{
+	struct dst_entry *dst = shuffle_route_peer(peer->sn, &peer->addr);
+	int err = 0;
+
+	if (!dst)
+		return peer->addr.shs_scope_id ?
+		       nla_put_u32(skb, SHUFFLE_A_PEER_IFINDEX, peer->addr.shs_scope_id) : 0;
+	if (nla_put_u32(skb, SHUFFLE_A_PEER_IFINDEX, dst->dev->ifindex) ||
+	    nla_put_u32(skb, SHUFFLE_A_PEER_PATH_MTU, dst_mtu(dst)))
+		err = -EMSGSIZE;
+	dst_release(dst);
+	return err;
+}
+
+/**
+ * struct fill_arg - a peer
+ * @peer: the peer
+ * @held: references that are not of members
+ */
+struct fill_arg {
+	struct shuffle_peer	*peer;
+	u32			held;
+};
+
+static int fill(struct sk_buff *skb, const void *arg)
+{
+	const struct fill_arg *f = arg;
+	struct shuffle_peer *peer = f->peer;
+	u64 heard = READ_ONCE(peer->heard_at);
+	u64 least = READ_ONCE(peer->rtt_min_ns);
+	u64 now = shuffle_now();
+
+	if (shuffle_netlink_put_addr(skb, &peer->addr, SHUFFLE_A_PEER_IPV4,
+				     SHUFFLE_A_PEER_IPV6, 0) ||
+	    put_route(skb, peer) ||
+	    nla_put_u32(skb, SHUFFLE_A_PEER_MEMBERS, refcount_read(&peer->ref) - f->held) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_PEER_TX_BYTES, atomic64_read(&peer->tx_bytes)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RX_BYTES, atomic64_read(&peer->rx_bytes)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RX_RATE, READ_ONCE(peer->rate)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RESENDS_OUT, atomic64_read(&peer->resends_out)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RESENDS_IN, atomic64_read(&peer->resends_in)))
+		return -EMSGSIZE;
+	if (least && (shuffle_put_u64(skb, SHUFFLE_A_PEER_RTT_MIN, least) ||
+		      shuffle_put_u64(skb, SHUFFLE_A_PEER_RTT, READ_ONCE(peer->rtt_ns))))
+		return -EMSGSIZE;
+	return heard ? shuffle_put_u64(skb, SHUFFLE_A_PEER_HEARD, now - min(now, heard)) : 0;
+}
+
+static bool matches(const struct shuffle_peer *peer, struct nlattr **tb)
+{
+	const struct sockaddr_shuffle *a = &peer->addr;
+
+	const struct nlattr *v4 = tb[SHUFFLE_A_PEER_IPV4];
+	const struct nlattr *v6 = tb[SHUFFLE_A_PEER_IPV6];
+
+	if (v4 && !shuffle_addr_is(a, AF_INET, nla_data(v4)))
+		return false;
+	if (v6 && !shuffle_addr_is(a, AF_INET6, nla_data(v6)))
+		return false;
+	return !tb[SHUFFLE_A_PEER_IFINDEX] || !a->shs_scope_id ||
+	       a->shs_scope_id == nla_get_u32(tb[SHUFFLE_A_PEER_IFINDEX]);
+}
+
+int shuffle_nl_peer_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct shuffle_net *sn = shuffle_net(genl_info_net(info));
+	struct fill_arg f = { .held = 1 };
+	struct nlattr **a = info->attrs;
+	struct shuffle_peer *peer;
+	int err;
+	u32 i;
+
+	err = shuffle_netlink_once(info->nlhdr, info->extack);
+	if (err)
+		return err;
+	if (!a[SHUFFLE_A_PEER_IPV4] == !a[SHUFFLE_A_PEER_IPV6]) {
+		NL_SET_ERR_MSG(info->extack, "either ipv4 or ipv6 is needed");
+		return -EINVAL;
+	}
+	err = -ENOENT;
+	rcu_read_lock();
+	for (i = 0; i < SHUFFLE_PEER_BUCKETS && err == -ENOENT; i++) {
+		hlist_for_each_entry_rcu(peer, &sn->peers[i], node) {
+			if (!matches(peer, a) || !refcount_inc_not_zero(&peer->ref))
+				continue;
+			f.peer = peer;
+			err = 0;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	if (err) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[SHUFFLE_A_PEER_IPV4] ?: a[SHUFFLE_A_PEER_IPV6],
+				    "no member of a group has this address");
+		return err;
+	}
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_PEER_GET, fill, &f);
+	shuffle_peer_put(f.peer);
+	return err;
+}
+
+/* cb->args: [0] bucket, [1] place in it */
+int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
+	struct nlattr *tb[SHUFFLE_A_PEER_IFINDEX + 1];
+	struct fill_arg f = {};
+	struct shuffle_peer *peer;
+	void *hdr;
+	int err;
+
+	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_PEER_IFINDEX,
+					 shuffle_peer_get_nl_policy);
+	if (err)
+		return err;
+	cb->seq = atomic_read(&sn->gen);
+	rcu_read_lock();
+	for (; cb->args[0] < SHUFFLE_PEER_BUCKETS; cb->args[0]++, cb->args[1] = 0) {
+		long n = 0;
+
+		hlist_for_each_entry_rcu(peer, &sn->peers[cb->args[0]], node) {
+			if (n++ < cb->args[1])
+				continue;
+			if (matches(peer, tb)) {
+				hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_PEER_GET);
+				f.peer = peer;
+				err = hdr ? fill(skb, &f) : -EMSGSIZE;
+				if (err && hdr)
+					genlmsg_cancel(skb, hdr);
+				if (err)
+					goto out;
+				genlmsg_end(skb, hdr);
+			}
+			cb->args[1] = n;
+		}
+	}
+out:
+	rcu_read_unlock();
+	return skb->len ?: err;
+}
+
+/**
+ * struct stat_arg - a counter
+ * @sn: namespace
+ * @i: its number
+ */
+struct stat_arg {
+	struct shuffle_net	*sn;
+	int			i;
+};
+
+static int fill_stat(struct sk_buff *skb, const void *arg)
+{
+	const struct stat_arg *s = arg;
+
+	if (nla_put_string(skb, SHUFFLE_A_STAT_NAME, shuffle_mib_names[s->i]) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_STAT_VALUE, shuffle_mib_value(s->sn, s->i)) ||
+	    nla_put_string(skb, SHUFFLE_A_STAT_DOC, shuffle_mib_texts[s->i]))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int shuffle_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct stat_arg s = { .sn = shuffle_net(genl_info_net(info)) };
+	struct nlattr *a = info->attrs[SHUFFLE_A_STAT_NAME];
+	int err;
+
+	err = shuffle_netlink_once(info->nlhdr, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, SHUFFLE_A_STAT_NAME)) {
+		NL_SET_ERR_MSG(info->extack, "name is missing");
+		return -EINVAL;
+	}
+	for (s.i = 0; s.i < SHUFFLE_MIB_MAX; s.i++)
+		if (!nla_strcmp(a, shuffle_mib_names[s.i]))
+			return shuffle_netlink_reply(info, SHUFFLE_CMD_STATS_GET, fill_stat, &s);
+	NL_SET_ERR_MSG_ATTR(info->extack, a, "name: no such counter");
+	return -ENOENT;
+}
+
+/* cb->args[0]: next counter */
+int shuffle_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct stat_arg s = { .sn = shuffle_net(sock_net(skb->sk)) };
+	struct nlattr *tb[SHUFFLE_A_STAT_NAME + 1];
+	void *hdr;
+	int err;
+
+	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_STAT_NAME, shuffle_stats_get_nl_policy);
+	if (err)
+		return err;
+	for (s.i = cb->args[0]; s.i < SHUFFLE_MIB_MAX; cb->args[0] = ++s.i) {
+		if (tb[SHUFFLE_A_STAT_NAME] &&
+		    nla_strcmp(tb[SHUFFLE_A_STAT_NAME], shuffle_mib_names[s.i]))
+			continue;
+		hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_STATS_GET);
+		err = hdr ? fill_stat(skb, &s) : -EMSGSIZE;
+		if (err) {
+			if (hdr)
+				genlmsg_cancel(skb, hdr);
+			break;
+		}
+		genlmsg_end(skb, hdr);
+	}
+	return skb->len ?: err;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: sockets. */
+#include "netlink.h"
+
+/**
+ * shuffle_netlink_put_sock() - a socket as attributes
+ * @skb: message
+ * @ssk: socket
+ *
+ * Context: any, ssk->lock held.
+ * Return: 0 or -EMSGSIZE.
+ */
+int shuffle_netlink_put_sock(struct sk_buff *skb, struct shuffle_sock *ssk)
+{
+	struct user_namespace *ns = sock_net(&ssk->sk)->user_ns;
+	const struct sock *sk = &ssk->sk;
+
+	if (shuffle_put_u64(skb, SHUFFLE_A_SOCKET_SOCKET, ssk->cookie) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_INODE, ssk->inode) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_UID, from_kuid_munged(ns, READ_ONCE(sk->sk_uid))) ||
+	    shuffle_netlink_put_addr(skb, &ssk->addr, SHUFFLE_A_SOCKET_IPV4,
+				     SHUFFLE_A_SOCKET_IPV6, SHUFFLE_A_SOCKET_PORT) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_OPS, ssk->nr_ops) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_RCVBUF, READ_ONCE(sk->sk_rcvbuf)) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_RCV_USED, atomic_read(&sk->sk_rmem_alloc)) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_SNDBUF, READ_ONCE(sk->sk_sndbuf)) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_SND_USED, READ_ONCE(sk->sk_wmem_queued)) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_MARK, READ_ONCE(sk->sk_mark)) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_PRIORITY, READ_ONCE(sk->sk_priority)) ||
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_IDLE_TIMEOUT, READ_ONCE(ssk->idle_ms)) ||
+	    nla_put_u8(skb, SHUFFLE_A_SOCKET_PRESSURE, ssk->pressure))
+		return -EMSGSIZE;
+	if (READ_ONCE(sk->sk_bound_dev_if) &&
+	    nla_put_u32(skb, SHUFFLE_A_SOCKET_IFINDEX, READ_ONCE(sk->sk_bound_dev_if)))
+		return -EMSGSIZE;
+	if (ssk->group && (nla_put_u32(skb, SHUFFLE_A_SOCKET_RANK, ssk->group->rank) ||
+			   nla_put_u32(skb, SHUFFLE_A_SOCKET_MEMBERS, ssk->group->count)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fill(struct sk_buff *skb, const void *arg)
+{
+	struct shuffle_sock *ssk = (struct shuffle_sock *)arg;
+	int err;
+
+	spin_lock_bh(&ssk->lock);
+	err = shuffle_netlink_put_sock(skb, ssk);
+	spin_unlock_bh(&ssk->lock);
+	return err;
+}
+
+int shuffle_nl_socket_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct shuffle_net *sn = shuffle_net(genl_info_net(info));
+	struct shuffle_sock *ssk;
+	struct nlattr *a;
+	int err;
+
+	err = shuffle_netlink_once(info->nlhdr, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, SHUFFLE_A_SOCKET_SOCKET)) {
+		NL_SET_ERR_MSG(info->extack, "socket is missing");
+		return -EINVAL;
+	}
+	a = info->attrs[SHUFFLE_A_SOCKET_SOCKET];
+	ssk = shuffle_socks_find(sn, nla_get_u64(a));
+	if (!ssk) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a, "socket: no such socket here");
+		return -ENOENT;
+	}
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_SOCKET_GET, fill, ssk);
+	sock_put(&ssk->sk);
+	return err;
+}
+
+/* cb->args[0]: number of the next socket */
+int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
+	struct nlattr *tb[SHUFFLE_A_SOCKET_SOCKET + 1];
+	struct shuffle_sock *ssk;
+	void *hdr;
+	int err;
+
+	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_SOCKET_SOCKET,
+					 shuffle_socket_get_nl_policy);
+	if (err)
+		return err;
+	cb->seq = atomic_read(&sn->gen);
+	while ((ssk = shuffle_socks_next(sn, cb->args[0]))) {
+		struct nlattr *a = tb[SHUFFLE_A_SOCKET_SOCKET];
+
+		if (!a || ssk->cookie == nla_get_u64(a)) {
+			hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_SOCKET_GET);
+			err = hdr ? fill(skb, ssk) : -EMSGSIZE;
+			if (!err)
+				genlmsg_end(skb, hdr);
+			else if (hdr)
+				genlmsg_cancel(skb, hdr);
+		}
+		if (!err)
+			cb->args[0] = ssk->number + 1;
+		sock_put(&ssk->sk);
+		if (err)
+			break;
+	}
+	return skb->len ?: err;
+}
