@@ -16,10 +16,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 work=$BUILD/deb-check
+packages="shuffle-dkms shuffle-tools libshuffle-dev libshuffle0"
 n=0 failed=0 begin=$SECONDS
 [ "$(id -u)" = 0 ] || die "this needs root (chroot, mount)"
 debian_root || exit 1
 
+exec 9>"$work/lock"
+flock -n 9 || die "another check-deb of this folder runs"
+rm -f "$work/total"
 rm -rf "$work"/{build,builder,builder.work,sources,system,system.work,vm-*}
 mkdir -p "$work/build"
 "$here/copy-sources.sh" "$work/sources" || exit 1
@@ -153,12 +157,12 @@ in_vm()
 
 remove_packages()
 {
-	in_system sh -c "apt-get -q -y remove 'shuffle-*' libshuffle0 libshuffle-dev && ! ls -d /usr/src/shuffle-* /var/lib/dkms/shuffle"
+	in_system sh -c "apt-get -q -y remove $packages && ! ls -d /usr/src/shuffle-* /var/lib/dkms/shuffle"
 }
 
 purge_packages()
 {
-	in_system sh -c "apt-get -q -y purge 'shuffle-*' libshuffle0 libshuffle-dev && rm -f /root/hello /root/hello-static"
+	in_system sh -c "dpkg --purge $packages && rm -f /root/hello /root/hello-static"
 }
 
 nothing_left()
@@ -190,5 +194,5 @@ echo "1..$n"
 rm -rf "$work"/{sources,system,system.work,builder,builder.work}
 echo
 echo "took $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
-echo "$((n - failed)) passed, $failed failed, 0 skipped"
+echo "$((n - failed)) passed, $failed failed, 0 skipped" | tee "$work/total"
 [ "$failed" = 0 ]

@@ -108,7 +108,7 @@ for _ in $(seq 100); do
 	[ "$(awk '$1 == "shuffle" { print $3 }' /proc/modules)" = 0 ] || break
 	sleep 0.1
 done
-inside apt-get -q -y purge 'shuffle-*' libshuffle0 libshuffle-dev || fail "purge"
+inside apt-get -q -y purge shuffle-dkms shuffle-tools libshuffle-dev libshuffle0 || fail "purge"
 grep -q '^shuffle ' /proc/modules || fail "a module in use has gone"
 kill "$(pgrep -P $waiting)" $waiting
 wait $waiting
