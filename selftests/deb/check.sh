@@ -134,10 +134,9 @@ programs()
 	# shellcheck disable=SC2016 # for the inner shell
 	in_system sh -c 'for p in $(dpkg -L shuffle-tools | grep -E "/s?bin/."); do
 		dpkg -L shuffle-tools | grep -q "/man[18]/${p##*/}\.[18]\.gz$" || { echo "no page: $p"; exit 1; }
-		$p --help >/root/help 2>&1 || { echo "$p --help fails"; cat /root/help; exit 1; }
-		grep -qi usage /root/help || { echo "$p --help does not tell"; exit 1; }
+		$p --help >/tmp/help 2>&1 || { echo "$p --help fails"; cat /tmp/help; exit 1; }
+		grep -qi usage /tmp/help || { echo "$p --help does not tell"; exit 1; }
 	done
-	rm /root/help
 	dpkg -L shuffle-dkms | grep -q /man7/shuffle.7'
 }
 
