@@ -84,7 +84,7 @@ static int put_ets(const struct plan *p, uint32_t parent, uint32_t handle)
 
 	nla_put_u8(opt, TCA_ETS_NBANDS, 2);
 	nla_put_u8(opt, TCA_ETS_NSTRICT, 1);
-	map = nla_nest_start(opt, TCA_ETS_PRIOMAP);
+	map = nla_nest_start(opt, TCA_ETS_PRIOMAP | NLA_F_NESTED);
 	for (i = 0; i <= TC_PRIO_MAX; i++)
 		nla_put_u8(opt, TCA_ETS_PRIOMAP_BAND, priomap[i]);
 	nla_nest_end(opt, map);

@@ -299,12 +299,16 @@ int tc_qdisc_put(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t hand
 		.tcm_handle = handle, .tcm_parent = parent,
 	};
 	struct nl_msg *msg = tc_request(RTM_NEWQDISC, flags, &m);
+	int type = TCA_OPTIONS;
 	struct nl_said said;
 	char what[64];
 
 	nla_put_string(msg, TCA_KIND, kind);
+	/* these insist on the flag, which libnl does not set; others are older than it */
+	if (!strcmp(kind, "ets") || !strcmp(kind, "fq_pie"))
+		type |= NLA_F_NESTED;
 	if (options)
-		nla_put(msg, TCA_OPTIONS, len, options);
+		nla_put(msg, type, len, options);
 	if (!nl_talk(sk, msg, NULL, &said))
 		return 0;
 	snprintf(what, sizeof(what), "qdisc %s", kind);
