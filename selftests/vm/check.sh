@@ -81,14 +81,14 @@ stream_a()
 	lane unit timeout "$(limit 900)" make -s -C net/shuffle/test OUT="$BUILD/pure" check
 	lane workload timeout "$(limit 400)" make -s -C tools/workload OUT="$BUILD/workload" check
 	lane sim timeout "$(limit 600)" make -s -C tools/sim OUT="$BUILD/tools" check
-	in_vm selftests-qemu-6.12 qemu-6.12 1500 "$selftests"
-	in_vm selftests-qemu-6.1 qemu-6.1 1500 "$selftests"
+	in_vm selftests-qemu-6.12 qemu-6.12 2400 "$selftests"
+	in_vm selftests-qemu-6.1 qemu-6.1 2400 "$selftests"
 }
 
 case $what in
 check)
 	# The debug kernel is built while the other lanes run.
-	debug_lane uml-debug 1500 &
+	debug_lane uml-debug 2400 &
 	b=$!
 	stream_a
 	wait "$b"
