@@ -227,6 +227,30 @@ u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out
 	return w > rx->unit ? w : rx->unit;
 }
 
+static u64 rem(const struct shuffle_rx_sched *m)
+{
+	return m->len - m->received;
+}
+
+/* Bytes of one sender alone never queue at our port: only those of the others do,
+ * in front of them.  So what the limit is for is the others' part of the grants;
+ * windows stay pro rata.  A receiver with one large message gives its sender so
+ * much that it need not stop when we are preempted.
+ */
+static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
+{
+	u64 others = rx->rem - rem(&rx->msg[rx->largest]);
+	u64 most;
+
+	if (rx->headroom <= 1 || !rx->rem)
+		return max_out;
+	most = max_out > U64_MAX / rx->headroom ? U64_MAX : max_out * rx->headroom;
+	if (others <= rx->rem / rx->headroom)
+		return most;
+	/* max_out * rem / others, which is less than most */
+	return max_out + scale(max_out, rx->rem - others, others);
+}
+
 static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 {
 	const struct shuffle_rx_sched *m = &rx->msg[i];
@@ -265,6 +289,8 @@ void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
 	rx->heard_len += len;
 	rx->rem += len;
 	rx->outstanding += m->granted;
+	if (rem(m) > rem(&rx->msg[rx->largest]))
+		rx->largest = i;
 	rx_update(rx, i);
 }
 
@@ -285,6 +311,8 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 		m->granted = end;
 	m->received += bytes;
 	rx->rem -= bytes;
+	if (rem(m) > rem(&rx->msg[rx->largest]))
+		rx->largest = i;
 	rx->outstanding += counted(m);
 	if (m->active && m->granted >= m->len) {
 		m->active = false;
@@ -337,6 +365,8 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 	 */
 	if (rx->unheard)
 		max_out = scale(max_out, rx->n - rx->unheard, rx->n);
+	else
+		max_out = with_headroom(rx, max_out);
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];

@@ -89,6 +89,8 @@ struct shuffle_rx_sched {
  * @heard_len: sum of the lengths of the others
  * @rem: bytes of heard messages yet to arrive
  * @outstanding: bytes granted (or claimed as unscheduled) and not arrived
+ * @headroom: the limit may grow to this multiple; 0 or 1: it is what it is
+ * @largest: message with the most yet to arrive, as far as arrivals have shown
  * @heap: messages that may be granted more; the others are fully granted or at
  *	their window, and come back when bytes of theirs arrive
  * @msg: the messages; the caller's memory
@@ -104,6 +106,8 @@ struct shuffle_policy_rx {
 	u64			heard_len;
 	u64			rem;
 	u64			outstanding;
+	u32			headroom;
+	u32			largest;
 	struct shuffle_heap	heap;
 	struct shuffle_rx_sched	*msg;
 };

@@ -345,6 +345,69 @@ static void policy_rx_grant__part_of_the_heard(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, most, t->limit);
 }
 
+struct headroom_row {
+	const char	*name;
+	u64		len[4];
+	u32		heard;
+	u32		n;
+	u32		headroom;
+	u64		outstanding;	/* when no more is granted, of a limit of 10000 */
+};
+
+static const struct headroom_row headroom_rows[] = {
+	{ "off", { 100000, 100000, 100000, 100000 }, 4, 4, 0, 10000 },
+	{ "of one", { 100000, 100000, 100000, 100000 }, 4, 4, 1, 10000 },
+	/* 13333, of which each has 3333 */
+	{ "four equal", { 100000, 100000, 100000, 100000 }, 4, 4, 4, 13200 },
+	{ "one half", { 50000, 100000, 50000 }, 3, 3, 4, 20000 },
+	{ "two thirds", { 100000, 50000, 200000 }, 3, 3, 4, 23200 },
+	/* the windows are 39955, and a unit instead of 44 */
+	{ "most of it", { 900000, 1000 }, 2, 2, 4, 40000 },
+	{ "most of it, not more than twice", { 900000, 1000 }, 2, 2, 2, 20000 },
+	{ "alone", { 900000 }, 1, 1, 4, 40000 },
+	{ "one not heard of", { 900000 }, 1, 2, 4, 2500 },
+};
+
+static void headroom_desc(const struct headroom_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", t->name);
+}
+
+KUNIT_ARRAY_PARAM(headroom, headroom_rows, headroom_desc);
+
+/* the limit is for the others' part of the grants, up to a multiple of it */
+static void policy_rx_grant__headroom(struct kunit *test)
+{
+	const struct headroom_row *t = test->param_value;
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 100, t->n);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	rx->headroom = t->headroom;
+	for (i = 0; i < t->heard; i++)
+		shuffle_policy_rx_heard(rx, i, t->len[i], 0, i);
+	while (shuffle_policy_rx_grant(rx, 10000, 0, U64_MAX) != SHUFFLE_NONE)
+		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+	KUNIT_EXPECT_EQ(test, rx->outstanding, t->outstanding);
+}
+
+/* who is largest is known again when the others deliver */
+static void policy_rx_grant__headroom_follows(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 100, 3);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_heard(rx, 0, 10000, 10000, 0);
+	shuffle_policy_rx_heard(rx, 1, 50000, 50000, 1);
+	shuffle_policy_rx_heard(rx, 2, 20000, 20000, 2);
+	KUNIT_EXPECT_EQ(test, rx->largest, 1U);
+	shuffle_policy_rx_arrived(rx, 1, 45000, 45000);
+	shuffle_policy_rx_arrived(rx, 0, 1000, 1000);
+	KUNIT_EXPECT_EQ(test, rx->largest, 0U);
+	shuffle_policy_rx_arrived(rx, 2, 1000, 1000);
+	KUNIT_EXPECT_EQ(test, rx->largest, 2U);
+}
+
 /* what a stalled sender owes is free for the others, until it delivers */
 static void policy_rx_stalled__does_not_count(struct kunit *test)
 {
@@ -683,6 +746,8 @@ static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE(policy_rx_grant__leaves_room_for_the_unheard),
 	KUNIT_CASE(policy_rx_grant__stalled_sender),
 	KUNIT_CASE_PARAM(policy_rx_grant__part_of_the_heard, heard_gen_params),
+	KUNIT_CASE_PARAM(policy_rx_grant__headroom, headroom_gen_params),
+	KUNIT_CASE(policy_rx_grant__headroom_follows),
 	KUNIT_CASE(policy_rx_stalled__does_not_count),
 	KUNIT_CASE(policy_rx_stalled__never_below_zero),
 	KUNIT_CASE(policy_rx_stalled__the_next_has_its_turn),
