@@ -25,6 +25,8 @@ help:
 	@echo "  make check-smp      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first)"
 	@echo "  make bench [CASE=regex]"
 	@echo "                      measure against TCP; report in build/bench/report.json"
+	@echo "  make figures [RUNS=100] [QUICK=1]"
+	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
 	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
@@ -69,6 +71,16 @@ bench: deps
 	@$(MAKE) -s tools
 	@tools/bench/run.sh '$(CASE)'
 
+# QUICK does not touch the document.
+RUNS	?= 100
+SHOWN	:= $(if $(QUICK),build/figures-quick,Documentation)
+figures:
+	@$(MAKE) -s -C tools/sim OUT=$(OUT)
+	@mkdir -p $(SHOWN)
+	@python3 -B tools/sim/figures/figures.py --sim $(OUT)/shuffle-sim --runs $(RUNS) \
+		$(if $(QUICK),--quick) $(if $(KEEP),--keep) --figures $(SHOWN)/figures \
+		--raw build/figures$(if $(QUICK),-quick/raw) --document $(SHOWN)/evaluation.rst
+
 install-tools:
 	@set -e; for d in $(call present,$(INSTALLED)); do \
 		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install; \
@@ -90,5 +102,5 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools tools-installed netlink demo check check-smp bench \
+.PHONY: help deps modules tools tools-installed netlink demo check check-smp bench figures \
 	install install-tools deb check-deb clean

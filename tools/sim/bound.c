@@ -8,10 +8,12 @@
 
 #include "sim.h"
 
+#define SMALL	0.000000001	/* what rounding may have added */
+
 static void most(u32 *v, double x)
 {
 	if (x > *v)
-		*v = (u32)ceil(x - 1e-9);
+		*v = (u32)ceil(x - SMALL);
 }
 
 /**

@@ -38,6 +38,7 @@ static void init(struct sim *s)
 			e->rx.kind = e->tx.kind;
 			e->rx.unit = packet(s);
 			e->rx.unheard = s->n;
+			e->rx.headroom = s->cfg->headroom;
 			shuffle_policy_rx_heard(&e->rx, i, 0, 0, 0);
 		}
 	}
@@ -133,7 +134,7 @@ static void start(struct sim *s, u32 op, u32 host)
 		s->unsched[sim_row(s, op, host, i)] = (u32)(m->limit >> s->shift);
 		shuffle_policy_tx_update(&e->tx, i);
 		/* the first packet tells the length; without one, an empty one does */
-		if (!m->limit && i != host)
+		if (i != host && (!m->limit || s->cfg->announce == SIM_ANNOUNCE_ALL))
 			sim_control(s, SIM_INFO, op, host, i, 0);
 	}
 	if (s->cfg->redirect != U32_MAX)
@@ -251,7 +252,8 @@ static void grant(struct sim *s, u32 op, u32 host)
 	struct shuffle_policy_rx *rx = &sim_end(s, op, host)->rx;
 	u64 limit = limit_of(s, op, host);
 
-	while (!rx->outstanding || rx->outstanding + rx->unit <= limit) {
+	/* do not ask the policy for what it will refuse */
+	while (!rx->outstanding || rx->headroom > 1 || rx->outstanding + rx->unit <= limit) {
 		u32 i;
 
 		if (s->cfg->window == SIM_WINDOW_CONST)

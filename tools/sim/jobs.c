@@ -16,9 +16,9 @@ struct pool {
 	struct plan		*p;
 	struct matrix		*file;
 	struct wl_cdfs		*cdfs;
-	_Atomic u32		next;
-	_Atomic u32		done;	/* runs */
-	_Atomic bool		failed;
+	atomic_uint		next;
+	atomic_uint		done;	/* runs */
+	atomic_bool		failed;
 	pthread_mutex_t		lock;
 	char			why[320];
 };

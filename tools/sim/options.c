@@ -18,6 +18,7 @@ const char *const sim_algo_names[SIM_ALGOS + 1] = {
 static const char *const prio_names[] = { "none", "edge", "core", NULL };
 static const char *const unsched_names[] = { "none", "pro-rata", "message", NULL };
 static const char *const window_names[] = { "pro-rata", "const", NULL };
+static const char *const announce_names[] = { "rest", "all", NULL };
 static const char *const global_names[] = { "none", "total", "sched", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
 
@@ -54,12 +55,17 @@ static const struct opt opts[] = {
 	  "edge, core (edge)"),
 	O("hop", 'u', hop, NULL, "STEPS", "latency of a hop (2)"),
 	O("rtt", 'u', rtt, NULL, "STEPS", "RTTpackets of windows (the longest round trip)"),
-	O("overcommit", 'd', overcommit, NULL, "X", "grants outstanding at a receiver, in RTT (10)"),
+	O("overcommit", 'd', overcommit, NULL, "X", "grants outstanding at a receiver, in RTT\n"
+	  "(10)"),
 	O("connections", 'u', connections, NULL, "C", "hadoop: messages at a time;\n"
 	  "high-entropy: chunks (5)"),
 	O("window", 'c', window, window_names, "MODE", "pro-rata, const: RTT each (pro-rata)"),
 	O("unsched", 'c', unsched, unsched_names, "MODE", "none, pro-rata, message: RTT of each\n"
 	  "(pro-rata)"),
+	O("announce", 'c', announce, announce_names, "WHAT", "messages announced at once: the rest,\n"
+	  "without unscheduled packets, all (rest)"),
+	O("headroom", 'u', headroom, NULL, "N", "limit of a receiver with one large message may\n"
+	  "grow to N times (1)"),
 	O("randomise", 'c', randomise, bool_names, "on|off", "random offsets inside packets (on)"),
 	O("redirect", 'U', redirect, NULL, "N|inf", "packets a sender may look down its schedule\n"
 	  "(inf)"),
@@ -238,7 +244,7 @@ static void set_skewness(struct plan *p, const char *s)
 	}
 	for (i = 0; i < p->points; i++) {
 		/* 0.05 is in the bucket that begins there, whatever its last bit */
-		p->bucket[i] = (u32)(p->point[i] * p->buckets + 1e-9);
+		p->bucket[i] = (u32)(p->point[i] * p->buckets + 0.000000001);
 		if (p->bucket[i] >= p->buckets)
 			p->bucket[i] = p->buckets - 1;
 	}
@@ -285,7 +291,7 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		p->file = optarg;
 		break;
 	case OPT_PACKET:
-		p->packet = whole("packet", optarg, 1, 1e9);
+		p->packet = whole("packet", optarg, 1, 1000000000);
 		break;
 	case OPT_WORKLOAD:
 		g->workload = optarg;
@@ -337,7 +343,7 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		p->bounds = true;
 		break;
 	case OPT_RATE:
-		p->rate = number("rate", optarg, 1e-6, 1e6);
+		p->rate = number("rate", optarg, 0.000001, 1000000);
 		break;
 	case OPT_HELP:
 		usage();

@@ -8,6 +8,9 @@
 #define M(field, type, scale, text) \
 	{ #field, text, offsetof(struct sim_result, field), type, scale }
 
+#define ORACLE(name, i, text) \
+	{ "oracle_" name, text, offsetof(struct sim_result, oracle[i]), 'u', 1 }
+
 /**
  * var metrics - what is printed of a result
  */
@@ -17,9 +20,9 @@ const struct metric metrics[] = {
 	M(steps, 'u', 1, "time, steps"),
 	M(bound, 'u', 1, "bound of the links, steps"),
 	M(bound_core, 'u', 1, "bound of the core, steps"),
-	{ "oracle_send", "oracle of senders, steps", offsetof(struct sim_result, oracle[0]), 'u', 1 },
-	{ "oracle_receive", "oracle of receivers, steps", offsetof(struct sim_result, oracle[1]), 'u', 1 },
-	{ "oracle_message", "oracle of messages, steps", offsetof(struct sim_result, oracle[2]), 'u', 1 },
+	ORACLE("send", 0, "oracle of senders, steps"),
+	ORACLE("receive", 1, "oracle of receivers, steps"),
+	ORACLE("message", 2, "oracle of messages, steps"),
 	M(op_mean, 'd', 1, "mean time of a shuffle, steps"),
 	M(packets, 'l', 1, "data packets"),
 	M(sent, 'l', 1, "data packets sent"),
@@ -39,7 +42,7 @@ const struct metric metrics[] = {
 	M(slowest_preempted, 'u', 1, "slowest sender: preempted, steps"),
 	M(slowest_idle, 'u', 1, "slowest sender: nothing granted"),
 	M(slowest_sending, 'u', 1, "slowest sender: sending"),
-	M(memory, 'l', 1e-6, "memory, MB"),
+	M(memory, 'l', 0.000001, "memory, MB"),
 	{ NULL, NULL, 0, 0, 0 },
 };
 
@@ -149,7 +152,8 @@ void output_text(const struct plan *p, FILE *f)
 			p->runs > 1 ? "s: medians" : "");
 		print_full(p, f);
 	} else {
-		fprintf(f, "throughput in Gb/s: p50 (p10 p90), bound / time: p50; %u runs\n", p->runs);
+		fprintf(f, "throughput in Gb/s: p50 (p10 p90), bound / time: p50; %u runs\n",
+			p->runs);
 		for (c = 0; c < p->curves; c++) {
 			for (k = 0; k < p->points; k++) {
 				double t[3], o[3];
@@ -199,8 +203,9 @@ void output_json(const struct plan *p, bool all, FILE *f)
 		for (k = 0; k < p->points; k++) {
 			fprintf(f, "{\"curve\": ");
 			json_string(p->curve[c].label, f);
-			fprintf(f, ", \"algo\": \"%s\", \"skewness\": %.4f, \"runs\": %u, \"ended\": %s",
-				sim_algo_names[p->curve[c].cfg.algo], mean_skewness(p, k), p->runs,
+			fprintf(f, ", \"algo\": \"%s\", \"skewness\": %.4f",
+				sim_algo_names[p->curve[c].cfg.algo], mean_skewness(p, k));
+			fprintf(f, ", \"runs\": %u, \"ended\": %s", p->runs,
 				ended(p, c, k) ? "true" : "false");
 			for (m = metrics; m->name; m++) {
 				double v[3];

@@ -17,6 +17,7 @@ void sim_defaults(struct sim_config *cfg)
 	cfg->hop = 2;
 	cfg->overcommit = 10;
 	cfg->connections = 5;
+	cfg->headroom = 1;
 	cfg->window = SIM_WINDOW_PRO_RATA;
 	cfg->unsched = SIM_UNSCHED_PRO_RATA;
 	cfg->randomise = true;
@@ -53,6 +54,8 @@ const char *sim_check(const struct sim_config *cfg, u32 hosts)
 		return "a hop has 0 to 1000 steps";
 	if (!(cfg->overcommit >= 0.01 && cfg->overcommit <= 1e6))
 		return "overcommit must be from 0.01 to 1000000";
+	if (!cfg->headroom || cfg->headroom > 1000)
+		return "headroom must be from 1 to 1000";
 	if (!cfg->connections)
 		return "at least one connection";
 	if (!(cfg->core > 0 && cfg->core <= 100))

@@ -28,6 +28,7 @@ enum sim_algo_kind {
 enum sim_prio { SIM_PRIO_NONE, SIM_PRIO_EDGE, SIM_PRIO_CORE };
 enum sim_unsched { SIM_UNSCHED_NONE, SIM_UNSCHED_PRO_RATA, SIM_UNSCHED_MESSAGE };
 enum sim_window { SIM_WINDOW_PRO_RATA, SIM_WINDOW_CONST };
+enum sim_announce { SIM_ANNOUNCE_REST, SIM_ANNOUNCE_ALL };
 enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED };
 
 /**
@@ -48,6 +49,9 @@ enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED };
  * @spines: core switches, which share it
  * @spray: a packet takes any of them; otherwise its flow's hash decides
  * @global: enum sim_global: what receivers know of each other
+ * @announce: enum sim_announce: messages that are announced at once, those without
+ *	unscheduled packets or all
+ * @headroom: of the policy: what its limit may be multiplied with; 0: 1
  * @stale: all-reduce takes @stale times log2(hosts)/2 round trips; 0: none
  * @power: exponent of remaining / greatest remaining in the limit
  * @preempt: mean of a preemption, in @rtt; 0: none
@@ -77,6 +81,7 @@ struct sim_config {
 	u8	unsched;
 	u8	prio;
 	u8	global;
+	u8	announce;
 	bool	randomise;
 	bool	spray;
 	bool	local;
@@ -84,6 +89,7 @@ struct sim_config {
 	u32	hop;
 	u32	rtt;
 	double	overcommit;
+	u32	headroom;
 	u32	connections;
 	u32	redirect;
 	double	core;

@@ -10,6 +10,7 @@ import sys
 
 import errors
 import hand
+import medians
 import props
 from tap import Tap
 
@@ -28,6 +29,7 @@ def main():
     hand.add(tap)
     props.add(tap)
     errors.add(tap)
+    medians.add(tap, sys.argv[2])
     return tap.end()
 
 

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Redraw the source's figures 6.1 to 6.26 and write Documentation/evaluation.rst.
+
+Simulates what is missing in the raw folder, then draws.  Numbers of runs in the document
+are those of the data that were drawn.
+"""
+
+import argparse
+import csv
+import os
+import sys
+import textwrap
+
+import beyond
+import data
+import disturbed
+import ideal
+import svgplot
+from sets import SETS
+
+FIGURES = ideal.FIGURES + disturbed.FIGURES + beyond.FIGURES
+ALL = [0.05 * i for i in range(1, 20)]
+QUICK = [0.05, 0.35, 0.65, 0.95]
+
+
+def stem(number):
+    """6.1 is fig-6.01: names in the order of figures."""
+    if "." not in number:
+        return "fig-" + number
+    chapter, n = number.split(".")
+    return "fig-%s.%02d" % (chapter, int(n))
+
+
+def write_csv(path, panels):
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(["panel", "curve", "x", "p10", "y", "p90"])
+        for panel in panels:
+            for line in panel.lines:
+                band = {b[0]: b[1:] for b in line.band}
+                for x, y in line.points:
+                    low, high = band.get(x, ("", ""))
+                    row = [panel.title, line.label + (" (dashed)" if line.dashed else "")]
+                    row += ["%.4g" % v if v != "" else "" for v in (x, low, y, high)]
+                    out.writerow(row)
+
+
+def draw(figure, tables, folder):
+    panels = figure.draw(tables)
+    with open(os.path.join(folder, stem(figure.number) + ".svg"), "w", encoding="utf-8") as f:
+        f.write(svgplot.render(panels))
+    write_csv(os.path.join(folder, stem(figure.number) + ".csv"), panels)
+
+
+def wrap(text):
+    return "\n".join(textwrap.wrap(" ".join(text.split()), 96))
+
+
+def runs_of(figure, tables):
+    """Runs for each point, as measured."""
+    parts = []
+    for name in figure.sets:
+        t = tables[name]
+        if SETS[name].series:
+            text = "one run"
+        else:
+            points = len(next(iter(t.rows.values())))
+            text = "%d runs at each of %d skewnesses" % (t.runs, points)
+        if not any(text == p[1] for p in parts):
+            parts.append((name, text))
+    if len(parts) == 1:
+        return parts[0][1] + " (``%s``)" % "``, ``".join(figure.sets)
+    return "; ".join("``%s``: %s" % p for p in parts)
+
+
+AGREES = {True: "agrees", False: "differs", "partly": "agrees in part"}
+
+
+def section(figure, verdict, tables):
+    head = "Figure %s: %s" % (figure.number, figure.title)
+    out = [head, "-" * len(head), "", ".. image:: figures/%s.svg" % stem(figure.number),
+           "   :alt: " + head, "", wrap("Source: " + figure.claim), "",
+           wrap("Here: " + verdict.ours), ""]
+    text = "Verdict: **%s**." % AGREES[verdict.agrees]
+    if verdict.agrees is not True and figure.why:
+        text += "  " + figure.why
+    out += [wrap(text), ""]
+    if figure.choice:
+        out += [wrap("Chosen, where the source is silent: " + figure.choice), ""]
+    out += [wrap("Data: " + runs_of(figure, tables) + "; `values <figures/%s.csv>`__."
+                 % stem(figure.number)), ""]
+    return out
+
+
+def past(figure, verdict, tables):
+    """A section without a claim to be checked."""
+    out = [figure.title, "-" * len(figure.title), "",
+           ".. image:: figures/%s.svg" % stem(figure.number), "   :alt: " + figure.title, "",
+           wrap("The source: " + figure.claim), "", wrap("Here: " + verdict.ours), ""]
+    if figure.why:
+        out += [wrap(figure.why), ""]
+    out += [wrap("Data: " + runs_of(figure, tables) + "; `values <figures/%s.csv>`__."
+                 % stem(figure.number)), ""]
+    return out
+
+
+def summary(verdicts):
+    rows = [(f.number, f.title, AGREES[v.agrees]) for f, v in verdicts]
+    widths = [max(len(r[i]) for r in rows + [("Figure", "Subject", "Verdict")]) for i in range(3)]
+    rule = "  ".join("=" * w for w in widths)
+    fmt = "  ".join("%%-%ds" % w for w in widths)
+    out = [rule, (fmt % ("Figure", "Subject", "Verdict")).rstrip(), rule]
+    out += [(fmt % r).rstrip() for r in rows]
+    return out + [rule, ""]
+
+
+def document(verdicts, tables, path, head):
+    with open(head, encoding="utf-8") as f:
+        out = f.read().rstrip("\n").split("\n")
+    ours = [v for v in verdicts if v[0] not in beyond.FIGURES]
+    out += ["", "Results in one table", "=" * 20, ""] + summary(ours)
+    for title, figures in (("An ideal environment", ideal.FIGURES),
+                           ("Preemption, and limited core bandwidth", disturbed.FIGURES)):
+        out += [title, "=" * len(title), ""]
+        for figure, verdict in verdicts:
+            if figure in figures:
+                out += section(figure, verdict, tables)
+    out += ["Past the source", "=" * 15, ""]
+    for figure, verdict in verdicts:
+        if figure in beyond.FIGURES:
+            out += past(figure, verdict, tables)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(out).rstrip("\n") + "\n")
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--sim", required=True, help="shuffle-sim")
+    p.add_argument("--runs", type=int, default=100, help="for each point (100)")
+    p.add_argument("--quick", action="store_true", help="5 runs at 4 skewnesses")
+    p.add_argument("--points", help="skewnesses with commas (0.05 to 0.95 by 0.05)")
+    p.add_argument("--only", help="simulate these sets only, with commas; draw nothing")
+    p.add_argument("--keep", action="store_true", help="take any data that are there")
+    p.add_argument("--raw", required=True, help="folder for simulated data")
+    p.add_argument("--figures", required=True, help="folder for SVG and CSV")
+    p.add_argument("--document", required=True, help="evaluation.rst")
+    return p.parse_args()
+
+
+def main():
+    args = arguments()
+    points = [float(v) for v in args.points.split(",")] if args.points else ALL
+    runs = args.runs
+    if args.quick:
+        points, runs = QUICK, 5
+    names = args.only.split(",") if args.only else list(SETS)
+    if args.keep:
+        tables = data.load_kept(names, args.raw)
+    else:
+        tables = data.load(args.sim, names, runs, points, args.raw)
+    if args.only:
+        return 0
+    os.makedirs(args.figures, exist_ok=True)
+    verdicts = []
+    for figure in FIGURES:
+        if not all(name in tables for name in figure.sets):
+            print("figure %-10s has no data" % figure.number)
+            continue
+        draw(figure, tables, args.figures)
+        verdicts.append((figure, figure.compare(tables)))
+        print("figure %-10s %s" % (figure.number, AGREES[verdicts[-1][1].agrees]))
+    head = os.path.join(os.path.dirname(os.path.abspath(__file__)), "head.rst")
+    document(verdicts, tables, args.document, head)
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is simulated: sets of curves on the same matrices, each one call of shuffle-sim.
+
+"""
+
+
+class Set:
+    """Options for all curves, curves (label, options); share: part of the runs asked
+    for that this set gets; points: skewnesses, None: those of the plan; series: one run
+    of each curve, over time.
+    """
+
+    def __init__(self, options, curves, share=1.0, points=None, series=False):
+        self.options = options.split()
+        self.curves = [(label, opts.split()) for label, opts in curves]
+        self.share = share
+        self.points = points
+        self.series = series
+
+
+BASE = "--unsched none --window const --randomise off "
+INTERVALS = [1, 2, 5, 10, 20]
+CORES = [25, 50, 75, 90]
+STALES = [1, 3, 5, 10]
+REDIRECTS = [1, 5, 25, 125]
+OVERCOMMITS = [5, 10, 20, 40]
+
+IDEAL_160 = "--hosts 160 --racks 4 --prio edge "
+IDEAL_320 = "--hosts 320 --racks 8 --prio edge "
+PIECES_160 = "--hosts 160 --racks 4 --prio none "
+PREEMPT = "--hosts 40 --mean 400 --prio edge "
+
+
+BEST = [("MADD", "--algo madd"), ("GRPF", ""), ("GRPF all announced", "--announce all")]
+
+
+def hadoops(counts):
+    return [("Hadoop-%d" % c, "--algo hadoop --connections %d" % c) for c in counts]
+
+
+def policies(options):
+    return [(a.upper(), "--algo %s %s%s" % (a, BASE, options)) for a in ("srpt", "grpt", "grpf")]
+
+
+def steps_of_62():
+    """The protocol put together piece by piece: figures 6.5, 6.7 and 6.8."""
+    curves = [("base " + n, o) for n, o in policies("--overcommit 1")]
+    curves += [("oc10 prio " + n, o) for n, o in policies("--overcommit 10 --prio edge")]
+    for c in (2, 5, 20):
+        curves.append(("oc%d" % c, BASE + "--overcommit %d" % c))
+        curves.append(("oc%d prio" % c, BASE + "--overcommit %d --prio edge" % c))
+    curves.append(("oc10", BASE + "--overcommit 10"))
+    curves.append(("pro rata", "--unsched none --randomise off"))
+    curves.append(("pro rata rand", "--unsched none"))
+    return curves
+
+
+def preempted():
+    curves = []
+    for i in INTERVALS:
+        curves.append(("MADD %d" % i, "--algo madd --preempt %d" % i))
+        curves.append(("GRPF %d" % i, "--preempt %d" % i))
+        curves.append(("Hadoop %d" % i, "--algo hadoop --connections 10 --preempt %d" % i))
+    for r in REDIRECTS:
+        curves.append(("redirect %d" % r, "--preempt 20 --redirect %d" % (8 * r)))
+    for c in OVERCOMMITS:
+        if c != 10:
+            curves.append(("overcommit %d" % c, "--preempt 20 --overcommit %d" % c))
+    return curves
+
+
+def limited():
+    curves = []
+    for c in CORES:
+        core = "--core %g " % (c / 100)
+        curves.append(("Edge %d" % c, core + "--prio edge"))
+        curves.append(("Core %d" % c, core + "--prio core"))
+        curves.append(("Global %d" % c, core + "--prio core --global sched"))
+        curves.append(("Hadoop %d" % c, core + "--algo hadoop --connections 10"))
+    return curves
+
+
+def stale():
+    curves = [("NoOpt", "--prio core --core 0.5"),
+              ("Fresh", "--prio core --core 0.5 --global sched")]
+    for x in STALES:
+        curves.append(("Stale%d" % x, "--prio core --core 0.5 --global sched --stale %d" % x))
+    return curves
+
+
+SETS = {
+    "ideal-160": Set(IDEAL_160, BEST + hadoops([3, 5, 10, 20, 1000])),
+    "ideal-320": Set(IDEAL_320, BEST + hadoops([5, 20]), share=0.5),
+    "pieces-160": Set(PIECES_160, steps_of_62()),
+    "unsched-40": Set("--hosts 40 --prio none", [
+        ("none", "--unsched none"), ("pro rata", ""), ("RTT each", "--unsched message")]),
+    "preempt-40": Set(PREEMPT, preempted(), share=0.25),
+    "bounds-160": Set("--hosts 160 --racks 4 --bounds",
+                      [("%d%%" % c, "--core %g" % (c / 100)) for c in CORES]),
+    "core-160": Set("--hosts 160 --racks 4", limited()),
+    "core-320": Set("--hosts 320 --racks 8", limited(), share=0.25),
+    "stale-160": Set("--hosts 160 --racks 4", stale()),
+}
+
+SETS["beyond-ideal"] = Set(IDEAL_160, [("MADD", "--algo madd"), ("rest", ""),
+                                       ("all", "--announce all"),
+                                       ("headroom", "--announce all --headroom 4")], share=0.5)
+SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
+    ("rest", ""), ("all", "--announce all"), ("headroom", "--announce all --headroom 2"),
+    ("3.14", "--announce all --global sched"),
+    ("3.13", "--announce all --global sched --power 0"),
+    ("3.13 stale", "--announce all --global sched --power 0 --stale 1"),
+    ("3.14 stale", "--announce all --global sched --stale 1"),
+    ("MADD", "--algo madd")], share=0.5)
+SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
+    ("MADD", "--algo madd"), ("rest", ""), ("all", "--announce all"),
+    ("headroom 2", "--announce all --headroom 2"), ("headroom", "--announce all --headroom 4"),
+    ("overcommit 40", "--announce all --overcommit 40"),
+    ("stall", "--announce all --stall 40")], share=0.25)
+SPINES = "--hosts 160 --racks 4 --core 0.5 --prio core --announce all "
+SETS["beyond-spines"] = Set(SPINES, [
+    ("one core switch", ""), ("4 sprayed", "--spines 4 --spray on"),
+    ("4 hashed", "--spines 4")], share=0.25)
+SETS["beyond-buffers"] = Set("--hosts 40 --announce all --timeout 200 ", [
+    ("%s %s" % (name, b or "any"), "%s --buffer %d" % (opts, b))
+    for name, opts in (("overcommit 2", "--overcommit 2"), ("overcommit 10", ""),
+                       ("MADD", "--algo madd"),
+                       ("high-entropy", "--algo high-entropy --connections 10"))
+    for b in (20, 80, 0)], share=0.25)
+SETS["beyond-hosts"] = Set("--hosts 40 --announce all ", [
+    ("as it is", ""), ("slow links", "--slow-share 0.2"), ("varying links", "--vary 20"),
+    ("half a step a packet", "--cost-packet 0.45"),
+    ("and 2 a message", "--cost-packet 0.45 --cost-message 2"),
+    ("3 shuffles", "--shuffles 3"), ("3 staggered", "--shuffles 3 --stagger 300")], share=0.25)
+
+for _skew, _tag in ((0.05, "low"), (0.5, "mid"), (0.95, "high")):
+    SETS["time-hadoop-" + _tag] = Set(IDEAL_160, hadoops([3, 5, 10, 20, 1000])
+                                      + [("GRPF", "")], points=[_skew], series=True)
+for _skew, _tag in ((0.05, "005"), (0.25, "025"), (0.5, "050")):
+    SETS["time-rand-" + _tag] = Set(PIECES_160 + "--unsched none", [
+        ("NoRand", "--randomise off"), ("Rand", "")], points=[_skew], series=True)
+SETS["time-policy-base"] = Set(PIECES_160, policies("--overcommit 1"), points=[0.25],
+                               series=True)
+SETS["time-policy-oc10"] = Set(PIECES_160, policies("--overcommit 10 --prio edge"),
+                               points=[0.25], series=True)
