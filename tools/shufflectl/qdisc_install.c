@@ -143,33 +143,53 @@ static int put_bands(const struct plan *p, uint32_t parent, uint32_t bands, uint
 	return err;
 }
 
+/* Transmit queues in use: an mq shows these, a device may have more. */
+static unsigned int queues_of(const struct plan *p)
+{
+	const struct tc_node *root = tc_root(p->st.former);
+	unsigned int i, n = 0;
+
+	if (!root || strcmp(root->kind, "mq"))
+		return p->dev->queues;
+	for (i = 0; i < p->st.former->n; i++)
+		n += p->st.former->node[i].parent != TC_H_ROOT &&
+		     TC_H_MAJ(p->st.former->node[i].parent) == root->handle;
+	return n ? n : p->dev->queues;
+}
+
 static int put_mqprio(const struct plan *p)
 {
 	struct tc_mqprio_qopt q = { .num_tc = 2, .hw = 0 };
-	unsigned int i;
+	unsigned int i, n = queues_of(p);
+	int err;
 
-	/* traffic class 0: data, on all queues but the first; 1: control */
+	/* traffic class 0: data, on all queues but the last; 1: control; older
+	 * kernels want the queues in the order of the classes
+	 */
 	for (i = 0; i <= TC_PRIO_MAX; i++)
 		q.prio_tc_map[i] = !priomap[i];
-	q.count[0] = p->dev->queues - 1;
-	q.offset[0] = 1;
+	q.count[0] = n - 1;
+	q.offset[0] = 0;
 	q.count[1] = 1;
-	q.offset[1] = 0;
-	return put(p, TC_H_ROOT, QDISC_BANDS, "mqprio", &q, sizeof(q));
+	q.offset[1] = n - 1;
+	err = put(p, TC_H_ROOT, QDISC_BANDS, "mqprio", &q, sizeof(q));
+	if (err)
+		ctl_warn("mqprio wants two transmit queues in use, see ethtool -l %s", p->dev->name);
+	return err;
 }
 
 static int build(const struct plan *p)
 {
 	const struct tc_node *root = tc_root(p->st.former);
 	uint32_t at = p->st.at;
-	unsigned int i;
+	unsigned int i, n = queues_of(p);
 	int err;
 
 	if (!strcmp(p->st.kind, "mqprio"))
 		return put_mqprio(p);
 	if (p->st.multi) {
 		err = put(p, TC_H_ROOT, QDISC_ROOT, "mq", NULL, 0);
-		for (i = 0; i < p->dev->queues && !err; i++)
+		for (i = 0; i < n && !err; i++)
 			err = put_bands(p, QDISC_ROOT | (i + 1), QDISC_MQ_BANDS(i),
 					QDISC_MQ_CONTROL(i), QDISC_MQ_DATA(i),
 					root->handle | (i + 1));
@@ -263,7 +283,7 @@ static int choose_mqprio(struct plan *p, bool force)
 	bool plain = !root || !root->handle || !strcmp(root->kind, "mq");
 	unsigned int i;
 
-	if (p->dev->queues < 2)
+	if (queues_of(p) < 2)
 		return ctl_usage("mqprio: %s has one transmit queue only", p->dev->name);
 	if (p->st.rate)
 		return ctl_usage("mqprio: a rate wants one queue; use prio or ets");
@@ -293,7 +313,7 @@ static int choose(struct plan *p, const char *kind, bool force)
 	if (err)
 		return err;
 	if (!p->st.rate && p->st.at == TC_H_ROOT && root && !strcmp(root->kind, "mq") &&
-	    p->dev->queues > 1 && p->dev->queues <= QDISC_MAX_QUEUES && !p->st.lost)
+	    queues_of(p) > 1 && queues_of(p) <= QDISC_MAX_QUEUES && !p->st.lost)
 		p->st.multi = true;
 	return CTL_OK;
 }

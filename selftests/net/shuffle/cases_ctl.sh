@@ -42,8 +42,6 @@ is()
 
 ctl_config()
 {
-	local name
-
 	rack 2
 	is 0 overcommit 10
 	hctl 0 config set overcommit 7 || fail "set"
@@ -62,11 +60,9 @@ ctl_config()
 	grep -q '1.*1000' "$work/err" || fail "no range: $(cat "$work/err")"
 	is 0 rtt 4000
 	is 0 overcommit 7
-	for name in policy=hadoop window-mode=constant hadoop-c=3 link-rate=auto packet-size=1200 \
-		resend-first=2ms resend-min=1500us resend-max=2s early-expiry=10s finished-max=100 \
-		unscheduled=64k idle-timeout=5s; do
-		hctl 0 config set "${name%=*}" "${name#*=}" || fail "$name"
-	done
+	hctl 0 config set policy hadoop window-mode constant hadoop-c 3 link-rate auto packet-size 1200 \
+		resend-first 2ms resend-min 1500us resend-max 2s early-expiry 10s finished-max 100 \
+		unscheduled 64k idle-timeout 5s || fail "set"
 	is 0 resend_min 1500
 	is 0 idle_timeout 5000
 	is 0 window_mode constant
@@ -119,13 +115,13 @@ ctl_save_load()
 
 ctl_config_running()
 {
-	rack 2
-	rate 10
-	in_the_middle n=2 matrix=others:300000
+	local id
+
+	slow_op 2
 	hctl 0 config set overcommit 4 resend-max 2s || fail "a running operation does not follow"
 	is 0 overcommit 4
 	refused 2 'port' hctl 0 config set port 18519
-	peer_end || shuffle_failed
+	end_op
 }
 
 nobody()
@@ -155,8 +151,8 @@ slow_op()
 	shift
 
 	[ -n "${have_rack-}" ] || rack "$n"
-	rate 2
-	in_the_middle n="$n" matrix=others:5000000 expect=ECANCELED "$@"
+	rate 1
+	in_the_middle n="$n" matrix=others:7000000 expect=ECANCELED "$@"
 	id=$(hctl 0 op | sed -n 's/^op \([0-9]*\) .*/\1/p')
 	[ -n "$id" ] || fail "no operation"
 }
@@ -184,7 +180,7 @@ ctl_op()
 	[ "$(grep -c '^from ' "$work/msgs")" = 3 ] || fail "not 3 messages come: $(cat "$work/msgs")"
 	[ "$(grep -c '^to ' "$work/msgs")" = 3 ] || fail "not 3 messages go"
 	[ "$(hctl 0 op messages "$id" from 2 | grep -c '^from 2 ')" = 1 ] || fail "from 2"
-	hctl 0 op messages "$id" from 2 | grep -q 'length 4.8MiB' || fail "no length"
+	hctl 0 op messages "$id" from 2 | grep -q 'length 6.7MiB' || fail "no length"
 	hctl 0 peer >"$work/peers"
 	grep -q '^10.77.0.2  dev eth0' "$work/peers" || fail "no peer: $(cat "$work/peers")"
 	hctl 0 -j peer 10.77.0.3 | grep -q '"ipv4":"10.77.0.3"' || fail "peer ADDRESS"
@@ -240,11 +236,11 @@ ctl_stats()
 	[ "$n" = "$(nsx h0 head -1 /proc/net/shuffle/netstat | wc -w | awk '{ print $1 - 1 }')" ] ||
 		fail "$n counters, /proc has others"
 	refused 2 'no counter is called "nix"' hctl 0 stats nix
-	background hctl 0 -j stats -i 2 -c 1 dataout >"$work/live"
+	background hctl 0 -j stats -i 2 -c 1 databytesin >"$work/live"
 	sleep 1
 	peer n=2 matrix=others:1000 || shuffle_failed
 	wait_for 10 grep -q . "$work/live" || fail "no rates"
-	grep -qE '"name":"DataOut","value":2,"difference":1,"per_second":[01]' "$work/live" ||
+	grep -qE '"name":"DataBytesIn","value":2000,"difference":1000,"per_second":[1-9]' "$work/live" ||
 		fail "$(cat "$work/live")"
 }
 

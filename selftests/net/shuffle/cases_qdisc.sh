@@ -224,7 +224,10 @@ qdisc_mq()
 		fi
 	done
 	rack 2
-	refused 1 'one transmit queue only' hctl 0 qdisc install eth0 --kind mqprio
+	# one queue, or one in use
+	hctl 0 qdisc install eth0 --kind mqprio 2>"$work/err" && fail "mqprio on one queue"
+	grep -q '^Error: .*mqprio' "$work/err" || fail "$(cat "$work/err")"
+	qdiscs | grep -q noqueue || fail "not as it was: $(qdiscs)"
 }
 
 qdisc_refuses()

@@ -36,5 +36,6 @@ data_cases
 net_cases
 life_cases
 qdisc_cases
+ctl_cases
 [ -z "${RACE_SECONDS-}" ] || race_cases
 finish_all
