@@ -34,7 +34,7 @@ static void from_params(struct shuffle_config *cfg)
 		.rtt = min(READ_ONCE(p->rtt_ns), 1000000000U),
 		.control_dscp = 48,
 		.resend_first = 5000,
-		.resend_min = 1000,
+		.resend_min = 100,
 		.resend_max = 1000000,
 		.port = READ_ONCE(p->udp_port),
 		.egress_bytes = min(READ_ONCE(p->egress_kbytes), 65536U) << 10,

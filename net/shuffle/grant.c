@@ -158,8 +158,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			if (op->prx.msg[i].received == in->granted_sent) {
 				/* nothing was on its way: the wait begins now */
 				in->progress_at = now;
-				if (op->srtt_ns || !in->wait_ns)
-					in->wait_ns = shuffle_timer_rto(op);
+				if (op->srtt_ns)
+					in->wait_ns = 0;
 			}
 			list_add_tail(&in->dirty, &op->dirty);
 		}

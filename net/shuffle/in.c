@@ -154,7 +154,7 @@ static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 	in->nonce = w->nonce;
 	in->progress_at = now;
 	op->heard_at = now;
-	in->wait_ns = shuffle_timer_rto(op);
+	in->wait_ns = 0;
 	shuffle_policy_rx_heard(&op->prx, w->src_rank, w->a, w->unsched,
 				shuffle_policy_seed(op->ptx.seed, w->src_rank,
 						    op->group->rank, op->group->count));
@@ -170,6 +170,7 @@ static void sample_rto(struct shuffle_op *op, u64 ns)
 	if (!op->srtt_ns) {
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
+		shuffle_timer_start(op);	/* earlier than it is set to */
 		return;
 	}
 	err = ns > op->srtt_ns ? ns - op->srtt_ns : op->srtt_ns - ns;
@@ -187,14 +188,14 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 	 * that was doubled holds until something is measured (RFC 6298).
 	 */
 	if (op->srtt_ns && in->have.n)
-		in->wait_ns = shuffle_timer_rto(op);
+		in->wait_ns = 0;
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
 	sample_rto(op, now - in->rtt_at);
 	shuffle_peer_rtt(op, in - op->in, now - in->rtt_at);
 	in->rtt_at = 0;
-	in->wait_ns = shuffle_timer_rto(op);
+	in->wait_ns = 0;
 }
 
 /* Keep bytes [start, end), all of them missing so far.  @skb: ours to keep. */

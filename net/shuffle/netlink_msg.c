@@ -72,7 +72,7 @@ static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 			 nla_put_u32(skb, SHUFFLE_A_MSG_GAPS, in->have.n)))
 		return -EMSGSIZE;
 	return put_times(skb, in->resends, in->complete ? 0 : in->moved_at ?: op->started_at,
-			 in->complete ? 0 : in->wait_ns);
+			 in->complete ? 0 : shuffle_timer_in_wait(op, rank));
 }
 
 static int put_out(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)

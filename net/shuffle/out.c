@@ -238,7 +238,7 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* not authenticated by the nonce: an announcement at most, and
 		 * no more often than a timer would ask
 		 */
-		if (now - out->said_at < NSEC_PER_MSEC)
+		if (now - out->said_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
 			return;
 		shuffle_out_announce(op, rank, 0, q);
 		return;

@@ -135,7 +135,7 @@ u32 shuffle_policy_tx_pick(const struct shuffle_policy_tx *tx)
  * @to: behind the last
  * @budget: bytes, about RTTbytes
  * @packet: payload bytes of a packet
- * @max: most that one message may have
+ * @max: most that one message may have; less than a packet: only short ones have any
  *
  * The first @budget bytes, in whole packets, of the packet schedule sorted by
  * priority (section 3.3), which is pro rata to length.
@@ -150,7 +150,7 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 
 	for (i = from; i < to; i++) {
 		tx->msg[i].limit = 0;
-		if (tx->msg[i].len)
+		if (tx->msg[i].len && (tx->msg[i].len <= max || packet <= max))
 			shuffle_heap_set(&tx->heap, i,
 					 shuffle_policy_prio(tx->kind, tx_seed(tx, i),
 							     tx->msg[i].len, 0, packet));

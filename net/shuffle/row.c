@@ -101,6 +101,17 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
 }
 
+/* Most that one message may have without a grant.  All senders may have chosen the
+ * same receiver: together they send at most four times what it would grant, which
+ * is less than the buffers of a switch port.
+ */
+static u64 unscheduled_max(const struct shuffle_op *op)
+{
+	u64 all = 4 * shuffle_grant_max_out(op->dev);
+
+	return min_t(u64, div_u64(all, op->group->count), SHUFFLE_UNSCHED_MAX);
+}
+
 /* The messages [from, to) are known now: what may be sent unasked, and who must
  * be told that a message comes.  ssk->lock held.
  */
@@ -124,7 +135,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 		shuffle_heap_remove(&op->ptx.heap, i);
 	shuffle_policy_unscheduled(&op->ptx, from, to,
 				   shuffle_dev_unscheduled(op->dev), payload,
-				   SHUFFLE_UNSCHED_MAX);
+				   unscheduled_max(op));
 	for (i = 0; i < from; i++)
 		shuffle_out_limit(op, i);
 	for (i = from; i < to; i++) {

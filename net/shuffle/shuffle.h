@@ -360,7 +360,7 @@ struct shuffle_retrans {
  * @read: bytes that the reader has taken
  * @nonce: of its sender
  * @progress_at: when have.prefix last grew, or a wait began
- * @wait_ns: until a RESEND
+ * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
  * @moved_at: when have.prefix last grew, 0 never
  * @resends: times that it was late
  * @late: of these, since it last made progress
@@ -653,6 +653,7 @@ int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, in
 /* timer.c */
 void shuffle_timer_init(struct shuffle_op *op);
 void shuffle_timer_start(struct shuffle_op *op);
+u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank);
 u64 shuffle_timer_rto(const struct shuffle_op *op);
 
 #endif /* _SHUFFLE_H */

@@ -99,19 +99,31 @@ static void late(struct shuffle_op *op, u32 rank)
 	shuffle_event_straggler(op, rank);
 }
 
+/**
+ * shuffle_timer_in_wait() - how long a message that does not move is waited for
+ * @op: operation
+ * @rank: message
+ *
+ * What is measured later counts for those that have been waiting since before.
+ *
+ * Return: ns.
+ */
+u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
+{
+	return op->in[rank].wait_ns ?: shuffle_timer_rto(op);
+}
+
 static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		     struct sk_buff_head *q)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	struct shuffle_in *in = &op->in[rank];
 	struct shuffle_range gap;
-	u64 from, more;
+	u64 from, more, wait;
 	int n;
 
 	if (in->complete)
 		return;
-	if (!in->wait_ns)
-		in->wait_ns = rto_first(op);
 	/* nothing asked for, nothing missing */
 	if (m->heard && m->len && m->granted <= m->received)
 		return;
@@ -123,9 +135,11 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	/* A gap is a loss; silence may be a queue. */
 	else
 		more = in->have.n ? 0 : queue_time(op);
+	wait = shuffle_timer_in_wait(op, rank);
 	if (!due(op, m->heard ? in->progress_at : max(in->progress_at, op->heard_at),
-		 &in->wait_ns, more, now, next))
+		 &wait, more, now, next))
 		return;
+	in->wait_ns = wait;
 	if (in->have.n)
 		shuffle_dev_lost(op->dev);
 	late(op, rank);
