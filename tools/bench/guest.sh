@@ -192,7 +192,7 @@ measure()
 	# The small one alone; then both, started so that they meet.
 	small=$(matrix_of "${opt[beside]}" "$run")
 	bench "$prog" "$c+alone" "$run" "$way" "$small" "${args[@]}" || status=1
-	at=$(awk '{ printf "%d", ($1 + 30) * 1e9 }' /proc/uptime)
+	at=$(awk '{ printf "%.0f", ($1 + 30) * 1e9 }' /proc/uptime)
 	bench "$prog" "$c+small" "$run" "$way" "$small" "${args[@]}" -p 6018 -s 0 \
 		-a $((at + bytes * 4 / hosts / rack[rate])) &
 	bench "$prog" "$c" "$run" "$way" "$matrix" "${args[@]}" -x "$small" -a "$at" || status=1
