@@ -251,6 +251,17 @@ static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 	return max_out + scale(max_out, rx->rem - others, others);
 }
 
+/* Who has less left than the slowest receiver leaves links that they share to it:
+ * equation 3.13 for the sum of all windows.  (Equation 3.14 squares the part, which
+ * reacts to old knowledge of the slowest, too, by slowing everybody down.)
+ */
+static u64 as_slowest(const struct shuffle_policy_rx *rx, u64 max_out)
+{
+	u64 total = shuffle_policy_rx_total_rem(rx);
+
+	return rx->greatest > total ? scale(max_out, total, rx->greatest) : max_out;
+}
+
 static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 {
 	const struct shuffle_rx_sched *m = &rx->msg[i];
@@ -367,6 +378,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		max_out = scale(max_out, rx->n - rx->unheard, rx->n);
 	else
 		max_out = with_headroom(rx, max_out);
+	max_out = as_slowest(rx, max_out);
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];

@@ -91,6 +91,8 @@ struct shuffle_rx_sched {
  * @outstanding: bytes granted (or claimed as unscheduled) and not arrived
  * @headroom: the limit may grow to this multiple; 0 or 1: it is what it is
  * @largest: message with the most yet to arrive, as far as arrivals have shown
+ * @greatest: bytes that the slowest receiver of the shuffle waits for, as far as is
+ *	known; 0: nothing is
  * @heap: messages that may be granted more; the others are fully granted or at
  *	their window, and come back when bytes of theirs arrive
  * @msg: the messages; the caller's memory
@@ -108,6 +110,7 @@ struct shuffle_policy_rx {
 	u64			outstanding;
 	u32			headroom;
 	u32			largest;
+	u64			greatest;
 	struct shuffle_heap	heap;
 	struct shuffle_rx_sched	*msg;
 };

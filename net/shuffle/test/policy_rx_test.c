@@ -408,6 +408,33 @@ static void policy_rx_grant__headroom_follows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx->largest, 2U);
 }
 
+/* equation 3.13: windows in proportion to what the slowest receiver has left */
+static void policy_rx_grant__slowest(struct kunit *test)
+{
+	static const struct {
+		u64	greatest;
+		u64	outstanding;
+	} rows[] = {
+		{ 0, 40000 }, { 100000, 40000 }, { 400000, 40000 }, { 800000, 20000 },
+		{ 1600000, 10000 }, { 4000000, 4000 },
+		/* one grant is always given */
+		{ 1ULL << 40, 100 },
+	};
+	u32 row, i;
+
+	for (row = 0; row < ARRAY_SIZE(rows); row++) {
+		struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 100, 4);
+
+		KUNIT_ASSERT_NOT_NULL(test, rx);
+		for (i = 0; i < 4; i++)
+			shuffle_policy_rx_heard(rx, i, 100000, 0, i);
+		rx->greatest = rows[row].greatest;
+		while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
+			SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
+		KUNIT_EXPECT_EQ(test, rx->outstanding, rows[row].outstanding);
+	}
+}
+
 /* what a stalled sender owes is free for the others, until it delivers */
 static void policy_rx_stalled__does_not_count(struct kunit *test)
 {
@@ -748,6 +775,7 @@ static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE_PARAM(policy_rx_grant__part_of_the_heard, heard_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__headroom, headroom_gen_params),
 	KUNIT_CASE(policy_rx_grant__headroom_follows),
+	KUNIT_CASE(policy_rx_grant__slowest),
 	KUNIT_CASE(policy_rx_stalled__does_not_count),
 	KUNIT_CASE(policy_rx_stalled__never_below_zero),
 	KUNIT_CASE(policy_rx_stalled__the_next_has_its_turn),
