@@ -224,6 +224,14 @@ static u32 grant_const(struct sim *s, struct shuffle_policy_rx *rx)
 	return SHUFFLE_NONE;
 }
 
+/* packets that the slowest receiver has left, as this one knows; 0: it does not */
+static u32 greatest_rem(const struct sim *s, u32 op, u32 host)
+{
+	if (s->cfg->global == SIM_GLOBAL_SCHED)
+		return s->max_rem;
+	return s->gossip ? s->gossip[op * s->n + host] : 0;
+}
+
 /* The limit of all grants of a receiver, in the policy's bytes: pro rata
  * overcommitment (equation 3.11) or the global scale-back (3.14, to a power).
  */
@@ -236,9 +244,9 @@ static u64 limit_of(struct sim *s, u32 op, u32 host)
 		most = most * s->host[host].base / SIM_ONE;
 	if (s->cfg->global == SIM_GLOBAL_TOTAL && s->max_total) {
 		most *= (double)e->rx.heard_len / ((double)s->max_total * packet(s));
-	} else if (s->cfg->global == SIM_GLOBAL_SCHED && s->max_rem) {
+	} else if (s->cfg->power > 0 && greatest_rem(s, op, host)) {
 		double part = (double)shuffle_policy_rx_total_rem(&e->rx) /
-			((double)s->max_rem * packet(s));
+			((double)greatest_rem(s, op, host) * packet(s));
 
 		/* what all-reduce said may be less than what is left here */
 		if (part < 1)
@@ -252,6 +260,9 @@ static void grant(struct sim *s, u32 op, u32 host)
 	struct shuffle_policy_rx *rx = &sim_end(s, op, host)->rx;
 	u64 limit = limit_of(s, op, host);
 
+	/* the first power is the policy's own */
+	if (s->cfg->power <= 0)
+		rx->greatest = (u64)greatest_rem(s, op, host) << s->shift;
 	/* do not ask the policy for what it will refuse */
 	while (!rx->outstanding || rx->headroom > 1 || rx->outstanding + rx->unit <= limit) {
 		u32 i;
@@ -302,6 +313,50 @@ static void tick_global(struct sim *s)
 	s->max_rem_at = s->now + lag;
 }
 
+/* Every DATA and every GRANT carries the greatest remaining that its sender has heard
+ * of.  It gets smaller with time as if that receiver got a packet a step, the most that
+ * it can: what goes round is never more than the truth, and is soon replaced by what the
+ * slowest receiver says of itself.  Here hosts with an unfinished message between them
+ * hear of each other once in a round trip.
+ */
+static void tick_gossip(struct sim *s)
+{
+	u32 *old = s->gossip;
+	u32 op, i, k;
+
+	if (s->now % s->rtt)
+		return;
+	for (op = 0; op < s->cfg->ops; op++) {
+		u32 *said = old + op * s->n;
+		u32 *next = s->gossip_next + op * s->n;
+
+		for (i = 0; i < s->n; i++) {
+			const struct sim_end *e = sim_end(s, op, i);
+
+			said[i] -= said[i] < s->rtt ? said[i] : s->rtt;
+			next[i] = e->rx.unheard ? e->total : (u32)(e->rx.rem >> s->shift);
+			if (said[i] > next[i])
+				next[i] = said[i];
+		}
+		for (i = 0; i < s->n; i++) {
+			const struct sim_end *e = sim_end(s, op, i);
+
+			for (k = 0; k < s->n; k++) {
+				const struct shuffle_rx_sched *m = &e->rx.msg[k];
+
+				if (m->received >= m->len)
+					continue;
+				if (said[k] > next[i])
+					next[i] = said[k];
+				if (said[i] > next[k])
+					next[k] = said[i];
+			}
+		}
+	}
+	s->gossip = s->gossip_next;
+	s->gossip_next = old;
+}
+
 static void tick_stall(struct sim *s)
 {
 	u32 every = s->cfg->stall / 4 + 1;
@@ -333,6 +388,8 @@ static void tick(struct sim *s)
 {
 	if (s->cfg->global == SIM_GLOBAL_SCHED)
 		tick_global(s);
+	if (s->gossip)
+		tick_gossip(s);
 	if (s->cfg->stall)
 		tick_stall(s);
 }

@@ -19,7 +19,7 @@ static const char *const prio_names[] = { "none", "edge", "core", NULL };
 static const char *const unsched_names[] = { "none", "pro-rata", "message", NULL };
 static const char *const window_names[] = { "pro-rata", "const", NULL };
 static const char *const announce_names[] = { "rest", "all", NULL };
-static const char *const global_names[] = { "none", "total", "sched", NULL };
+static const char *const global_names[] = { "none", "total", "sched", "gossip", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
 
 /**
@@ -70,7 +70,8 @@ static const struct opt opts[] = {
 	O("redirect", 'U', redirect, NULL, "N|inf", "packets a sender may look down its schedule\n"
 	  "(inf)"),
 	O("global", 'c', global, global_names, "MODE", "what receivers know of others: none,\n"
-	  "total (equation 3.11), sched (3.14) (none)"),
+	  "total (equation 3.11), sched (3.14), gossip:\n"
+	  "3.14 by what data and grants carry (none)"),
 	O("stale", 'd', stale, NULL, "X", "all-reduce takes X times the best (0)"),
 	O("power", 'd', power, NULL, "N", "of the scale-back in 3.14 (1)"),
 	O("preempt", 'd', preempt, NULL, "RTTS", "mean length of a preemption (0: none)"),

@@ -214,6 +214,10 @@ static void prepare(struct sim *s, const struct sim_matrix *m)
 	make_ends(s);
 	if (s->algo == &sim_algo_policy)
 		s->unsched = sim_alloc(s, messages, sizeof(*s->unsched));
+	if (cfg->global == SIM_GLOBAL_GOSSIP) {
+		s->gossip = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->gossip));
+		s->gossip_next = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->gossip));
+	}
 	if (s->lossy || cfg->stall)
 		s->last = sim_alloc(s, messages, sizeof(*s->last));
 	if (s->lossy)
@@ -256,6 +260,8 @@ static void finish(struct sim *s)
 	free(s->host);
 	free(s->len);
 	free(s->unsched);
+	free(s->gossip);
+	free(s->gossip_next);
 	free(s->last);
 	free(s->bits_at);
 	free(s->bits);

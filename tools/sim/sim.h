@@ -29,7 +29,7 @@ enum sim_prio { SIM_PRIO_NONE, SIM_PRIO_EDGE, SIM_PRIO_CORE };
 enum sim_unsched { SIM_UNSCHED_NONE, SIM_UNSCHED_PRO_RATA, SIM_UNSCHED_MESSAGE };
 enum sim_window { SIM_WINDOW_PRO_RATA, SIM_WINDOW_CONST };
 enum sim_announce { SIM_ANNOUNCE_REST, SIM_ANNOUNCE_ALL };
-enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED };
+enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED, SIM_GLOBAL_GOSSIP };
 
 /**
  * struct sim_config - everything that a run depends on, but for its matrix
@@ -371,6 +371,8 @@ struct sim {
 	u32			max_rem_next;	/* what it will say */
 	u32			max_rem_at;	/* when */
 	u32			max_total;
+	u32			*gossip;	/* greatest remaining, as each host has heard */
+	u32			*gossip_next;
 	u32			*len;
 	u32			*unsched;
 	u32			*last;		/* step of the last progress, by receiver */

@@ -112,6 +112,10 @@ SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
     ("3.13 stale", "--announce all --global sched --power 0 --stale 1"),
     ("3.14 stale", "--announce all --global sched --stale 1"),
     ("MADD", "--algo madd")], share=0.5)
+GOSSIP_CORES = [25, 50, 75, 100]
+SETS["beyond-gossip"] = Set("--hosts 160 --racks 4 --prio core --announce all ", [
+    ("%s %d" % (name, c), "%s--core %g" % (opts, c / 100)) for c in GOSSIP_CORES
+    for name, opts in (("all", ""), ("gossip", "--global gossip --power 0 "))], share=0.25)
 SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
     ("MADD", "--algo madd"), ("rest", ""), ("all", "--announce all"),
     ("headroom 2", "--announce all --headroom 2"), ("headroom", "--announce all --headroom 4"),

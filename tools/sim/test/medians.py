@@ -26,7 +26,8 @@ SMALL = [
       ("Hadoop-10", "--algo hadoop --connections 10")]),
     ("6.21", "--hosts 80 --racks 4 --core 0.5 --prio core",
      [("Edge", "--prio edge"), ("Core", ""), ("GlobalSched", "--global sched"),
-      ("Stale1", "--global sched --stale 1"), ("all announced", "--announce all")]),
+      ("Stale1", "--global sched --stale 1"), ("all announced", "--announce all"),
+      ("gossip", "--announce all --global gossip --power 0")]),
 ]
 
 

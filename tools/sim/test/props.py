@@ -33,6 +33,9 @@ MODES = [
     ("pro rata overcommitment", "--racks 2 --core 0.5 --global total"),
     ("global schedule", "--racks 2 --core 0.5 --prio core --global sched"),
     ("stale global schedule", "--racks 2 --core 0.5 --prio core --global sched --stale 2"),
+    ("gossip", "--racks 2 --core 0.5 --prio core --global gossip --power 0"),
+    ("gossip, squared", "--racks 2 --core 0.5 --prio core --global gossip"),
+    ("all announced, headroom", "--announce all --headroom 4 --preempt 10"),
     ("stalled senders", "--preempt 10 --stall 20"),
 ]
 
