@@ -23,6 +23,9 @@ help:
 	@echo "                      shuffle real files between 8 hosts in a virtual machine"
 	@echo "  make check          all test lanes but the next; ends with a count"
 	@echo "  make check-smp      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first)"
+	@echo "  make mpi, make install-mpi"
+	@echo "                      the component for Open MPI (installs what it needs)"
+	@echo "  make check-mpi      MPI programs over AF_SHUFFLE on 4 to 16 hosts"
 	@echo "  make bench [CASE=regex]"
 	@echo "                      measure against TCP; report in build/bench/report.json"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
@@ -63,6 +66,20 @@ check: deps
 	@$(MAKE) -s tools
 	@$(VM)/check.sh
 
+mpi:
+	@$(VM)/deps.sh mpi
+	@set -e; for d in tools/mpi tools/examples/mpi selftests/mpi; do \
+		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi; \
+	done
+
+install-mpi: mpi
+	@$(MAKE) -s -C tools/mpi OUT=$(OUT) UAPI=$(CURDIR)/uapi DESTDIR=$(DESTDIR) install
+
+check-mpi:
+	@$(VM)/deps.sh check-mpi
+	@$(MAKE) -s tools
+	@$(VM)/run.sh uml -t 2400 -o $(CURDIR)/build/out/check-mpi selftests/mpi/run_all.sh
+
 check-smp: deps
 	@$(MAKE) -s tools
 	@$(VM)/check.sh smp
@@ -102,5 +119,6 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools tools-installed netlink demo check check-smp bench figures \
+.PHONY: help deps modules tools tools-installed netlink demo check check-smp mpi install-mpi \
+	check-mpi bench figures \
 	install install-tools deb check-deb clean

@@ -25,7 +25,9 @@ shared_hosts()
 	on_host0 60 mpirun -np 3 -H 10.77.0.1:3 "$calls" all 70000 3 || fail "one host"
 }
 
-# The same random calls over AF_SHUFFLE and without it.
+# The same random calls over AF_SHUFFLE and without it.  coll/tuned stays out: with 12
+# ranks and more it exchanges small messages by an algorithm that writes into the gaps
+# of the receive buffer, so its buffers differ from those of coll/basic too.
 random_calls()
 {
 	local n=$1 count=$2 seed=$3
@@ -33,8 +35,8 @@ random_calls()
 	rack "$n"
 	carried 100000 mpi 400 "$n" "$n" "$BIN/mpi_random" "$count" "$seed" >"$work/shuffle" ||
 		fail "over AF_SHUFFLE: $(tail -5 "$work/shuffle")"
-	carried 0 mpi 400 "$n" "$n" --mca coll ^shuffle "$BIN/mpi_random" "$count" "$seed" \
-		>"$work/plain" || fail "plain: $(tail -5 "$work/plain")"
+	carried 0 mpi 400 "$n" "$n" --mca coll ^shuffle,tuned "$BIN/mpi_random" "$count" \
+		"$seed" >"$work/plain" || fail "plain: $(tail -5 "$work/plain")"
 	grep -v '^host' "$work/plain" >"$work/plain.sums"
 	[ "$(tail -1 "$work/plain.sums" | cut -d' ' -f1)" = "$count" ] || fail "no sums"
 	grep -v '^host' "$work/shuffle" | diff "$work/plain.sums" - || fail "buffers differ"
@@ -67,14 +69,32 @@ late()
 	carried 6000 mpi 60 4 4 "$calls" late
 }
 
+# Pull the plug of a host when it has received something.
+cut_off()
+{
+	local before
+
+	before=$(counter "$1" DataBytesIn)
+	while [ "$(counter "$1" DataBytesIn)" -le "$before" ]; do sleep 0.1; done
+	ip -n "${PFX}h$1" link set eth0 down
+}
+
 # The last rank stops, or its host is cut off: an error class and its name, in time.
 silent()
 {
+	local status
+
 	rack 3
-	[ "$1" = stops ] || { sleep 2 && ip -n "${PFX}h2" link set eth0 down; } &
+	[ "$1" = stops ] || background cut_off 2
 	mpi 30 3 3 --mca coll_shuffle_timeout 3 "$calls" silent >"$work/said" 2>&1
-	[ $? = 3 ] || fail "not the status of MPI_Abort: $(cat "$work/said")"
+	status=$?
 	cat "$work/said"
+	if [ "$1" = stops ]; then
+		[ "$status" = 3 ] || fail "status $status is not that of MPI_Abort"
+	else
+		# mpirun waits for its daemon there
+		rack_down
+	fi
 	[ "$(grep -c '^rank [01]: class 1,' "$work/said")" = 2 ] || fail "the class is not MPI_ERR_OTHER"
 	grep -q 'rank 0 of MPI_COMM_WORLD, MPI_Alltoallv: rank 2 (10.77.0.3) has not sent' "$work/said" ||
 		fail "the rank is not named"
@@ -135,21 +155,21 @@ calls_cases()
 {
 	run_case "ompi_info shows the parameters" parameters
 	run_case "4 hosts, 100 kB" all 4 4 100000 5
-	run_case "4 hosts, rows larger than the send buffer" all 4 4 4000000 2
-	run_case "several ranks on a host, and one host" shared_hosts
-	run_case "200 random calls on 4 hosts as without AF_SHUFFLE" random_calls 4 200 1
+	run_case "40 random calls on 4 hosts as without AF_SHUFFLE" random_calls 4 40 1
 	run_case "non-blocking calls, out of order" order
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
 	run_case "a rank that stops" silent stops
-	run_case "a message that is too long" too_long
-	run_case "declines" declines
 	if [ -z "${MPI_QUICK-}" ]; then
+		run_case "several ranks on a host, and one host" shared_hosts
+		run_case "4 hosts, rows larger than the send buffer" all 4 4 4000000 2
 		run_case "8 hosts, 1 MB" all 8 8 1000000 2
 		run_case "16 hosts, 8 B" all 16 16 8 100
 		run_case "16 hosts, 64 kB" all 16 16 65536 3
 		run_case "1000 random calls on 8 hosts as without AF_SHUFFLE" random_calls 8 1000 2
-		run_case "300 random calls on 16 hosts as without AF_SHUFFLE" random_calls 16 300 3
+		run_case "100 random calls on 16 hosts as without AF_SHUFFLE" random_calls 16 100 3
+		run_case "a message that is too long" too_long
+		run_case "declines" declines
 		run_case "1 % loss" lossy
 		run_case "a host that is cut off" silent cut
 		run_case "a rank that dies" killed

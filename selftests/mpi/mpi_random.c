@@ -5,7 +5,8 @@
  * as one number for every hundred calls.  Whatever carries the data, the numbers
  * must be the same.
  *
- * usage: mpi_random CALLS [SEED]
+ * usage: mpi_random CALLS [SEED [each]]
+ *   each    a number for every call, and what rank 0 called
  *
  * All ranks draw from the same sequence, so they agree on every call; the data is a
  * function of sender and receiver.
@@ -67,7 +68,11 @@ struct call {
 	struct side s;
 	struct side r;
 	MPI_Request req;
+	int number;
+	char what[128];
 };
+
+static int each;
 
 static void side_init(struct side *side, int n, int fill)
 {
@@ -207,6 +212,10 @@ static void start(struct call *c, MPI_Comm comm, uint32_t salt)
 			put(&c->r, i, where(&c->r, i, kind == 2), rank, i, salt);
 	}
 	sbuf = in_place ? MPI_IN_PLACE : c->s.buf;
+	c->number = salt;
+	snprintf(c->what, sizeof(c->what), "kind %u%s%s, %d ranks, scale %u, first count %d",
+		 kind, blocking ? "" : ", not blocking", in_place ? ", in place" : "", n, scale,
+		 c->r.counts[0]);
 
 	if (kind == 0 && blocking)
 		MPI_Alltoall(sbuf, same, stype, c->r.buf, same, rtype, comm);
@@ -237,8 +246,19 @@ static uint64_t hash(uint64_t h, const struct side *side)
 
 static uint64_t end(struct call *c, uint64_t h)
 {
+	uint64_t mine, all;
+	int rank;
+
 	MPI_Wait(&c->req, MPI_STATUS_IGNORE);
 	h = hash(h, &c->r);
+	if (each) {
+		mine = hash(1, &c->r);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
+		if (!rank)
+			printf("call %d: %016llx %s\n", c->number, (unsigned long long)all,
+			       c->what);
+	}
 	side_free(&c->s);
 	side_free(&c->r);
 	return h;
@@ -256,6 +276,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	calls = argc > 1 ? atoi(argv[1]) : 1000;
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	each = argc > 3 && !strcmp(argv[3], "each");
 	make_types();
 	MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[1]);

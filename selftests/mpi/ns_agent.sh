@@ -8,7 +8,7 @@
 #   mpiexec -launcher rsh -launcher-exec .../ns_agent.sh -hosts ...   (MPICH)
 #
 # The host's address 10.77.0.K+1 stands for the namespace shf-hK (see
-# ../net/shuffle/lib.sh); the process gets the host name hK.
+# ../net/shuffle/lib.sh), or with another prefix $MPI_NS_PREFIX; the process gets the host name hK.
 set -eu
 
 while [ $# -gt 0 ]; do
@@ -22,4 +22,4 @@ host=$1
 shift
 k=$((${host##*.} - 1))
 # Both launchers pass a command line for the remote shell.
-exec ip netns exec "shf-h$k" unshare --uts -- /bin/sh -c "hostname h$k; $*"
+exec ip netns exec "${MPI_NS_PREFIX:-shf-h}$k" unshare --uts -- /bin/sh -c "hostname h$k; $*"

@@ -72,6 +72,7 @@ debug_lane()
 	lane "planted-$vm" timeout "$(limit 900)" "$here/planted/check.sh" "$vm"
 	in_vm "kunit-$vm" "$vm" 600 "$here/kunit.sh"
 	in_vm "selftests-$vm" "$vm" "$seconds" "$selftests"
+	[ "$what" = smp ] || in_vm "mpi-$vm" "$vm" 400 -L -e MPI_QUICK=1 selftests/mpi/run_all.sh
 	[ "$what" = smp ] || lane wireshark timeout "$(limit 400)" tools/wireshark/tests/check.sh "$vm"
 }
 

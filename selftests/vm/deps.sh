@@ -3,9 +3,11 @@
 #
 # Install what is missing, and nothing else.
 #
-# usage: deps.sh demo|check|deb|check-deb [6.12|6.1]
+# usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb [6.12|6.1]
 #   demo       what 'make demo' needs for one of Debian's kernels
 #   check      that, for both, and what 'make check' and 'make bench' need
+#   mpi        what the component for Open MPI is built with
+#   check-mpi  that, what 'make check' needs, and the MPI programs of 'make check-mpi'
 #   deb        what packages are built with
 #   check-deb  what 'make check-deb' needs
 set -euo pipefail
@@ -21,6 +23,8 @@ check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 python
 	libnl-3-dev libnl-genl-3-dev libnl-route-3-dev pkg-config man-db"
 # as debian/control has it
 deb="build-essential debhelper dh-dkms fakeroot rsync pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev"
+mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libevent-dev libhwloc-dev"
+mpi_programs="hpcc libfftw3-dev libfftw3-mpi-dev gfortran ptscotch scotch python3-mpi4py python3-numpy mpich libmpich-dev"
 headers_612=linux-headers-6.12-amd64
 headers_61=linux-headers-amd64
 
@@ -33,10 +37,12 @@ demo)
 	*) die "KERNEL=$2: there are 6.12 and 6.1" ;;
 	esac
 	;;
-check) want="$demo $check $headers_612 $headers_61" ;;
+check) want="$demo $check $mpi $headers_612 $headers_61" ;;
+mpi) want=$mpi ;;
+check-mpi) want="$demo $check $mpi $mpi_programs $headers_612 $headers_61" ;;
 deb) want=$deb ;;
 check-deb) want="$demo debootstrap dpkg-dev $headers_612 $headers_61" ;;
-*) die "usage: deps.sh demo|check|deb|check-deb [6.12|6.1]" ;;
+*) die "usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb [6.12|6.1]" ;;
 esac
 
 command -v dpkg-query >/dev/null || die "this needs Debian 12 (no dpkg here)"

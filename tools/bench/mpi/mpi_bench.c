@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How long MPI_Alltoallv takes: from a common start to the end of the last rank.  All
+ * ranks run on one kernel, so their clocks are the same.
+ *
+ * usage: mpi_bench MATRIX WARM ROUNDS [CALLS]
+ *   MATRIX  file of shuffle-workload, or a number: bytes of every message
+ *   WARM    rounds that are not measured
+ *   CALLS   in a round, one behind the other (default 1)
+ *
+ * Prints one line for each round: nanoseconds of a call.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* From the message of the start to the start: all ranks sleep by then. */
+#define LEAD_NS	20000000
+
+static int rank, size;
+
+static int64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static void sleep_until(int64_t when)
+{
+	struct timespec ts = { when / 1000000000, when % 1000000000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+/* Bytes from each rank to each rank. */
+static int *load(const char *name)
+{
+	int *m = malloc((size_t)size * size * sizeof(int)), i, bytes;
+	char *line = NULL, *at, *end;
+	size_t room = 0;
+	FILE *f;
+
+	bytes = strtol(name, &end, 10);
+	if (end != name && !*end) {
+		for (i = 0; i < size * size; i++)
+			m[i] = bytes;
+		return m;
+	}
+	f = fopen(name, "r");
+	i = 0;
+	while (f && getline(&line, &room, f) > 0) {
+		if (*line == '#')
+			continue;
+		for (at = line; i < size * size; at = end + 1) {
+			m[i] = strtol(at, &end, 10);
+			if (end == at)
+				break;
+			i++;
+			if (*end != ',')
+				break;
+		}
+	}
+	if (!f || i != size * size) {
+		fprintf(stderr, "mpi_bench: %s: not a matrix of %d hosts\n", name, size);
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	free(line);
+	fclose(f);
+	return m;
+}
+
+static unsigned char byte_of(int from, int to, int round)
+{
+	return from * 16 + to + round * 7 + 1;
+}
+
+int main(int argc, char **argv)
+{
+	int *matrix, *scounts, *rcounts, *sdisps, *rdisps, warm, rounds, calls, i, k;
+	unsigned char *row, *column;
+	int64_t start, end, last;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (argc < 4 || argc > 5) {
+		if (!rank)
+			fprintf(stderr, "usage: mpi_bench MATRIX WARM ROUNDS [CALLS]\n");
+		MPI_Finalize();
+		return 2;
+	}
+	matrix = load(argv[1]);
+	warm = atoi(argv[2]);
+	rounds = atoi(argv[3]);
+	calls = argc > 4 ? atoi(argv[4]) : 1;
+	scounts = calloc(size, sizeof(int));
+	rcounts = calloc(size, sizeof(int));
+	sdisps = calloc(size + 1, sizeof(int));
+	rdisps = calloc(size + 1, sizeof(int));
+	for (i = 0; i < size; i++) {
+		/* what a rank has for itself crosses no network */
+		scounts[i] = i == rank ? 0 : matrix[rank * size + i];
+		rcounts[i] = i == rank ? 0 : matrix[i * size + rank];
+		sdisps[i + 1] = sdisps[i] + scounts[i];
+		rdisps[i + 1] = rdisps[i] + rcounts[i];
+	}
+	row = malloc(sdisps[size] + 1);
+	column = malloc(rdisps[size] + 1);
+
+	for (k = 0; k < warm + rounds; k++) {
+		for (i = 0; i < size; i++)
+			memset(row + sdisps[i], byte_of(rank, i, k), scounts[i]);
+		start = now() + LEAD_NS;
+		MPI_Bcast(&start, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (now() > start)
+			fprintf(stderr, "mpi_bench: rank %d started late\n", rank);
+		sleep_until(start);
+		for (i = 0; i < calls; i++)
+			MPI_Alltoallv(row, scounts, sdisps, MPI_BYTE, column, rcounts, rdisps,
+				      MPI_BYTE, MPI_COMM_WORLD);
+		end = (now() - start) / calls;
+		MPI_Reduce(&end, &last, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+		for (i = 0; i < size; i++) {
+			if (rcounts[i] && (column[rdisps[i]] != byte_of(i, rank, k) ||
+					   column[rdisps[i + 1] - 1] != byte_of(i, rank, k))) {
+				fprintf(stderr, "mpi_bench: wrong data from rank %d\n", i);
+				MPI_Abort(MPI_COMM_WORLD, 3);
+			}
+		}
+		if (!rank && k >= warm)
+			printf("%lld\n", (long long)last);
+	}
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# MPI_Alltoallv over AF_SHUFFLE beside Open MPI's TCP transport and MPICH's.
+# Adds its rows to build/bench/report.json and writes build/bench/mpi.txt.
+#
+# usage: [RUNS=5] [HOSTS=8] run.sh [REGEX]
+#   REGEX   cases, matched against names such as mpi-network-uniform-64k
+#
+#   mpi-network-*  lane uml-time: 25 Gb/s, 4 us, infinitely fast processors; no MPICH,
+#                  whose polling never ends there
+#   mpi-cpu-*      lane uml: links without limits, all ranks on one processor
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+# shellcheck source=selftests/vm/common.sh
+. "$root/selftests/vm/common.sh"
+cd "$root"
+
+regex=${1:-.}
+runs=${RUNS:-5} hosts=${HOSTS:-8}
+out=build/bench
+raw=$out/mpi.raw
+
+network="uniform-8:8 uniform-1k:1000 uniform-16k:16000 uniform-64k:64000 uniform-256k:256000
+	skew25-64k:skew25-64k skew50-64k:skew50-64k skew75-64k:skew75-64k
+	skew50-1k:skew50-1k skew50-256k:skew50-256k"
+cpu="uniform-8:8:50 uniform-64:64:50 uniform-1k:1000:50 uniform-16k:16000:10 uniform-256k:256000:2
+	uniform-1m:1000000:1 skew50-1k:skew50-1k:50 skew50-64k:skew50-64k:5"
+
+# chosen REGIME WORDS - those that the expression names
+chosen()
+{
+	local w
+
+	for w in $2; do
+		[[ mpi-$1-${w%%:*} =~ $regex ]] || continue
+		case $w in
+		*:*:*) printf 'mpi-%s-%s ' "$1" "$w" ;;
+		*) printf 'mpi-%s-%s:1 ' "$1" "$w" ;;
+		esac
+	done
+}
+
+mkdir -p "$out"
+[ -n "${KEEP-}" ] || : >"$raw"
+status=0
+for regime in network cpu; do
+	case $regime in
+	network) lane=uml-time ways="shuffle ompi-tcp ompi-tcp-fifo" words=$(chosen network "$network") ;;
+	*) lane=uml ways="shuffle ompi-tcp mpich" words=$(chosen cpu "$cpu") ;;
+	esac
+	[ -n "$words" ] || continue
+	# One boot for each case: what hangs costs one case.
+	for w in $words; do
+		selftests/vm/run.sh "$lane" -t 600 -m 3072 -o "$root/build/out/bench-mpi" \
+			-e "TRANSPORTS=${TRANSPORTS-$ways}" "$here/guest.sh" "$regime" "$hosts" "$runs" "$w" |
+			sed -u "s/^BENCH /&lane=$lane /" | tee -a "$raw" || status=1
+	done
+done
+python3 "$here/report.py" "$raw" "$out/report.json" "$out/mpi.txt"
+exit "$status"
