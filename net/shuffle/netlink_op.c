@@ -50,7 +50,7 @@ static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 {
 	u64 in = op->prx.heard_len - op->prx.msg[op->group->rank].len;
 
-	return mul_u64_u32_div(max(in, s->wire), 8000, READ_ONCE(op->dev->rate)) +
+	return mul_u64_u32_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U)) +
 	       READ_ONCE(op->dev->rtt);
 }
 
@@ -89,7 +89,7 @@ static int put_end(struct sk_buff *skb, const struct shuffle_op *op, const struc
 	if (op->error)
 		return nla_put_u32(skb, SHUFFLE_A_OP_ERROR, op->error);
 	return nla_put_u32(skb, SHUFFLE_A_OP_SLOWDOWN,
-			   min_t(u64, mul_u64_u64_div_u64(took, 1000, bound), U32_MAX));
+			   min_t(u64, div64_u64(took * 1000, max(bound, 1ULL)), U32_MAX));
 }
 
 /**

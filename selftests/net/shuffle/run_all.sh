@@ -24,6 +24,8 @@
 . "$here/cases_qdisc.sh"
 # shellcheck source=cases_ctl.sh
 . "$here/cases_ctl.sh"
+# shellcheck source=cases_netlink.sh
+. "$here/cases_netlink.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
 
@@ -37,5 +39,6 @@ net_cases
 life_cases
 qdisc_cases
 ctl_cases
+netlink_cases
 [ -z "${RACE_SECONDS-}" ] || race_cases
 finish_all

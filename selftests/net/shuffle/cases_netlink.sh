@@ -1,0 +1,179 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: the netlink family and sock_diag, without and with the kernel's own
+# command-line client.  Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work, state, peer_pid, here: lib.sh, cases_net.sh
+
+netlink_cases()
+{
+	run_case "netlink-v4" tap_program nl_test
+	run_case "netlink-v6" tap_program nl_test -v 6
+	run_case "netlink-malformed" tap_program nl_mutate 12000 1
+	run_case "netlink-straggler" nl_straggler
+	run_case "netlink-packet-size" nl_packet_size
+	run_case "netlink-control-dscp" nl_dscp
+	run_case "netlink-parameters-are-followed" nl_follow
+	run_case "netlink-device-gone" nl_device_gone
+	run_case "netlink-ynl-commands" nl_ynl
+	run_case "netlink-ynl-events" nl_ynl_events
+}
+
+# listen HOST EVENT - in the background, into $work/event; returns when it does.
+listen()
+{
+	background nsx "h$1" "$BIN/nl_test" wait "$2" $(($(tmo 20))) >"$work/event"
+	wait_for 5 grep -q listening "$work/event" || fail "nobody listens"
+}
+
+# One sender's link goes away while the others' data flows on.
+nl_straggler()
+{
+	rack 3
+	rate 10
+	listen 0 msg-straggler-ntf
+	in_the_middle n=3 matrix=others:1000000
+	ip -n shf-br link set p2 down
+	wait_for 10 grep -q 'msg-straggler-ntf' "$work/event" || fail "no event"
+	ip -n shf-br link set p2 up
+	diag "$(tail -1 "$work/event")"
+	grep -q ' rank=2 ' "$work/event" || fail "it does not name rank 2"
+	peer_end || shuffle_failed
+}
+
+# packets HOST - that it has sent for every 100000 bytes.
+packets()
+{
+	echo $(($(counter "$1" DataOut) * 100000 / $(counter "$1" DataBytesOut)))
+}
+
+nl_packet_size()
+{
+	local n
+
+	rack 2
+	nsx h0 "$BIN/shufflectl" config set packet-size 500 || fail "not set"
+	peer n=2 matrix=others:300000 || shuffle_failed
+	n=$(packets 0)
+	diag "packets for 100000 bytes: $n, the other host $(packets 1)"
+	[ "$n" -ge 200 ] || fail "packets are larger than 500 bytes"
+	[ "$(packets 1)" -lt 100 ] || fail "the other host has changed, too"
+}
+
+nl_dscp()
+{
+	command -v tcpdump >/dev/null || skip "no tcpdump"
+	rack 2
+	nsx h1 "$BIN/shufflectl" config set control-dscp 10 || fail "not set"
+	background nsx h0 tcpdump --immediate-mode -nvl -i eth0 'udp port 18518 and src 10.77.0.2' \
+		>"$work/dump" 2>"$work/dump.err"
+	wait_for 5 grep -q listening "$work/dump.err" || skip "tcpdump does not start"
+	peer n=2 matrix=others:300000 || shuffle_failed
+	wait_for 5 grep -q 'tos 0x28' "$work/dump" || fail "no control packet has the DSCP"
+	! grep -q 'tos 0xc0' "$work/dump" || fail "some still have the old one"
+}
+
+# What was not set follows the module's parameters, whenever they are written.
+nl_follow()
+{
+	local p=/sys/module/shuffle/parameters old
+
+	[ -w $p/overcommit ] || skip "no parameters"
+	rack 2
+	old=$(cat $p/overcommit)
+	nsx h0 "$BIN/shufflectl" config set overcommit 4 || fail "not set"
+	echo 7 >$p/overcommit
+	nsx h0 "$BIN/shufflectl" config | grep -q 'overcommit 4' || fail "what was set has changed"
+	nsx h1 "$BIN/shufflectl" config | grep -q 'overcommit 7' || fail "a parameter was not followed"
+	nsx h0 "$BIN/shufflectl" config set overcommit default
+	nsx h0 "$BIN/shufflectl" config | grep -q 'overcommit 7' || fail "not given back"
+	echo "$old" >$p/overcommit
+}
+
+# A device that operations use goes; its settings go with it.
+nl_device_gone()
+{
+	rack 2
+	rate 10
+	nsx h0 "$BIN/shufflectl" config set dev eth0 link-rate 10 rtt 1000000 || fail "not set"
+	in_the_middle n=2 matrix=others:4000000 deadline=4000 expect=ETIMEDOUT
+	ip -n shf-h0 link del eth0
+	peer_end || fail "the operation does not end"
+	! nsx h0 "$BIN/shufflectl" config | grep -q eth0 || fail "its settings are still there"
+}
+
+# The kernel's client, which knows nothing but the specification.
+ynl_begin()
+{
+	local dir
+
+	python3 -c 'import yaml, jsonschema' 2>/dev/null ||
+		skip "no python3-yaml and python3-jsonschema"
+	[ -n "${SHUFFLE_CACHE-}" ] || skip "no SHUFFLE_CACHE"
+	for dir in "$SHUFFLE_CACHE"/linux-* "$SHUFFLE_CACHE"/ynl-*; do
+		[ ! -e "$dir/tools/net/ynl/cli.py" ] || ynl_dir=$dir
+	done
+	[ -n "${ynl_dir-}" ] || skip "no kernel source with tools/net/ynl"
+	mkdir -p "$state/Documentation/netlink/specs"
+	cp "$ynl_dir"/Documentation/netlink/*.yaml "$state/Documentation/netlink/"
+	spec=$state/Documentation/netlink/specs/shuffle.yaml
+	cp "$here/../../../Documentation/netlink/specs/shuffle.yaml" "$spec"
+}
+
+ynl()
+{
+	local h=$1
+	shift
+	nsx "h$h" python3 "$ynl_dir/tools/net/ynl/cli.py" --spec "$spec" "$@"
+}
+
+# has PATTERN COMMAND... - what it says matches.
+has()
+{
+	local want=$1 said
+	shift
+
+	said=$("$@" 2>&1)
+	[[ $said =~ $want ]] || fail "$*: no $want in: ${said:0:600}"
+}
+
+nl_ynl()
+{
+	ynl_begin
+	rack 2
+	rate 1
+	has "'family': 18|'family': 22" ynl 0 --do config-get
+	has None ynl 0 --do config-set --json '{"overcommit": 4, "policy": "srpt"}'
+	has "'own': .'(overcommit|policy)', '(overcommit|policy)'" ynl 0 --dump config-get
+	has "out of range.*min-value': 1, 'max-value': 1000.*overcommit" \
+		ynl 0 --do config-set --json '{"overcommit": 5000}'
+	has None ynl 0 --do config-set --json '{"unset": ["policy", "overcommit"]}'
+	in_the_middle n=2 op=99 matrix=others:8000000 deadline=200000 expect=ECANCELED
+	has "'op-id': 99" ynl 0 --dump op-get
+	has "'members': 2" ynl 0 --do op-get --json '{"op-id": 99}'
+	has "'direction': 'in'" ynl 0 --dump msg-get --json '{"op-id": 99}'
+	has "'ipv4': '10.77.0.2'" ynl 0 --dump peer-get
+	has "'path-mtu': 1500" ynl 0 --do peer-get --json '{"ipv4": "0a4d0002"}'
+	has "'rcvbuf'" ynl 0 --dump socket-get
+	has "'name': 'DataOut'" ynl 0 --dump stats-get
+	has "'value': " ynl 0 --do stats-get --json '{"name": "OpsStarted"}'
+	has "'count': 1" ynl 0 --do op-cancel --json '{"op-id": 99}'
+	has "'count': 1" ynl 1 --do op-cancel --json '{"op-id": 99}'
+	has "no such operation" ynl 0 --do op-cancel --json '{"op-id": 99}'
+	peer_end || fail "the operation was not cancelled"
+}
+
+nl_ynl_events()
+{
+	ynl_begin
+	rack 2
+	background nsx h0 python3 "$here/ynl_listen.py" "$ynl_dir/tools/net/ynl" "$spec" ops 4 \
+		>"$work/events" 2>&1
+	wait_for 20 grep -q listening "$work/events" || fail "it does not start: $(cat "$work/events")"
+	peer n=2 op=100 ops=2 matrix=others:5000 || shuffle_failed
+	wait_for 10 grep -c 'op-finished-ntf' "$work/events" >/dev/null || fail "$(cat "$work/events")"
+	wait_for 10 test "$(grep -c ntf "$work/events")" -ge 4 || fail "$(cat "$work/events")"
+	grep -q 'op-started-ntf.*"op-id": 100' "$work/events" || fail "$(cat "$work/events")"
+	grep -q 'op-finished-ntf.*slowdown' "$work/events" || fail "$(cat "$work/events")"
+}
