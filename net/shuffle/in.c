@@ -309,6 +309,7 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		return false;
 	}
 	op->progress_at = now;
+	op->data_at = now;
 	if (!m->heard)
 		hear(op, w, now);
 	if (len) {

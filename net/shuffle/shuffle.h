@@ -406,6 +406,7 @@ struct shuffle_in {
  * @deadline_at: 0 none
  * @progress_at: last sign of life
  * @heard_at: when a message was last heard of for the first time
+ * @data_at: when DATA last came
  * @acked_at: when one of ours was last acknowledged
  * @ended_at: 0 not yet
  * @resends: times that members were asked again
@@ -444,6 +445,7 @@ struct shuffle_op {
 	u64			deadline_at;
 	u64			progress_at;
 	u64			heard_at;
+	u64			data_at;
 	u64			acked_at;
 	u64			ended_at;
 	u32			resends;

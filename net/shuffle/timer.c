@@ -118,6 +118,7 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	struct shuffle_in *in = &op->in[rank];
+	u64 since = in->progress_at;
 	struct shuffle_range gap;
 	u64 from, more, wait;
 	int n;
@@ -127,17 +128,25 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	/* nothing asked for, nothing missing */
 	if (m->heard && m->len && m->granted <= m->received)
 		return;
-	/* Who has not been heard of starts late, most likely: as late as the last
-	 * of the others, once more.
-	 */
-	if (!m->heard)
+	if (!m->heard) {
+		/* It starts late, most likely: as late as the last of the others,
+		 * once more.
+		 */
+		since = max(since, op->heard_at);
 		more = op->heard_at - op->started_at;
-	/* A gap is a loss; silence may be a queue. */
-	else
-		more = in->have.n ? 0 : queue_time(op);
+	} else if (in->have.n) {
+		/* a gap is a loss */
+		more = 0;
+	} else {
+		/* Silence may be a queue, or a host that is busy.  How busy hosts
+		 * are is not known before the first grant has been answered.
+		 */
+		if (!op->srtt_ns)
+			since = max(since, op->data_at);
+		more = queue_time(op);
+	}
 	wait = shuffle_timer_in_wait(op, rank);
-	if (!due(op, m->heard ? in->progress_at : max(in->progress_at, op->heard_at),
-		 &wait, more, now, next))
+	if (!due(op, since, &wait, more, now, next))
 		return;
 	in->wait_ns = wait;
 	if (in->have.n)
@@ -167,7 +176,6 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		      struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
 	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 	struct shuffle_out *out = &op->out[rank];
 
@@ -179,7 +187,7 @@ static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	if (!due(op, max(out->said_at, op->acked_at), &out->wait_ns, 0, now, next))
 		return;
 	out->resends++;
-	SHUFFLE_INC(sn, ProbeOut);
+	SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
 	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);
 }
 
