@@ -27,7 +27,8 @@ help:
 	@echo "                      the component for Open MPI (installs what it needs)"
 	@echo "  make check-mpi      MPI programs over AF_SHUFFLE on 4 to 16 hosts"
 	@echo "  make bench [CASE=regex]"
-	@echo "                      measure against TCP; report in build/bench/report.json"
+	@echo "                      measure against TCP; report in build/bench/report.json;"
+	@echo "                      CASE=cpu: what is limited by the CPU"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
 	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug]"
@@ -86,7 +87,11 @@ check-smp: deps
 
 bench: deps
 	@$(MAKE) -s tools
-	@tools/bench/run.sh '$(CASE)'
+	@case '$(CASE)' in \
+	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
+	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
+	*) tools/bench/run.sh '$(CASE)' ;; \
+	esac
 
 # QUICK does not touch the document.
 RUNS	?= 100

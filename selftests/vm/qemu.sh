@@ -155,11 +155,14 @@ host_tsc()
 qemu_command()
 {
 	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' khz
-	local clock='tsc=reliable no_timer_check'
+	local clock='tsc=reliable no_timer_check' model=max,la57=off
 
 	case $1 in
 	qemu-icount*)
 		cpus=(-accel "tcg,thread=single" -icount "shift=1,sleep=off" -smp 1)
+		# A "rep movsb" counts an instruction for every byte: copying would
+		# cost as much as everything else together.
+		model+=,erms=off
 		;;
 	qemu-debug)
 		more='printk.time=1'
@@ -170,7 +173,7 @@ qemu_command()
 		khz=$(host_tsc)
 		[ -z "$khz" ] || clock+=" tsc_early_khz=$khz"
 	fi
-	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "max,la57=off" -M q35 -m "$2"
+	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "$model" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
 		-append "console=ttyS0 mitigations=off nokaslr $clock rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"
 		-nodefaults -display none -no-reboot -serial "file:$3"

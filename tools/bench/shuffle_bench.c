@@ -171,8 +171,8 @@ static bool do_receive(uint64_t op)
 				break;
 			}
 		}
-		if (!count)
-			return ended;
+		if (count < RECORDS && n < (ssize_t)size / 2)
+			return ended;	/* there was no more */
 	}
 }
 

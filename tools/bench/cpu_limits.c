@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What bounds the CPU-limited cases: the price of copying, and the price of the
+ * schedule alone, which is the module's own source.
+ *
+ * usage: cpu_limits memcpy BYTES   copy that much, 64 KiB at a time
+ *        cpu_limits sched N        choose packets among N open messages
+ *
+ * Prints one line of NAME=VALUE, times in ns.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../net/shuffle/policy.h"
+
+#define BLOCK		65536
+#define TURNS		20000
+#define MESSAGE		(1ULL << 30)
+#define PACKET		1432
+#define WINDOW		10	/* packets granted at a time */
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static void *zeroed(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p) {
+		fputs("cpu_limits: out of memory\n", stderr);
+		exit(1);
+	}
+	return p;
+}
+
+static void copy(unsigned long long bytes)
+{
+	unsigned char *from = zeroed(1, BLOCK), *to = zeroed(1, BLOCK);
+	unsigned long long left;
+	double begin;
+
+	memset(from, 1, BLOCK);
+	memset(to, 2, BLOCK);
+	begin = now();
+	for (left = bytes; left >= BLOCK; left -= BLOCK) {
+		memcpy(to, from, BLOCK);
+		/* the compiler must not see that nobody reads it */
+		__asm__ volatile("" : : "r"(to) : "memory");
+	}
+	printf("bytes=%llu ns=%.0f\n", bytes, now() - begin);
+	free(from);
+	free(to);
+}
+
+/* A sender's choices: one packet after the other, of messages that never end. */
+static double tx_cost(unsigned int n)
+{
+	struct shuffle_policy_tx tx = { .members = n, .unit = PACKET, .n = n };
+	unsigned int i;
+	double begin;
+
+	tx.msg = zeroed(n, sizeof(*tx.msg));
+	tx.heap.node = zeroed(n, sizeof(*tx.heap.node));
+	for (i = 0; i < n; i++) {
+		tx.msg[i].len = MESSAGE;
+		tx.msg[i].limit = MESSAGE;
+		shuffle_policy_tx_update(&tx, i);
+	}
+	begin = now();
+	for (i = 0; i < TURNS; i++) {
+		u32 m = shuffle_policy_tx_pick(&tx);
+
+		tx.msg[m].next += PACKET;
+		shuffle_policy_tx_update(&tx, m);
+	}
+	return (now() - begin) / TURNS;
+}
+
+/* A receiver's: a packet comes of one message, and one is granted. */
+static double rx_cost(unsigned int n)
+{
+	struct shuffle_policy_rx rx = { .unit = PACKET, .n = n, .unheard = n };
+	u32 granted[WINDOW], head = 0, tail = 0, m;
+	u64 max_out = WINDOW * PACKET;
+	unsigned int i;
+	double begin;
+
+	rx.msg = zeroed(n, sizeof(*rx.msg));
+	rx.heap.node = zeroed(n, sizeof(*rx.heap.node));
+	for (i = 0; i < n; i++)
+		shuffle_policy_rx_heard(&rx, i, MESSAGE, 0, i);
+	while ((m = shuffle_policy_rx_grant(&rx, max_out, max_out, U64_MAX)) != SHUFFLE_NONE)
+		granted[tail++ % WINDOW] = m;
+	begin = now();
+	for (i = 0; i < TURNS; i++) {
+		m = granted[head++ % WINDOW];
+		shuffle_policy_rx_arrived(&rx, m, PACKET, rx.msg[m].received + PACKET);
+		while ((m = shuffle_policy_rx_grant(&rx, max_out, max_out, U64_MAX)) !=
+		       SHUFFLE_NONE)
+			granted[tail++ % WINDOW] = m;
+	}
+	return (now() - begin) / TURNS;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "memcpy")) {
+		copy(strtoull(argv[2], NULL, 10));
+	} else if (argc == 3 && !strcmp(argv[1], "sched") && atoi(argv[2]) > 0) {
+		unsigned int n = atoi(argv[2]);
+
+		printf("messages=%u tx_ns=%.1f rx_ns=%.1f\n", n, tx_cost(n), rx_cost(n));
+	} else {
+		fputs("usage: cpu_limits memcpy BYTES | sched MESSAGES\n", stderr);
+		return 2;
+	}
+	return 0;
+}
