@@ -174,7 +174,8 @@ static int put_mqprio(const struct plan *p)
 	q.offset[1] = n - 1;
 	err = put(p, TC_H_ROOT, QDISC_BANDS, "mqprio", &q, sizeof(q));
 	if (err)
-		ctl_warn("mqprio wants two transmit queues in use, see ethtool -l %s", p->dev->name);
+		ctl_warn("mqprio wants two transmit queues in use, see ethtool -l %s",
+			 p->dev->name);
 	return err;
 }
 

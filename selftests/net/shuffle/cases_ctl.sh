@@ -17,6 +17,7 @@ ctl_cases()
 	run_case "ctl-op-watch" ctl_watch
 	run_case "ctl-stats" ctl_stats
 	run_case "ctl-monitor" ctl_monitor
+	run_case "ctl-monitor-under-load" ctl_monitor_load
 	run_case "ctl-monitor-loses-and-resyncs" ctl_lost
 	run_case "ctl-namespaces-apart" ctl_apart
 	run_case "ctl-json-is-as-specified" ctl_json
@@ -269,6 +270,36 @@ ctl_monitor()
 	grep -q '^{"time":"20.*Z","event":"op-finished","op_id":[0-9]*,' "$work/json" || fail "$(cat "$work/json")"
 	grep -q '"event":"config"' "$work/json" && fail "config was not asked for"
 	cat "$work/events"
+}
+
+# Nothing is lost while many operations come and go and settings change.
+ctl_monitor_load()
+{
+	local i
+
+	rack 4
+	background hctl 0 -j monitor >"$work/json"
+	wait_for 5 listening 1 || fail "monitor does not start"
+	for ((i = 0; i < 100; i++)); do
+		echo "config set overcommit $((i % 20 + 5))"
+	done >"$work/batch"
+	background hctl 0 -b "$work/batch"
+	peer n=4 ops=16 matrix=others:20000 || shuffle_failed
+	wait_for 20 events 16 op-started || fail "$(events_are op-started) started, not 16"
+	wait_for 20 events 16 op-finished || fail "$(events_are op-finished) finished, not 16"
+	wait_for 20 events 100 config || fail "$(events_are config) changes, not 100"
+	grep -q '"event":"lost"' "$work/json" && fail "events were lost"
+	return 0
+}
+
+events_are()
+{
+	grep -c "\"event\":\"$1\"" "$work/json"
+}
+
+events()
+{
+	[ "$(events_are "$2")" = "$1" ]
 }
 
 # So many programs listen to events in host 0.
