@@ -26,7 +26,7 @@ help:
 	@echo "  make mpi, make install-mpi"
 	@echo "                      the component for Open MPI (installs what it needs)"
 	@echo "  make check-mpi      MPI programs over AF_SHUFFLE on 4 to 16 hosts"
-	@echo "  make bench [CASE=regex]"
+	@echo "  make bench [CASE=regex|list|all]"
 	@echo "                      measure against TCP; report in build/bench/report.json;"
 	@echo "                      CASE=cpu: what is limited by the CPU"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
