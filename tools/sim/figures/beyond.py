@@ -143,7 +143,7 @@ def compare_hosts(d):
 
 FIGURES = [
     Figure("announce", "All messages are announced at once",
-           "the source announces only messages without unscheduled packets; the first data packet "
+           "The source announces only messages without unscheduled packets; the first data packet "
            "tells of the others (section 3.3). Rule: announce those, too, before any data. It is at "
            "most RTTpackets small packets more for each sender.",
            ["beyond-ideal", "beyond-core", "beyond-preempt"], draw_announce, compare_announce,
@@ -151,19 +151,20 @@ FIGURES = [
            "needs the total); the last first packet of a row leaves a round trip later than an "
            "announcement."),
     Figure("headroom", "The limit leaves the largest message out",
-           "at high skewness a preempted receiver leaves its main sender without grants; only more "
+           "At high skewness a preempted receiver leaves its main sender without grants; only more "
            "overcommit helps, with queues that grow with it (6.16). Rule: packets of one sender "
            "never queue at a port by themselves, so the limit counts the grants of all but the "
            "largest message: limit x remaining / (remaining - largest), at most N times the limit, "
            "once all messages are known (the policy's *headroom*). Windows stay pro rata.",
            ["beyond-preempt", "beyond-core", "beyond-ideal"], draw_headroom, compare_headroom),
     Figure("scale-back", "Limited core: a gentler scale-back",
-           "equation 3.14 scales the limit by the square of (remaining / greatest remaining); the "
+           "Equation 3.14 scales the limit by the square of (remaining / greatest remaining); the "
            "source found that good by experiment. Rule: the first power, which is equation 3.13 "
            "(the policy's *greatest*).",
            ["beyond-core"], draw_global, compare_global),
     Figure("gossip", "Limited core: global scheduling without all-reduce",
-           "nodes exchange the greatest remaining by all-reduce, out of band. Rule: every DATA and "
+           "In the source nodes exchange the greatest remaining by all-reduce, out of band. Rule: "
+           "every DATA and "
            "GRANT carries the greatest remaining that its sender has heard of, less a packet for "
            "each step that has gone by, which is the most that any receiver can have received; a "
            "receiver scales its limit as in 3.13. It costs a number in a header.",
@@ -172,13 +173,13 @@ FIGURES = [
            "here.  Under preemption of 20 RTT the rule alone costs 0.6 to 0.9 %, with headroom "
            "nothing that could be measured (2 runs at skewness 0.25 and 0.85)."),
     Figure("spines", "Several core switches",
-           "not simulated there; it expects per-packet spraying.", ["beyond-spines"], draw_spines,
+           "Not simulated in the source, which expects per-packet spraying.", ["beyond-spines"], draw_spines,
            compare_spines),
     Figure("buffers", "Finite buffers, drops and RESEND",
-           "not simulated there; a timeout of 200 steps (96 us) here.", ["beyond-buffers"],
+           "Not simulated in the source.  A timeout of 200 steps (96 us).", ["beyond-buffers"],
            draw_buffers, compare_buffers),
     Figure("hosts", "Slow and varying links, host time, several shuffles",
-           "left to future work there. A fifth of the links at half rate; rates between half and "
+           "Left to future work in the source.  A fifth of the links at half rate; rates between half and "
            "all, changing every 20 RTT (the bound knows the full rate only); a host needs 0.45 "
            "steps for a packet it sends or takes, and 2 for a message; three shuffles at once or "
            "300 steps apart.", ["beyond-hosts"], draw_hosts, compare_hosts),

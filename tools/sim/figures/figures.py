@@ -97,7 +97,7 @@ def past(figure, verdict, tables):
     """A section without a claim to be checked."""
     out = [figure.title, "-" * len(figure.title), "",
            ".. image:: figures/%s.svg" % stem(figure.number), "   :alt: " + figure.title, "",
-           wrap("The source: " + figure.claim), "", wrap("Here: " + verdict.ours), ""]
+           wrap(figure.claim), "", wrap("Here: " + verdict.ours), ""]
     if figure.why:
         out += [wrap(figure.why), ""]
     out += [wrap("Data: " + runs_of(figure, tables) + "; `values <figures/%s.csv>`__."
