@@ -73,15 +73,15 @@ debug_lane()
 	in_vm "kunit-$vm" "$vm" 600 "$here/kunit.sh"
 	in_vm "selftests-$vm" "$vm" "$seconds" "$selftests"
 	[ "$what" = smp ] || in_vm "mpi-$vm" "$vm" 400 -L -e MPI_QUICK=1 selftests/mpi/run_all.sh
-	[ "$what" = smp ] || lane wireshark timeout "$(limit 400)" tools/wireshark/tests/check.sh "$vm"
+	[ "$what" = smp ] || lane wireshark timeout "$(limit 900)" tools/wireshark/tests/check.sh "$vm"
 }
 
 stream_a()
 {
-	lane static timeout "$(limit 900)" "$here/static.sh"
-	lane unit timeout "$(limit 900)" make -s -C net/shuffle/test OUT="$BUILD/pure" check
-	lane workload timeout "$(limit 400)" make -s -C tools/workload OUT="$BUILD/workload" check
-	lane sim timeout "$(limit 600)" make -s -C tools/sim OUT="$BUILD/tools" check
+	lane static timeout "$(limit 1800)" "$here/static.sh"
+	lane unit timeout "$(limit 1800)" make -s -C net/shuffle/test OUT="$BUILD/pure" check
+	lane workload timeout "$(limit 900)" make -s -C tools/workload OUT="$BUILD/workload" check
+	lane sim timeout "$(limit 1200)" make -s -C tools/sim OUT="$BUILD/tools" check
 	in_vm selftests-qemu-6.12 qemu-6.12 2400 "$selftests"
 	in_vm selftests-qemu-6.1 qemu-6.1 2400 "$selftests"
 }
