@@ -124,6 +124,14 @@ world()
 	esac
 }
 
+# windows pro-rata|constant - how a receiver shares its limit among the senders
+windows()
+{
+	[ "$1" != "$window" ] || return 0
+	window=$1
+	each_host $bin/shufflectl config set window-mode "$window"
+}
+
 # matrix_of NAME RUN - its file.  Every run has its own skewed matrix, the same for
 # all transports.
 matrix_of()
@@ -168,6 +176,7 @@ measure()
 		tell 0 0
 		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
 		echo "${opt[overcommit]}" >$params/overcommit
+		windows "${opt[window]}"
 		;;
 	*/tcp-*)
 		prog=tcp_bench
@@ -199,7 +208,7 @@ measure()
 	wait $! || status=1
 }
 
-status=0 world=fq tcp_bytes=0
+status=0 world=fq tcp_bytes=0 window=pro-rata
 host_queue fq limit 100000 flow_limit 50000 buckets 4096
 for ((run = 1; run <= runs; run++)); do
 	for w in fq fifo dctcp nogso; do
