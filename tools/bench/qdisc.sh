@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What "shufflectl qdisc install" is worth: how long grants are on their way
-# while data saturates the rack, without and with it.  Runs in the guest (lane
+# while data saturates the rack (a shuffle, and a TCP stream out of and into every
+# host), without and with it.  Runs in the guest (lane
 # uml-time); prints lines for report.py.
 #
 # A host's eth0 is the port of a bridge inside it, which has the address: a
@@ -75,10 +76,17 @@ for ((run = 1; run <= runs; run++)); do
 			dumps+=($!)
 		done
 		sleep 1
+		# data that saturates every link for as long as the shuffle lasts
+		bulk=()
+		for ((h = 0; h < hosts; h++)); do
+			ip netns exec "h$h" python3 $here/bulk.py 10000000 "10.77.0.$(((h + 1) % hosts + 1))" &
+			bulk+=($!)
+		done
 		# addresses as the selftests have them; every byte is compared
 		timeout 300 $bin/shuffle_peer prefix= n="$hosts" matrix=uniform:262144 ops=4 \
 			op=$op seed="$run" >"$dir/peer.log" ||
 			{ status=1; tail -3 "$dir/peer.log"; }
+		wait "${bulk[@]}" || status=1
 		sleep 1
 		kill -INT "${dumps[@]}"
 		wait "${dumps[@]}" || true
