@@ -13,7 +13,7 @@
 #include "shuffle.h"
 #include "trace.h"
 
-/* super-packets that one run of the tasklet sends */
+/* packets and super-packets that one run of the tasklet sends, about */
 #define SHUFFLE_EGRESS_BURST	64
 
 static u32 egress_limit(struct shuffle_net *sn)
@@ -318,13 +318,16 @@ static void send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 	}
 }
 
-/* The next socket's turn.  False: no socket has anything. */
-static bool egress_turn(struct shuffle_net *sn)
+/* The next socket's turn.  Returns how many packets it has sent, or a negative
+ * value if no socket has anything.
+ */
+static int egress_turn(struct shuffle_net *sn)
 {
 	struct shuffle_sock *ssk;
 	struct sk_buff_head q;
 	struct shuffle_op *op;
 	bool more = false;
+	int sent;
 
 	spin_lock(&sn->egress_lock);
 	ssk = list_first_entry_or_null(&sn->egress_socks, struct shuffle_sock, egress_node);
@@ -332,7 +335,7 @@ static bool egress_turn(struct shuffle_net *sn)
 		list_del_init(&ssk->egress_node);
 	spin_unlock(&sn->egress_lock);
 	if (!ssk)
-		return false;
+		return -ENOENT;
 
 	__skb_queue_head_init(&q);
 	spin_lock(&ssk->lock);
@@ -354,15 +357,16 @@ static bool egress_turn(struct shuffle_net *sn)
 		spin_unlock(&sn->egress_lock);
 	}
 	spin_unlock(&ssk->lock);
+	sent = skb_queue_len(&q);
 	shuffle_xmit_flush(sn, &q);
 	sock_put(&ssk->sk);
-	return true;
+	return sent;
 }
 
 static void egress_run(struct tasklet_struct *t)
 {
 	struct shuffle_net *sn = from_tasklet(sn, t, egress);
-	int n = 0;
+	int n = 0, sent;
 
 	for (;;) {
 		/* pairs with shuffle_egress_room() */
@@ -370,7 +374,7 @@ static void egress_run(struct tasklet_struct *t)
 		if (queued(sn) >= egress_limit(sn) && !READ_ONCE(sn->egress_forced))
 			return;
 		WRITE_ONCE(sn->egress_forced, false);
-		if (n++ == SHUFFLE_EGRESS_BURST) {
+		if (n >= SHUFFLE_EGRESS_BURST) {
 			/* nobody queues here (a device without qdisc): let
 			 * others have the CPU
 			 */
@@ -378,8 +382,10 @@ static void egress_run(struct tasklet_struct *t)
 			return;
 		}
 		WRITE_ONCE(sn->egress_at, shuffle_now());
-		if (!egress_turn(sn))
+		sent = egress_turn(sn);
+		if (sent < 0)
 			return;
+		n += max(sent, 1);
 	}
 }
 
