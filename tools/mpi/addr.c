@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_shuffle.h"
+#include "addr.h"
 
 static const uint8_t *ip_bytes(const struct sockaddr *sa)
 {

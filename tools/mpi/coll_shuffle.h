@@ -33,6 +33,7 @@
 #include "opal/threads/mutex.h"
 #include "opal/util/output.h"
 
+#include "addr.h"
 #include "shuffle.h"
 
 /* What a process says about itself to all others, before any communicator asks. */
@@ -160,10 +161,6 @@ struct coll_shuffle_request {
 
 OBJ_CLASS_DECLARATION(coll_shuffle_request);
 typedef struct coll_shuffle_request coll_shuffle_request;
-
-/* addr.c */
-int coll_shuffle_addr_pick(int ip_family, const char *include, const char *exclude,
-			   struct sockaddr_shuffle *addr, bool *loopback);
 
 /* module.c */
 mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *priority);
