@@ -26,6 +26,7 @@ help:
 	@echo "  make mpi, make install-mpi"
 	@echo "                      the component for Open MPI (installs what it needs)"
 	@echo "  make check-mpi      MPI programs over AF_SHUFFLE on 4 to 16 hosts"
+	@echo "  make bench-mpi      MPI_Alltoallv beside Open MPI's TCP transport"
 	@echo "  make bench [CASE=regex|list|all]"
 	@echo "                      measure against TCP; report in build/bench/report.json;"
 	@echo "                      CASE=cpu: what is limited by the CPU"
@@ -93,6 +94,11 @@ bench: deps
 	*) tools/bench/run.sh '$(CASE)' ;; \
 	esac
 
+bench-mpi:
+	@$(VM)/deps.sh check-mpi
+	@$(MAKE) -s tools
+	@tools/bench/mpi/run.sh '$(CASE)'
+
 # QUICK does not touch the document.
 RUNS	?= 100
 SHOWN	:= $(if $(QUICK),build/figures-quick,Documentation)
@@ -125,5 +131,5 @@ clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo check check-smp mpi install-mpi \
-	check-mpi bench figures \
+	check-mpi bench bench-mpi figures \
 	install install-tools deb check-deb clean
