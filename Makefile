@@ -90,6 +90,7 @@ bench: deps
 	@$(MAKE) -s tools
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
+	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
 	*) tools/bench/run.sh '$(CASE)' ;; \
 	esac
