@@ -17,7 +17,7 @@
 
 #define BLOCK		65536
 #define TURNS		20000
-#define MESSAGE		(1ULL << 30)
+#define MESSAGE		(1024ULL * 1024 * 1024)
 #define PACKET		1432
 #define WINDOW		10	/* packets granted at a time */
 
