@@ -18,12 +18,13 @@ static u64 rto_first(const struct shuffle_op *op)
 	return (u64)READ_ONCE(op->dev->cfg.resend_first) * NSEC_PER_USEC;
 }
 
-/* On a slow link not before 16 grants of others may have been served. */
+/* On a slow link, whatever it claims, not before 16 grants of others may have been
+ * served.
+ */
 static u64 rto_min(const struct shuffle_op *op)
 {
-	u64 units = div_u64(16ULL * 8000 * op->prx.unit, max(READ_ONCE(op->dev->rate), 1U));
-
-	return max((u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC, units);
+	return max((u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC,
+		   shuffle_dev_drain_ns(op->dev, 16ULL * op->prx.unit));
 }
 
 static u64 rto_max(const struct shuffle_op *op)

@@ -83,7 +83,10 @@ if ! make -C "$kdir" "${args[@]}" modules >"$log" 2>&1; then
 	grep -E -A3 'error|Error|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
 	die "the module $name does not build for $kernel; log: $log"
 fi
-if grep -E -A3 'warning:|WARNING:' "$log" >&2 && [ "$check" = 1 ]; then
+# 6.1 takes ranges as not const; the generator of 6.12 makes them const, and the
+# kernel never writes to them.
+if sed -E '/netlink_gen\.c:.*(\(different modifiers\)|struct netlink_range_validation)/d' "$log" |
+   grep -E -A3 'warning:|WARNING:' >&2 && [ "$check" = 1 ]; then
 	die "the module $name builds with warnings for $kernel; log: $log"
 fi
 [ "$check" = 1 ] || echo "$stamp" >"$copy/.done"
