@@ -95,7 +95,7 @@ check)
 	wait "$b"
 	;;
 smp)
-	debug_lane qemu-debug 2400
+	debug_lane qemu-debug 3600
 	;;
 *)
 	die "usage: check.sh [smp]"
