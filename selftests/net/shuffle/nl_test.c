@@ -4,7 +4,7 @@
  * sock_diag, in a namespace of its own.  TAP.
  *
  * usage: nl_test [-v 6]
- *        nl_test wait EVENT SECONDS   in this namespace; its attributes
+ *        nl_test events EVENT SECONDS   as they come in this namespace, with attributes
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -625,7 +625,8 @@ static void test_diag(void)
 	close(fd);
 }
 
-static int wait_for_event(const char *name, int seconds)
+/* Print every event of a kind, for so many seconds after the last one. */
+static int print_events(const char *name, int seconds)
 {
 	const struct shuffle_attr_op *op = NULL;
 	struct seen s = { 0 };
@@ -640,14 +641,16 @@ static int wait_for_event(const char *name, int seconds)
 	nl_join(fd, op->group);
 	printf("listening\n");
 	fflush(stdout);
-	if (!nl_event(fd, op->cmd, seconds * 1000, look, &s))
-		return 1;
-	printf("%s", name);
-	for (i = 0; i < op->n_reply; i++)
-		if (s.has[op->reply[i]])
-			printf(" %s=%llu", op->set->attr[op->reply[i]].name,
-			       (unsigned long long)s.v64[op->reply[i]]);
-	printf("\n");
+	while (nl_event(fd, op->cmd, seconds * 1000, look, &s)) {
+		printf("%s", name);
+		for (i = 0; i < op->n_reply; i++)
+			if (s.has[op->reply[i]])
+				printf(" %s=%llu", op->set->attr[op->reply[i]].name,
+				       (unsigned long long)s.v64[op->reply[i]]);
+		printf("\n");
+		fflush(stdout);
+		memset(&s, 0, sizeof(s));
+	}
 	return 0;
 }
 
@@ -655,8 +658,8 @@ int main(int argc, char **argv)
 {
 	int fd;
 
-	if (argc == 4 && !strcmp(argv[1], "wait"))
-		return wait_for_event(argv[2], atoi(argv[3]));
+	if (argc == 4 && !strcmp(argv[1], "events"))
+		return print_events(argv[2], atoi(argv[3]));
 	api_start(argc, argv);
 	fd = nl_open();
 	test_config(fd);
