@@ -46,6 +46,14 @@ static const char usage_text[] =
 	"\n"
 	"shufflectl OBJECT help and shufflectl-OBJECT(8) say more.\n";
 
+static void say(const char *prefix, const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs(prefix, stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
 /**
  * ctl_error() - say what went wrong
  * @fmt: as printf(), without "Error: " and newline
@@ -56,12 +64,9 @@ int ctl_error(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	fputs("Error: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("Error: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	return CTL_ENV;
 }
 
@@ -75,12 +80,9 @@ int ctl_usage(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	fputs("Error: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("Error: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	return CTL_USAGE;
 }
 
@@ -92,12 +94,9 @@ void ctl_warn(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	fputs("Warning: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("Warning: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 /**
