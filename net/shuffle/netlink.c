@@ -72,21 +72,32 @@ int shuffle_netlink_dump_parse(struct netlink_callback *cb, struct nlattr **tb, 
 }
 
 /**
- * shuffle_netlink_dump_put() - begin an entry of a dump
+ * shuffle_netlink_dump_one() - an entry of a dump
  * @skb: dump
  * @cb: dump, with its generation in cb->seq
  * @cmd: command
+ * @fill: fills the entry in
+ * @arg: for @fill
  *
- * Return: header for genlmsg_end(), or NULL: no room.
+ * Context: that of @fill.
+ * Return: 0 or an error, -EMSGSIZE: no room; then nothing was added.
  */
-void *shuffle_netlink_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+int shuffle_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+			     int (*fill)(struct sk_buff *skb, const void *arg), const void *arg)
 {
 	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 				&shuffle_nl_family, NLM_F_MULTI, cmd);
+	int err;
 
-	if (hdr)
-		genl_dump_check_consistent(cb, hdr);
-	return hdr;
+	if (!hdr)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, hdr);
+	err = fill(skb, arg);
+	if (err)
+		genlmsg_cancel(skb, hdr);
+	else
+		genlmsg_end(skb, hdr);
+	return err;
 }
 
 /**

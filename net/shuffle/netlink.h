@@ -19,7 +19,8 @@ extern struct genl_family shuffle_nl_family;
 int shuffle_netlink_init(void);
 void shuffle_netlink_exit(void);
 int shuffle_netlink_once(const struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
-void *shuffle_netlink_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+int shuffle_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+			     int (*fill)(struct sk_buff *skb, const void *arg), const void *arg);
 int shuffle_netlink_dump_parse(struct netlink_callback *cb, struct nlattr **tb, int maxtype,
 			       const struct nla_policy *policy);
 int shuffle_netlink_reply(struct genl_info *info, u8 cmd,

@@ -114,15 +114,8 @@ int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct shuffle_dev *dev)
 {
-	void *hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_CONFIG_GET);
-
-	if (!hdr || shuffle_netlink_fill_config(skb, dev)) {
-		if (hdr)
-			genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_CONFIG_GET,
+					shuffle_netlink_fill_config, dev);
 }
 
 int shuffle_nl_config_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

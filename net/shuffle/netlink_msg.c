@@ -176,26 +176,6 @@ int shuffle_nl_msg_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* Message n of an operation: all that go out, then all that come in.  Returns 1
- * behind the last one.
- */
-static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, struct shuffle_op *op, long n)
-{
-	long count = op->group->count;
-	void *hdr;
-	int err;
-
-	if (n >= 2 * count)
-		return 1;
-	hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_MSG_GET);
-	err = hdr ? shuffle_netlink_put_msg(skb, op, n % count, n >= count) : -EMSGSIZE;
-	if (!err)
-		genlmsg_end(skb, hdr);
-	else if (hdr)
-		genlmsg_cancel(skb, hdr);
-	return err;
-}
-
 static bool wanted(struct nlattr **tb, const struct shuffle_op *op, long n)
 {
 	long count = op->group->count;
@@ -206,13 +186,42 @@ static bool wanted(struct nlattr **tb, const struct shuffle_op *op, long n)
 	       (n >= count) == nla_get_u32(tb[SHUFFLE_A_MSG_DIRECTION]);
 }
 
+/**
+ * struct nth_arg - message n of an operation: all that go out, then all that come in
+ * @op: operation
+ * @n: number
+ */
+struct nth_arg {
+	struct shuffle_op	*op;
+	long			n;
+};
+
+static int fill_nth(struct sk_buff *skb, const void *arg)
+{
+	const struct nth_arg *a = arg;
+	long count = a->op->group->count;
+
+	return shuffle_netlink_put_msg(skb, a->op, a->n % count, a->n >= count);
+}
+
+/* Returns 1 behind the last one. */
+static int dump_nth(struct sk_buff *skb, struct netlink_callback *cb, const struct nth_arg *a,
+		    struct nlattr **tb)
+{
+	if (!a->op || a->n >= 2 * (long)a->op->group->count)
+		return 1;
+	if (!wanted(tb, a->op, a->n))
+		return 0;
+	return shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_MSG_GET, fill_nth, a);
+}
+
 /* cb->args: [0] cookie of the socket, [1] next message; [2] all have been said */
 int shuffle_nl_msg_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
 	struct nlattr *tb[SHUFFLE_A_MSG_RANK + 1];
 	struct shuffle_sock *ssk;
-	struct shuffle_op *op;
+	struct nth_arg next;
 	int err;
 
 	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_MSG_RANK, shuffle_msg_get_nl_policy);
@@ -238,13 +247,10 @@ int shuffle_nl_msg_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	cb->seq = atomic_read(&sn->gen);
 	/* one message at a time under the lock */
 	while (!err && ssk->number == cb->args[0]) {
-		err = 1;
 		spin_lock_bh(&ssk->lock);
-		op = shuffle_op_find(ssk, nla_get_u64(tb[SHUFFLE_A_MSG_OP_ID]));
-		if (op)
-			err = cb->args[1] < 2 * (long)op->group->count &&
-			      !wanted(tb, op, cb->args[1]) ? 0 :
-			      dump_one(skb, cb, op, cb->args[1]);
+		next.op = shuffle_op_find(ssk, nla_get_u64(tb[SHUFFLE_A_MSG_OP_ID]));
+		next.n = cb->args[1];
+		err = dump_nth(skb, cb, &next, tb);
 		spin_unlock_bh(&ssk->lock);
 		if (!err)
 			cb->args[1]++;

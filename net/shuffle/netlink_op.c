@@ -154,8 +154,9 @@ static int put_rx(struct sk_buff *skb, const struct shuffle_op *op)
 	return shuffle_put_u64(skb, SHUFFLE_A_OP_RESEND_WAIT, shuffle_timer_rto(op));
 }
 
-static int put_all(struct sk_buff *skb, struct shuffle_op *op)
+static int put_all(struct sk_buff *skb, const void *arg)
 {
+	struct shuffle_op *op = (struct shuffle_op *)arg;
 	struct sums s = add_up(op);
 	u64 now = shuffle_now();
 
@@ -301,20 +302,13 @@ static int dump_sock(struct sk_buff *skb, struct netlink_callback *cb, struct sh
 		     const struct nlattr *id)
 {
 	struct shuffle_op *op;
-	void *hdr;
 	int err = 0;
 
 	while (!err && cb->args[1] < SHUFFLE_OP_BUCKETS) {
 		spin_lock_bh(&ssk->lock);
 		op = nth(ssk, cb->args[1], cb->args[2]);
-		if (op && (!id || op->id == nla_get_u64(id))) {
-			hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_OP_GET);
-			err = hdr ? put_all(skb, op) : -EMSGSIZE;
-			if (!err)
-				genlmsg_end(skb, hdr);
-			else if (hdr)
-				genlmsg_cancel(skb, hdr);
-		}
+		if (op && (!id || op->id == nla_get_u64(id)))
+			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_OP_GET, put_all, op);
 		spin_unlock_bh(&ssk->lock);
 		if (err)
 			break;

@@ -114,7 +114,6 @@ int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct nlattr *tb[SHUFFLE_A_PEER_IFINDEX + 1];
 	struct fill_arg f = {};
 	struct shuffle_peer *peer;
-	void *hdr;
 	int err;
 
 	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_PEER_IFINDEX,
@@ -130,14 +129,11 @@ int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			if (n++ < cb->args[1])
 				continue;
 			if (matches(peer, tb)) {
-				hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_PEER_GET);
 				f.peer = peer;
-				err = hdr ? fill(skb, &f) : -EMSGSIZE;
-				if (err && hdr)
-					genlmsg_cancel(skb, hdr);
+				err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_PEER_GET,
+							       fill, &f);
 				if (err)
 					goto out;
-				genlmsg_end(skb, hdr);
 			}
 			cb->args[1] = n;
 		}
@@ -193,7 +189,6 @@ int shuffle_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 {
 	struct stat_arg s = { .sn = shuffle_net(sock_net(skb->sk)) };
 	struct nlattr *tb[SHUFFLE_A_STAT_NAME + 1];
-	void *hdr;
 	int err;
 
 	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_STAT_NAME, shuffle_stats_get_nl_policy);
@@ -203,14 +198,9 @@ int shuffle_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 		if (tb[SHUFFLE_A_STAT_NAME] &&
 		    nla_strcmp(tb[SHUFFLE_A_STAT_NAME], shuffle_mib_names[s.i]))
 			continue;
-		hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_STATS_GET);
-		err = hdr ? fill_stat(skb, &s) : -EMSGSIZE;
-		if (err) {
-			if (hdr)
-				genlmsg_cancel(skb, hdr);
+		err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_STATS_GET, fill_stat, &s);
+		if (err)
 			break;
-		}
-		genlmsg_end(skb, hdr);
 	}
 	return skb->len ?: err;
 }

@@ -81,7 +81,6 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
 	struct nlattr *tb[SHUFFLE_A_SOCKET_SOCKET + 1];
 	struct shuffle_sock *ssk;
-	void *hdr;
 	int err;
 
 	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_SOCKET_SOCKET,
@@ -92,14 +91,8 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 	while ((ssk = shuffle_socks_next(sn, cb->args[0]))) {
 		struct nlattr *a = tb[SHUFFLE_A_SOCKET_SOCKET];
 
-		if (!a || ssk->cookie == nla_get_u64(a)) {
-			hdr = shuffle_netlink_dump_put(skb, cb, SHUFFLE_CMD_SOCKET_GET);
-			err = hdr ? fill(skb, ssk) : -EMSGSIZE;
-			if (!err)
-				genlmsg_end(skb, hdr);
-			else if (hdr)
-				genlmsg_cancel(skb, hdr);
-		}
+		if (!a || ssk->cookie == nla_get_u64(a))
+			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_SOCKET_GET, fill, ssk);
 		if (!err)
 			cb->args[0] = ssk->number + 1;
 		sock_put(&ssk->sk);
