@@ -89,6 +89,7 @@ struct shuffle_config {
  * @lock: @link, and what is computed
  * @link: what has been learnt of the link
  * @rate: computed: link rate, Mb/s
+ * @drains: computed: rate that queues drain at, Mb/s, not 0
  * @rtt: computed: round-trip time of the idle network, ns
  * @rtt_bytes: computed: their product
  * @rx_ops: operations whose column is not complete; they share the downlink
@@ -104,6 +105,7 @@ struct shuffle_dev {
 	spinlock_t		lock;	/* see above */
 	struct shuffle_link	link;
 	u32			rate;
+	u32			drains;
 	u32			rtt;
 	u32			rtt_bytes;
 	atomic_t		rx_ops;
@@ -142,7 +144,7 @@ void shuffle_dev_compute(struct shuffle_dev *dev);
 void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns);
 void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now);
 void shuffle_dev_lost(struct shuffle_dev *dev);
-u64 shuffle_dev_drain_ns(struct shuffle_dev *dev, u64 bytes);
+u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes);
 u32 shuffle_dev_widest(struct shuffle_net *sn);
 u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex);
 

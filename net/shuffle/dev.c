@@ -25,6 +25,7 @@ static void compute(struct shuffle_dev *dev)
 	u64 bytes;
 
 	WRITE_ONCE(dev->rate, READ_ONCE(dev->cfg.link_rate) ?: dev->link.mbps);
+	WRITE_ONCE(dev->drains, shuffle_link_drains(&dev->link, READ_ONCE(dev->cfg.link_rate)));
 	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt) ?: shuffle_link_rtt(&dev->link) ?:
 		   SHUFFLE_RTT_GUESS_NS);
 	bytes = READ_ONCE(dev->cfg.rtt_bytes) ?: div_u64((u64)dev->rate * dev->rtt, 8000);
@@ -69,12 +70,13 @@ void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns)
  */
 void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now)
 {
-	u32 mbps;
+	u32 mbps, recent;
 
 	spin_lock_bh(&dev->lock);
 	mbps = dev->link.mbps;
+	recent = dev->link.recent;
 	shuffle_link_arrived(&dev->link, bytes, now);
-	if (dev->link.mbps != mbps)
+	if (dev->link.mbps != mbps || dev->link.recent != recent)
 		compute(dev);
 	spin_unlock_bh(&dev->lock);
 }
@@ -98,17 +100,12 @@ void shuffle_dev_lost(struct shuffle_dev *dev)
  * @dev: device
  * @bytes: in a queue
  *
- * Context: any.
+ * Context: any.  Takes no lock: timers ask for many members.
  * Return: ns.
  */
-u64 shuffle_dev_drain_ns(struct shuffle_dev *dev, u64 bytes)
+u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
 {
-	u64 ns;
-
-	spin_lock_bh(&dev->lock);
-	ns = shuffle_link_drain_ns(&dev->link, READ_ONCE(dev->cfg.link_rate), bytes);
-	spin_unlock_bh(&dev->lock);
-	return ns;
+	return div_u64(bytes * 8000, READ_ONCE(dev->drains));
 }
 
 /* rtnl held */

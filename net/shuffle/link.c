@@ -152,21 +152,20 @@ u32 shuffle_link_rtt(const struct shuffle_link *link)
 }
 
 /**
- * shuffle_link_drain_ns() - how long bytes can wait in a queue of the link
+ * shuffle_link_drains() - rate at which queues in front of the link drain
  * @link: estimates
  * @told: rate that somebody has set, Mb/s; 0: none, use the estimate
- * @bytes: in the queue
  *
- * At the rate that was delivered lately, if that is less than the link is thought
- * to be capable of; but senders that had little to say do not make it slower than 1/16.
+ * The rate that was delivered lately, if that is less than the link is thought to be
+ * capable of; but senders that had little to say do not make it slower than 1/16.
  *
- * Return: ns.
+ * Return: Mb/s, at least 1.
  */
-u64 shuffle_link_drain_ns(const struct shuffle_link *link, u32 told, u64 bytes)
+u32 shuffle_link_drains(const struct shuffle_link *link, u32 told)
 {
 	u32 mbps = told ? told : link->mbps;
 
 	if (link->recent && link->recent < mbps)
 		mbps = link->recent > mbps / 16 ? link->recent : mbps / 16;
-	return shuffle_div64(bytes * 8000, mbps ? mbps : 1);
+	return mbps ? mbps : 1;
 }

@@ -46,7 +46,7 @@ void shuffle_link_init(struct shuffle_link *link, u32 claimed);
 void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now);
 void shuffle_link_lost(struct shuffle_link *link);
 void shuffle_link_rtt_sample(struct shuffle_link *link, u64 ns, u64 now);
-u64 shuffle_link_drain_ns(const struct shuffle_link *link, u32 told, u64 bytes);
+u32 shuffle_link_drains(const struct shuffle_link *link, u32 told);
 u32 shuffle_link_rtt(const struct shuffle_link *link);
 
 #endif /* _SHUFFLE_LINK_H */

@@ -86,8 +86,7 @@ static bool due(const struct shuffle_op *op, u64 since, u64 *wait, u64 more, u64
  */
 static u64 queue_time(const struct shuffle_op *op)
 {
-	return 2 * div_u64(op->prx.outstanding * READ_ONCE(op->dev->rtt),
-			   shuffle_dev_rtt_bytes(op->dev));
+	return 2 * shuffle_dev_drain_ns(op->dev, op->prx.outstanding);
 }
 
 /* It is a straggler when it is late again while the operation has gone on. */

@@ -113,13 +113,13 @@ static void link_drain__rates(struct kunit *test)
 	struct shuffle_link link;
 
 	shuffle_link_init(&link, 8000);		/* 1 byte/ns */
-	KUNIT_EXPECT_EQ(test, shuffle_link_drain_ns(&link, 0, 1000), 1000ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_link_drains(&link, 0), 8000U);
 	stream(&link, 1000, 400, 1500, 6000);	/* a fourth of that */
-	KUNIT_EXPECT_EQ(test, shuffle_link_drain_ns(&link, 0, 1000), 4000ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_link_drains(&link, 0), 2000U);
 	stream(&link, 10 * MS, 1000, 1500, MS);
-	KUNIT_EXPECT_EQ(test, shuffle_link_drain_ns(&link, 0, 1000), 16000ULL);
-	KUNIT_EXPECT_EQ(test, shuffle_link_drain_ns(&link, 16000, 1000), 8000ULL);
-	KUNIT_EXPECT_EQ(test, shuffle_link_drain_ns(&link, 1, 1), 8000ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_link_drains(&link, 0), 500U);
+	KUNIT_EXPECT_EQ(test, shuffle_link_drains(&link, 16000), 1000U);
+	KUNIT_EXPECT_EQ(test, shuffle_link_drains(&link, 1), 1U);
 }
 
 static void link_lost__slow_link(struct kunit *test)
