@@ -366,12 +366,13 @@ static int egress_turn(struct shuffle_net *sn)
 static void egress_run(struct tasklet_struct *t)
 {
 	struct shuffle_net *sn = from_tasklet(sn, t, egress);
+	u32 limit = egress_limit(sn);
 	int n = 0, sent;
 
 	for (;;) {
 		/* pairs with shuffle_egress_room() */
 		smp_mb();
-		if (queued(sn) >= egress_limit(sn) && !READ_ONCE(sn->egress_forced))
+		if (queued(sn) >= limit && !READ_ONCE(sn->egress_forced))
 			return;
 		WRITE_ONCE(sn->egress_forced, false);
 		if (n >= SHUFFLE_EGRESS_BURST) {
