@@ -4,11 +4,17 @@
  *
  * Locks, outermost first:
  *
- *   sk lock (lock_sock)	socket options, bind, and readers (recvmsg)
- *   op->tx_mutex		writers of one row (sendmsg), may sleep in it
+ *   sk lock (lock_sock)	socket options, bind, and readers (recvmsg);
+ *	sn->udp_mutex		inside it: opening the UDP sockets
+ *   op->tx_mutex		writers of one row (sendmsg), may sleep in it;
+ *	ssk->frag_mutex		inside it: the page that is being filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
  *   sn->egress_lock		BH spinlock: list of sockets that have data to send
- *   sn->finished_lock, sn->ports_lock
+ *   sn->finished_lock, sn->ports_lock, sn->early.lock, dev->lock, sn->socks_lock,
+ *   sn->peers_lock		BH spinlocks, none inside another
+ *
+ * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
+ * them without a lock.
  *
  * Packets are built under ssk->lock, collected on a list and handed to IP only
  * after it is released: a qdisc or an action may call back into the receive path.
