@@ -33,7 +33,7 @@ u64 shuffle_grant_max_out(const struct shuffle_dev *dev)
  */
 u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
 {
-	u32 n = min_t(u32, rtt_bytes / 2, SHUFFLE_CHUNK_MAX) / pkt;
+	u32 n = min(rtt_bytes / 2, shuffle_chunk_payload(pkt)) / pkt;
 
 	return max(n, 1U) * pkt;
 }

@@ -169,7 +169,12 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->ptx.seed = hash_64(id, 32);
 	op->ptx.rank = group->rank;
 	op->ptx.members = group->count;
-	op->fill_unit = unit;
+	/* What is copied as one is what a super-packet can be at most.  The send
+	 * buffer should have several of them for everybody.
+	 */
+	op->fill_unit = READ_ONCE(ssk->sk.sk_sndbuf) / (4 * group->count);
+	op->fill_unit = clamp(rounddown(op->fill_unit, payload), unit,
+			      shuffle_chunk_payload(payload));
 	/* Granted in large units, sent in small ones: a row that takes turns
 	 * packet by packet keeps all receivers equally busy.
 	 */

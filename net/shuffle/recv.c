@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "frags.h"
 #include "shuffle.h"
 
 #define SHUFFLE_MAX_RECORDS	1024	/* returned by one call */
@@ -27,20 +28,42 @@ struct recv_call {
 	size_t			left;
 };
 
+/* Copy bytes of a packet; pages are copied from as pages, which costs less. */
+static int copy_bytes(struct shuffle_frags *c, u32 off, u32 len, struct msghdr *msg)
+{
+	while (len) {
+		const skb_frag_t *frag;
+		u32 n;
+
+		frag = shuffle_frags_find(c, off, &n);
+		if (!frag)
+			return skb_copy_datagram_msg(c->skb, off, msg, len);
+		n = min(n, len);
+		if (copy_page_to_iter(skb_frag_page(frag), skb_frag_off(frag) + (off - c->start),
+				      n, &msg->msg_iter) != n)
+			return -EFAULT;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}
+
 /* Copy bytes [start, end) of a message out of a piece that holds them. */
 static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 {
 	struct shuffle_piece *p = SHUFFLE_PIECE(skb);
+	u32 rel = p->start - p->base;
+	u32 idx = rel / p->stride;
+	u32 at = rel % p->stride;
+	struct shuffle_frags c;
+	int err;
 
-	while (p->start < end) {
-		u32 rel = p->start - p->base;
-		u32 idx = rel / p->stride;
-		u32 at = rel % p->stride;
+	shuffle_frags_init(&c, skb);
+	for (; p->start < end; idx++, at = 0) {
 		u32 n = min_t(u64, p->stride - at, end - p->start);
-		int err;
 
-		err = skb_copy_datagram_msg(skb, p->data + at + idx *
-					    (p->stride + SHUFFLE_WIRE_DATA_HDR), msg, n);
+		err = copy_bytes(&c, p->data + at + idx * (p->stride + SHUFFLE_WIRE_DATA_HDR),
+				 n, msg);
 		if (err)
 			return err;
 		p->start += n;

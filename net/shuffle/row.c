@@ -278,13 +278,15 @@ static int wait_room(struct row_call *c, bool killable)
 	return err;
 }
 
-/* Room for the next bytes of the wire layout; frag_mutex held. */
-static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u8 **p, u32 *room)
+/* Room for the next bytes of the wire layout: so many in the socket's page, and a
+ * header at least.  frag_mutex held.
+ */
+static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 *room)
 {
 	struct page_frag *last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
 	struct page_frag *pf = &ssk->frag;
 
-	if (!skb_page_frag_refill(64, pf, GFP_KERNEL))
+	if (!skb_page_frag_refill(SHUFFLE_WIRE_MAX_HDR, pf, GFP_KERNEL))
 		return -ENOMEM;
 	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
 		if (chunk->nr_frags == SHUFFLE_CHUNK_FRAGS)
@@ -295,7 +297,6 @@ static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u8 *
 		last->size = 0;
 		get_page(pf->page);
 	}
-	*p = (u8 *)page_address(pf->page) + pf->offset;
 	*room = pf->size - pf->offset;
 	return 0;
 }
@@ -306,28 +307,33 @@ static void used(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 n)
 	chunk->frag[chunk->nr_frags - 1].size += n;
 }
 
-/* Append bytes to the layout, from memory (@src) or from the user (@iter). */
-static int layout(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, const u8 *src,
-		  struct iov_iter *iter, u32 len)
+/* Append the next packet to the layout: its header, and the user's bytes. */
+static int put_packet(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
+		      const struct shuffle_wire *w, struct iov_iter *iter)
 {
+	struct page_frag *pf = &ssk->frag;
+	u32 left = w->payload;
 	u32 n, room;
-	u8 *p;
 	int err;
 
-	while (len) {
-		err = next_room(ssk, chunk, &p, &room);
-		if (err)
-			return err;
-		n = min(len, room);
-		if (iter) {
-			if (!copy_from_iter_full(p, n, iter))
-				return -EFAULT;
-		} else {
-			memcpy(p, src, n);
-			src += n;
+	err = next_room(ssk, chunk, &room);
+	if (err)
+		return err;
+	n = shuffle_wire_build((u8 *)page_address(pf->page) + pf->offset, w);
+	used(ssk, chunk, n);
+	room -= n;
+	while (left) {
+		if (!room) {
+			err = next_room(ssk, chunk, &room);
+			if (err)
+				return err;
 		}
+		n = min(left, room);
+		if (copy_page_from_iter(pf->page, pf->offset, n, iter) != n)
+			return -EFAULT;
 		used(ssk, chunk, n);
-		len -= n;
+		room -= n;
+		left -= n;
 	}
 	return 0;
 }
@@ -335,23 +341,17 @@ static int layout(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, const u
 static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank,
 		       struct iov_iter *iter)
 {
-	struct shuffle_op *op = c->op;
-	struct shuffle_wire w = shuffle_out_wire(op, rank);
-	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_wire w = shuffle_out_wire(c->op, rank);
 	u32 done = 0;
-	int err;
+	int err = 0;
 
-	while (done < chunk->len) {
+	while (!err && done < chunk->len) {
 		w.b = chunk->off + done;
 		w.payload = min(chunk->len - done, chunk->pkt);
-		err = layout(c->ssk, chunk, hdr, NULL, shuffle_wire_build(hdr, &w));
-		if (!err)
-			err = layout(c->ssk, chunk, NULL, iter, w.payload);
-		if (err)
-			return err;
+		err = put_packet(c->ssk, chunk, &w, iter);
 		done += w.payload;
 	}
-	return 0;
+	return err;
 }
 
 /* A small message that fits a packet on every path */
@@ -432,8 +432,8 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	list_add_tail(&chunk->node, &c->batch);
 	c->batch_len += len;
 	c->batch_size += chunk->truesize;
-	/* what is not the end of its message is a unit, or all that there is */
-	return c->batch_size < c->op->fill_unit ? 0 : commit_batch(c);
+	/* what is not the end of its message is no less, or all that there is */
+	return c->batch_size < c->op->prx.unit ? 0 : commit_batch(c);
 }
 
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
@@ -465,8 +465,7 @@ static ssize_t fill_in_order(struct row_call *c)
 		if (rank == op->announced)
 			break;
 		left = unfilled(op, rank);
-		n = min_t(u64, shuffle_policy_amount(left, op->fill_unit),
-			  iov_iter_count(c->iter));
+		n = min3(left, (u64)op->fill_unit, (u64)iov_iter_count(c->iter));
 		err = wait_room(c, false);
 		if (!err)
 			err = fill_chunk(c, rank, n, c->iter);
@@ -513,7 +512,7 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 	}
 	err = 0;
 	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
-		u32 len = shuffle_policy_amount(unfilled(op, i), op->fill_unit);
+		u32 len = min_t(u64, unfilled(op, i), op->fill_unit);
 
 		err = wait_room(c, true);
 		if (!err)

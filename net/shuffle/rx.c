@@ -6,6 +6,7 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
+#include "frags.h"
 #include "shuffle.h"
 #include "trace.h"
 
@@ -31,6 +32,7 @@ struct rx_ctx {
 /**
  * struct rx_run - a control record, or DATA records that follow one another
  * @w: the first of them
+ * @hdr: header of that, if it is DATA
  * @data: offset of its payload in the skb
  * @len: payload bytes in all
  * @n: records
@@ -38,6 +40,7 @@ struct rx_ctx {
  */
 struct rx_run {
 	struct shuffle_wire	w;
+	u8			hdr[SHUFFLE_WIRE_DATA_HDR];
 	u32			data;
 	u32			len;
 	u32			n;
@@ -160,26 +163,24 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 		sock_put(&ssk->sk);
 }
 
-static bool extends(const struct rx_run *run, const struct shuffle_wire *w, u32 off)
+/* Add a record to a run if it goes on where that ends, in the message and in the
+ * packet.  @w: the record before it.  Returns the bytes of both header and payload, 0
+ * if it does not.
+ */
+static u32 extend(struct rx_run *run, struct shuffle_wire *w, const u8 *p, u32 avail, u32 left,
+		  u32 off)
 {
-	return run->w.type == SHUFFLE_DATA && w->type == SHUFFLE_DATA &&
-	       w->op_id == run->w.op_id && w->src_rank == run->w.src_rank &&
-	       w->dst_rank == run->w.dst_rank && w->dst_port == run->w.dst_port &&
-	       w->nonce == run->w.nonce && w->a == run->w.a && run->w.payload &&
-	       w->payload && w->payload <= run->w.payload &&
-	       w->b == run->w.b + run->len && run->len == run->n * run->w.payload &&
-	       off == run->data + run->n * (run->w.payload + SHUFFLE_WIRE_DATA_HDR) -
-		      SHUFFLE_WIRE_DATA_HDR;
-}
-
-static int parse_at(struct sk_buff *skb, u32 off, struct shuffle_wire *w)
-{
-	u8 buf[SHUFFLE_WIRE_MAX_HDR];
-	u32 left = skb->len - off;
-	u32 avail = min_t(u32, left, SHUFFLE_WIRE_MAX_HDR);
-	const u8 *p = skb_header_pointer(skb, off, avail, buf);
-
-	return p ? shuffle_wire_parse(p, avail, left, w) : -EBADMSG;
+	if (!run->n || run->w.type != SHUFFLE_DATA ||
+	    shuffle_wire_parse_next(p, avail, left, run->hdr, w) <= 0)
+		return 0;
+	if (!w->payload || w->payload > run->w.payload || w->b != run->w.b + run->len ||
+	    run->len != run->n * run->w.payload ||
+	    off != run->data + run->n * (run->w.payload + SHUFFLE_WIRE_DATA_HDR) -
+		   SHUFFLE_WIRE_DATA_HDR)
+		return 0;
+	run->len += w->payload;
+	run->n++;
+	return SHUFFLE_WIRE_DATA_HDR + w->payload;
 }
 
 static void addresses(struct rx_ctx *c)
@@ -212,21 +213,28 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
 	u32 off = 0;
 	struct rx_run run = {};
+	u8 buf[SHUFFLE_WIRE_MAX_HDR];
+	u32 left, avail, more;
+	struct shuffle_frags at;
 	struct shuffle_wire w;
 	bool data = false;
+	const u8 *p;
 	int hdr;
 
 	addresses(&c);
+	shuffle_frags_init(&at, skb);
 	while (c.skb) {
-		hdr = -ENODATA;
-		if (off < skb->len)
-			hdr = parse_at(skb, off, &w);
-		if (hdr > 0 && run.n && extends(&run, &w, off)) {
-			run.len += w.payload;
-			run.n++;
-			off += hdr + w.payload;
+		left = skb->len - off;
+		avail = min_t(u32, left, SHUFFLE_WIRE_MAX_HDR);
+		p = left ? shuffle_frags_read(&at, off, avail, buf) : NULL;
+		more = p ? extend(&run, &w, p, avail, left, off) : 0;
+		off += more;
+		if (more)
 			continue;
-		}
+		if (left)
+			hdr = p ? shuffle_wire_parse(p, avail, left, &w) : -EBADMSG;
+		else
+			hdr = -ENODATA;
 		if (run.n) {
 			run.whole = hdr == -ENODATA && run.whole;
 			handle_run(&c, &run);
@@ -235,6 +243,8 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 		if (hdr <= 0)
 			break;
 		run.w = w;
+		if (w.type == SHUFFLE_DATA)
+			memcpy(run.hdr, p, sizeof(run.hdr));
 		run.data = off + hdr;
 		run.len = w.payload;
 		run.n = 1;

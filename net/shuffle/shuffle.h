@@ -62,7 +62,7 @@
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
 #define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
 #define SHUFFLE_CHUNK_FRAGS	17
-#define SHUFFLE_CHUNK_MAX	32768	/* payload bytes of a super-packet; half more at most */
+#define SHUFFLE_CHUNK_MAX	62000	/* bytes of a super-packet, record headers included */
 #define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
 #define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
 #define SHUFFLE_MIN_RTT_BYTES	3000	/* two packets */
@@ -654,6 +654,17 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
 u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
+
+/**
+ * shuffle_chunk_payload() - most payload that one super-packet carries
+ * @pkt: payload bytes of a packet
+ *
+ * Return: bytes, a multiple of @pkt.
+ */
+static inline u32 shuffle_chunk_payload(u32 pkt)
+{
+	return max(SHUFFLE_CHUNK_MAX / (pkt + SHUFFLE_WIRE_DATA_HDR), 1U) * pkt;
+}
 
 /* recv.c */
 int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

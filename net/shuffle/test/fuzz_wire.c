@@ -51,14 +51,31 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 		fuzz_check("built again, it is not the same");
 }
 
+/* What the short way says of a record must be what parsing it says. */
+static void check_next(const u8 *p, int hdr, size_t left, const struct shuffle_wire *w,
+		       const u8 *like, struct shuffle_wire next)
+{
+	int n = shuffle_wire_parse_next(p, left, left, like, &next);
+
+	if (n && n != hdr)
+		fuzz_check("another verdict when compared with the record before");
+	if (n > 0 && (next.payload != w->payload || next.a != w->a || next.b != w->b ||
+		      next.op_id != w->op_id || next.nonce != w->nonce || next.type != w->type))
+		fuzz_check("another record when compared with the record before");
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	const u8 *like = NULL;
+	struct shuffle_wire last = {};
 	size_t at = 0;
 
 	while (at < size) {
 		struct shuffle_wire w;
 		int hdr = parse(data + at, size - at, &w);
 
+		if (like)
+			check_next(data + at, hdr, size - at, &w, like, last);
 		if (hdr == -EPROTONOSUPPORT && data[at] >> 4 == SHUFFLE_WIRE_VERSION)
 			fuzz_check("our version refused");
 		if (hdr < 0 && hdr != -EPROTONOSUPPORT && hdr != -EBADMSG)
@@ -66,6 +83,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		if (hdr < 0)
 			return 0;
 		check(data + at, hdr, size - at, &w);
+		if (w.type == SHUFFLE_DATA) {
+			like = data + at;
+			last = w;
+		}
 		at += (size_t)hdr + w.payload;
 	}
 	return 0;

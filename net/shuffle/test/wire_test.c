@@ -414,6 +414,63 @@ static void wire_parse__walks_a_datagram(struct kunit *test)
 }
 
 /* whatever parses is built again to the same bytes: no bit has two meanings */
+/* Any byte of a header changed: the short way says what parsing says, or nothing. */
+static void wire_parse_next__each_byte(struct kunit *test)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
+		.payload = 100, .op_id = 4, .nonce = 5, .unsched = 6400, .a = 1000, .b = 800,
+	};
+	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
+	u32 i, bit, alike = 0;
+
+	put(like, &w);
+	for (i = 0; i < sizeof(p); i++) {
+		for (bit = 0; bit < 8; bit++) {
+			struct shuffle_wire next = w, full;
+			int n, hdr;
+
+			memcpy(p, like, sizeof(p));
+			p[i] ^= 1 << bit;
+			n = shuffle_wire_parse_next(p, 40, 200, like, &next);
+			hdr = shuffle_wire_parse(p, 40, 200, &full);
+			if (!n)
+				continue;
+			alike++;
+			KUNIT_EXPECT_EQ(test, n, hdr);
+			if (n > 0) {
+				KUNIT_EXPECT_EQ(test, next.payload, full.payload);
+				KUNIT_EXPECT_EQ(test, next.b, full.b);
+			}
+		}
+	}
+	/* payload length and offset */
+	KUNIT_EXPECT_EQ(test, alike, 8U * (2 + 8));
+}
+
+static void wire_parse_next__bounds(struct kunit *test)
+{
+	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .payload = 10, .a = 100 };
+	struct shuffle_wire next = w;
+	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
+
+	put(like, &w);
+	w.b = 90;
+	put(p, &w);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse_next(p, 40, 50, like, &next), 40);
+	KUNIT_EXPECT_EQ(test, next.b, 90ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse_next(p, 40, 49, like, &next), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse_next(p, 39, 50, like, &next), 0);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse_next(p, 39, 39, like, &next), 0);
+	w.b = 91;
+	put(p, &w);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse_next(p, 40, 50, like, &next), -EBADMSG);
+	w.b = 101;
+	w.payload = 0;
+	put(p, &w);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_parse_next(p, 40, 50, like, &next), -EBADMSG);
+}
+
 static void wire_parse__is_canonical(struct kunit *test)
 {
 	struct shuffle_rnd rnd = { 2 };
@@ -451,6 +508,8 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE_PARAM(wire_parse__field_at_its_bound, bad_field_gen_params),
 	KUNIT_CASE(wire_parse__walks_a_datagram),
 	KUNIT_CASE(wire_parse__is_canonical),
+	KUNIT_CASE(wire_parse_next__each_byte),
+	KUNIT_CASE(wire_parse_next__bounds),
 	{}
 };
 
