@@ -58,7 +58,7 @@ for c in "${cases[@]}"; do
 	# shellcheck disable=SC2086 # words
 	selftests/vm/run.sh qemu-icount -t 7200 -m 4000 -o "$root/$out/vm-cpu" \
 		"$here/cpu_guest.sh" "$name" "$hosts" "$matrix" "$mtu" "$n" $ways |
-		tee -a "$raw" | sed -u -n 's/^BENCH case=[^ ]* /   /; s/ \(ok\|data_bytes\|bound_ns\|slowdown\|[a-z]*_drops\|peak_queue\)=[^ ]*//g; s/ DataOut=.*//p; t; p'
+		tee -a "$raw" | sed -u 's/^BENCH case=[^ ]* /   /; s/ \(ok\|data_bytes\|bound_ns\|slowdown\|[a-z]*_drops\|peak_queue\)=[^ ]*//g; s/ DataOut=.*//'
 	vm=${PIPESTATUS[0]}
 	set -e
 	if [ "$vm" != 0 ]; then
