@@ -9,6 +9,8 @@ import os
 import statistics
 import sys
 
+from records import add, records
+
 LANE = "qemu-icount"
 MARK = "CPU-limited cases"
 
@@ -27,21 +29,10 @@ GROWTH_GOAL = 1.10
 def parse(path):
     """All good runs: (case, hosts, mtu) -> transport -> run -> values."""
     found = {}
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            if not line.startswith("BENCH "):
-                continue
-            values = {}
-            for word in line.split()[1:]:
-                key, _, value = word.partition("=")
-                try:
-                    values[key] = float(value)
-                except ValueError:
-                    values[key] = value
-            key = (values["case"], int(values["hosts"]), int(values["mtu"]))
-            runs = found.setdefault(key, {}).setdefault(values["transport"], {})
-            if values.get("ok") == 1:
-                runs[int(values["run"])] = values
+    for values in records(path):
+        runs = add(found, values)
+        if values.get("ok") == 1:
+            runs[int(values["run"])] = values
     return found
 
 

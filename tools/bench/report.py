@@ -8,27 +8,21 @@ import json
 import statistics
 import sys
 
+from records import add, records
+
 LANE = "uml-time"
 HEADERS_1500 = 0.045    # what smaller packets may cost more than those of MTU 9000
 RTT_BYTES_FACTOR = 1.25
 
+
 def parse(path):
     """All runs: (case, hosts, mtu) -> transport -> run -> values."""
     found = {}
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            values = {}
-            for word in line.split()[1:]:
-                key, _, value = word.partition("=")
-                try:
-                    values[key] = float(value)
-                except ValueError:
-                    values[key] = value
-            key = (values["case"], int(values["hosts"]), int(values["mtu"]))
-            runs = found.setdefault(key, {}).setdefault(values["transport"], {})
-            # A failed run is announced twice: by the program and by the script.
-            if "slowdown" in values or "p99_ns" in values or int(values["run"]) not in runs:
-                runs[int(values["run"])] = values
+    for values in records(path):
+        runs = add(found, values)
+        # A failed run is announced twice: by the program and by the script.
+        if "slowdown" in values or "p99_ns" in values or int(values["run"]) not in runs:
+            runs[int(values["run"])] = values
     return found
 
 
