@@ -103,7 +103,9 @@ if [ "${STEP-}" != purge ]; then
 	exit 0
 fi
 
-# A member waits for another that never comes, so the module is in use.
+# A member waits for another that never comes, so the module is in use: for as long
+# as the purge may take here.
+inside shufflectl config set idle-timeout 1h || fail "idle-timeout"
 # shellcheck disable=SC2016 # for the inner shell
 inside sh -c 'echo $$ >/root/pid; exec /root/hello 0 127.0.0.1:7200 127.0.0.1:7201' >/dev/null 2>&1 &
 for _ in $(seq 100); do
