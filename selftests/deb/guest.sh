@@ -104,10 +104,10 @@ if [ "${STEP-}" != purge ]; then
 fi
 
 # A member waits for another that never comes, so the module is in use: for as long
-# as the purge may take here.
-inside shufflectl config set idle-timeout 1h || fail "idle-timeout"
+# as the purge may take here (hello would give up after half a minute).
 # shellcheck disable=SC2016 # for the inner shell
-inside sh -c 'echo $$ >/root/pid; exec /root/hello 0 127.0.0.1:7200 127.0.0.1:7201' >/dev/null 2>&1 &
+inside sh -c 'cd /root && echo $$ >pid && exec shuffle-cp -g 127.0.0.1:7200,127.0.0.1:7201,127.0.0.1:7202 \
+	-r 0 -o 9 -s out -d in-9 -t 3600000' >/dev/null 2>&1 &
 for _ in $(seq 100); do
 	[ "$(awk '$1 == "shuffle" { print $3 }' /proc/modules)" = 0 ] || break
 	sleep 0.1
