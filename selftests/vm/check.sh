@@ -83,19 +83,24 @@ stream_a()
 	lane workload timeout "$(limit 900)" make -s -C tools/workload OUT="$BUILD/workload" check
 	lane sim timeout "$(limit 1200)" make -s -C tools/sim OUT="$BUILD/tools" check
 	in_vm selftests-qemu-6.12 qemu-6.12 2400 "$selftests"
+}
+
+# The debug kernel is built while the first lanes of the other stream run.
+stream_b()
+{
+	debug_lane uml-debug 2400
 	in_vm selftests-qemu-6.1 qemu-6.1 2400 "$selftests"
 }
 
 case $what in
 check)
-	# The debug kernel is built while the other lanes run.
-	debug_lane uml-debug 2400 &
+	stream_b &
 	b=$!
 	stream_a
 	wait "$b"
 	;;
 smp)
-	debug_lane qemu-debug 3600
+	debug_lane qemu-debug 5400
 	;;
 *)
 	die "usage: check.sh [smp]"
