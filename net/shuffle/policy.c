@@ -372,7 +372,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 	/* At the start, keep for those not heard of what is theirs: otherwise all
 	 * receivers give everything to the same early senders.  The windows below
 	 * are shares of this smaller limit, so they start small on purpose: with
-	 * windows of the whole limit skewed matrices took 2 to 3 % longer.
+	 * windows of the whole limit skewed matrices took up to 10 % longer.
 	 */
 	if (rx->unheard)
 		max_out = scale(max_out, rx->n - rx->unheard, rx->n);
