@@ -32,7 +32,8 @@ listen()
 nl_straggler()
 {
 	rack 3
-	rate 10
+	# the others must still be sending when the link has been down for two timeouts
+	rate $((slow > 10 ? 1 : 10))
 	listen 0 msg-straggler-ntf
 	in_the_middle n=3 matrix=others:1000000
 	ip -n shf-br link set p2 down
