@@ -309,10 +309,13 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		return false;
 	}
 	op->progress_at = now;
-	op->data_at = now;
 	if (!m->heard)
 		hear(op, w, now);
 	if (len) {
+		/* not by probes: they come for as long as something is missing, and
+		 * must not put off asking for it
+		 */
+		op->data_at = now;
 		if (w->b > m->granted + SHUFFLE_GRANT_SLACK) {
 			SHUFFLE_INC(sn, DropNotGranted);
 			return false;

@@ -412,7 +412,7 @@ struct shuffle_in {
  * @deadline_at: 0 none
  * @progress_at: last sign of life
  * @heard_at: when a message was last heard of for the first time
- * @data_at: when DATA last came
+ * @data_at: when DATA with payload last came
  * @acked_at: when one of ours was last acknowledged
  * @ended_at: 0 not yet
  * @resends: times that members were asked again

@@ -28,6 +28,7 @@ net_cases()
 	run_case "loss-10-empty" netem_case 0 empty loss 10%
 	run_case "loss-30-1-byte" netem_case 0 uniform:1 loss 30%
 	run_case "corrupt" netem_case 0 "uniform:$mid" corrupt 3%
+	run_case "probes-do-not-put-off-resend" probes_arrive
 	run_case "slow-links" slow_links
 	run_case "narrow-port-buffer" narrow_port
 	run_case "link-down-and-up" link_down 0
@@ -99,6 +100,18 @@ in_the_middle()
 		cat "$work/peer.log"
 		fail "the shuffle does not start"
 	}
+}
+
+# All data for host 2 is lost at first, but not the questions whether it has arrived,
+# which then come more often than its own timer fires.
+probes_arrive()
+{
+	rack 3
+	nsx h2 "$BIN/shufflectl" config set resend-first 3s resend-max 10s || fail "not set"
+	ip -n shf-h2 link set eth0 mtu 600
+	background sh -c 'sleep 1; ip -n shf-h2 link set eth0 mtu 1500'
+	peer n=3 matrix=others:1000 deadline=$((8000 + 2000 * slow)) || shuffle_failed
+	[ "$(counter 2 ResendOut)" -gt 0 ] || fail "nothing was lost"
 }
 
 peer_end()
