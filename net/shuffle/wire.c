@@ -45,7 +45,7 @@ static int parse_place(const u8 *p, size_t left, struct shuffle_wire *w)
  * @w: that record; the result on success
  *
  * Most of a super-packet's records differ in offset and payload length only, and to
- * see that costs a quarter of shuffle_wire_parse().
+ * see that costs less than half of shuffle_wire_parse().
  *
  * Return: length of the header; 0: it differs in more; -EBADMSG: malformed.
  */
