@@ -66,7 +66,7 @@ debug_lane()
 	kernel=$(kernel_of "$vm")
 	if ! timeout "$(limit 3000)" "$here/build-kernel.sh" "$kernel" >/dev/null; then
 		echo "0 1 0 0" >"$dir/$vm.tally"
-		echo "[$vm] not ok - the $kernel kernel was not built"
+		echo "not ok - the $kernel kernel was not built" | tee "$dir/$vm.log" | sed "s/^/[$vm] /"
 		return
 	fi
 	lane "planted-$vm" timeout "$(limit 900)" "$here/planted/check.sh" "$vm"
@@ -113,11 +113,11 @@ for f in "$dir"/*.tally; do
 	read -r p n s t <"$f"
 	printf '%-26s %7s %7s %7s %8s\n' "$(basename "$f" .tally)" "$p" "$n" "$s" "$t"
 done
-if cat "$dir"/*.log "$dir"/*.why 2>/dev/null | grep -q '^not ok'; then
-	echo
-	grep -H '^not ok' "$dir"/*.log "$dir"/*.why | sed "s#^$dir/##; s#^\([^:]*\)\.\(log\|why\):#\1: #"
-fi
 echo
+for f in "$dir"/*.log; do
+	name=$(basename "$f" .log)
+	cat "$f" "$dir/$name.why" 2>/dev/null | awk -v "name=$name" -f "$here/failures.awk"
+done
 echo "took $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s; logs in $dir"
 awk '{ p += $1; f += $2; s += $3 }
 	END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$dir"/*.tally |
