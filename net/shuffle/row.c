@@ -278,8 +278,8 @@ static int wait_room(struct row_call *c, bool killable)
 	return err;
 }
 
-/* Room for the next bytes of the wire layout: so many in the socket's page, and a
- * header at least.  frag_mutex held.
+/* Room for the next bytes of the wire layout: @room bytes of the socket's page, enough
+ * for a header.  frag_mutex held.
  */
 static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 *room)
 {
@@ -301,57 +301,42 @@ static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 
 	return 0;
 }
 
-static void used(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 n)
-{
-	ssk->frag.offset += n;
-	chunk->frag[chunk->nr_frags - 1].size += n;
-}
-
-/* Append the next packet to the layout: its header, and the user's bytes. */
-static int put_packet(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
-		      const struct shuffle_wire *w, struct iov_iter *iter)
-{
-	struct page_frag *pf = &ssk->frag;
-	u32 left = w->payload;
-	u32 n, room;
-	int err;
-
-	err = next_room(ssk, chunk, &room);
-	if (err)
-		return err;
-	n = shuffle_wire_build((u8 *)page_address(pf->page) + pf->offset, w);
-	used(ssk, chunk, n);
-	room -= n;
-	while (left) {
-		if (!room) {
-			err = next_room(ssk, chunk, &room);
-			if (err)
-				return err;
-		}
-		n = min(left, room);
-		if (copy_page_from_iter(pf->page, pf->offset, n, iter) != n)
-			return -EFAULT;
-		used(ssk, chunk, n);
-		room -= n;
-		left -= n;
-	}
-	return 0;
-}
-
+/* Lay a message's next bytes out as packets: header, payload, header ...  The headers
+ * differ in little, so they are copies of one.  frag_mutex held.
+ */
 static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank,
 		       struct iov_iter *iter)
 {
 	struct shuffle_wire w = shuffle_out_wire(c->op, rank);
-	u32 done = 0;
-	int err = 0;
+	struct page_frag *pf = &c->ssk->frag;
+	u32 done = 0, left = 0, room = 0, n;
+	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
+	int err;
 
-	while (!err && done < chunk->len) {
-		w.b = chunk->off + done;
-		w.payload = min(chunk->len - done, chunk->pkt);
-		err = put_packet(c->ssk, chunk, &w, iter);
-		done += w.payload;
+	shuffle_wire_build(hdr, &w);
+	while (done < chunk->len) {
+		if (room < (left ? 1 : SHUFFLE_WIRE_DATA_HDR)) {
+			err = next_room(c->ssk, chunk, &room);
+			if (err)
+				return err;
+		}
+		if (left) {
+			n = min(left, room);
+			if (copy_page_from_iter(pf->page, pf->offset, n, iter) != n)
+				return -EFAULT;
+			left -= n;
+			done += n;
+		} else {
+			left = min(chunk->len - done, chunk->pkt);
+			shuffle_wire_place(hdr, chunk->off + done, left);
+			n = SHUFFLE_WIRE_DATA_HDR;
+			memcpy(page_address(pf->page) + pf->offset, hdr, n);
+		}
+		pf->offset += n;
+		chunk->frag[chunk->nr_frags - 1].size += n;
+		room -= n;
 	}
-	return err;
+	return 0;
 }
 
 /* A small message that fits a packet on every path */

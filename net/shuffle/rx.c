@@ -32,7 +32,6 @@ struct rx_ctx {
 /**
  * struct rx_run - a control record, or DATA records that follow one another
  * @w: the first of them
- * @hdr: header of that, if it is DATA
  * @data: offset of its payload in the skb
  * @len: payload bytes in all
  * @n: records
@@ -40,7 +39,6 @@ struct rx_ctx {
  */
 struct rx_run {
 	struct shuffle_wire	w;
-	u8			hdr[SHUFFLE_WIRE_DATA_HDR];
 	u32			data;
 	u32			len;
 	u32			n;
@@ -163,24 +161,29 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 		sock_put(&ssk->sk);
 }
 
-/* Add a record to a run if it goes on where that ends, in the message and in the
- * packet.  @w: the record before it.  Returns the bytes of both header and payload, 0
- * if it does not.
+/* Add the records to a run of DATA that go on where it ends, in the message and in the
+ * packet, and are no longer than its first one.  @hdr: header of that.  Returns the
+ * offset behind the last one.
  */
-static u32 extend(struct rx_run *run, struct shuffle_wire *w, const u8 *p, u32 avail, u32 left,
-		  u32 off)
+static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 {
-	if (!run->n || run->w.type != SHUFFLE_DATA ||
-	    shuffle_wire_parse_next(p, avail, left, run->hdr, w) <= 0)
-		return 0;
-	if (!w->payload || w->payload > run->w.payload || w->b != run->w.b + run->len ||
-	    run->len != run->n * run->w.payload ||
-	    off != run->data + run->n * (run->w.payload + SHUFFLE_WIRE_DATA_HDR) -
-		   SHUFFLE_WIRE_DATA_HDR)
-		return 0;
-	run->len += w->payload;
-	run->n++;
-	return SHUFFLE_WIRE_DATA_HDR + w->payload;
+	u32 off = run->data + run->len;
+	u16 n = run->w.payload;
+	u8 buf[SHUFFLE_WIRE_DATA_HDR];
+	const u8 *p;
+
+	/* a short one is the last */
+	while (n == run->w.payload && at->skb->len - off > SHUFFLE_WIRE_DATA_HDR) {
+		p = shuffle_frags_read(at, off, SHUFFLE_WIRE_DATA_HDR, buf);
+		n = p ? shuffle_wire_follows(p, at->skb->len - off, hdr,
+					     run->w.b + run->len) : 0;
+		if (!n || n > run->w.payload)
+			break;
+		run->len += n;
+		run->n++;
+		off += SHUFFLE_WIRE_DATA_HDR + n;
+	}
+	return off;
 }
 
 static void addresses(struct rx_ctx *c)
@@ -211,12 +214,11 @@ static void addresses(struct rx_ctx *c)
 void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 {
 	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
-	u32 off = 0;
+	u8 buf[SHUFFLE_WIRE_MAX_HDR], first[SHUFFLE_WIRE_DATA_HDR];
 	struct rx_run run = {};
-	u8 buf[SHUFFLE_WIRE_MAX_HDR];
-	u32 left, avail, more;
 	struct shuffle_frags at;
 	struct shuffle_wire w;
+	u32 off = 0, left, avail;
 	bool data = false;
 	const u8 *p;
 	int hdr;
@@ -224,17 +226,13 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 	addresses(&c);
 	shuffle_frags_init(&at, skb);
 	while (c.skb) {
+		hdr = -ENODATA;
 		left = skb->len - off;
-		avail = min_t(u32, left, SHUFFLE_WIRE_MAX_HDR);
-		p = left ? shuffle_frags_read(&at, off, avail, buf) : NULL;
-		more = p ? extend(&run, &w, p, avail, left, off) : 0;
-		off += more;
-		if (more)
-			continue;
-		if (left)
+		if (left) {
+			avail = min_t(u32, left, SHUFFLE_WIRE_MAX_HDR);
+			p = shuffle_frags_read(&at, off, avail, buf);
 			hdr = p ? shuffle_wire_parse(p, avail, left, &w) : -EBADMSG;
-		else
-			hdr = -ENODATA;
+		}
 		if (run.n) {
 			run.whole = hdr == -ENODATA && run.whole;
 			handle_run(&c, &run);
@@ -243,14 +241,17 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 		if (hdr <= 0)
 			break;
 		run.w = w;
-		if (w.type == SHUFFLE_DATA)
-			memcpy(run.hdr, p, sizeof(run.hdr));
 		run.data = off + hdr;
 		run.len = w.payload;
 		run.n = 1;
 		run.whole = !data;
-		data = data || w.payload;
 		off += hdr + w.payload;
+		if (w.type == SHUFFLE_DATA && w.payload) {
+			data = true;
+			/* @p may be in @buf, or in a page that is left behind */
+			memcpy(first, p, sizeof(first));
+			off = extend(&run, &at, first);
+		}
 	}
 	if (!c.skb)
 		return;

@@ -82,8 +82,8 @@ struct shuffle_wire {
 
 unsigned int shuffle_wire_hdr_len(u8 type);
 int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wire *w);
-int shuffle_wire_parse_next(const u8 *p, size_t avail, size_t left, const u8 *like,
-			    struct shuffle_wire *w);
+u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u64 off);
 unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w);
+void shuffle_wire_place(u8 *p, u64 off, u16 payload);
 
 #endif /* _SHUFFLE_WIRE_H */
