@@ -156,6 +156,8 @@ qemu_command()
 {
 	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' khz
 	local clock='tsc=reliable no_timer_check' model=max,la57=off
+	# A busy host may stop a guest for half a minute: no stall of the guest's own.
+	local patience='rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60'
 
 	case $1 in
 	qemu-icount*)
@@ -175,7 +177,7 @@ qemu_command()
 	fi
 	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "$model" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
-		-append "console=ttyS0 mitigations=off nokaslr $clock rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"
+		-append "console=ttyS0 mitigations=off nokaslr $clock $patience rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"
 		-nodefaults -display none -no-reboot -serial "file:$3"
 		-device virtio-serial-pci -chardev "file,id=out,path=$5" -device "virtserialport,chardev=out,name=out"
 		-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"

@@ -102,6 +102,18 @@ in_the_middle()
 	}
 }
 
+# stands_still ARGS... - a shuffle that has begun and cannot end, however slow the
+# machine is: its links go down.
+stands_still()
+{
+	local h
+
+	in_the_middle deadline=1000000 timeout=1000000 "$@"
+	for ((h = 0; h < hosts; h++)); do
+		ip -n shf-br link set "p$h" down
+	done
+}
+
 # All data for host 2 is lost at first, but not the questions whether it has arrived,
 # which then come more often than its own timer fires.
 probes_arrive()
@@ -109,9 +121,21 @@ probes_arrive()
 	rack 3
 	nsx h2 "$BIN/shufflectl" config set resend-first 3s resend-max 10s || fail "not set"
 	ip -n shf-h2 link set eth0 mtu 600
-	background sh -c 'sleep 1; ip -n shf-h2 link set eth0 mtu 1500'
+	background mtu_later
 	peer n=3 matrix=others:1000 deadline=$((8000 + 2000 * slow)) || shuffle_failed
 	[ "$(counter 2 ResendOut)" -gt 0 ] || fail "nothing was lost"
+}
+
+both_have_sent()
+{
+	[ "$(counter 0 DataBytesOut)" -ge 2000 ] && [ "$(counter 1 DataBytesOut)" -ge 2000 ]
+}
+
+mtu_later()
+{
+	wait_for 10 both_have_sent
+	sleep 0.5
+	ip -n shf-h2 link set eth0 mtu 1500
 }
 
 peer_end()
