@@ -8,7 +8,6 @@
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
-#include <net/ip_tunnels.h>
 #include <net/ip6_checksum.h>
 
 #include "shuffle.h"
@@ -127,17 +126,33 @@ void shuffle_xmit_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	SHUFFLE_ADD(sn, CtrlBytesOut, hdr);
 }
 
-static void xmit4(struct sock *sk, struct sk_buff *skb, struct dst_entry *dst,
-		  const struct xmit_cb *cb)
+/* No IP identification: none is needed where nothing may fragment (RFC 6864), and
+ * the kernel's costs a hash.
+ */
+static void xmit4(struct net *net, struct sock *sk, struct sk_buff *skb,
+		  struct dst_entry *dst, const struct xmit_cb *cb)
 {
 	struct udphdr *uh = udp_hdr(skb);
-	__be32 saddr, daddr;
+	unsigned int len = skb->len;
+	struct iphdr *iph;
 
-	memcpy(&saddr, cb->saddr, 4);
-	memcpy(&daddr, cb->daddr, 4);
-	uh->check = ~csum_tcpudp_magic(saddr, daddr, skb->len, IPPROTO_UDP, 0);
-	iptunnel_xmit(sk, container_of(dst, struct rtable, dst), skb, saddr, daddr,
-		      IPPROTO_UDP, cb->tos, ip4_dst_hoplimit(dst), htons(IP_DF), false);
+	iph = skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	*iph = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.tos = cb->tos,
+		.frag_off = htons(IP_DF),
+		.ttl = ip4_dst_hoplimit(dst),
+		.protocol = IPPROTO_UDP,
+	};
+	memcpy(&iph->saddr, cb->saddr, 4);
+	memcpy(&iph->daddr, cb->daddr, 4);
+	uh->check = ~csum_tcpudp_magic(iph->saddr, iph->daddr, len, IPPROTO_UDP, 0);
+	skb->protocol = htons(ETH_P_IP);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	skb_dst_set(skb, dst);
+	ip_local_out(net, sk, skb);
 }
 
 static void xmit6(struct net *net, struct sock *sk, struct sk_buff *skb,
@@ -189,11 +204,10 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
-	skb->protocol = htons(ETH_P_IP);
 	if (cb.v6)
 		xmit6(sn->net, sock->sk, skb, dst, &cb);
 	else
-		xmit4(sock->sk, skb, dst, &cb);
+		xmit4(sn->net, sock->sk, skb, dst, &cb);
 }
 
 /**
