@@ -13,6 +13,22 @@
 /* RESENDs that one message gets at once; the others follow. */
 #define SHUFFLE_MAX_GAPS	16
 
+/**
+ * struct timer_scan - one look at all messages of an operation
+ * @now: ns
+ * @next: when something can be due next
+ * @rto: shuffle_timer_rto(), queue_time(): divisions, so once for all messages
+ * @queue: the latter
+ * @q: packets to be sent
+ */
+struct timer_scan {
+	u64			now;
+	u64			next;
+	u64			rto;
+	u64			queue;
+	struct sk_buff_head	*q;
+};
+
 static u64 rto_first(const struct shuffle_op *op)
 {
 	return (u64)READ_ONCE(op->dev->cfg.resend_first) * NSEC_PER_USEC;
@@ -69,15 +85,15 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 /* Due is what has waited long enough, and @more; it waits twice as long the next
  * time.
  */
-static bool due(const struct shuffle_op *op, u64 since, u64 *wait, u64 more, u64 now,
-		u64 *next)
+static bool due(const struct shuffle_op *op, u64 since, u64 *wait, u64 more,
+		struct timer_scan *s)
 {
-	if (now < since || now - since < *wait + more) {
-		*next = min(*next, since + *wait + more);
+	if (s->now < since || s->now - since < *wait + more) {
+		s->next = min(s->next, since + *wait + more);
 		return false;
 	}
 	*wait = min(*wait * 2, rto_max(op));
-	*next = min(*next, now + *wait + more);
+	s->next = min(s->next, s->now + *wait + more);
 	return true;
 }
 
@@ -116,8 +132,7 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 	return op->in[rank].wait_ns ?: shuffle_timer_rto(op);
 }
 
-static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
-		     struct sk_buff_head *q)
+static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	struct shuffle_in *in = &op->in[rank];
@@ -146,19 +161,19 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 		 */
 		if (!op->srtt_ns)
 			since = max(since, op->data_at);
-		more = queue_time(op);
+		more = s->queue;
 	}
-	wait = shuffle_timer_in_wait(op, rank);
-	if (!due(op, since, &wait, more, now, next))
+	wait = in->wait_ns ?: s->rto;
+	if (!due(op, since, &wait, more, s))
 		return;
 	in->wait_ns = wait;
 	if (in->have.n)
 		shuffle_dev_lost(op->dev);
 	late(op, rank);
-	in->progress_at = now;
+	in->progress_at = s->now;
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	if (!m->heard) {
-		resend(op, rank, 0, 0, q);
+		resend(op, rank, 0, 0, s->q);
 		return;
 	}
 	shuffle_policy_rx_stalled(&op->prx, rank);
@@ -166,18 +181,17 @@ static void check_in(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	 * what it is asked for.
 	 */
 	if (in->have.prefix)
-		shuffle_grant_send(op, rank, q);
+		shuffle_grant_send(op, rank, s->q);
 	from = in->have.prefix;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
 			break;
-		resend(op, rank, gap.start, gap.end, q);
+		resend(op, rank, gap.start, gap.end, s->q);
 		from = gap.end;
 	}
 }
 
-static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
-		      struct sk_buff_head *q)
+static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 	struct shuffle_out *out = &op->out[rank];
@@ -185,13 +199,13 @@ static void check_out(struct shuffle_op *op, u32 rank, u64 now, u64 *next,
 	if (out->acked || m->next < m->len)
 		return;
 	if (!out->wait_ns)
-		out->wait_ns = 2 * shuffle_timer_rto(op);
+		out->wait_ns = 2 * s->rto;
 	/* while ACKs come in, this one may come too */
-	if (!due(op, max(out->said_at, op->acked_at), &out->wait_ns, 0, now, next))
+	if (!due(op, max(out->said_at, op->acked_at), &out->wait_ns, 0, s))
 		return;
 	out->resends++;
 	SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
-	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, q);
+	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
 }
 
 static bool expired(struct shuffle_op *op, u64 now, u64 *next)
@@ -214,34 +228,37 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	struct shuffle_op *op = container_of(timer, struct shuffle_op, timer);
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct timer_scan s = {};
 	struct sk_buff_head q;
-	u64 now, next;
 	u32 i;
 
 	__skb_queue_head_init(&q);
+	s.q = &q;
 	spin_lock(&ssk->lock);
-	now = shuffle_now();
-	next = now + rto_max(op);
-	if (!op->ended && expired(op, now, &next))
+	s.now = shuffle_now();
+	s.next = s.now + rto_max(op);
+	if (!op->ended && expired(op, s.now, &s.next))
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
+		s.rto = shuffle_timer_rto(op);
+		s.queue = queue_time(op);
 		for (i = 0; i < op->prx.n; i++)
-			check_in(op, i, now, &next, &q);
+			check_in(op, i, &s);
 		for (i = 0; i < op->announced; i++)
-			check_out(op, i, now, &next, &q);
+			check_out(op, i, &s);
 		/* no more often than anything can be due */
-		next = max(next, now + rto_min(op) / 2);
+		s.next = max(s.next, s.now + rto_min(op) / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
 		 * faster
 		 */
-		hrtimer_start(timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start(timer, ns_to_ktime(s.next), HRTIMER_MODE_ABS_SOFT);
 		/* memory may have been freed by what no reader sees */
-		shuffle_grant_op(op, &q, now);
+		shuffle_grant_op(op, &q, s.now);
 		/* Packets for a neighbour that does not answer fill the egress
 		 * limit for seconds: let the others go on, slowly.
 		 */
 		if (!list_empty(&op->tx_node) &&
-		    now > READ_ONCE(sn->egress_at) + SHUFFLE_EGRESS_STUCK_NS)
+		    s.now > READ_ONCE(sn->egress_at) + SHUFFLE_EGRESS_STUCK_NS)
 			shuffle_egress_force(sn);
 	}
 	spin_unlock(&ssk->lock);
