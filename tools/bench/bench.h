@@ -17,6 +17,8 @@
 #define NS_PER_MS	1000000LL
 #define NS_PER_S	1000000000LL
 
+#define BENCH_ROUND_S	35	/* a round that takes longer has failed */
+
 /* What one host reports of one round; times by CLOCK_MONOTONIC. */
 struct bench_host {
 	int64_t start_ns;	/* when it really started */
@@ -111,7 +113,7 @@ struct bench_options {
 /* What a host does in a round: before the start, from the start, after the end. */
 struct bench_steps {
 	void (*prepare)(unsigned int round);
-	void (*run)(unsigned int round);
+	void (*run)(unsigned int round);	/* EINTR: the time limit is over */
 	void (*finish)(unsigned int round);
 };
 
