@@ -322,14 +322,15 @@ unload()
 	need_ko
 	for i in 1 2 3; do
 		rack 3
-		rate 10
-		# it cannot end before the third begins
-		in_the_middle n=3 v6=$((i & 1)) matrix=others:100000 2:delay=$((500 * slow))
+		rate 1
+		stands_still n=3 v6=$((i & 1)) matrix=others:400000 deadline=300000
 		if rmmod shuffle 2>/dev/null; then
 			module_load
 			fail "unloaded with live sockets"
 		fi
 		module_loaded || fail "the module has gone"
+		links up
+		rate 100
 		peer_end || shuffle_failed
 		wait_for 10 rmmod shuffle || fail "cannot be unloaded after close"
 		module_loaded && fail "the module is still there"

@@ -102,16 +102,22 @@ in_the_middle()
 	}
 }
 
-# stands_still ARGS... - a shuffle that has begun and cannot end, however slow the
-# machine is: its links go down.
-stands_still()
+# links up|down - of all hosts.
+links()
 {
 	local h
 
-	in_the_middle deadline=1000000 timeout=1000000 "$@"
 	for ((h = 0; h < hosts; h++)); do
-		ip -n shf-br link set "p$h" down
+		ip -n shf-br link set "p$h" "$1"
 	done
+}
+
+# stands_still ARGS... - a shuffle that has begun and cannot end, however slow the
+# machine is, until "links up".
+stands_still()
+{
+	in_the_middle deadline=1000000 timeout=1000000 "$@"
+	links down
 }
 
 # All data for host 2 is lost at first, but not the questions whether it has arrived,
