@@ -214,7 +214,7 @@ static void addresses(struct rx_ctx *c)
 void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 {
 	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
-	u8 buf[SHUFFLE_WIRE_MAX_HDR], first[SHUFFLE_WIRE_DATA_HDR];
+	u8 buf[SHUFFLE_WIRE_MAX_HDR];
 	struct rx_run run = {};
 	struct shuffle_frags at;
 	struct shuffle_wire w;
@@ -248,9 +248,7 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 		off += hdr + w.payload;
 		if (w.type == SHUFFLE_DATA && w.payload) {
 			data = true;
-			/* @p may be in @buf, or in a page that is left behind */
-			memcpy(first, p, sizeof(first));
-			off = extend(&run, &at, first);
+			off = extend(&run, &at, p);
 		}
 	}
 	if (!c.skb)

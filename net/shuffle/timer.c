@@ -17,8 +17,8 @@
  * struct timer_scan - one look at all messages of an operation
  * @now: ns
  * @next: when something can be due next
- * @rto: shuffle_timer_rto(), queue_time(): divisions, so once for all messages
- * @queue: the latter
+ * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
+ * @queue: queue_time()
  * @q: packets to be sent
  */
 struct timer_scan {

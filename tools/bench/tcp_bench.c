@@ -49,7 +49,6 @@
 
 #define PORT		5018	/* unless -p */
 #define SCRATCH		(1U << 20)
-/* Virtual time is free; a round that takes longer has failed. */
 
 enum mode { ALL, HADOOP, ROTATION, PAIRWISE, COLD };
 

@@ -223,12 +223,13 @@ ctl_watch()
 	end_op
 }
 
-# Another kilobyte; has a difference between two readings been shown?
+# Another kilobyte; have differences been shown, one of them not zero?
 rates_shown()
 {
 	peer n=2 matrix=others:1000 >"$work/peer.log" || shuffle_failed "$(cat "$work/peer.log")"
-	grep -qE '"name":"DataBytesIn","value":[0-9]+000,"difference":[1-9][0-9]*000,"per_second":[1-9]' \
-		"$work/live"
+	[ "$(wc -l <"$work/live")" -ge 2 ] &&
+		grep -qE '"name":"DataBytesIn","value":[0-9]+000,"difference":[1-9][0-9]*000,"per_second":[1-9]' \
+			"$work/live"
 }
 
 ctl_stats()
@@ -250,6 +251,10 @@ ctl_stats()
 		fail "$(cat "$work/live")"
 	background hctl 0 -j stats -i 0.5 databytesin >"$work/live"
 	wait_for 10 rates_shown || fail "no rates: $(cat "$work/live")"
+	# each is that to the reading before; the first one to a kilobyte or more
+	sed 's/.*"value":\([0-9]*\),"difference":\([0-9]*\),.*/\1 \2/' "$work/live" |
+		awk 'NR == 1 ? $1 - $2 < 1000 : $1 - last != $2 { exit 1 } { last = $1 }' ||
+		fail "differences: $(cat "$work/live")"
 }
 
 event()
