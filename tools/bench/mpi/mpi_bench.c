@@ -3,12 +3,12 @@
  * How long MPI_Alltoallv takes: from a common start to the end of the last rank.  All
  * ranks run on one kernel, so their clocks are the same.
  *
- * usage: mpi_bench MATRIX WARM ROUNDS [CALLS]
+ * usage: mpi_bench WARM ROUNDS MATRIX[:CALLS]...
+ *   WARM    rounds that are not measured, of each matrix
  *   MATRIX  file of shuffle-workload, or a number: bytes of every message
- *   WARM    rounds that are not measured
  *   CALLS   in a round, one behind the other (default 1)
  *
- * Prints one line for each round: nanoseconds of a call.
+ * Prints one line for each round: the matrix, and nanoseconds of a call.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -79,25 +79,12 @@ static unsigned char byte_of(int from, int to, int round)
 	return from * 16 + to + round * 7 + 1;
 }
 
-int main(int argc, char **argv)
+static void measure(const char *name, int calls, int warm, int rounds)
 {
-	int *matrix, *scounts, *rcounts, *sdisps, *rdisps, warm, rounds, calls, i, k;
+	int *matrix = load(name), *scounts, *rcounts, *sdisps, *rdisps, i, k;
 	unsigned char *row, *column;
 	int64_t start, end, last;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	if (argc < 4 || argc > 5) {
-		if (!rank)
-			fprintf(stderr, "usage: mpi_bench MATRIX WARM ROUNDS [CALLS]\n");
-		MPI_Finalize();
-		return 2;
-	}
-	matrix = load(argv[1]);
-	warm = atoi(argv[2]);
-	rounds = atoi(argv[3]);
-	calls = argc > 4 ? atoi(argv[4]) : 1;
 	scounts = calloc(size, sizeof(int));
 	rcounts = calloc(size, sizeof(int));
 	sdisps = calloc(size + 1, sizeof(int));
@@ -134,7 +121,37 @@ int main(int argc, char **argv)
 			}
 		}
 		if (!rank && k >= warm)
-			printf("%lld\n", (long long)last);
+			printf("%s %lld\n", name, (long long)last);
+	}
+	fflush(stdout);
+	free(row);
+	free(column);
+	free(scounts);
+	free(rcounts);
+	free(sdisps);
+	free(rdisps);
+	free(matrix);
+}
+
+int main(int argc, char **argv)
+{
+	char *colon;
+	int i;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (argc < 4) {
+		if (!rank)
+			fprintf(stderr, "usage: mpi_bench WARM ROUNDS MATRIX[:CALLS]...\n");
+		MPI_Finalize();
+		return 2;
+	}
+	for (i = 3; i < argc; i++) {
+		colon = strchr(argv[i], ':');
+		if (colon)
+			*colon = 0;
+		measure(argv[i], colon ? atoi(colon + 1) : 1, atoi(argv[1]), atoi(argv[2]));
 	}
 	MPI_Finalize();
 	return 0;

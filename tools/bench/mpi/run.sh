@@ -4,12 +4,13 @@
 # MPI_Alltoallv over AF_SHUFFLE beside Open MPI's TCP transport and MPICH's.
 # Adds its rows to build/bench/report.json and writes build/bench/mpi.txt.
 #
-# usage: [RUNS=5] [HOSTS=8] run.sh [REGEX]
+# usage: [RUNS=5] [HOSTS=8] [TRANSPORTS='shuffle ompi-tcp'] [KEEP=1] run.sh [REGEX]
 #   REGEX   cases, matched against names such as mpi-network-uniform-64k
+#   KEEP    not empty: add to the results that are there
 #
-#   mpi-network-*  lane uml-time: 25 Gb/s, 4 us, infinitely fast processors; no MPICH,
-#                  whose polling never ends there
-#   mpi-cpu-*      lane uml: links without limits, all ranks on one processor
+#   mpi-network-*  lane uml-time: 25 Gb/s, 4 us, infinitely fast processors
+#   mpi-cpu-*      lane qemu-icount: links without limits, all ranks on one processor
+#                  whose time is counted in instructions; at most three runs
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,8 +27,9 @@ raw=$out/mpi.raw
 network="uniform-8:8 uniform-1k:1000 uniform-16k:16000 uniform-64k:64000 uniform-256k:256000
 	skew25-64k:skew25-64k skew50-64k:skew50-64k skew75-64k:skew75-64k
 	skew50-1k:skew50-1k skew50-256k:skew50-256k"
-cpu="uniform-8:8:50 uniform-64:64:50 uniform-1k:1000:50 uniform-16k:16000:10 uniform-256k:256000:2
-	uniform-1m:1000000:1 skew50-1k:skew50-1k:50 skew50-64k:skew50-64k:5"
+cpu="uniform-8:8:50 uniform-64:64:50 uniform-1k:1000:50 uniform-4k:4000:20 uniform-16k:16000:10
+	uniform-64k:64000:5 uniform-256k:256000:2 uniform-1m:1000000:1
+	skew50-1k:skew50-1k:50 skew50-64k:skew50-64k:5 skew50-256k:skew50-256k:2"
 
 # chosen REGIME WORDS - those that the expression names
 chosen()
@@ -48,16 +50,19 @@ mkdir -p "$out"
 status=0
 for regime in network cpu; do
 	case $regime in
-	network) lane=uml-time ways="shuffle ompi-tcp ompi-tcp-fifo" words=$(chosen network "$network") ;;
-	*) lane=uml ways="shuffle ompi-tcp mpich" words=$(chosen cpu "$cpu") ;;
+	network) lane=uml-time ways="shuffle ompi-tcp ompi-tcp-fifo mpich mpich-fifo shuffle-mpich" words=$(chosen network "$network") ;;
+	*) lane=qemu-icount ways="shuffle ompi-tcp mpich shuffle-mpich" words=$(chosen cpu "$cpu") ;;
 	esac
-	[ -n "$words" ] || continue
-	# One boot for each case: what hangs costs one case.
-	for w in $words; do
-		selftests/vm/run.sh "$lane" -t 600 -m 3072 -o "$root/build/out/bench-mpi" \
-			-e "TRANSPORTS=${TRANSPORTS-$ways}" "$here/guest.sh" "$regime" "$hosts" "$runs" "$w" |
+	# One boot for each case, what hangs costs one; where starting a job is what takes
+	# long, one for all.
+	while read -r line; do
+		[ -n "$line" ] || continue
+		# shellcheck disable=SC2086 # words
+		selftests/vm/run.sh "$lane" -t 3600 -m 3072 -o "$root/build/out/bench-mpi" \
+			-e "TRANSPORTS=${TRANSPORTS-$ways}" "$here/guest.sh" "$regime" "$hosts" \
+			"$([ "$regime" = cpu ] && [ "$runs" -gt 3 ] && echo 3 || echo "$runs")" $line |
 			sed -u "s/^BENCH /&lane=$lane /" | tee -a "$raw" || status=1
-	done
+	done < <(if [ "$regime" = network ]; then tr ' ' '\n' <<<"$words"; else echo "$words"; fi)
 done
 python3 "$here/report.py" "$raw" "$out/report.json" "$out/mpi.txt"
 exit "$status"
