@@ -1,35 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LD_PRELOAD for MPI libraries in virtual time, where a loop that polls lets no time
- * pass: whoever finds nothing to do, or gives the processor away, sleeps for a
- * microsecond, and longer when nothing has come for two milliseconds: programs that
- * start up would take for ever.  The same for every library and transport.  Timers get
- * no slack: the usual 50 us are many round trips here.
+ * LD_PRELOAD for MPI libraries, whose loops poll: whoever finds nothing to do gives the
+ * processor away.  The same for every library and transport.
+ *
+ * In virtual time, where a loop that polls lets no time pass, it sleeps for a microsecond,
+ * and longer when nothing has come for two milliseconds: programs that start up would
+ * take for ever.  Timers get no slack: the usual 50 us are many round trips there.
+ *
+ * With MPI_IDLE=yield it yields instead: where ranks share a processor, a rank that polls
+ * would keep the others waiting for as long as a time slice lasts.  (A sleep of a
+ * microsecond may be over before the processor has been given away.)
+ *
+ * Under MPICH it is a round of UCX's progress that finds nothing, whatever it has called:
+ * a rank without connections calls nothing at all, and its connections are made by
+ * another thread.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-static void __attribute__((constructor)) no_slack(void)
-{
-	prctl(PR_SET_TIMERSLACK, 1);
-}
-
+static int yields;
 static unsigned int idle;	/* naps since something came */
+static unsigned int yielded;	/* since a nap */
+static __thread int in_progress;
+
+static void __attribute__((constructor)) start(void)
+{
+	const char *how = getenv("MPI_IDLE");
+
+	yields = how && !strcmp(how, "yield");
+	if (!yields)
+		prctl(PR_SET_TIMERSLACK, 1);
+}
 
 static void nap(void)
 {
 	struct timespec ts = { .tv_nsec = idle++ < 2000 ? 1000 : 100000 };
 
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	if (in_progress)
+		return;
+	yielded = 0;
+	if (yields)
+		syscall(SYS_sched_yield);
+	else
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 }
 
+/* Who calls this has polled before, and slept if that found nothing: not twice. */
 int sched_yield(void)
 {
+	if (yields || ++yielded < 100)
+		return syscall(SYS_sched_yield);
 	nap();
 	return 0;
 }
@@ -62,4 +91,31 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 	if (!n && !timeout)
 		nap();
 	return n;
+}
+
+unsigned int ucp_worker_progress(void *worker)
+{
+	static unsigned int (*real)(void *worker);
+	unsigned int n;
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "ucp_worker_progress");
+	in_progress++;
+	n = real(worker);
+	in_progress--;
+	if (n)
+		idle = 0;
+	else
+		nap();
+	return n;
+}
+
+/* MPICH 4.0's MPI_Finalize takes its connections down, which needs progress at the other
+ * end too, and then waits for all ranks in a barrier that makes none: who is late hangs.
+ * Every rank has what it waited for by then; its worker takes the connections with it.
+ */
+void *ucp_disconnect_nb(void *ep)
+{
+	(void)ep;
+	return NULL;	/* at once */
 }
