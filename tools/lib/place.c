@@ -86,7 +86,9 @@ int shuffle_rx_step(int fd, struct shuffle_rx *rx, int flags)
 	msg.msg_iov = iov;
 	msg.msg_iovlen = 2;
 	msg.msg_control = control.space;
-	msg.msg_controllen = CMSG_LEN(RX_RECORDS * sizeof(rec));
+	/* the kernel clears what it may need */
+	n = rx->records && rx->records < RX_RECORDS ? rx->records : RX_RECORDS;
+	msg.msg_controllen = CMSG_LEN(n * sizeof(rec));
 	len = recvmsg(fd, &msg, flags);
 	if (len < 0)
 		return -1;

@@ -104,6 +104,7 @@ struct shuffle_rx {
 	size_t (*place)(void *arg, const struct shuffle_record *rec, void **data);
 	void *arg;
 	size_t head;		/* bytes received before place() is asked */
+	unsigned int records;	/* at most, of a call; 0: 128 */
 
 	void *buf;		/* the rest is the library's */
 	struct shuffle_record next;

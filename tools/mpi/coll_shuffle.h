@@ -195,7 +195,8 @@ coll_shuffle_request *coll_shuffle_op_reap(coll_shuffle_module *m);
 void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error);
 
 /* progress.c */
-void coll_shuffle_progress(coll_shuffle_module *m);
+/* Read what has come, once; returns the number of records. */
+int coll_shuffle_progress(coll_shuffle_module *m);
 void coll_shuffle_progress_begin(coll_shuffle_module *m);
 void coll_shuffle_progress_end(coll_shuffle_module *m);
 /* Call coll_shuffle_module_gathered() when m->gather is complete. */

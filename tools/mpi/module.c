@@ -175,6 +175,8 @@ static void open_socket(coll_shuffle_module *m, int ip_family, struct coll_shuff
 		hello->op_base = (uint64_t)getpid() << 32;
 	if (shuffle_rx_init(&m->rx, coll_shuffle_op_record, coll_shuffle_op_place, m))
 		return;
+	/* a column, the ends of the operations before, and some */
+	m->rx.records = 2 * m->size + 8;
 	hello->addr = ip_family == AF_INET ? c->ipv4 : c->ipv6;
 	m->fd = shuffle_bind(&hello->addr, SOCK_CLOEXEC);
 	if (m->fd < 0) {
