@@ -39,7 +39,7 @@ help:
 	@echo "  make deps           install what 'make check' needs (Debian 12, root)"
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
 	@echo "                      library, headers, tools, dissector, and the module for the running kernel"
-	@echo "  make deb            Debian packages: module (DKMS), library, tools; in build/deb"
+	@echo "  make deb            Debian packages: module (DKMS), library, tools, MPI; in build/deb"
 	@echo "  make check-deb      install, use, upgrade and remove them on a plain Debian 12 (root)"
 	@echo "  make clean          remove build/; kernels stay in the cache"
 	@echo

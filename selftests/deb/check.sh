@@ -72,7 +72,8 @@ build()
 	builder sh -c "cd /build/$1/shuffle-$1 && DEB_BUILD_OPTIONS='noautodbgsym parallel=2' dpkg-buildpackage -us -uc" ||
 		return 1
 	rm -rf "$copy"
-	ls "$dir"/shuffle-dkms_*.deb "$dir"/libshuffle0_*.deb "$dir"/libshuffle-dev_*.deb "$dir"/shuffle-tools_*.deb
+	ls "$dir"/shuffle-dkms_*.deb "$dir"/libshuffle0_*.deb "$dir"/libshuffle-dev_*.deb "$dir"/shuffle-tools_*.deb \
+		"$dir"/shuffle-mpi_*.deb
 }
 
 # The project has no mail address; nothing is uploaded to Debian.
@@ -100,7 +101,17 @@ snapshot()
 
 install_packages()
 {
-	in_system sh -c "apt-get -q -y --no-install-recommends install /packages/$1/*.deb"
+	# Open MPI is not part of the plain system: see mpi_component
+	in_system sh -c "apt-get -q -y --no-install-recommends install \$(ls /packages/$1/*.deb | grep -v /shuffle-mpi_)"
+}
+
+# Where packages are built there is an Open MPI: it finds the component.
+mpi_component()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	builder sh -c "cd /build/$1 && dpkg -i shuffle-mpi_*.deb"' && ompi_info --param coll shuffle --level 9 | grep coll_shuffle_timeout &&
+		LD_PRELOAD=$(dpkg -L shuffle-mpi | grep pmpi.so) /bin/true 2>/tmp/preload && ! grep . /tmp/preload &&
+		dpkg --purge shuffle-mpi && ! find /usr/lib -name "*coll_shuffle*" | grep .'
 }
 
 # dkms_has VERSION - that and nothing else is installed for both kernels.
@@ -177,6 +188,7 @@ snapshot >"$work/before"
 t "packages $v1 are built in a plain Debian 12" build "$v1"
 t "packages $v2 are built" build "$v2"
 t "lintian has no error and no warning" lint "$v1"
+t "Open MPI finds the component of shuffle-mpi" mpi_component "$v1"
 t "install: DKMS builds for $kernels" install_packages "$v1"
 t "DKMS has installed $v1 for both kernels" dkms_has "$v1"
 t "programs compile with libshuffle-dev" compile

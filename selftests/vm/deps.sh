@@ -22,7 +22,8 @@ check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 python
 	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-14-dev ethtool tcpdump tshark iperf3
 	libnl-3-dev libnl-genl-3-dev libnl-route-3-dev pkg-config man-db"
 # as debian/control has it
-deb="build-essential debhelper dh-dkms fakeroot rsync pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev"
+deb="build-essential debhelper dh-dkms fakeroot rsync pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
+	libopenmpi-dev libevent-dev libhwloc-dev libmpich-dev"
 mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libevent-dev libhwloc-dev"
 mpi_programs="hpcc libfftw3-dev libfftw3-mpi-dev gfortran ptscotch scotch python3-mpi4py python3-numpy mpich libmpich-dev"
 headers_612=linux-headers-6.12-amd64
