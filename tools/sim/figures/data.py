@@ -10,9 +10,9 @@ import sys
 from sets import SETS
 
 
-def command(sim, name, runs, points, raw):
+def command(sim, name, runs, plan, raw):
     s = SETS[name]
-    skew = s.points if s.points is not None else points
+    skew = s.points if s.points is not None else plan[s.coarse]
     n = 1 if s.series else max(1, round(runs * s.share))
     args = [sim] + s.options + ["--skewness", ",".join("%g" % p for p in skew),
                                 "--runs", str(n), "--quiet"]
@@ -22,10 +22,10 @@ def command(sim, name, runs, points, raw):
     return args
 
 
-def simulate(sim, name, runs, points, folder):
+def simulate(sim, name, runs, plan, folder):
     """One set; results of an earlier call with the same program and options are kept."""
     raw = os.path.join(folder, name + ".csv")
-    args = command(sim, name, runs, points, raw)
+    args = command(sim, name, runs, plan, raw)
     with open(sim, "rb") as f:
         tag = hashlib.sha256(f.read()).hexdigest() + "\n" + " ".join(args[1:]) + "\n"
     note = raw + ".made-by"
@@ -120,11 +120,12 @@ class Series:
         return out
 
 
-def load(sim, names, runs, points, folder):
+def load(sim, names, runs, plan, folder):
+    """plan: skewnesses of a set by its "coarse"."""
     os.makedirs(folder, exist_ok=True)
     out = {}
     for name in names:
-        raw = simulate(sim, name, runs, points, folder)
+        raw = simulate(sim, name, runs, plan, folder)
         out[name] = (Series if SETS[name].series else Table)(raw)
     return out
 

@@ -6,14 +6,15 @@
 
 class Set:
     """Options for all curves, curves (label, options); share: part of the runs asked
-    for that this set gets; points: skewnesses, None: those of the plan; series: one run
-    of each curve, over time.
+    for that this set gets; coarse: fewer skewnesses, for runs that take long; points:
+    skewnesses, None: those of the plan; series: one run of each curve, over time.
     """
 
-    def __init__(self, options, curves, share=1.0, points=None, series=False):
+    def __init__(self, options, curves, share=1.0, coarse=False, points=None, series=False):
         self.options = options.split()
         self.curves = [(label, opts.split()) for label, opts in curves]
         self.share = share
+        self.coarse = coarse
         self.points = points
         self.series = series
 
@@ -90,15 +91,15 @@ def stale():
 
 SETS = {
     "ideal-160": Set(IDEAL_160, BEST + hadoops([3, 5, 10, 20, 1000])),
-    "ideal-320": Set(IDEAL_320, BEST + hadoops([5, 20]), share=0.5),
+    "ideal-320": Set(IDEAL_320, BEST + hadoops([5, 20]), coarse=True),
     "pieces-160": Set(PIECES_160, steps_of_62()),
     "unsched-40": Set("--hosts 40 --prio none", [
         ("none", "--unsched none"), ("pro rata", ""), ("RTT each", "--unsched message")]),
-    "preempt-40": Set(PREEMPT, preempted(), share=0.25),
+    "preempt-40": Set(PREEMPT, preempted(), coarse=True),
     "bounds-160": Set("--hosts 160 --racks 4 --bounds",
                       [("%d%%" % c, "--core %g" % (c / 100)) for c in CORES]),
     "core-160": Set("--hosts 160 --racks 4", limited()),
-    "core-320": Set("--hosts 320 --racks 8", limited(), share=0.25),
+    "core-320": Set("--hosts 320 --racks 8", limited(), coarse=True),
     "stale-160": Set("--hosts 160 --racks 4", stale()),
 }
 
@@ -115,27 +116,27 @@ SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
 GOSSIP_CORES = [25, 50, 75, 100]
 SETS["beyond-gossip"] = Set("--hosts 160 --racks 4 --prio core --announce all ", [
     ("%s %d" % (name, c), "%s--core %g" % (opts, c / 100)) for c in GOSSIP_CORES
-    for name, opts in (("all", ""), ("gossip", "--global gossip --power 0 "))], share=0.25)
+    for name, opts in (("all", ""), ("gossip", "--global gossip --power 0 "))], share=0.25, coarse=True)
 SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
     ("MADD", "--algo madd"), ("rest", ""), ("all", "--announce all"),
     ("headroom 2", "--announce all --headroom 2"), ("headroom", "--announce all --headroom 4"),
     ("overcommit 40", "--announce all --overcommit 40"),
-    ("stall", "--announce all --stall 40")], share=0.25)
+    ("stall", "--announce all --stall 40")], share=0.25, coarse=True)
 SPINES = "--hosts 160 --racks 4 --core 0.5 --prio core --announce all "
 SETS["beyond-spines"] = Set(SPINES, [
     ("one core switch", ""), ("4 sprayed", "--spines 4 --spray on"),
-    ("4 hashed", "--spines 4")], share=0.25)
+    ("4 hashed", "--spines 4")], share=0.25, coarse=True)
 SETS["beyond-buffers"] = Set("--hosts 40 --announce all --timeout 200 ", [
     ("%s %s" % (name, b or "any"), "%s --buffer %d" % (opts, b))
     for name, opts in (("overcommit 2", "--overcommit 2"), ("overcommit 10", ""),
                        ("MADD", "--algo madd"),
                        ("high-entropy", "--algo high-entropy --connections 10"))
-    for b in (20, 80, 0)], share=0.25)
+    for b in (20, 80, 0)], share=0.25, coarse=True)
 SETS["beyond-hosts"] = Set("--hosts 40 --announce all ", [
     ("as it is", ""), ("slow links", "--slow-share 0.2"), ("varying links", "--vary 20"),
     ("half a step a packet", "--cost-packet 0.45"),
     ("and 2 a message", "--cost-packet 0.45 --cost-message 2"),
-    ("3 shuffles", "--shuffles 3"), ("3 staggered", "--shuffles 3 --stagger 300")], share=0.25)
+    ("3 shuffles", "--shuffles 3"), ("3 staggered", "--shuffles 3 --stagger 300")], share=0.25, coarse=True)
 
 for _skew, _tag in ((0.05, "low"), (0.5, "mid"), (0.95, "high")):
     SETS["time-hadoop-" + _tag] = Set(IDEAL_160, hadoops([3, 5, 10, 20, 1000])
