@@ -28,24 +28,16 @@ struct recv_call {
 	size_t			left;
 };
 
-/* Copy bytes of a packet; pages are copied from as pages, which costs less. */
+/* Copy bytes of a packet.  What is in one page, and most is, costs least so: its bounds
+ * are known, which copy_to_iter() would look up.
+ */
 static int copy_bytes(struct shuffle_frags *c, u32 off, u32 len, struct msghdr *msg)
 {
-	while (len) {
-		const skb_frag_t *frag;
-		u32 n;
+	const u8 *p = shuffle_frags_at(c, off, len);
 
-		frag = shuffle_frags_find(c, off, &n);
-		if (!frag)
-			return skb_copy_datagram_msg(c->skb, off, msg, len);
-		n = min(n, len);
-		if (copy_page_to_iter(skb_frag_page(frag), skb_frag_off(frag) + (off - c->start),
-				      n, &msg->msg_iter) != n)
-			return -EFAULT;
-		off += n;
-		len -= n;
-	}
-	return 0;
+	if (!p)
+		return skb_copy_datagram_msg(c->skb, off, msg, len);
+	return _copy_to_iter(p, len, &msg->msg_iter) == len ? 0 : -EFAULT;
 }
 
 /* Copy bytes [start, end) of a message out of a piece that holds them. */
@@ -53,20 +45,22 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 {
 	struct shuffle_piece *p = SHUFFLE_PIECE(skb);
 	u32 rel = p->start - p->base;
-	u32 idx = rel / p->stride;
 	u32 at = rel % p->stride;
+	u32 off = p->data + at + rel / p->stride * (p->stride + SHUFFLE_WIRE_DATA_HDR);
+	u32 left = end - p->start;
+	u32 n = p->stride - at;
 	struct shuffle_frags c;
 	int err;
 
 	shuffle_frags_init(&c, skb);
-	for (; p->start < end; idx++, at = 0) {
-		u32 n = min_t(u64, p->stride - at, end - p->start);
-
-		err = copy_bytes(&c, p->data + at + idx * (p->stride + SHUFFLE_WIRE_DATA_HDR),
-				 n, msg);
+	while (left) {
+		n = min(n, left);
+		err = copy_bytes(&c, off, n, msg);
 		if (err)
 			return err;
-		p->start += n;
+		left -= n;
+		off += n + SHUFFLE_WIRE_DATA_HDR;
+		n = p->stride;
 	}
 	return 0;
 }

@@ -278,16 +278,42 @@ static int wait_room(struct row_call *c, bool killable)
 	return err;
 }
 
-/* Room for the next bytes of the wire layout: @room bytes of the socket's page, enough
- * for a header.  frag_mutex held.
+/**
+ * struct row_page - where the next bytes of the wire layout go
+ * @to: in the socket's page
+ * @room: bytes there
  */
-static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 *room)
-{
-	struct page_frag *last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
-	struct page_frag *pf = &ssk->frag;
+struct row_page {
+	u8	*to;
+	u32	room;
+};
 
+/* What has been written belongs to the chunk.  frag_mutex held. */
+static void close_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
+		       struct row_page *page)
+{
+	struct page_frag *pf = &ssk->frag;
+	u32 n;
+
+	if (!page->to)
+		return;
+	n = pf->size - pf->offset - page->room;
+	pf->offset += n;
+	chunk->frag[chunk->nr_frags - 1].size += n;
+	page->to = NULL;
+}
+
+/* Room for a header at least.  frag_mutex held. */
+static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
+		     struct row_page *page)
+{
+	struct page_frag *pf = &ssk->frag;
+	struct page_frag *last;
+
+	close_page(ssk, chunk, page);
 	if (!skb_page_frag_refill(SHUFFLE_WIRE_MAX_HDR, pf, GFP_KERNEL))
 		return -ENOMEM;
+	last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
 	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
 		if (chunk->nr_frags == SHUFFLE_CHUNK_FRAGS)
 			return -ENOMEM;
@@ -297,7 +323,8 @@ static int next_room(struct shuffle_sock *ssk, struct shuffle_chunk *chunk, u32 
 		last->size = 0;
 		get_page(pf->page);
 	}
-	*room = pf->size - pf->offset;
+	page->to = page_address(pf->page) + pf->offset;
+	page->room = pf->size - pf->offset;
 	return 0;
 }
 
@@ -308,34 +335,41 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 		       struct iov_iter *iter)
 {
 	struct shuffle_wire w = shuffle_out_wire(c->op, rank);
-	struct page_frag *pf = &c->ssk->frag;
-	u32 done = 0, left = 0, room = 0, n;
+	struct row_page page = {};
 	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
+	u32 done, left, n;
 	int err;
 
 	shuffle_wire_build(hdr, &w);
-	while (done < chunk->len) {
-		if (room < (left ? 1 : SHUFFLE_WIRE_DATA_HDR)) {
-			err = next_room(c->ssk, chunk, &room);
+	for (done = 0; done < chunk->len;) {
+		if (page.room < SHUFFLE_WIRE_DATA_HDR) {
+			err = open_page(c->ssk, chunk, &page);
 			if (err)
 				return err;
 		}
-		if (left) {
-			n = min(left, room);
-			if (copy_page_from_iter(pf->page, pf->offset, n, iter) != n)
+		left = min(chunk->len - done, chunk->pkt);
+		shuffle_wire_place(hdr, chunk->off + done, left);
+		memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
+		page.to += SHUFFLE_WIRE_DATA_HDR;
+		page.room -= SHUFFLE_WIRE_DATA_HDR;
+		done += left;
+		for (; left; left -= n) {
+			if (!page.room) {
+				err = open_page(c->ssk, chunk, &page);
+				if (err)
+					return err;
+			}
+			n = min(left, page.room);
+			/* It is ours and there is room for n bytes: no need for
+			 * copy_from_iter() to find out what lies there.
+			 */
+			if (_copy_from_iter(page.to, n, iter) != n)
 				return -EFAULT;
-			left -= n;
-			done += n;
-		} else {
-			left = min(chunk->len - done, chunk->pkt);
-			shuffle_wire_place(hdr, chunk->off + done, left);
-			n = SHUFFLE_WIRE_DATA_HDR;
-			memcpy(page_address(pf->page) + pf->offset, hdr, n);
+			page.to += n;
+			page.room -= n;
 		}
-		pf->offset += n;
-		chunk->frag[chunk->nr_frags - 1].size += n;
-		room -= n;
 	}
+	close_page(c->ssk, chunk, &page);
 	return 0;
 }
 
