@@ -127,6 +127,12 @@ u32 shuffle_policy_tx_pick(const struct shuffle_policy_tx *tx)
 	return tx->heap.n ? shuffle_heap_top(&tx->heap) : SHUFFLE_NONE;
 }
 
+/* All of a message that is no longer than @max, otherwise whole packets. */
+static u64 most_unscheduled(u64 len, u32 packet, u64 max)
+{
+	return len <= max ? len : shuffle_div64(max, packet) * packet;
+}
+
 /**
  * shuffle_policy_unscheduled() - what may be sent without a grant
  * @tx: schedule whose heap is empty; the limit of the messages in question is
@@ -149,8 +155,17 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 	u32 i;
 
 	for (i = from; i < to; i++) {
+		tx->msg[i].limit = most_unscheduled(tx->msg[i].len, packet, max);
+		used += tx->msg[i].limit;
+	}
+	if (used <= budget)
+		return used;
+	used = 0;
+	for (i = from; i < to; i++) {
+		bool any = tx->msg[i].limit;
+
 		tx->msg[i].limit = 0;
-		if (tx->msg[i].len && (tx->msg[i].len <= max || packet <= max))
+		if (any)
 			shuffle_heap_set(&tx->heap, i,
 					 shuffle_policy_prio(tx->kind, tx_seed(tx, i),
 							     tx->msg[i].len, 0, packet));
@@ -164,7 +179,7 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 			take = packet;
 		m->limit += take;
 		used += take;
-		if (m->limit == m->len || m->limit + packet > max)
+		if (m->limit == most_unscheduled(m->len, packet, max))
 			shuffle_heap_remove(&tx->heap, top);
 		else
 			shuffle_heap_set(&tx->heap, top,

@@ -112,6 +112,24 @@ static u64 unscheduled_max(const struct shuffle_op *op)
 	return min_t(u64, div_u64(all, op->group->count), SHUFFLE_UNSCHED_MAX);
 }
 
+/* What a row may have without grants: one RTT of data (section 3.3), enough to keep the
+ * link busy until the first grant.  A row that is no more than one receiver would grant
+ * at once goes whole: a GRANT for each of its messages, and waiting for it, would cost
+ * more than the schedule can gain.
+ */
+static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
+{
+	u64 total = 0;
+	u32 i;
+
+	for (i = 0; i < to; i++)
+		total += op->ptx.msg[i].len;
+	/* an operator who has set a limit means it */
+	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= shuffle_grant_max_out(op->dev))
+		return total;
+	return shuffle_dev_unscheduled(op->dev);
+}
+
 /* The messages [from, to) are known now: what may be sent unasked, and who must
  * be told that a message comes.  ssk->lock held.
  */
@@ -127,14 +145,10 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	dst = shuffle_route(sn, op->ssk, op->group, i);
 	payload = shuffle_route_payload(op->dev, &op->group->member[i].addr, dst);
 	dst_release(dst);
-	/* one RTT of unscheduled data, rounded up to whole packets (section
-	 * 3.3): enough to keep the link busy until the first grant, and of all
-	 * the data only this can overflow a port
-	 */
+	/* rounded up to whole packets; of all the data only this can overflow a port */
 	for (i = 0; i < from; i++)
 		shuffle_heap_remove(&op->ptx.heap, i);
-	shuffle_policy_unscheduled(&op->ptx, from, to,
-				   shuffle_dev_unscheduled(op->dev), payload,
+	shuffle_policy_unscheduled(&op->ptx, from, to, unscheduled_row(op, to), payload,
 				   unscheduled_max(op));
 	for (i = 0; i < from; i++)
 		shuffle_out_limit(op, i);
