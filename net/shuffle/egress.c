@@ -193,6 +193,31 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	}
 }
 
+/* Put the ACK of a member's message behind our own to it. */
+static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+		    struct sk_buff *skb)
+{
+	struct shuffle_wire ack = shuffle_in_ack(op, rank);
+	struct page *page;
+	void *p;
+
+	if (!skb_is_nonlinear(skb)) {
+		p = skb_put(skb, SHUFFLE_WIRE_BASE);
+	} else {
+		if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+			return;
+		p = netdev_alloc_frag(SHUFFLE_WIRE_BASE);
+		if (!p)
+			return;
+		page = virt_to_head_page(p);
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page),
+				SHUFFLE_WIRE_BASE, SHUFFLE_WIRE_BASE);
+	}
+	shuffle_wire_build(p, &ack);
+	op->in[rank].ack_owed = false;
+	SHUFFLE_INC(sn, AckOut);
+}
+
 /* Send the whole packets of a chunk that cover [start, end).  Returns the byte
  * behind the last one.
  */
@@ -203,7 +228,6 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
 	u32 first, last, from, to, payload, linear;
 	struct shuffle_in *in = &op->in[rank];
-	struct shuffle_wire ack;
 	struct sk_buff *skb;
 
 	end = min(end, chunk->off + chunk->len);
@@ -224,18 +248,14 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 			   end, payload, q);
 		return end;
 	}
-	/* the packets of a super-packet are equal: an ACK fits a single one only */
-	if (in->ack_owed && first == last && to - from + SHUFFLE_WIRE_BASE <= payload +
-	    SHUFFLE_WIRE_DATA_HDR) {
-		ack = shuffle_in_ack(op, rank);
-		shuffle_wire_build(skb_put(skb, SHUFFLE_WIRE_BASE), &ack);
-		in->ack_owed = false;
-		SHUFFLE_INC(sn, AckOut);
-	}
 	if (chunk->nr_frags)
 		add_frags(skb, chunk, from, to);
 	else
 		chunk_copy(chunk, from, to - from, skb_put(skb, to - from));
+	/* an ACK behind the last packet's data, if it has room */
+	if (in->ack_owed && to - from - (last - first) * stride + SHUFFLE_WIRE_BASE <=
+	    payload + SHUFFLE_WIRE_DATA_HDR)
+		add_ack(sn, op, rank, skb);
 	if (last > first) {
 		skb_shinfo(skb)->gso_size = stride;
 		skb_shinfo(skb)->gso_segs = last - first + 1;

@@ -233,6 +233,12 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 			p = shuffle_frags_read(&at, off, avail, buf);
 			hdr = p ? shuffle_wire_parse(p, avail, left, &w) : -EBADMSG;
 		}
+		if (hdr > 0 && w.type != SHUFFLE_DATA) {
+			/* before data in front of it: only then can that be whole */
+			handle_run(&c, &(struct rx_run) { .w = w });
+			off += hdr;
+			continue;
+		}
 		if (run.n) {
 			run.whole = hdr == -ENODATA && run.whole;
 			handle_run(&c, &run);
@@ -246,7 +252,7 @@ void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
 		run.n = 1;
 		run.whole = !data;
 		off += hdr + w.payload;
-		if (w.type == SHUFFLE_DATA && w.payload) {
+		if (w.payload) {
 			data = true;
 			off = extend(&run, &at, p);
 		}
