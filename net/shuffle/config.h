@@ -92,6 +92,9 @@ struct shuffle_config {
  * @drains: computed: rate that queues drain at, Mb/s, not 0
  * @rtt: computed: round-trip time of the idle network, ns
  * @rtt_bytes: computed: their product
+ * @srtt_ns: grant-to-data time, smoothed, of the last operation that measured one
+ * @rttvar_ns: its mean deviation
+ * @srtt_at: when
  * @rx_ops: operations whose column is not complete; they share the downlink
  */
 struct shuffle_dev {
@@ -108,6 +111,9 @@ struct shuffle_dev {
 	u32			drains;
 	u32			rtt;
 	u32			rtt_bytes;
+	u64			srtt_ns;
+	u64			rttvar_ns;
+	u64			srtt_at;
 	atomic_t		rx_ops;
 };
 

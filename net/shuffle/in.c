@@ -147,10 +147,24 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	shuffle_op_check_done(op);
 }
 
+/* Is what comes now an answer to a RESEND?  Then it came so soon.  Later, it would have
+ * come without, most likely.
+ */
+static bool is_answer(const struct shuffle_op *op, const struct shuffle_in *in, u64 now)
+{
+	return in->late && now - in->resent_at < 2 * max(op->srtt_ns, READ_ONCE(op->dev->rtt));
+}
+
 static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
 	struct shuffle_in *in = &op->in[w->src_rank];
 
+	/* a message that is announced only now starts with data, if it has any */
+	if (!w->payload && is_answer(op, in, now)) {
+		op->ask_all = true;
+		op->ask_ns = 0;
+	}
+	in->late = 0;
 	in->nonce = w->nonce;
 	in->progress_at = now;
 	op->heard_at = now;
@@ -162,24 +176,37 @@ static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 	shuffle_timer_start(op);
 }
 
-/* RFC 6298, on the time from a grant to its data. */
-static void sample_rto(struct shuffle_op *op, u64 ns)
+/* RFC 6298, on the time from a grant to its data.  The first sample, from when few have
+ * started, says little of how busy the hosts are: the last operation may know better.
+ */
+static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
 {
+	struct shuffle_dev *dev = op->dev;
 	u64 err;
 
 	if (!op->srtt_ns) {
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
+		if (now - READ_ONCE(dev->srtt_at) < NSEC_PER_SEC) {
+			op->srtt_ns = max(ns, READ_ONCE(dev->srtt_ns));
+			op->rttvar_ns = max(ns / 2, READ_ONCE(dev->rttvar_ns));
+		}
 		shuffle_timer_start(op);	/* earlier than it is set to */
 		return;
 	}
 	err = ns > op->srtt_ns ? ns - op->srtt_ns : op->srtt_ns - ns;
 	op->rttvar_ns += err / 4 - op->rttvar_ns / 4;
 	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
+	/* by sockets of one device without a lock: any of them will do */
+	WRITE_ONCE(dev->srtt_ns, op->srtt_ns);
+	WRITE_ONCE(dev->rttvar_ns, op->rttvar_ns);
+	WRITE_ONCE(dev->srtt_at, now);
 }
 
 static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u64 now)
 {
+	bool answer = is_answer(op, in, now);
+
 	in->progress_at = now;
 	in->moved_at = now;
 	in->late = 0;
@@ -192,7 +219,14 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
-	sample_rto(op, now - in->rtt_at);
+	/* Karn: an answer measures nothing.  What was only late does: without it, a host
+	 * that is busy would be asked again for everything.
+	 */
+	if (answer) {
+		in->rtt_at = 0;
+		return;
+	}
+	sample_rto(op, now - in->rtt_at, now);
 	shuffle_peer_rtt(op, in - op->in, now - in->rtt_at);
 	in->rtt_at = 0;
 	in->wait_ns = 0;

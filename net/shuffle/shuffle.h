@@ -370,6 +370,7 @@ struct shuffle_retrans {
  * @moved_at: when have.prefix last grew, 0 never
  * @resends: times that it was late
  * @late: of these, since it last made progress
+ * @resent_at: when it was last asked for again
  * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
@@ -393,6 +394,7 @@ struct shuffle_in {
 	u64			moved_at;
 	u32			resends;
 	u32			late;
+	u64			resent_at;
 	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;
@@ -412,6 +414,10 @@ struct shuffle_in {
  * @deadline_at: 0 none
  * @progress_at: last sign of life
  * @heard_at: when a message was last heard of for the first time
+ * @asked_at: when members never heard of were last asked for theirs, 0 never
+ * @ask_ns: until they are asked (again); 0 before the first
+ * @ask_from: the next one to be asked
+ * @ask_all: one has answered, so what the others have sent may be lost, too
  * @data_at: when DATA with payload last came
  * @acked_at: when one of ours was last acknowledged
  * @ended_at: 0 not yet
@@ -451,6 +457,10 @@ struct shuffle_op {
 	u64			deadline_at;
 	u64			progress_at;
 	u64			heard_at;
+	u64			asked_at;
+	u64			ask_ns;
+	u32			ask_from;
+	bool			ask_all;
 	u64			data_at;
 	u64			acked_at;
 	u64			ended_at;

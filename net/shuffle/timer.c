@@ -13,6 +13,12 @@
 /* RESENDs that one message gets at once; the others follow. */
 #define SHUFFLE_MAX_GAPS	16
 
+/* Members never heard of that are asked at once while none of them has answered: most
+ * likely they have not started, and where hosts take long to start, because there are
+ * many or they are busy, asking them all is what keeps them busy.
+ */
+#define SHUFFLE_ASK_FEW		8
+
 /**
  * struct timer_scan - one look at all messages of an operation
  * @now: ns
@@ -106,16 +112,18 @@ static u64 queue_time(const struct shuffle_op *op)
 }
 
 /* It is a straggler when it is late again while the operation has gone on. */
-static void late(struct shuffle_op *op, u32 rank)
+static void late(struct shuffle_op *op, u32 rank, u64 now)
 {
 	struct shuffle_in *in = &op->in[rank];
 
 	op->resends++;
 	in->resends++;
-	if (++in->late < 2 || in->straggler || op->progress_at <= in->progress_at)
-		return;
-	in->straggler = true;
-	shuffle_event_straggler(op, rank);
+	in->resent_at = now;
+	if (++in->late >= 2 && !in->straggler && op->progress_at > in->progress_at) {
+		in->straggler = true;
+		shuffle_event_straggler(op, rank);
+	}
+	in->progress_at = now;
 }
 
 /**
@@ -129,7 +137,39 @@ static void late(struct shuffle_op *op, u32 rank)
  */
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 {
-	return op->in[rank].wait_ns ?: shuffle_timer_rto(op);
+	u64 wait = op->prx.msg[rank].heard ? op->in[rank].wait_ns : op->ask_ns;
+
+	return wait ?: shuffle_timer_rto(op);
+}
+
+/* Members never heard of start late, most likely: as late as the last of the others,
+ * once more.
+ */
+static void ask_unheard(struct shuffle_op *op, struct timer_scan *s)
+{
+	u32 n = op->ask_all ? op->prx.n : SHUFFLE_ASK_FEW;
+	u32 i, rank;
+
+	if (!op->prx.unheard)
+		return;
+	if (!op->ask_ns)
+		op->ask_ns = s->rto;
+	if (!due(op, max(op->heard_at, op->asked_at), &op->ask_ns,
+		 op->heard_at - op->started_at, s))
+		return;
+	op->asked_at = s->now;
+	op->ask_all = false;
+	for (i = 0, rank = op->ask_from; i < op->prx.n && n; i++) {
+		if (rank >= op->prx.n)
+			rank = 0;
+		if (!op->prx.msg[rank].heard) {
+			late(op, rank, s->now);
+			resend(op, rank, 0, 0, s->q);
+			n--;
+		}
+		rank++;
+	}
+	op->ask_from = rank;
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
@@ -141,18 +181,12 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	u64 from, more, wait;
 	int n;
 
-	if (in->complete)
+	if (in->complete || !m->heard)
 		return;
 	/* nothing asked for, nothing missing */
-	if (m->heard && m->len && m->granted <= m->received)
+	if (m->len && m->granted <= m->received)
 		return;
-	if (!m->heard) {
-		/* It starts late, most likely: as late as the last of the others,
-		 * once more.
-		 */
-		since = max(since, op->heard_at);
-		more = op->heard_at - op->started_at;
-	} else if (in->have.n) {
+	if (in->have.n) {
 		/* a gap is a loss */
 		more = 0;
 	} else {
@@ -167,15 +201,11 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	if (!due(op, since, &wait, more, s))
 		return;
 	in->wait_ns = wait;
-	if (in->have.n)
+	if (in->have.n) {
 		shuffle_dev_lost(op->dev);
-	late(op, rank);
-	in->progress_at = s->now;
-	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
-	if (!m->heard) {
-		resend(op, rank, 0, 0, s->q);
-		return;
+		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	}
+	late(op, rank, s->now);
 	shuffle_policy_rx_stalled(&op->prx, rank);
 	/* A sender frees what has arrived; without that it may have no memory for
 	 * what it is asked for.
@@ -242,6 +272,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	if (!op->ended) {
 		s.rto = shuffle_timer_rto(op);
 		s.queue = queue_time(op);
+		ask_unheard(op, &s);
 		for (i = 0; i < op->prx.n; i++)
 			check_in(op, i, &s);
 		for (i = 0; i < op->announced; i++)
