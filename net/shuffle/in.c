@@ -115,6 +115,11 @@ void shuffle_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q
 	struct shuffle_wire w = shuffle_in_ack(op, rank);
 
 	op->in[rank].ack_owed = false;
+	if (rank == op->group->rank) {
+		/* no packet to ourselves for that */
+		shuffle_out_ack(op, &w, shuffle_now());
+		return;
+	}
 	shuffle_xmit_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), AckOut);
 }

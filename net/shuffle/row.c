@@ -130,6 +130,16 @@ static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
 	return shuffle_dev_unscheduled(op->dev);
 }
 
+/* What an announcement would do that is not sent: for an empty message it is all. */
+static void hear_ourselves(struct shuffle_op *op, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = shuffle_out_wire(op, op->group->rank);
+	u64 now = shuffle_now();
+
+	shuffle_in_data(op, &w, NULL, 0, 0, 0, q, now);
+	shuffle_grant_op(op, q, now);
+}
+
 /* The messages [from, to) are known now: what may be sent unasked, and who must
  * be told that a message comes.  ssk->lock held.
  */
@@ -168,7 +178,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 		out->unsched = m->limit;
 		out->granted = m->limit;
 		m->limit = 0;		/* nothing has been copied yet */
-		if (!out->unsched)
+		if (!out->unsched && rank != op->group->rank)
 			shuffle_out_announce(op, rank, 0, q);
 		if (!m->len)
 			out->said_at = shuffle_now();
@@ -176,6 +186,9 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	op->announced = to;
 	op->closed = to == n;
 	shuffle_timer_start(op);
+	i = op->group->rank;
+	if (from <= i && i < to && !op->out[i].unsched)
+		hear_ourselves(op, q);
 }
 
 static int announce(struct row_call *c, const struct shuffle_row *row)
