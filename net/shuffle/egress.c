@@ -211,7 +211,7 @@ static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 			return;
 		page = virt_to_head_page(p);
 		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page),
-				SHUFFLE_WIRE_BASE, SHUFFLE_WIRE_BASE);
+				SHUFFLE_WIRE_BASE, SKB_DATA_ALIGN(SHUFFLE_WIRE_BASE));
 	}
 	shuffle_wire_build(p, &ack);
 	op->in[rank].ack_owed = false;
@@ -226,13 +226,15 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		      struct sk_buff_head *q)
 {
 	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
-	u32 first, last, from, to, payload, linear;
+	u32 first, last, from, to, payload, linear, room;
 	struct shuffle_in *in = &op->in[rank];
 	struct sk_buff *skb;
 
 	end = min(end, chunk->off + chunk->len);
 	first = (u32)(start - chunk->off) / chunk->pkt;
 	last = (u32)(end - 1 - chunk->off) / chunk->pkt;
+	/* more packets than expected: the path has shrunk since the operation began */
+	last = min(last, first + max(SHUFFLE_CHUNK_MAX / stride, 1U) - 1);
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
 	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
@@ -252,9 +254,11 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		add_frags(skb, chunk, from, to);
 	else
 		chunk_copy(chunk, from, to - from, skb_put(skb, to - from));
-	/* an ACK behind the last packet's data, if it has room */
-	if (in->ack_owed && to - from - (last - first) * stride + SHUFFLE_WIRE_BASE <=
-	    payload + SHUFFLE_WIRE_DATA_HDR)
+	/* an ACK behind the last packet's data, if it has room: segments are no longer than
+	 * gso_size
+	 */
+	room = last > first ? stride : payload + SHUFFLE_WIRE_DATA_HDR;
+	if (in->ack_owed && to - from - (last - first) * stride + SHUFFLE_WIRE_BASE <= room)
 		add_ack(sn, op, rank, skb);
 	if (last > first) {
 		skb_shinfo(skb)->gso_size = stride;
@@ -315,10 +319,11 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	m->next = end;
 	op->out[rank].said_at = shuffle_now();
 	shuffle_policy_tx_update(&op->ptx, rank);
-	if (op->in[rank].ack_owed)
-		shuffle_in_send_ack(op, rank, q);
-	if (m->next == m->len)
+	if (m->next == m->len) {
+		if (op->in[rank].ack_owed)
+			shuffle_in_send_ack(op, rank, q);
 		shuffle_timer_start(op);	/* for its ACK */
+	}
 	return true;
 }
 

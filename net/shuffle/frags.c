@@ -26,7 +26,8 @@ bool shuffle_frags_seek(struct shuffle_frags *c, u32 off)
 		c->start = c->next;
 		c->size = 0;
 		c->next += skb_frag_size(frag);
-		if (PageHighMem(skb_frag_page(frag)))
+		/* no page: the memory of a device */
+		if (!skb_frag_page(frag) || PageHighMem(skb_frag_page(frag)))
 			continue;
 		c->addr = skb_frag_address(frag);
 		c->size = skb_frag_size(frag);

@@ -152,12 +152,12 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	shuffle_op_check_done(op);
 }
 
-/* Is what comes now an answer to a RESEND?  Then it came so soon.  Later, it would have
+/* Is what comes now an answer to a RESEND?  Then it comes so soon.  Later, it would have
  * come without, most likely.
  */
-static bool is_answer(const struct shuffle_op *op, const struct shuffle_in *in, u64 now)
+static bool is_answer(const struct shuffle_in *in, u64 within, u64 now)
 {
-	return in->late && now - in->resent_at < 2 * max(op->srtt_ns, READ_ONCE(op->dev->rtt));
+	return in->late && now - in->resent_at < within;
 }
 
 static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
@@ -165,7 +165,7 @@ static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 	struct shuffle_in *in = &op->in[w->src_rank];
 
 	/* a message that is announced only now starts with data, if it has any */
-	if (!w->payload && is_answer(op, in, now)) {
+	if (!w->payload && is_answer(in, shuffle_timer_rto(op), now)) {
 		op->ask_all = true;
 		op->ask_ns = 0;
 	}
@@ -189,6 +189,8 @@ static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
 	struct shuffle_dev *dev = op->dev;
 	u64 err;
 
+	/* A host may also have stood still: one sample must not stand for many. */
+	ns = min(ns, 2 * shuffle_timer_rto(op));
 	if (!op->srtt_ns) {
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
@@ -210,7 +212,9 @@ static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
 
 static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u64 now)
 {
-	bool answer = is_answer(op, in, now);
+	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
+	bool answer = is_answer(in, 2 * rtt, now);
+	bool late = in->late;
 
 	in->progress_at = now;
 	in->moved_at = now;
@@ -221,18 +225,17 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 	 */
 	if (op->srtt_ns && in->have.n)
 		in->wait_ns = 0;
-	/* only a packet that begins behind the old grant was sent for the new one */
-	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
-		return;
 	/* Karn: an answer measures nothing.  What was only late does: without it, a host
 	 * that is busy would be asked again for everything.
 	 */
-	if (answer) {
+	if (answer)
 		in->rtt_at = 0;
+	/* only a packet that begins behind the old grant was sent for the new one */
+	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
-	}
 	sample_rto(op, now - in->rtt_at, now);
-	shuffle_peer_rtt(op, in - op->in, now - in->rtt_at);
+	if (!late)
+		shuffle_peer_rtt(op, in - op->in, now - in->rtt_at);
 	in->rtt_at = 0;
 	in->wait_ns = 0;
 }

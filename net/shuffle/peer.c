@@ -112,6 +112,9 @@ void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns)
 	u64 old = READ_ONCE(peer->rtt_ns);
 	u64 least = READ_ONCE(peer->rtt_min_ns);
 
+	/* the loopback is no measure of the network */
+	if (rank == op->group->rank)
+		return;
 	WRITE_ONCE(peer->rtt_ns, old ? old - old / 8 + ns / 8 : ns);
 	if (!least || ns < least)
 		WRITE_ONCE(peer->rtt_min_ns, ns);

@@ -116,16 +116,23 @@ static u64 unscheduled_max(const struct shuffle_op *op)
  * link busy until the first grant.  A row that is no more than one receiver would grant
  * at once goes whole: a GRANT for each of its messages, and waiting for it, would cost
  * more than the schedule can gain.
+ *
+ * It must not be much for the receivers' buffers, which we take to be like ours, and all
+ * of it must fit our own: ACKs wait for it (ack_can_ride()).
  */
 static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
 {
+	const struct sock *sk = &op->ssk->sk;
+	u64 whole = div_u64(shuffle_grant_max_out(op->dev),
+			    max(atomic_read(&op->dev->rx_ops), 1));
 	u64 total = 0;
 	u32 i;
 
+	whole = min3(whole, (u64)READ_ONCE(sk->sk_rcvbuf) / 4, (u64)READ_ONCE(sk->sk_sndbuf) / 2);
 	for (i = 0; i < to; i++)
 		total += op->ptx.msg[i].len;
 	/* an operator who has set a limit means it */
-	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= shuffle_grant_max_out(op->dev))
+	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= whole)
 		return total;
 	return shuffle_dev_unscheduled(op->dev);
 }
@@ -180,7 +187,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 		m->limit = 0;		/* nothing has been copied yet */
 		if (!out->unsched && rank != op->group->rank)
 			shuffle_out_announce(op, rank, 0, q);
-		if (!m->len)
+		if (!m->len || rank == op->group->rank)
 			out->said_at = shuffle_now();
 	}
 	op->announced = to;

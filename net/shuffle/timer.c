@@ -148,15 +148,13 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 static void ask_unheard(struct shuffle_op *op, struct timer_scan *s)
 {
 	u32 n = op->ask_all ? op->prx.n : SHUFFLE_ASK_FEW;
+	u64 more = min(op->heard_at - op->started_at, rto_max(op));
+	u64 wait = op->ask_ns ?: s->rto;
 	u32 i, rank;
 
-	if (!op->prx.unheard)
+	if (!op->prx.unheard || !due(op, max(op->heard_at, op->asked_at), &wait, more, s))
 		return;
-	if (!op->ask_ns)
-		op->ask_ns = s->rto;
-	if (!due(op, max(op->heard_at, op->asked_at), &op->ask_ns,
-		 op->heard_at - op->started_at, s))
-		return;
+	op->ask_ns = wait;
 	op->asked_at = s->now;
 	op->ask_all = false;
 	for (i = 0, rank = op->ask_from; i < op->prx.n && n; i++) {

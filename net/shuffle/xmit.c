@@ -12,6 +12,9 @@
 
 #include "shuffle.h"
 
+/* A packet of control records fits every path. */
+#define SHUFFLE_CONTROL_MAX	(4 * SHUFFLE_WIRE_MAX_HDR)
+
 /* skb->cb between building and handing to IP */
 struct xmit_cb {
 	u8	saddr[16];
@@ -114,9 +117,8 @@ void shuffle_xmit_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	w->dst_rank = rank;
 	w->dst_port = ntohs(group->member[rank].addr.shs_port);
 	if (!skb || xmit_cb(skb)->rank != rank || skb_is_nonlinear(skb) ||
-	    skb_tailroom(skb) < hdr) {
-		skb = shuffle_xmit_alloc(sn, ssk, group, rank,
-					 4 * SHUFFLE_WIRE_MAX_HDR, true);
+	    skb->len + hdr > SHUFFLE_CONTROL_MAX || skb_tailroom(skb) < hdr) {
+		skb = shuffle_xmit_alloc(sn, ssk, group, rank, SHUFFLE_CONTROL_MAX, true);
 		if (!skb)
 			return;
 		__skb_queue_tail(q, skb);

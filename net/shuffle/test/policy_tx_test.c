@@ -574,6 +574,11 @@ static const struct unsched_row unsched_rows[] = {
 	{ "a short last packet counts as it is", { 1500 }, 1, 1400, 1000, ANY, 1500, { 1500 } },
 	{ "at most max", { 50000, 50000 }, 2, 40000, 1000, 5000, 10000, { 5000, 5000 } },
 	{ "max between two packets", { 50000 }, 1, 40000, 1000, 5999, 5000, { 5000 } },
+	{ "all there is, each within max", { 5000, 2500, 0, 300 }, 4, 7800, 1000, 5999, 7800,
+	  { 5000, 2500, 0, 300 } },
+	{ "no longer than max, though not in whole packets", { 2500 }, 1, 2400, 1000, 2600, 2500,
+	  { 2500 } },
+	{ "max less than a packet", { 5000, 800 }, 2, 40000, 1000, 900, 800, { 0, 800 } },
 	{ "the greatest lengths", { U64_MAX, U64_MAX }, 2, 64000, 1000, ANY, 64000,
 	  { ANY, ANY } },
 };

@@ -74,8 +74,50 @@ ways_cases()
 	run_case "blocking" matrix_case 8 0 "$mid" mode=3 ops=2
 	run_case "small-buffers" matrix_case 8 0 "$mid" rcvbuf=65536 sndbuf=32768 ops=2
 	run_case "tiny-buffers" matrix_case 8 0 "$small" rcvbuf=4096 sndbuf=4096
+	run_case "small-row-without-grants" small_row
+	run_case "ack-rides-behind-super-packet" ack_rides
 	run_case "members-share-hosts" shared_hosts
 	run_case "one-host-loopback" loopback
+	run_case "alone" alone
+}
+
+# One receiver would grant so much at once: nobody waits for that.
+small_row()
+{
+	rack 4
+	peer n=4 matrix=uniform:1500 || shuffle_failed
+	[ "$(counters GrantOut)" = 0 ] || fail "$(counters GrantOut) GRANTs for short messages"
+	peer n=4 matrix=uniform:1048576 || shuffle_failed
+	[ "$(counters GrantOut)" -gt 0 ] || fail "no GRANT for long ones"
+}
+
+# Host 1 has the message of host 0 when it starts, and its own to host 0 takes the ACK.
+# Nobody is asked again meanwhile.
+ack_rides()
+{
+	local h
+
+	rack 2
+	for h in 0 1; do
+		hctl "$h" config set resend-first 10s resend-max 10s || fail "config"
+	done
+	peer n=2 matrix=uniform:5000 0:delay=$((100 * slow)) 1:delay=$((300 * slow)) || shuffle_failed
+	[ "$(counter 0 DataOut)" -gt 4 ] || fail "no super-packet was sent"
+	[ "$(counter 1 EarlyClaimed)" = 1 ] || shuffle_failed "host 0 was not earlier"
+	[ "$(counter 1 AckOut)" = 1 ] || shuffle_failed "host 1 does not count 1 ACK"
+	[ "$(counter 1 CtrlPktsOut)" = 0 ] || shuffle_failed "host 1 has sent a packet for it"
+}
+
+# An empty message to oneself needs no packet, others need no packet for their ACK.
+alone()
+{
+	rack 1
+	peer n=1 matrix=empty || shuffle_failed
+	[ "$(counter 0 CtrlPktsOut)$(counter 0 DataOut)" = 00 ] || shuffle_failed "it sent packets"
+	peer n=1 matrix=uniform:100000 || shuffle_failed
+	[ "$(counter 0 AckOut)" = 0 ] || shuffle_failed "it sent ACKs"
+	[ "$(counter 0 DataBytesIn)" = 100000 ] || shuffle_failed "no data through the loopback"
+	[ "$(counter 0 OpsDone)" = 2 ] || shuffle_failed "not both are done"
 }
 
 shared_hosts()

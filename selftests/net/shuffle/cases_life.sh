@@ -20,6 +20,7 @@ life_cases()
 	run_case "late-starters-two-operations" late_starters 500 ops=2 rounds=2
 	run_case "early-packets-overflow" early_overflow
 	run_case "member-that-never-comes" never_comes
+	run_case "fifteen-that-never-come" few_asked
 	run_case "killed-member" killed_member 0
 	run_case "killed-member-v6" killed_member 1
 	run_case "killed-member-restarts" killed_restarts
@@ -96,6 +97,23 @@ never_comes()
 		expect=ETIMEDOUT missing=3 || fail "others do not name rank 3"
 	peer n=4 op=2 matrix=onerow:20000:0 3:absent=1 deadline=$((1500 * slow)) \
 		expect=ETIMEDOUT missing=3 || fail "empty messages: others do not name rank 3"
+}
+
+# Eight of them are asked at a time.  The wait doubles from 5 ms at least, so that there
+# are no more than nine times in 1.5 s, and one more.
+few_asked()
+{
+	local ms=1500 most=8 sent
+
+	rack 2
+	peer n=16 hosts=2 matrix=uniform:1000 1-15:absent=1 deadline=$ms expect=ETIMEDOUT ||
+		fail "rank 0 does not time out"
+	while [ $((ms /= 2)) -ge 5 ]; do
+		most=$((most + 8))
+	done
+	sent=$(counter 0 ResendOut)
+	[ "$sent" -gt 0 ] || fail "nobody was asked"
+	[ "$sent" -le $((most + 8)) ] || fail "$sent RESENDs, expected $((most + 8)) at most"
 }
 
 killed_member()
