@@ -236,9 +236,11 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	trace_shuffle_resend_in(op, rank, w->a, w->b);
 	if (!w->nonce) {
 		/* not authenticated by the nonce: an announcement at most, and
-		 * no more often than a timer would ask
+		 * no more often than a timer would ask.  If nothing has been sent
+		 * yet, nothing is lost: it will come with its data.
 		 */
-		if (now - out->said_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
+		if (!out->said_at ||
+		    now - out->said_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
 			return;
 		shuffle_out_announce(op, rank, 0, q);
 		return;

@@ -226,10 +226,13 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 
 	if (out->acked || m->next < m->len)
 		return;
+	/* who has not started has not got it, and asks for it then if it is lost */
+	if (!op->prx.msg[rank].heard)
+		return;
 	if (!out->wait_ns)
 		out->wait_ns = 2 * s->rto;
-	/* while ACKs come in, this one may come too */
-	if (!due(op, max(out->said_at, op->acked_at), &out->wait_ns, 0, s))
+	/* while ACKs, or first messages, come in, this one's may come too */
+	if (!due(op, max3(out->said_at, op->acked_at, op->heard_at), &out->wait_ns, 0, s))
 		return;
 	out->resends++;
 	SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
