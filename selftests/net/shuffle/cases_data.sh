@@ -81,10 +81,17 @@ ways_cases()
 	run_case "alone" alone
 }
 
+# A rack whose counters and settings are nobody else's.
+new_rack()
+{
+	rack_down
+	rack "$1"
+}
+
 # One receiver would grant so much at once: nobody waits for that.
 small_row()
 {
-	rack 4
+	new_rack 4
 	peer n=4 matrix=uniform:1500 || shuffle_failed
 	[ "$(counters GrantOut)" = 0 ] || fail "$(counters GrantOut) GRANTs for short messages"
 	peer n=4 matrix=uniform:1048576 || shuffle_failed
@@ -97,7 +104,7 @@ ack_rides()
 {
 	local h
 
-	rack 2
+	new_rack 2
 	for h in 0 1; do
 		hctl "$h" config set resend-first 10s resend-max 10s || fail "config"
 	done
@@ -106,12 +113,13 @@ ack_rides()
 	[ "$(counter 1 EarlyClaimed)" = 1 ] || shuffle_failed "host 0 was not earlier"
 	[ "$(counter 1 AckOut)" = 1 ] || shuffle_failed "host 1 does not count 1 ACK"
 	[ "$(counter 1 CtrlPktsOut)" = 0 ] || shuffle_failed "host 1 has sent a packet for it"
+	rack_down	# nobody else wants these settings
 }
 
 # An empty message to oneself needs no packet, others need no packet for their ACK.
 alone()
 {
-	rack 1
+	new_rack 1
 	peer n=1 matrix=empty || shuffle_failed
 	[ "$(counter 0 CtrlPktsOut)$(counter 0 DataOut)" = 00 ] || shuffle_failed "it sent packets"
 	peer n=1 matrix=uniform:100000 || shuffle_failed

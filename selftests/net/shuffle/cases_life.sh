@@ -105,7 +105,7 @@ few_asked()
 {
 	local ms=1500 most=8 sent
 
-	rack 2
+	new_rack 2
 	peer n=16 hosts=2 matrix=uniform:1000 1-15:absent=1 deadline=$ms expect=ETIMEDOUT ||
 		fail "rank 0 does not time out"
 	while [ $((ms /= 2)) -ge 5 ]; do
