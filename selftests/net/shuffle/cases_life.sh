@@ -83,7 +83,9 @@ early_overflow()
 	rack 4
 	old=$(cat $p)
 	echo 16 >$p
-	peer n=4 matrix="uniform:$(sz 262144 65536)" 0:delay=1500
+	# host 0 is bound before others send
+	peer n=4 matrix="uniform:$(sz 262144 65536)" 0:delay=$((1500 + 300 * slow)) \
+		1-3:delay=$((300 * slow))
 	set -- $?
 	echo "$old" >$p
 	[ "$1" = 0 ] || shuffle_failed
