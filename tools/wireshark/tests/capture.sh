@@ -47,11 +47,11 @@ done
 status=0
 for v6 in 0 1; do
 	losses 0%
-	peer n=3 v6=$v6 matrix=uniform:100000 || status=1
+	peer n=3 v6=$v6 matrix=uniform:400000 || status=1	# more than goes without GRANTs
 	peer n=3 v6=$v6 matrix=uniform:100 || status=1
 	peer n=3 v6=$v6 matrix=empty || status=1
 	losses 10%
-	peer n=3 v6=$v6 matrix=skew:60000 ops=2 || status=1
+	peer n=3 v6=$v6 matrix=skew:250000 ops=2 || status=1
 done
 sleep 0.5	# repeated ACKs on their way
 host0_counters >"$SHUFFLE_OUT/after"
