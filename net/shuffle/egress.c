@@ -239,7 +239,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
 	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
 
-	linear = SHUFFLE_WIRE_BASE + (chunk->nr_frags ? 0 : to - from);
+	linear = chunk->nr_frags ? 0 : to - from + SHUFFLE_WIRE_BASE;
 	skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank, linear, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */

@@ -81,13 +81,6 @@ ways_cases()
 	run_case "alone" alone
 }
 
-# A rack whose counters and settings are nobody else's.
-new_rack()
-{
-	rack_down
-	rack "$1"
-}
-
 # One receiver would grant so much at once: nobody waits for that.
 small_row()
 {
@@ -102,12 +95,8 @@ small_row()
 # Nobody is asked again meanwhile.
 ack_rides()
 {
-	local h
-
 	new_rack 2
-	for h in 0 1; do
-		hctl "$h" config set resend-first 10s resend-max 10s || fail "config"
-	done
+	config_all resend-first 10s resend-max 10s
 	peer n=2 matrix=uniform:5000 0:delay=$((100 * slow)) 1:delay=$((300 * slow)) || shuffle_failed
 	[ "$(counter 0 DataOut)" -gt 4 ] || fail "no super-packet was sent"
 	[ "$(counter 1 EarlyClaimed)" = 1 ] || shuffle_failed "host 0 was not earlier"

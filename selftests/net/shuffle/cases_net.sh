@@ -42,21 +42,12 @@ net_cases()
 	run_case "bound-to-device" bound_device
 }
 
-# Small rows go without GRANTs.  Not here: what may go wrong with a GRANT has to.
-grants_wanted()
-{
-	local h
-
-	for ((h = 0; h < hosts; h++)); do
-		hctl "$h" config set unscheduled 8k || fail "config"
-	done
-}
-
-# netem_case V6 MATRIX NETEM...
+# netem_case V6 MATRIX NETEM...  Small rows would go without GRANTs; what may go wrong
+# with a GRANT has to.
 netem_case()
 {
 	rack 4
-	grants_wanted
+	config_all unscheduled 8k
 	netem "${@:3}"
 	peer n=4 v6="$1" matrix="$2" || shuffle_failed
 	diag "retransmitted: $(counters RetransBytes), resends: $(counters ResendOut)," \
@@ -69,7 +60,7 @@ loss_packets()
 	local h
 
 	rack 4
-	grants_wanted
+	config_all unscheduled 8k
 	rate 500
 	for ((h = 0; h < 4; h++)); do
 		tc -n shf-h$h qdisc add dev eth0 parent 1:1 netem loss 5% || skip "no netem"

@@ -37,6 +37,16 @@ hctl()
 	ctl -n "${PFX}h$h" "$@"
 }
 
+# config_all SETTING VALUE... - on all hosts of the rack.
+config_all()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do
+		hctl "$h" config set "$@" || fail "config set $* on host $h"
+	done
+}
+
 # refused STATUS WORDS COMMAND... - it ends with that status and says these words.
 refused()
 {

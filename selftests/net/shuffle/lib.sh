@@ -262,6 +262,13 @@ rack()
 	[ -z "$KEEP" ] || echo "$hosts" >"$state/rack"
 }
 
+# new_rack HOSTS - one whose counters and settings are nobody else's.
+new_rack()
+{
+	rack_down
+	rack "$1"
+}
+
 rack_ready()
 {
 	ip -n "${PFX}h0" -o link show dev eth0 | grep -q 'state UP'

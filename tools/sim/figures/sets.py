@@ -116,7 +116,8 @@ SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
 GOSSIP_CORES = [25, 50, 75, 100]
 SETS["beyond-gossip"] = Set("--hosts 160 --racks 4 --prio core --announce all ", [
     ("%s %d" % (name, c), "%s--core %g" % (opts, c / 100)) for c in GOSSIP_CORES
-    for name, opts in (("all", ""), ("gossip", "--global gossip --power 0 "))], share=0.25, coarse=True)
+    for name, opts in (("all", ""), ("gossip", "--global gossip --power 0 "))],
+    share=0.25, coarse=True)
 SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
     ("MADD", "--algo madd"), ("rest", ""), ("all", "--announce all"),
     ("headroom 2", "--announce all --headroom 2"), ("headroom", "--announce all --headroom 4"),
@@ -136,7 +137,8 @@ SETS["beyond-hosts"] = Set("--hosts 40 --announce all ", [
     ("as it is", ""), ("slow links", "--slow-share 0.2"), ("varying links", "--vary 20"),
     ("half a step a packet", "--cost-packet 0.45"),
     ("and 2 a message", "--cost-packet 0.45 --cost-message 2"),
-    ("3 shuffles", "--shuffles 3"), ("3 staggered", "--shuffles 3 --stagger 300")], share=0.25, coarse=True)
+    ("3 shuffles", "--shuffles 3"), ("3 staggered", "--shuffles 3 --stagger 300")],
+    share=0.25, coarse=True)
 
 for _skew, _tag in ((0.05, "low"), (0.5, "mid"), (0.95, "high")):
     SETS["time-hadoop-" + _tag] = Set(IDEAL_160, hadoops([3, 5, 10, 20, 1000])
