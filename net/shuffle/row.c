@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * sendmsg(): a row is announced, and its data copied from the user into pages in
- * wire layout.  op->tx_mutex serialises the writers of a row; ssk->frag_mutex
+ * wire layout.  op->tx_mutex serialises the writers of a row; ssk->pages.lock
  * guards the page that is being filled.
  */
 #include <linux/sched/signal.h>
@@ -322,11 +322,11 @@ struct row_page {
 	u32	room;
 };
 
-/* What has been written belongs to the chunk.  frag_mutex held. */
+/* What has been written belongs to the chunk.  pages.lock held. */
 static void close_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 		       struct row_page *page)
 {
-	struct page_frag *pf = &ssk->frag;
+	struct page_frag *pf = &ssk->pages.frag;
 	u32 n;
 
 	if (!page->to)
@@ -337,15 +337,15 @@ static void close_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 	page->to = NULL;
 }
 
-/* Room for a header at least.  frag_mutex held. */
+/* Room for a header at least.  pages.lock held. */
 static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 		     struct row_page *page)
 {
-	struct page_frag *pf = &ssk->frag;
+	struct page_frag *pf = &ssk->pages.frag;
 	struct page_frag *last;
 
 	close_page(ssk, chunk, page);
-	if (!skb_page_frag_refill(SHUFFLE_WIRE_MAX_HDR, pf, GFP_KERNEL))
+	if (!shuffle_pages_room(ssk, SHUFFLE_WIRE_MAX_HDR))
 		return -ENOMEM;
 	last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
 	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
@@ -363,7 +363,7 @@ static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 }
 
 /* Lay a message's next bytes out as packets: header, payload, header ...  The headers
- * differ in little, so they are copies of one.  frag_mutex held.
+ * differ in little, so they are copies of one.  pages.lock held.
  */
 static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank,
 		       struct iov_iter *iter)
@@ -453,10 +453,10 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 	chunk->len = len;
 
 	/* the copy may fault, and a fault may take as long as it likes */
-	err = mutex_lock_killable(&ssk->frag_mutex);
+	err = mutex_lock_killable(&ssk->pages.lock);
 	if (!err) {
 		err = fill_layout(c, chunk, rank, iter);
-		mutex_unlock(&ssk->frag_mutex);
+		mutex_unlock(&ssk->pages.lock);
 	}
 	if (err) {
 		shuffle_out_free_chunk(chunk);

@@ -7,7 +7,7 @@
  *   sk lock (lock_sock)	socket options, bind, and readers (recvmsg);
  *	sn->udp_mutex		inside it: opening the UDP sockets
  *   op->tx_mutex		writers of one row (sendmsg), may sleep in it;
- *	ssk->frag_mutex		inside it: the page that is being filled
+ *	ssk->pages.lock		inside it: the pages that are filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
  *   sn->egress_lock		BH spinlock: list of sockets that have data to send
  *   sn->finished_lock, sn->ports_lock, sn->early.lock, dev->lock, sn->socks_lock,
@@ -238,6 +238,28 @@ struct shuffle_net {
 };
 
 /**
+ * struct shuffle_pages - pages that a socket fills: pages.c
+ * @lock: all of it
+ * @frag: page that is being filled
+ * @used: ring of pages that were filled, whoever holds them now
+ * @first: the one that was filled first
+ * @n: their number
+ * @charged: so many are charged to the socket
+ * @used_at: jiffies, when a page was last wanted
+ * @idle_work: gives them back
+ */
+struct shuffle_pages {
+	struct mutex		lock;
+	struct page_frag	frag;
+	struct page		**used;
+	u32			first;
+	u32			n;
+	u32			charged;
+	unsigned long		used_at;
+	struct delayed_work	idle_work;
+};
+
+/**
  * struct shuffle_sock - an AF_SHUFFLE socket: one member
  * @sk: must be first
  * @lock: see the top of this file
@@ -256,8 +278,7 @@ struct shuffle_net {
  * @idle_ms: idle timeout of operations without a deadline
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
  * @pressure_at: when that was last told
- * @frag_mutex: @frag
- * @frag: page that sendmsg copies into
+ * @pages: that sendmsg copies into
  */
 struct shuffle_sock {
 	struct sock		sk;
@@ -277,8 +298,7 @@ struct shuffle_sock {
 	u32			idle_ms;
 	bool			pressure;
 	u64			pressure_at;
-	struct mutex		frag_mutex;
-	struct page_frag	frag;
+	struct shuffle_pages	pages;
 };
 
 /**
@@ -626,6 +646,11 @@ int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id);
 
 /* row.c */
 int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+
+/* pages.c */
+void shuffle_pages_init(struct shuffle_sock *ssk);
+void shuffle_pages_exit(struct shuffle_sock *ssk);
+bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* out.c */
 void shuffle_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);

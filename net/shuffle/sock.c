@@ -56,8 +56,6 @@ static void sock_destruct(struct sock *sk)
 {
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 
-	if (ssk->frag.page)
-		put_page(ssk->frag.page);
 	shuffle_group_put(ssk->group);
 	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
@@ -85,6 +83,7 @@ static int sock_release_op(struct socket *sock)
 			shuffle_op_unlink(op);
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
+	shuffle_pages_exit(ssk);
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	sock_orphan(sk);
 	sock->sk = NULL;
@@ -307,7 +306,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->egress_node);
-	mutex_init(&ssk->frag_mutex);
+	shuffle_pages_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
 	shuffle_socks_add(ssk);
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
