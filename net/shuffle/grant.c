@@ -7,6 +7,9 @@
 #include "netlink.h"
 #include "trace.h"
 
+/* super-packets that one GRANT is for, at most */
+#define SHUFFLE_GRANT_CHUNKS	4
+
 /**
  * shuffle_grant_max_out() - most that may be granted and not arrived, per host
  * @dev: device of the operation
@@ -38,6 +41,34 @@ u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
 	return max(n, 1U) * pkt;
 }
 
+/**
+ * shuffle_grant_burst() - units of a long message that a receiver grants as one
+ * @ssk: socket
+ * @dev: device of the operation
+ * @members: of the group
+ * @pkt: payload bytes of a packet
+ *
+ * Where members are few, each one's part of the limit is more than a unit: as much is on
+ * its way if it is granted as one, with fewer GRANTs.
+ *
+ * Return: units, at least one.
+ */
+u32 shuffle_grant_burst(const struct shuffle_sock *ssk, const struct shuffle_dev *dev,
+			u32 members, u32 pkt)
+{
+	u64 part = div_u64(shuffle_grant_max_out(dev), members);
+
+	part = min3(part, (u64)SHUFFLE_GRANT_CHUNKS * shuffle_chunk_payload(pkt),
+		    (u64)READ_ONCE(ssk->sk.sk_rcvbuf) / 8);
+	return max((u32)part / shuffle_grant_unit(shuffle_dev_rtt_bytes(dev), pkt), 1U);
+}
+
+/* bytes of the largest grant but for a rest */
+static u32 largest(const struct shuffle_op *op)
+{
+	return op->prx.unit * op->prx.burst;
+}
+
 /* Bytes of payload that the socket can still promise to hold.  An skb costs up
  * to twice its payload, as SO_RCVBUF is doubled for.
  */
@@ -55,7 +86,7 @@ static u64 room(struct shuffle_sock *ssk, u32 unit)
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
 	left -= 2 * out;
 	left = left > 0 ? left / 2 : 0;
-	/* however small the buffer, one unit at a time must go on */
+	/* however small the buffer, one grant at a time must go on */
 	if (!out && !atomic_read(&ssk->sk.sk_rmem_alloc))
 		left = max_t(s64, left, 2 * unit);
 	return left;
@@ -144,7 +175,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	max_out = div_u64(shuffle_grant_max_out(dev), share);
 	op->prx.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
-	left = room(ssk, op->prx.unit);
+	left = room(ssk, largest(op));
 	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
 	       SHUFFLE_NONE) {
@@ -171,8 +202,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 		send_grants(op, q);
 		shuffle_timer_start(op);
 	}
-	/* one grant is less than 1.5 units: shuffle_policy_amount() */
-	if (left < op->prx.unit + op->prx.unit / 2 && op->prx.heap.n &&
+	/* one grant is less than 1.5 of it: shuffle_policy_amount() */
+	if (left < largest(op) + largest(op) / 2 && op->prx.heap.n &&
 	    (!op->prx.outstanding || op->prx.outstanding < max_out))
 		shuffle_grant_pressure(ssk);
 }

@@ -294,6 +294,19 @@ static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 	shuffle_heap_set(&rx->heap, i, key);
 }
 
+/* As many units as an eighth of the message has: one that is granted in a few pieces would
+ * be the last to end.
+ */
+static u32 grant_unit(const struct shuffle_policy_rx *rx, u64 len)
+{
+	u64 n;
+
+	if (rx->burst <= 1 || len / 8 < 2ULL * rx->unit)
+		return rx->unit;
+	n = shuffle_div64(len / 8, rx->unit);
+	return (n < rx->burst ? (u32)n : rx->burst) * rx->unit;
+}
+
 /**
  * shuffle_policy_rx_heard() - the length of a message has become known
  * @rx: schedule
@@ -310,6 +323,7 @@ void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
 	m->heard = true;
 	m->len = len;
 	m->seed = seed;
+	m->unit = grant_unit(rx, len);
 	m->granted = unsched < len ? unsched : len;
 	rx->unheard--;
 	rx->heard_len += len;
@@ -369,7 +383,7 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 }
 
 /**
- * shuffle_policy_rx_grant() - choose a message and grant it one unit more
+ * shuffle_policy_rx_grant() - choose a message and grant it more
  * @rx: schedule
  * @max_out: most that may be outstanding on the whole column, bytes
  * @rtt_bytes: Hadoop's window of a message, and any constant one, bytes
@@ -398,7 +412,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 left = m->len - m->granted;
-		u64 amount = shuffle_policy_amount(left, rx->unit);
+		u64 amount = shuffle_policy_amount(left, m->unit);
 		u64 window;
 
 		if (rx->kind == SHUFFLE_POLICY_HADOOP) {

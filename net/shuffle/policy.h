@@ -63,6 +63,7 @@ struct shuffle_policy_tx {
  * @granted: its sender may send the bytes below
  * @received: bytes that have arrived
  * @seed: of its priorities
+ * @unit: bytes of one grant
  * @heard: its length is known
  * @active: Hadoop: one of the C that are being pulled
  * @stalled: its sender does not deliver; its grants no longer count as outstanding
@@ -72,6 +73,7 @@ struct shuffle_rx_sched {
 	u64	granted;
 	u64	received;
 	u32	seed;
+	u32	unit;
 	bool	heard;
 	bool	active;
 	bool	stalled;
@@ -84,6 +86,7 @@ struct shuffle_rx_sched {
  * @hadoop_active: Hadoop: messages being pulled
  * @constant_window: a message's window is RTTbytes, whatever is left of it
  * @unit: bytes of one grant
+ * @burst: units that one grant of a long message is at most; 0 as 1
  * @n: messages
  * @unheard: messages whose length is not known yet
  * @heard_len: sum of the lengths of the others
@@ -103,6 +106,7 @@ struct shuffle_policy_rx {
 	u32			hadoop_active;
 	bool			constant_window;
 	u32			unit;
+	u32			burst;
 	u32			n;
 	u32			unheard;
 	u64			heard_len;

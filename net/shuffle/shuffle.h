@@ -689,6 +689,8 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
 u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
+u32 shuffle_grant_burst(const struct shuffle_sock *ssk, const struct shuffle_dev *dev,
+			u32 members, u32 pkt);
 
 /**
  * shuffle_chunk_payload() - most payload that one super-packet carries

@@ -160,6 +160,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	c.rx.n = fuzz_u8(&in) % MSGS + 1;
 	c.rx.unheard = c.rx.n;
 	c.rx.unit = fuzz_u16(&in) + 1;
+	c.rx.burst = fuzz_u8(&in) % 12;
 	c.rx.hadoop_c = fuzz_u8(&in) % 8;
 	c.rx.msg = c.msg;
 	c.rx.heap.node = c.node;

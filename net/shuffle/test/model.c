@@ -210,6 +210,16 @@ u64 shuffle_model_limit(const struct shuffle_policy_rx *rx, u64 max_out)
 	return each * heard + shuffle_div64(rest * heard, rx->n);
 }
 
+/* what one grant of a message is, but for its rest */
+static u32 unit_of(const struct shuffle_policy_rx *rx, u32 i)
+{
+	u32 n = 1;
+
+	while (n < rx->burst && (n + 1) * 8ULL * rx->unit <= rx->msg[i].len)
+		n++;
+	return n * rx->unit;
+}
+
 /* greatest key of those that are in the heap and whose window has room, and the
  * most that one with this key would be granted: 0 if there is none
  */
@@ -224,7 +234,7 @@ static u64 best_key(const struct shuffle_policy_rx *rx, u64 limit, u64 rtt_bytes
 	for (i = 0; i < rx->n; i++) {
 		const struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 out = m->granted - m->received;
-		u64 amount = shuffle_policy_amount(m->len - m->granted, rx->unit);
+		u64 amount = shuffle_policy_amount(m->len - m->granted, unit_of(rx, i));
 		u64 window;
 
 		if (!rx->heap.node[i].at)
@@ -289,7 +299,7 @@ const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 	i = *granted;
 	if (!amount || amount > m->granted || amount > room)
 		return "grant: amount";
-	if (amount != shuffle_policy_amount(m->len - (m->granted - amount), rx->unit))
+	if (amount != shuffle_policy_amount(m->len - (m->granted - amount), unit_of(rx, i)))
 		return "grant: neither a unit nor the rest";
 	if (rx->outstanding != before + (m->stalled ? 0 : amount))
 		return "grant: outstanding has not grown by it";

@@ -641,6 +641,43 @@ static void policy_rx_grant__room(struct kunit *test)
 	}
 }
 
+struct burst_row {
+	u64	len;
+	u32	burst;
+	u64	granted;	/* at first, units of 1000 */
+};
+
+static const struct burst_row burst_rows[] = {
+	{ 1000000, 0, 1000 }, { 1000000, 1, 1000 }, { 1000000, 4, 4000 },
+	/* an eighth of the message at most, in whole units */
+	{ 15999, 4, 1000 }, { 16000, 4, 2000 }, { 23999, 4, 2000 }, { 24000, 4, 3000 },
+	{ 32000, 4, 4000 }, { 999, 4, 999 }, { 1499, 4, 1499 }, { 1500, 4, 1000 },
+	{ 1ULL << 50, 62, 62000 },
+};
+
+static void burst_desc(const struct burst_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%llu by %u", (unsigned long long)t->len, t->burst);
+}
+
+KUNIT_ARRAY_PARAM(burst, burst_rows, burst_desc);
+
+static void policy_rx_grant__burst(struct kunit *test)
+{
+	const struct burst_row *t = test->param_value;
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	rx->burst = t->burst;
+	shuffle_policy_rx_heard(rx, 0, t->len, 0, 1);
+	/* less than that is not promised instead */
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100000, 0, t->granted - 1),
+			SHUFFLE_NONE);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100000, 0, U64_MAX), 0U);
+	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, t->granted);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
 struct srpt_row {
 	const char	*name;
 	u8		kind;
@@ -781,6 +818,7 @@ static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE(policy_rx_stalled__the_next_has_its_turn),
 	KUNIT_CASE(policy_rx_stalled__hadoop),
 	KUNIT_CASE_PARAM(policy_rx_grant__room, room_gen_params),
+	KUNIT_CASE_PARAM(policy_rx_grant__burst, burst_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__by_bytes_left, srpt_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__hadoop, hadoop_gen_params),
 	KUNIT_CASE(policy_rx_grant__hadoop_is_random),
