@@ -41,16 +41,21 @@ void shuffle_in_purge(struct shuffle_op *op, u32 rank)
 	}
 }
 
+/* A long message is read while it comes: copied at its end, it would take longer, and its
+ * pages would be held until then.  Not so often that waking the reader costs much.
+ */
+#define SHUFFLE_PART	(1 << 20)
+
 /**
  * shuffle_in_readable() - is there something for the reader?
  * @in: message
- * @pressure: the reader has to take parts
+ * @pressure: the reader has to take parts, however short
  */
 bool shuffle_in_readable(struct shuffle_in *in, bool pressure)
 {
 	if (in->complete)
 		return !in->delivered;
-	return in->have.prefix > in->read && (pressure || in->read);
+	return in->have.prefix - in->read >= (pressure ? 1 : SHUFFLE_PART);
 }
 
 /**
