@@ -61,6 +61,23 @@ static inline const u8 *shuffle_frags_at(struct shuffle_frags *c, u32 off, u32 l
 }
 
 /**
+ * shuffle_frags_run() - bytes of a packet, as many as are in one part
+ * @c: cursor
+ * @off: offset in the packet of the first
+ * @len: how many are wanted, not 0; set to how many there are
+ *
+ * Return: their address; NULL if the first has none.
+ */
+static inline const u8 *shuffle_frags_run(struct shuffle_frags *c, u32 off, u32 *len)
+{
+	if (!shuffle_frags_here(c, off, 1) &&
+	    (!shuffle_frags_seek(c, off) || !shuffle_frags_here(c, off, 1)))
+		return NULL;
+	*len = min(*len, c->size - (off - c->start));
+	return c->addr + (off - c->start);
+}
+
+/**
  * shuffle_frags_read() - a few bytes of a packet
  * @c: cursor
  * @off: their offset in the packet

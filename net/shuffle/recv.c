@@ -28,16 +28,23 @@ struct recv_call {
 	size_t			left;
 };
 
-/* Copy bytes of a packet.  What is in one page, and most is, costs least so: its bounds
+/* Copy bytes of a packet.  What is in pages with an address costs least so: their bounds
  * are known, which copy_to_iter() would look up.
  */
 static int copy_bytes(struct shuffle_frags *c, u32 off, u32 len, struct msghdr *msg)
 {
-	const u8 *p = shuffle_frags_at(c, off, len);
+	const u8 *p;
+	u32 n;
 
-	if (!p)
-		return skb_copy_datagram_msg(c->skb, off, msg, len);
-	return _copy_to_iter(p, len, &msg->msg_iter) == len ? 0 : -EFAULT;
+	for (; len; off += n, len -= n) {
+		n = len;
+		p = shuffle_frags_run(c, off, &n);
+		if (!p)
+			return skb_copy_datagram_msg(c->skb, off, msg, len);
+		if (_copy_to_iter(p, n, &msg->msg_iter) != n)
+			return -EFAULT;
+	}
+	return 0;
 }
 
 /* Copy bytes [start, end) of a message out of a piece that holds them. */

@@ -82,8 +82,54 @@ struct shuffle_wire {
 
 unsigned int shuffle_wire_hdr_len(u8 type);
 int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wire *w);
-u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u64 off);
 unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w);
-void shuffle_wire_place(u8 *p, u64 off, u16 payload);
+
+/* The rest is done for each record of a super-packet. */
+
+/* Is payload what a DATA record may hold?  Nothing can wrap: compared by subtraction.
+ * @left: at least a header
+ */
+static inline bool shuffle_wire_place_valid(u64 len, u64 off, u16 payload, size_t left)
+{
+	return payload <= left - SHUFFLE_WIRE_DATA_HDR && off <= len && payload <= len - off;
+}
+
+/**
+ * shuffle_wire_follows() - does a record go on where one before it ends?
+ * @p: its first byte, SHUFFLE_WIRE_DATA_HDR bytes are readable
+ * @left: bytes from @p to the end of the datagram, no fewer than that
+ * @like: header of a valid DATA record
+ * @off: offset in the same message, behind that record
+ *
+ * Most of a super-packet's records do, and to see that costs much less than
+ * shuffle_wire_parse().
+ *
+ * Return: its payload bytes, all within @left; 0: not such a record, or a malformed one.
+ */
+static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u64 off)
+{
+	u16 payload = shuffle_get16(p + 22);
+
+	if (shuffle_get64(p) != shuffle_get64(like) ||
+	    shuffle_get64(p + 8) != shuffle_get64(like + 8) ||
+	    shuffle_get32(p + 16) != shuffle_get32(like + 16) ||
+	    shuffle_get16(p + 20) != shuffle_get16(like + 20) ||
+	    shuffle_get64(p + 24) != shuffle_get64(like + 24) ||
+	    shuffle_get64(p + 32) != off)
+		return 0;
+	return shuffle_wire_place_valid(shuffle_get64(p + 24), off, payload, left) ? payload : 0;
+}
+
+/**
+ * shuffle_wire_place() - make the header of one DATA record that of another
+ * @p: header, as shuffle_wire_build() has written it
+ * @off: offset in the same message
+ * @payload: bytes that follow
+ */
+static inline void shuffle_wire_place(u8 *p, u64 off, u16 payload)
+{
+	shuffle_put16(p + 22, payload);
+	shuffle_put64(p + 32, off);
+}
 
 #endif /* _SHUFFLE_WIRE_H */
