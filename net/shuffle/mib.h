@@ -45,6 +45,7 @@
 	X(DropIslands,		"DATA dropped: too many gaps in its message")	\
 	X(DropUdp,		"datagrams dropped: UDP receive buffer full")	\
 	X(NoRoute,		"packets not sent: no route")			\
+	X(PageReuse,		"pages filled again for data to be sent")	\
 	X(Pressure,		"times the receive buffer held back grants")	\
 	X(EventsLost,		"netlink events dropped: too many waiting")
 

@@ -101,8 +101,10 @@ static struct page *again(struct shuffle_sock *ssk)
 
 	for (; n; n--) {
 		page = pop(ssk);
-		if (page_ref_count(page) == 1)
+		if (page_ref_count(page) == 1) {
+			SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), PageReuse);
 			return page;
+		}
 		push(ssk, page);
 	}
 	return NULL;

@@ -79,6 +79,7 @@ ways_cases()
 	run_case "members-share-hosts" shared_hosts
 	run_case "one-host-loopback" loopback
 	run_case "alone" alone
+	run_case "pages-are-filled-again" pages_again
 }
 
 # One receiver would grant so much at once: nobody waits for that.
@@ -103,6 +104,33 @@ ack_rides()
 	[ "$(counter 1 AckOut)" = 1 ] || shuffle_failed "host 1 does not count 1 ACK"
 	[ "$(counter 1 CtrlPktsOut)" = 0 ] || shuffle_failed "host 1 has sent a packet for it"
 	rack_down	# nobody else wants these settings
+}
+
+# Pages that come back are filled again, and none are kept when nothing is sent.
+pages_again()
+{
+	new_rack 2
+	peer n=2 matrix=one:6000000:0:1 rounds=4 || shuffle_failed
+	[ "$(counter 0 PageReuse)" -ge 100 ] || fail "pages filled again: $(counter 0 PageReuse)"
+	background peer n=2 matrix=one:6000000:0:1 linger=$(($(tmo 60) * 1000))
+	wait_for 30 has_counted 0 OpsDone 5 || fail "no shuffle"
+	wait_for 20 holds_less 3000000 || fail "idle sockets hold $(mem_used) bytes"
+	[ -n "$(hctl 0 socket)" ] || fail "the socket is gone"
+}
+
+has_counted()
+{
+	[ "$(counter "$1" "$2")" -ge "$3" ]
+}
+
+mem_used()
+{
+	hctl 0 -j config | tr -d ' \n' | sed -n 's/.*"mem_used":\([0-9]*\).*/\1/p'
+}
+
+holds_less()
+{
+	[ "$(mem_used)" -lt "$1" ]
 }
 
 # An empty message to oneself needs no packet, others need no packet for their ACK.
