@@ -28,10 +28,8 @@ struct recv_call {
 	size_t			left;
 };
 
-/* Copy bytes of a packet.  What is in pages with an address costs least so: their bounds
- * are known, which copy_to_iter() would look up.
- */
-static int copy_bytes(struct shuffle_frags *c, u32 off, u32 len, struct msghdr *msg)
+/* Copy bytes of a packet that are in more parts than one, or in a part without address. */
+static noinline int copy_parts(struct shuffle_frags *c, u32 off, u32 len, struct msghdr *msg)
 {
 	const u8 *p;
 	u32 n;
@@ -57,14 +55,16 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 	u32 left = end - p->start;
 	u32 n = p->stride - at;
 	struct shuffle_frags c;
-	int err;
+	const u8 *from;
 
 	shuffle_frags_init(&c, skb);
 	while (left) {
 		n = min(n, left);
-		err = copy_bytes(&c, off, n, msg);
-		if (err)
-			return err;
+		/* copy_to_iter() would look for the bounds of what is there: they are known */
+		from = shuffle_frags_at(&c, off, n);
+		if (from ? _copy_to_iter(from, n, &msg->msg_iter) != n :
+			   copy_parts(&c, off, n, msg))
+			return -EFAULT;
 		left -= n;
 		off += n + SHUFFLE_WIRE_DATA_HDR;
 		n = p->stride;

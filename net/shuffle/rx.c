@@ -167,22 +167,26 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
  */
 static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 {
-	u32 off = run->data + run->len;
-	u16 n = run->w.payload;
+	u32 off = run->data + run->len, end = at->skb->len;
+	u64 next = run->w.b + run->len;
+	u16 n, most = run->w.payload;
 	u8 buf[SHUFFLE_WIRE_DATA_HDR];
+	u32 records = run->n;
 	const u8 *p;
 
-	/* a short one is the last */
-	while (n == run->w.payload && at->skb->len - off > SHUFFLE_WIRE_DATA_HDR) {
+	while (end - off > SHUFFLE_WIRE_DATA_HDR) {
 		p = shuffle_frags_read(at, off, SHUFFLE_WIRE_DATA_HDR, buf);
-		n = p ? shuffle_wire_follows(p, at->skb->len - off, hdr,
-					     run->w.b + run->len) : 0;
-		if (!n || n > run->w.payload)
+		n = p ? shuffle_wire_follows(p, end - off, hdr, next) : 0;
+		if (!n || n > most)
 			break;
-		run->len += n;
-		run->n++;
+		next += n;
+		records++;
 		off += SHUFFLE_WIRE_DATA_HDR + n;
+		if (n < most)
+			break;	/* a short one is the last */
 	}
+	run->len = (u32)(next - run->w.b);
+	run->n = records;
 	return off;
 }
 

@@ -112,8 +112,8 @@ static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like,
 
 	if (shuffle_get64(p) != shuffle_get64(like) ||
 	    shuffle_get64(p + 8) != shuffle_get64(like + 8) ||
-	    shuffle_get32(p + 16) != shuffle_get32(like + 16) ||
-	    shuffle_get16(p + 20) != shuffle_get16(like + 20) ||
+	    /* all but the payload's length */
+	    (shuffle_get64(p + 16) ^ shuffle_get64(like + 16)) >> 16 ||
 	    shuffle_get64(p + 24) != shuffle_get64(like + 24) ||
 	    shuffle_get64(p + 32) != off)
 		return 0;

@@ -40,6 +40,7 @@
 #define RECORDS		256
 #define COUNTERS	128
 #define PATTERN		65536
+#define SCRATCH		(1U << 20)
 
 struct counters {
 	unsigned int count;
@@ -247,7 +248,8 @@ static void host_main(void)
 		row += lens[i];
 		column += matrix_len(bench_matrix, i, bench_self);
 	}
-	size = longest + (1U << 20);
+	/* long messages come in parts, to tcp_bench as well; short ones many at a time */
+	size = (longest < SCRATCH ? longest : SCRATCH) + SCRATCH;
 	buf = malloc(size);
 	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0 || !buf)
