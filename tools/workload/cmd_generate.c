@@ -25,7 +25,7 @@ static const char generate_help[] =
 "usage: shuffle-workload generate WORKLOAD -n HOSTS [OPTIONS]\n"
 "\n"
 "WORKLOAD is one of these, or KIND-SIZE for one without messages to oneself, or\n"
-"skewPP-SIZE for lognormal-SIZE with a skewness of 0.PP:\n"
+"skewPP-SIZE (lognormal) or generalPP-SIZE for one with a skewness of 0.PP:\n"
 "  uniform      all messages have the same length\n"
 "  sort         a distributed bucket sort of random keys\n"
 "  general      random distribution of lengths, equal sums of rows and columns\n"

@@ -105,11 +105,28 @@ int wl_size_parse(const char *s, uint64_t *bytes)
 	return 0;
 }
 
+/* skewPP: log-normal with a skewness of 0.PP; generalPP: that of the general ones */
+static bool skewed_kind(const char *word, enum wl_kind *kind, double *skewness)
+{
+	size_t name = strcspn(word, "0123456789");
+
+	if (strspn(word + name, "0123456789") != 2 || word[name + 2])
+		return false;
+	*skewness = strtoul(word + name, NULL, 10) / 100.0;
+	if (name == strlen("skew") && !strncmp(word, "skew", name))
+		*kind = WL_LOGNORMAL;
+	else if (name == strlen("general") && !strncmp(word, "general", name))
+		*kind = WL_GENERAL;
+	else
+		return false;
+	return true;
+}
+
 /**
  * wl_spec_parse - a workload by its short name
  * @spec: set
- * @name: KIND-SIZE, or skewPP-SIZE: log-normal with a skewness of 0.PP;
- *	without messages to oneself
+ * @name: KIND-SIZE, or skewPP-SIZE: log-normal with a skewness of 0.PP, or
+ *	generalPP-SIZE: general with one; without messages to oneself
  * @n: hosts
  * @err: set on failure, may be NULL
  *
@@ -118,6 +135,8 @@ int wl_size_parse(const char *s, uint64_t *bytes)
 int wl_spec_parse(struct wl_spec *spec, const char *name, unsigned int n, struct wl_error *err)
 {
 	const char *size = strrchr(name, '-');
+	enum wl_kind kind;
+	double skewness;
 	char word[32];
 
 	if (!size || (size_t)(size - name) >= sizeof(word)) {
@@ -126,15 +145,13 @@ int wl_spec_parse(struct wl_spec *spec, const char *name, unsigned int n, struct
 	}
 	memcpy(word, name, size - name);
 	word[size - name] = 0;
-	if (!strncmp(word, "skew", 4) && strlen(word) == 6 && strspn(word + 4, "0123456789") == 2) {
-		wl_spec_init(spec, WL_LOGNORMAL, n);
-		spec->skew_lo = strtoul(word + 4, NULL, 10) / 100.0 - 0.0002;
+	if (skewed_kind(word, &kind, &skewness)) {
+		wl_spec_init(spec, kind, n);
+		spec->skew_lo = skewness - 0.0002;
 		spec->skew_hi = spec->skew_lo + 0.0004;
 		if (spec->skew_lo < 0)
 			spec->skew_lo = 0;
 	} else {
-		enum wl_kind kind;
-
 		if (wl_kind_parse(word, &kind)) {
 			wl_error_set(err, "'%s': no such kind of workload", word);
 			return -1;

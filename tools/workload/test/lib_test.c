@@ -414,9 +414,17 @@ static void coverage(void)
 
 static void lognormal(void)
 {
-	static const char *const names[] = { "skew25-24k", "skew50-24k", "skew75-24k" };
+	static const struct {
+		const char *name;
+		unsigned int n;
+		double skewness;
+	} names[] = {
+		{ "skew25-24k", 40, 0.25 }, { "skew50-24k", 40, 0.5 }, { "skew75-24k", 40, 0.75 },
+		{ "general95-24k", 160, 0.95 },
+	};
 	static const char *const bad[] = {
 		"skew5-24k", "x-1", "uniform", "uniform-0", "uniform-1x", "skew0x-1k", "-5",
+		"skew-1k", "skew500-1k", "general5-1k", "general505-1k", "genera50-1k", "50-1k",
 	};
 	struct wl_spec spec;
 	struct wl_error err;
@@ -424,20 +432,22 @@ static void lognormal(void)
 	unsigned int i;
 
 	begin();
-	for (i = 0; i < 3; i++) {
-		expect(!wl_spec_parse(&spec, names[i], 40, &err), "%s", names[i]);
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *name = names[i].name;
+
+		expect(!wl_spec_parse(&spec, name, names[i].n, &err), "%s", name);
 		m = wl_generate(&spec, NULL, &err);
-		expect(m, "%s: %s", names[i], err.text);
+		expect(m, "%s: %s", name, err.text);
 		if (!m)
 			continue;
-		expect(fabs(matrix_skewness(m) - 0.25 * (i + 1)) < 0.0003, "%s: %.4f", names[i],
+		expect(fabs(matrix_skewness(m) - names[i].skewness) < 0.0003, "%s: %.4f", name,
 		       matrix_skewness(m));
-		expect_sums(m, 39 * 24000, names[i]);
+		expect_sums(m, (names[i].n - 1) * 24000, name);
 		matrix_free(m);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		expect(wl_spec_parse(&spec, bad[i], 40, &err), "%s is taken", bad[i]);
-	end("short names, log-normal matrices");
+	end("short names with a skewness");
 }
 
 static void nudging(void)
