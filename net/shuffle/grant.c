@@ -41,32 +41,20 @@ u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
 	return max(n, 1U) * pkt;
 }
 
-/**
- * shuffle_grant_burst() - units of a long message that a receiver grants as one
- * @ssk: socket
- * @dev: device of the operation
- * @members: of the group
- * @pkt: payload bytes of a packet
- *
- * Where members are few, each one's part of the limit is more than a unit: as much is on
- * its way if it is granted as one, with fewer GRANTs.
- *
- * Return: units, at least one.
+/* Units of a long message that are granted as one.  Where members are few, each one's part
+ * of the limit is more than a unit: as much is on its way, with fewer GRANTs.  A sender's
+ * buffer, which we take to be like ours, has to hold one for each receiver and what is being
+ * copied: it is freed by the GRANT that comes when there is room for the next.
  */
-u32 shuffle_grant_burst(const struct shuffle_sock *ssk, const struct shuffle_dev *dev,
-			u32 members, u32 pkt)
+static u32 burst(const struct shuffle_op *op, u64 max_out)
 {
-	u64 part = div_u64(shuffle_grant_max_out(dev), members);
+	const struct sock *sk = &op->ssk->sk;
+	u32 members = op->group->count;
+	u32 part = min_t(u64, div_u64(max_out, members), SHUFFLE_GRANT_CHUNKS * SHUFFLE_CHUNK_MAX);
 
-	part = min3(part, (u64)SHUFFLE_GRANT_CHUNKS * shuffle_chunk_payload(pkt),
-		    (u64)READ_ONCE(ssk->sk.sk_rcvbuf) / 8);
-	return max((u32)part / shuffle_grant_unit(shuffle_dev_rtt_bytes(dev), pkt), 1U);
-}
-
-/* bytes of the largest grant but for a rest */
-static u32 largest(const struct shuffle_op *op)
-{
-	return op->prx.unit * op->prx.burst;
+	part = min3(part, (u32)READ_ONCE(sk->sk_rcvbuf) / 8,
+		    (u32)READ_ONCE(sk->sk_sndbuf) / (2 * members));
+	return max(part / op->prx.unit, 1U);
 }
 
 /* Bytes of payload that the socket can still promise to hold.  An skb costs up
@@ -86,7 +74,7 @@ static u64 room(struct shuffle_sock *ssk, u32 unit)
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
 	left -= 2 * out;
 	left = left > 0 ? left / 2 : 0;
-	/* however small the buffer, one grant at a time must go on */
+	/* however small the buffer, one unit at a time must go on */
 	if (!out && !atomic_read(&ssk->sk.sk_rmem_alloc))
 		left = max_t(s64, left, 2 * unit);
 	return left;
@@ -173,9 +161,10 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	/* operations share the downlink evenly */
 	max_out = div_u64(shuffle_grant_max_out(dev), share);
+	op->prx.burst = burst(op, max_out);
 	op->prx.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
-	left = room(ssk, largest(op));
+	left = room(ssk, op->prx.unit);
 	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
 	       SHUFFLE_NONE) {
@@ -202,8 +191,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 		send_grants(op, q);
 		shuffle_timer_start(op);
 	}
-	/* one grant is less than 1.5 of it: shuffle_policy_amount() */
-	if (left < largest(op) + largest(op) / 2 && op->prx.heap.n &&
+	/* the least grant is less than 1.5 units: shuffle_policy_amount() */
+	if (left < op->prx.unit + op->prx.unit / 2 && op->prx.heap.n &&
 	    (!op->prx.outstanding || op->prx.outstanding < max_out))
 		shuffle_grant_pressure(ssk);
 }

@@ -42,9 +42,18 @@ void shuffle_in_purge(struct shuffle_op *op, u32 rank)
 }
 
 /* A long message is read while it comes: copied at its end, it would take longer, and its
- * pages would be held until then.  Not so often that waking the reader costs much.
+ * pages would be held until then.  Not so often that waking the reader costs much, but
+ * before all members together fill the buffer.
  */
-#define SHUFFLE_PART	(1 << 20)
+#define SHUFFLE_PART_MIN	65536U
+#define SHUFFLE_PART_MAX	(1U << 20)
+
+static u32 part(const struct shuffle_op *op)
+{
+	u32 share = (u32)READ_ONCE(op->ssk->sk.sk_rcvbuf) / (4 * op->group->count);
+
+	return clamp(share, SHUFFLE_PART_MIN, SHUFFLE_PART_MAX);
+}
 
 /**
  * shuffle_in_readable() - is there something for the reader?
@@ -55,7 +64,9 @@ bool shuffle_in_readable(struct shuffle_in *in, bool pressure)
 {
 	if (in->complete)
 		return !in->delivered;
-	return in->have.prefix - in->read >= (pressure ? 1 : SHUFFLE_PART);
+	if (in->have.prefix - in->read < SHUFFLE_PART_MIN)
+		return pressure && in->have.prefix > in->read;
+	return pressure || in->have.prefix - in->read >= part(in->ready.op);
 }
 
 /**

@@ -182,7 +182,6 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->prx.kind = op->ptx.kind;
 	op->prx.hadoop_c = READ_ONCE(dev->cfg.hadoop_c);
 	op->prx.unit = unit;
-	op->prx.burst = shuffle_grant_burst(ssk, dev, group->count, payload);
 	op->prx.unheard = group->count;
 	for (i = 0; i < group->count; i++)
 		op->in[i].progress_at = op->started_at;

@@ -8,7 +8,8 @@
  * one is wanted; packets leave in about the order in which they were filled.
  *
  * ssk->pages.lock guards it all.  What is kept is charged to the socket, whether a packet
- * holds it, too, or not, and given back when nothing has been sent for a second.
+ * holds it, too, or not.  It is given back when no page has been wanted for a second or
+ * two, and when memory is scarce.
  */
 #include <linux/slab.h>
 
@@ -21,27 +22,31 @@
 /* of those that have waited longest, in case that one of them hangs in a queue */
 #define SHUFFLE_PAGES_LOOK	4
 
+/* What others need for data goes first. */
+static bool scarce(void)
+{
+	u64 max, used;
+
+	shuffle_sock_mem(&max, &used);
+	return used > max / 2;
+}
+
 /* For one more than have ever been kept since the last were given back: those that are
  * filled again meanwhile stay charged.
  */
-static bool charge(struct shuffle_sock *ssk, int bytes)
+static bool charge(struct shuffle_sock *ssk)
 {
-	struct sock *sk = &ssk->sk;
-	u64 max, used;
+	struct shuffle_pages *p = &ssk->pages;
 	bool ok;
 
-	if (ssk->pages.n < ssk->pages.charged)
+	if (p->n < p->charged)
 		return true;
-	/* what others need for data goes first */
-	shuffle_sock_mem(&max, &used);
-	if (used > max / 2)
-		return false;
 	spin_lock_bh(&ssk->lock);
-	ok = sk_wmem_schedule(sk, bytes);
+	ok = sk_wmem_schedule(&ssk->sk, SHUFFLE_PAGE_BYTES);
 	if (ok)
-		sk_mem_charge(sk, bytes);
+		sk_mem_charge(&ssk->sk, SHUFFLE_PAGE_BYTES);
 	spin_unlock_bh(&ssk->lock);
-	ssk->pages.charged += ok;
+	p->charged += ok;
 	return ok;
 }
 
@@ -81,11 +86,14 @@ static void retire(struct shuffle_sock *ssk, struct page *page)
 	u32 most = min_t(u32, SHUFFLE_PAGES_MAX,
 			 2 * (u32)READ_ONCE(ssk->sk.sk_sndbuf) / SHUFFLE_PAGE_BYTES);
 
+	/* also when SO_SNDBUF is less than it was */
+	if (p->n > most || scarce())
+		drop_all(ssk);
 	if (!p->used)
 		p->used = kmalloc_array(SHUFFLE_PAGES_MAX, sizeof(*p->used),
 					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!p->used || p->n >= most || page_is_pfmemalloc(page) ||
-	    page_size(page) != SHUFFLE_PAGE_BYTES || !charge(ssk, SHUFFLE_PAGE_BYTES)) {
+	    page_size(page) != SHUFFLE_PAGE_BYTES || scarce() || !charge(ssk)) {
 		put_page(page);
 		return;
 	}
@@ -157,6 +165,20 @@ static void idle(struct work_struct *work)
 	if (p->charged)
 		schedule_delayed_work(&p->idle_work, SHUFFLE_PAGES_IDLE);
 	mutex_unlock(&p->lock);
+}
+
+/**
+ * shuffle_pages_drop() - give back what is kept: there is no memory for data
+ * @ssk: socket
+ *
+ * Context: process, without ssk->pages.lock.  Nothing happens if somebody fills a page.
+ */
+void shuffle_pages_drop(struct shuffle_sock *ssk)
+{
+	if (!mutex_trylock(&ssk->pages.lock))
+		return;
+	drop_all(ssk);
+	mutex_unlock(&ssk->pages.lock);
 }
 
 /**

@@ -294,19 +294,6 @@ static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 	shuffle_heap_set(&rx->heap, i, key);
 }
 
-/* As many units as an eighth of the message has: one that is granted in a few pieces would
- * be the last to end.
- */
-static u32 grant_unit(const struct shuffle_policy_rx *rx, u64 len)
-{
-	u64 n;
-
-	if (rx->burst <= 1 || len / 8 < 2ULL * rx->unit)
-		return rx->unit;
-	n = shuffle_div64(len / 8, rx->unit);
-	return (n < rx->burst ? (u32)n : rx->burst) * rx->unit;
-}
-
 /**
  * shuffle_policy_rx_heard() - the length of a message has become known
  * @rx: schedule
@@ -323,7 +310,6 @@ void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
 	m->heard = true;
 	m->len = len;
 	m->seed = seed;
-	m->unit = grant_unit(rx, len);
 	m->granted = unsched < len ? unsched : len;
 	rx->unheard--;
 	rx->heard_len += len;
@@ -375,11 +361,28 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 
 	rx->outstanding -= counted(m);
 	m->stalled = true;
+	m->single = true;
 	if (m->active) {
 		m->active = false;
 		rx->hadoop_active--;
 		rx_update(rx, i);
 	}
+}
+
+/* Bytes of a message's next grant.  As many units as an eighth of it has, for one that is
+ * granted in a few pieces would be the last to end; and one only where windows are
+ * constant: they have room for two.
+ */
+static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx_sched *m)
+{
+	u64 n = 1;
+
+	if (rx->burst > 1 && !m->single && !rx->constant_window &&
+	    rx->kind != SHUFFLE_POLICY_HADOOP && m->len / 8 >= 2ULL * rx->unit)
+		n = shuffle_div64(m->len / 8, rx->unit);
+	if (n > rx->burst && n > 1)
+		n = rx->burst;
+	return shuffle_policy_amount(m->len - m->granted, (u32)n * rx->unit);
 }
 
 /**
@@ -411,9 +414,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];
-		u64 left = m->len - m->granted;
-		u64 amount = shuffle_policy_amount(left, m->unit);
-		u64 window;
+		u64 amount, window;
 
 		if (rx->kind == SHUFFLE_POLICY_HADOOP) {
 			if (!m->active && rx->hadoop_active >= rx->hadoop_c)
@@ -424,6 +425,9 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		} else {
 			window = shuffle_policy_window(rx, i, max_out);
 		}
+		amount = amount_of(rx, m);
+		if (amount > room)
+			amount = shuffle_policy_amount(m->len - m->granted, rx->unit);
 		if (outstanding(m) + amount > window && outstanding(m)) {
 			shuffle_heap_remove(&rx->heap, i);
 			continue;

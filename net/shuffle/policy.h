@@ -63,20 +63,20 @@ struct shuffle_policy_tx {
  * @granted: its sender may send the bytes below
  * @received: bytes that have arrived
  * @seed: of its priorities
- * @unit: bytes of one grant
  * @heard: its length is known
  * @active: Hadoop: one of the C that are being pulled
  * @stalled: its sender does not deliver; its grants no longer count as outstanding
+ * @single: it has not delivered before: one unit at a time
  */
 struct shuffle_rx_sched {
 	u64	len;
 	u64	granted;
 	u64	received;
 	u32	seed;
-	u32	unit;
 	bool	heard;
 	bool	active;
 	bool	stalled;
+	bool	single;
 };
 
 /**
@@ -85,7 +85,7 @@ struct shuffle_rx_sched {
  * @hadoop_c: Hadoop: messages pulled at a time
  * @hadoop_active: Hadoop: messages being pulled
  * @constant_window: a message's window is RTTbytes, whatever is left of it
- * @unit: bytes of one grant
+ * @unit: bytes that are granted as one at least
  * @burst: units that one grant of a long message is at most; 0 as 1
  * @n: messages
  * @unheard: messages whose length is not known yet

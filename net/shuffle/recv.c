@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recvmsg(): messages as they complete, parts of them under pressure, and the end
- * of operations.  The sk lock makes readers take turns.
+ * recvmsg(): messages as they complete, parts of long ones and under pressure, and the
+ * end of operations.  The sk lock makes readers take turns.
  */
 #include <linux/slab.h>
 
@@ -229,6 +229,9 @@ static int take_ready(struct recv_call *c)
 	spin_lock_bh(&ssk->lock);
 	if (in->delivered || (!in->complete && (op->ended || !next_piece(in))))
 		list_del_init(&ready->node);
+	else if (!in->complete)
+		/* it may come as fast as we read: others have their turns */
+		list_move_tail(&ready->node, &ssk->ready);
 	spin_unlock_bh(&ssk->lock);
 	return c->left > 0 || list_empty(&ready->node);
 }

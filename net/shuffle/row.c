@@ -247,7 +247,7 @@ static void drop_batch(struct row_call *c)
 }
 
 /* Hand the chunks over.  Small messages share the cost of it. */
-static int commit_batch(struct row_call *c)
+static int try_commit(struct row_call *c)
 {
 	struct sock *sk = &c->ssk->sk;
 	struct shuffle_chunk *chunk, *tmp;
@@ -271,6 +271,17 @@ static int commit_batch(struct row_call *c)
 		c->done += c->batch_len;
 	}
 	spin_unlock_bh(&c->ssk->lock);
+	return err;
+}
+
+static int commit_batch(struct row_call *c)
+{
+	int err = try_commit(c);
+
+	if (err == -ENOBUFS) {
+		shuffle_pages_drop(c->ssk);
+		err = try_commit(c);
+	}
 	drop_batch(c);
 	return err;
 }

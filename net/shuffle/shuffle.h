@@ -650,6 +650,7 @@ int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 /* pages.c */
 void shuffle_pages_init(struct shuffle_sock *ssk);
 void shuffle_pages_exit(struct shuffle_sock *ssk);
+void shuffle_pages_drop(struct shuffle_sock *ssk);
 bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* out.c */
@@ -689,8 +690,6 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
 u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
-u32 shuffle_grant_burst(const struct shuffle_sock *ssk, const struct shuffle_dev *dev,
-			u32 members, u32 pkt);
 
 /**
  * shuffle_chunk_payload() - most payload that one super-packet carries

@@ -40,7 +40,7 @@ static u64 rto_first(const struct shuffle_op *op)
 	return (u64)READ_ONCE(op->dev->cfg.resend_first) * NSEC_PER_USEC;
 }
 
-/* On a slow link, whatever it claims, not before 16 grants of others may have been
+/* On a slow link, whatever it claims, not before 16 units of others may have been
  * served.
  */
 static u64 rto_min(const struct shuffle_op *op)

@@ -210,21 +210,25 @@ u64 shuffle_model_limit(const struct shuffle_policy_rx *rx, u64 max_out)
 	return each * heard + shuffle_div64(rest * heard, rx->n);
 }
 
-/* what one grant of a message is, but for its rest */
-static u32 unit_of(const struct shuffle_policy_rx *rx, u32 i)
+/* what the next grant of a message is */
+static u64 amount_of(const struct shuffle_policy_rx *rx, u32 i, u64 before, u64 room)
 {
+	const struct shuffle_rx_sched *m = &rx->msg[i];
+	u64 left = m->len - before, amount;
 	u32 n = 1;
 
-	while (n < rx->burst && (n + 1) * 8ULL * rx->unit <= rx->msg[i].len)
-		n++;
-	return n * rx->unit;
+	if (rx->kind != SHUFFLE_POLICY_HADOOP && !rx->constant_window && !m->single)
+		while (n < rx->burst && (n + 1) * 8ULL * rx->unit <= m->len)
+			n++;
+	amount = shuffle_policy_amount(left, n * rx->unit);
+	return amount <= room ? amount : shuffle_policy_amount(left, rx->unit);
 }
 
 /* greatest key of those that are in the heap and whose window has room, and the
  * most that one with this key would be granted: 0 if there is none
  */
 static u64 best_key(const struct shuffle_policy_rx *rx, u64 limit, u64 rtt_bytes,
-		    u64 *most)
+		    u64 room, u64 *most)
 {
 	u64 best = 0;
 	u32 i;
@@ -234,7 +238,7 @@ static u64 best_key(const struct shuffle_policy_rx *rx, u64 limit, u64 rtt_bytes
 	for (i = 0; i < rx->n; i++) {
 		const struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 out = m->granted - m->received;
-		u64 amount = shuffle_policy_amount(m->len - m->granted, unit_of(rx, i));
+		u64 amount = amount_of(rx, i, m->granted, room);
 		u64 window;
 
 		if (!rx->heap.node[i].at)
@@ -276,7 +280,7 @@ const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 	u64 out, window, amount, key, best, most;
 	u32 i;
 
-	best = best_key(rx, limit, rtt_bytes, &most);
+	best = best_key(rx, limit, rtt_bytes, room, &most);
 	for (i = 0; i < rx->n; i++)
 		total += rx->msg[i].granted;
 	*granted = shuffle_policy_rx_grant(rx, max_out, rtt_bytes, room);
@@ -299,8 +303,8 @@ const char *shuffle_model_grant(struct shuffle_policy_rx *rx, u64 max_out,
 	i = *granted;
 	if (!amount || amount > m->granted || amount > room)
 		return "grant: amount";
-	if (amount != shuffle_policy_amount(m->len - (m->granted - amount), unit_of(rx, i)))
-		return "grant: neither a unit nor the rest";
+	if (amount != amount_of(rx, i, m->granted - amount, room))
+		return "grant: neither its units nor the rest";
 	if (rx->outstanding != before + (m->stalled ? 0 : amount))
 		return "grant: outstanding has not grown by it";
 

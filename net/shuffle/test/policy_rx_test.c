@@ -642,22 +642,38 @@ static void policy_rx_grant__room(struct kunit *test)
 }
 
 struct burst_row {
-	u64	len;
-	u32	burst;
-	u64	granted;	/* at first, units of 1000 */
+	const char	*name;
+	u8		kind;
+	bool		constant;
+	bool		stalled;
+	u64		len;
+	u32		burst;
+	u64		room;
+	u64		granted;	/* units of 1000 */
 };
 
 static const struct burst_row burst_rows[] = {
-	{ 1000000, 0, 1000 }, { 1000000, 1, 1000 }, { 1000000, 4, 4000 },
-	/* an eighth of the message at most, in whole units */
-	{ 15999, 4, 1000 }, { 16000, 4, 2000 }, { 23999, 4, 2000 }, { 24000, 4, 3000 },
-	{ 32000, 4, 4000 }, { 999, 4, 999 }, { 1499, 4, 1499 }, { 1500, 4, 1000 },
-	{ 1ULL << 50, 62, 62000 },
+	{ "none", SHUFFLE_POLICY_GRPF, false, false, 1000000, 0, U64_MAX, 1000 },
+	{ "one", SHUFFLE_POLICY_GRPF, false, false, 1000000, 1, U64_MAX, 1000 },
+	{ "four", SHUFFLE_POLICY_GRPF, false, false, 1000000, 4, U64_MAX, 4000 },
+	{ "an eighth: one", SHUFFLE_POLICY_GRPF, false, false, 15999, 4, U64_MAX, 1000 },
+	{ "an eighth: two", SHUFFLE_POLICY_GRPF, false, false, 16000, 4, U64_MAX, 2000 },
+	{ "in whole units", SHUFFLE_POLICY_GRPF, false, false, 23999, 4, U64_MAX, 2000 },
+	{ "an eighth: three", SHUFFLE_POLICY_GRPF, false, false, 24000, 4, U64_MAX, 3000 },
+	{ "short", SHUFFLE_POLICY_GRPF, false, false, 1499, 4, U64_MAX, 1499 },
+	{ "endless", SHUFFLE_POLICY_GRPF, false, false, 1ULL << 50, 62, U64_MAX, 62000 },
+	{ "just room", SHUFFLE_POLICY_GRPF, false, false, 1000000, 4, 4000, 4000 },
+	{ "no room: one", SHUFFLE_POLICY_GRPF, false, false, 1000000, 4, 3999, 1000 },
+	{ "no room for one", SHUFFLE_POLICY_GRPF, false, false, 1000000, 4, 999, 0 },
+	{ "has stalled", SHUFFLE_POLICY_GRPF, false, true, 1000000, 4, U64_MAX, 1000 },
+	{ "constant windows", SHUFFLE_POLICY_GRPF, true, false, 1000000, 4, U64_MAX, 1000 },
+	{ "SRPT", SHUFFLE_POLICY_SRPT, false, false, 1000000, 4, U64_MAX, 4000 },
+	{ "Hadoop", SHUFFLE_POLICY_HADOOP, false, false, 1000000, 4, U64_MAX, 1000 },
 };
 
 static void burst_desc(const struct burst_row *t, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%llu by %u", (unsigned long long)t->len, t->burst);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", t->name);
 }
 
 KUNIT_ARRAY_PARAM(burst, burst_rows, burst_desc);
@@ -665,15 +681,16 @@ KUNIT_ARRAY_PARAM(burst, burst_rows, burst_desc);
 static void policy_rx_grant__burst(struct kunit *test)
 {
 	const struct burst_row *t = test->param_value;
-	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 1);
+	struct shuffle_policy_rx *rx = make_rx(test, t->kind, 1000, 1);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	rx->burst = t->burst;
+	rx->constant_window = t->constant;
 	shuffle_policy_rx_heard(rx, 0, t->len, 0, 1);
-	/* less than that is not promised instead */
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100000, 0, t->granted - 1),
-			SHUFFLE_NONE);
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100000, 0, U64_MAX), 0U);
+	if (t->stalled)
+		shuffle_policy_rx_stalled(rx, 0);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100000, 2000, t->room),
+			t->granted ? 0 : SHUFFLE_NONE);
 	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, t->granted);
 	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
 }
