@@ -333,6 +333,8 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 
 	rx->outstanding -= counted(m);
 	m->stalled = false;
+	if (m->single)
+		m->single--;
 	if (end > m->granted)
 		m->granted = end;
 	m->received += bytes;
@@ -361,7 +363,12 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 
 	rx->outstanding -= counted(m);
 	m->stalled = true;
-	m->single = true;
+	/* Its buffer may be too small for several units: it is freed as we grant.  Or it was
+	 * late for another reason: twice as long for each time.
+	 */
+	if (m->stalls < SHUFFLE_STALLS_MAX)
+		m->stalls++;
+	m->single = 4U << m->stalls;
 	if (m->active) {
 		m->active = false;
 		rx->hadoop_active--;

@@ -22,6 +22,7 @@ enum shuffle_policy_kind {
 };
 
 #define SHUFFLE_NONE	U32_MAX
+#define SHUFFLE_STALLS_MAX	5
 
 /**
  * struct shuffle_tx_sched - a message seen by its sender's schedule
@@ -66,7 +67,8 @@ struct shuffle_policy_tx {
  * @heard: its length is known
  * @active: Hadoop: one of the C that are being pulled
  * @stalled: its sender does not deliver; its grants no longer count as outstanding
- * @single: it has not delivered before: one unit at a time
+ * @stalls: times that it did not, up to SHUFFLE_STALLS_MAX
+ * @single: so many arrivals long it gets one unit at a time
  */
 struct shuffle_rx_sched {
 	u64	len;
@@ -76,7 +78,8 @@ struct shuffle_rx_sched {
 	bool	heard;
 	bool	active;
 	bool	stalled;
-	bool	single;
+	u8	stalls;
+	u8	single;
 };
 
 /**
