@@ -3,6 +3,7 @@
  * Incoming messages: what has arrived, in the skbs it came in, until it is read.
  * All under ssk->lock, any context.
  */
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "shuffle.h"
@@ -45,14 +46,14 @@ void shuffle_in_purge(struct shuffle_op *op, u32 rank)
  * pages would be held until then.  Not so often that waking the reader costs much, but
  * before all members together fill the buffer.
  */
-#define SHUFFLE_PART_MIN	65536U
-#define SHUFFLE_PART_MAX	(1U << 20)
+#define SHUFFLE_PART_MIN	SZ_64K
+#define SHUFFLE_PART_MAX	SZ_1M
 
 static u32 part(const struct shuffle_op *op)
 {
 	u32 share = (u32)READ_ONCE(op->ssk->sk.sk_rcvbuf) / (4 * op->group->count);
 
-	return clamp(share, SHUFFLE_PART_MIN, SHUFFLE_PART_MAX);
+	return clamp_t(u32, share, SHUFFLE_PART_MIN, SHUFFLE_PART_MAX);
 }
 
 /**

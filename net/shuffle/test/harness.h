@@ -70,6 +70,7 @@ extern struct kunit_suite shuffle_heap_suite;
 extern struct kunit_suite shuffle_link_suite;
 extern struct kunit_suite shuffle_policy_tx_suite;
 extern struct kunit_suite shuffle_policy_rx_suite;
+extern struct kunit_suite shuffle_policy_grant_suite;
 extern struct kunit_suite shuffle_wire_suite;
 extern struct kunit_suite shuffle_ranges_suite;
 extern struct kunit_suite shuffle_budget_suite;

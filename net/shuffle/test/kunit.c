@@ -10,6 +10,7 @@ kunit_test_suites(&shuffle_wire_suite,
 		  &shuffle_link_suite,
 		  &shuffle_policy_tx_suite,
 		  &shuffle_policy_rx_suite,
+		  &shuffle_policy_grant_suite,
 		  &shuffle_budget_suite,
 		  &shuffle_sim_suite);
 

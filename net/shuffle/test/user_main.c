@@ -9,6 +9,7 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_link_suite,
 	&shuffle_policy_tx_suite,
 	&shuffle_policy_rx_suite,
+	&shuffle_policy_grant_suite,
 	&shuffle_budget_suite,
 	&shuffle_sim_suite,
 };

@@ -73,6 +73,8 @@ ways_cases()
 	run_case "epoll-edge" matrix_case 8 0 "$mid" mode=2 ops=2
 	run_case "blocking" matrix_case 8 0 "$mid" mode=3 ops=2
 	run_case "small-buffers" matrix_case 8 0 "$mid" rcvbuf=65536 sndbuf=32768 ops=2
+	# a receiver takes its senders' buffers to be like its own
+	run_case "small-send-buffer" matrix_case 2 0 one:3000000:0:1 0:sndbuf=30000
 	run_case "tiny-buffers" matrix_case 8 0 "$small" rcvbuf=4096 sndbuf=4096
 	run_case "small-row-without-grants" small_row
 	run_case "ack-rides-behind-super-packet" ack_rides
