@@ -44,6 +44,12 @@ static inline bool shuffle_frags_here(const struct shuffle_frags *c, u32 off, u3
 
 bool shuffle_frags_seek(struct shuffle_frags *c, u32 off);
 
+static inline bool shuffle_frags_reach(struct shuffle_frags *c, u32 off, u32 len)
+{
+	return shuffle_frags_here(c, off, len) ||
+	       (shuffle_frags_seek(c, off) && shuffle_frags_here(c, off, len));
+}
+
 /**
  * shuffle_frags_at() - bytes of a packet, where they are
  * @c: cursor; cheap if they are in the part read last, or in the next
@@ -54,8 +60,7 @@ bool shuffle_frags_seek(struct shuffle_frags *c, u32 off);
  */
 static inline const u8 *shuffle_frags_at(struct shuffle_frags *c, u32 off, u32 len)
 {
-	if (!shuffle_frags_here(c, off, len) &&
-	    (!shuffle_frags_seek(c, off) || !shuffle_frags_here(c, off, len)))
+	if (!shuffle_frags_reach(c, off, len))
 		return NULL;
 	return c->addr + (off - c->start);
 }
@@ -70,8 +75,7 @@ static inline const u8 *shuffle_frags_at(struct shuffle_frags *c, u32 off, u32 l
  */
 static inline const u8 *shuffle_frags_run(struct shuffle_frags *c, u32 off, u32 *len)
 {
-	if (!shuffle_frags_here(c, off, 1) &&
-	    (!shuffle_frags_seek(c, off) || !shuffle_frags_here(c, off, 1)))
+	if (!shuffle_frags_reach(c, off, 1))
 		return NULL;
 	*len = min(*len, c->size - (off - c->start));
 	return c->addr + (off - c->start);

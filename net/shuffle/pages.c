@@ -86,14 +86,16 @@ static void retire(struct shuffle_sock *ssk, struct page *page)
 	u32 most = min_t(u32, SHUFFLE_PAGES_MAX,
 			 2 * (u32)READ_ONCE(ssk->sk.sk_sndbuf) / SHUFFLE_PAGE_BYTES);
 
+	if (scarce())
+		most = 0;
 	/* also when SO_SNDBUF is less than it was */
-	if (p->n > most || scarce())
+	if (p->charged > most)
 		drop_all(ssk);
 	if (!p->used)
 		p->used = kmalloc_array(SHUFFLE_PAGES_MAX, sizeof(*p->used),
 					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!p->used || p->n >= most || page_is_pfmemalloc(page) ||
-	    page_size(page) != SHUFFLE_PAGE_BYTES || scarce() || !charge(ssk)) {
+	    page_size(page) != SHUFFLE_PAGE_BYTES || !charge(ssk)) {
 		put_page(page);
 		return;
 	}

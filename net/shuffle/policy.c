@@ -385,10 +385,11 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx
 	u64 n = 1;
 
 	if (rx->burst > 1 && !m->single && !rx->constant_window &&
-	    rx->kind != SHUFFLE_POLICY_HADOOP && m->len / 8 >= 2ULL * rx->unit)
+	    rx->kind != SHUFFLE_POLICY_HADOOP && m->len / 8 >= 2ULL * rx->unit) {
 		n = shuffle_div64(m->len / 8, rx->unit);
-	if (n > rx->burst && n > 1)
-		n = rx->burst;
+		if (n > rx->burst)
+			n = rx->burst;
+	}
 	return shuffle_policy_amount(m->len - m->granted, (u32)n * rx->unit);
 }
 

@@ -121,11 +121,6 @@ pages_again()
 	[ -n "$(hctl 0 socket)" ] || fail "the socket is gone"
 }
 
-has_counted()
-{
-	[ "$(counter "$1" "$2")" -ge "$3" ]
-}
-
 mem_used()
 {
 	hctl 0 -j config | tr -d ' \n' | sed -n 's/.*"mem_used":\([0-9]*\).*/\1/p'

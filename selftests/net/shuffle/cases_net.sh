@@ -87,11 +87,6 @@ narrow_port()
 	peer n=8 matrix="incast:$(sz 200000 50000):0" || shuffle_failed
 }
 
-data_flows()
-{
-	[ "$(counter 0 DataBytesIn)" -ge "$1" ]
-}
-
 # in_the_middle ARGS... - start a slow shuffle, return when data is flowing.
 in_the_middle()
 {
@@ -100,7 +95,7 @@ in_the_middle()
 	peer "$@" >"$work/peer.log" 2>&1 &
 	peer_pid=$!
 	jobs_started+=("$peer_pid")
-	wait_for 10 data_flows "$goal" || {
+	wait_for 10 has_counted 0 DataBytesIn "$goal" || {
 		cat "$work/peer.log"
 		fail "the shuffle does not start"
 	}
@@ -138,7 +133,7 @@ probes_arrive()
 
 both_have_sent()
 {
-	[ "$(counter 0 DataBytesOut)" -ge 2000 ] && [ "$(counter 1 DataBytesOut)" -ge 2000 ]
+	has_counted 0 DataBytesOut 2000 && has_counted 1 DataBytesOut 2000
 }
 
 mtu_later()

@@ -361,6 +361,12 @@ counter()
 		END { print sum + 0 }'
 }
 
+# has_counted HOST NAME LEAST - for wait_for.
+has_counted()
+{
+	[ "$(counter "$1" "$2")" -ge "$3" ]
+}
+
 # A shuffle has failed: show what the hosts have counted.
 shuffle_failed()
 {
