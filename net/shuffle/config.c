@@ -8,7 +8,7 @@
 #include <net/net_namespace.h>
 
 #include "shuffle.h"
-#include "netlink.h"
+#include "netlink/netlink.h"
 
 /* all namespaces, for module parameters that are written */
 static LIST_HEAD(config_nets);

@@ -15,7 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "link.h"
+#include "sched/link_estimate.h"
 
 struct netlink_ext_ack;
 struct shuffle_net;

@@ -2,7 +2,7 @@
 /* Loading and unloading: an init ladder, and the same ladder down. */
 #include <linux/module.h>
 
-#include "netlink.h"
+#include "netlink/netlink.h"
 #include "shuffle.h"
 
 static int __init shuffle_init(void)

@@ -2,7 +2,7 @@
 /* State of a network namespace: made with it, gone with it. */
 #include <net/netns/generic.h>
 
-#include "netlink.h"
+#include "netlink/netlink.h"
 #include "shuffle.h"
 
 static unsigned int shuffle_net_id __read_mostly;

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 
 #include "shuffle.h"
-#include "netlink.h"
+#include "netlink/netlink.h"
 #include "trace.h"
 
 static struct hlist_head *bucket(struct shuffle_sock *ssk, u64 id)

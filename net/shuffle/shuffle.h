@@ -51,9 +51,9 @@
 
 #include "config.h"
 #include "mib.h"
-#include "policy.h"
-#include "ranges.h"
-#include "wire.h"
+#include "sched/policy.h"
+#include "sched/ranges.h"
+#include "sched/wire.h"
 
 #define SHUFFLE_PORT_BUCKETS	64
 #define SHUFFLE_OP_BUCKETS	64

@@ -79,7 +79,7 @@ debug_lane()
 stream_a()
 {
 	lane static timeout "$(limit 1800)" "$here/static.sh"
-	lane unit timeout "$(limit 1800)" make -s -C net/shuffle/test OUT="$BUILD/pure" check
+	lane unit timeout "$(limit 1800)" make -s -C net/shuffle/test OUT="$BUILD/portable" check
 	lane workload timeout "$(limit 900)" make -s -C tools/workload OUT="$BUILD/workload" check
 	lane sim timeout "$(limit 1200)" make -s -C tools/sim OUT="$BUILD/tools" check
 	in_vm selftests-qemu-6.12 qemu-6.12 2400 "$selftests"

@@ -81,10 +81,10 @@ checkpatch_ignored()
 	net/shuffle/trace.h) echo OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT ;; # as all trace headers
 	# A list of counters with the names that nstat shows.
 	net/shuffle/mib.[ch]) echo CAMELCASE,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
-	net/shuffle/pure.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
+	net/shuffle/sched/portable.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
 	# Locks are explained in the kernel-doc of their structs.
 	net/shuffle/shuffle.h) echo CAMELCASE,UNCOMMENTED_DEFINITION ;;
-	net/shuffle/wire.h) echo BIT_MACRO ;;		# also compiled in user space
+	net/shuffle/sched/wire.h) echo BIT_MACRO ;;		# also compiled in user space
 	# checkpatch takes macros, compound literals, 1e-9 and _Atomic for something else
 	net/shuffle/test/user.h) echo "$user,COMPLEX_MACRO,SPACING" ;;
 	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../net/shuffle/policy.h"
+#include "../../net/shuffle/sched/policy.h"
 
 #define BLOCK		65536
 #define TURNS		20000

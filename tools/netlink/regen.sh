@@ -53,8 +53,8 @@ while read -r name to; do
 	fi
 done <<END
 shuffle_netlink.h uapi/linux/shuffle_netlink.h
-netlink_gen.h net/shuffle/netlink_gen.h
-netlink_gen.c net/shuffle/netlink_gen.c
+netlink_gen.h net/shuffle/netlink/netlink_gen.h
+netlink_gen.c net/shuffle/netlink/netlink_gen.c
 shuffle_attrs.h tools/shufflectl/shuffle_attrs.h
 shuffle_attrs.c tools/shufflectl/shuffle_attrs.c
 END

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "pure.h"
+#include "portable.h"
 
 struct rnd {
 	u64	state;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../pure.h"
+#include "../sched/portable.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -4,7 +4,7 @@
  * random, some made of records with a few bits wrong.  Takes -runs=, -seed= and
  * -max_len=, or names of files to run.
  */
-#include "../wire.h"
+#include "../sched/wire.h"
 #include "fuzz.h"
 #include "harness.h"
 

@@ -3,7 +3,7 @@
  * The input drives a row and a column through every call of the policy, and the
  * heap inside them; the model checks after each.
  */
-#include "../policy.h"
+#include "../sched/policy.h"
 #include "fuzz.h"
 #include "model.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The input is a sequence of ranges that arrive; a map of bytes says what is right. */
-#include "../ranges.h"
+#include "../sched/ranges.h"
 #include "fuzz.h"
 #include "model.h"
 

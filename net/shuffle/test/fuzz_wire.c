@@ -3,7 +3,7 @@
  * The input is a datagram.  It is walked as the module walks one: parse, step over
  * header and payload, until the end or the first mistake.
  */
-#include "../wire.h"
+#include "../sched/wire.h"
 #include "fuzz.h"
 
 static int parse(const u8 *p, size_t left, struct shuffle_wire *w)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every test of the pure files includes.  The tests are written against
+ * What every test of the portable files includes.  The tests are written against
  * KUnit; in user space user.h stands in for it.
  */
 #ifndef _SHUFFLE_TEST_HARNESS_H
@@ -12,12 +12,12 @@
 #include "user.h"
 #endif
 
-#include "../heap.h"
-#include "../link.h"
-#include "../policy.h"
-#include "../pure.h"
-#include "../ranges.h"
-#include "../wire.h"
+#include "../sched/heap.h"
+#include "../sched/link_estimate.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
+#include "../sched/ranges.h"
+#include "../sched/wire.h"
 
 /* @expr: NULL, or the text of what is wrong */
 #define SHUFFLE_EXPECT_OK(test, expr)					\

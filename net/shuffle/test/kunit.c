@@ -14,5 +14,5 @@ kunit_test_suites(&shuffle_wire_suite,
 		  &shuffle_budget_suite,
 		  &shuffle_sim_suite);
 
-MODULE_DESCRIPTION("Tests of the pure parts of AF_SHUFFLE");
+MODULE_DESCRIPTION("Tests of the portable parts of AF_SHUFFLE");
 MODULE_LICENSE("GPL");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What must hold of the pure files' objects at any moment, computed the slow way.
+ * What must hold of the portable files' objects at any moment, computed the slow way.
  * The tests and the fuzz targets ask after every step.
  */
 #ifndef _SHUFFLE_TEST_MODEL_H
 #define _SHUFFLE_TEST_MODEL_H
 
-#include "../heap.h"
-#include "../policy.h"
-#include "../ranges.h"
+#include "../sched/heap.h"
+#include "../sched/policy.h"
+#include "../sched/ranges.h"
 
 const char *shuffle_model_heap(const struct shuffle_heap *h, u32 ids);
 const char *shuffle_model_ranges(const struct shuffle_ranges *r, u64 base,

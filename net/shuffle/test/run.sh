@@ -10,16 +10,16 @@ export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99"
 export UBSAN_OPTIONS="print_stacktrace=1"
 
 # every wait has an end
-timeout 120 "$out/pure_test" >"$out/pure_test.tap" 2>"$out/pure_test.err"
+timeout 120 "$out/portable_test" >"$out/portable_test.tap" 2>"$out/portable_test.err"
 status=$?
-grep -v '^1\.\.' "$out/pure_test.tap"
-sed 's/^/# /' "$out/pure_test.err"
-n=$(grep -Ec '^(not )?ok ' "$out/pure_test.tap")
-bad=$(grep -c '^not ok ' "$out/pure_test.tap")
-if [ "$status" -gt 1 ] || ! grep -q '^1\.\.' "$out/pure_test.tap"; then
+grep -v '^1\.\.' "$out/portable_test.tap"
+sed 's/^/# /' "$out/portable_test.err"
+n=$(grep -Ec '^(not )?ok ' "$out/portable_test.tap")
+bad=$(grep -c '^not ok ' "$out/portable_test.tap")
+if [ "$status" -gt 1 ] || ! grep -q '^1\.\.' "$out/portable_test.tap"; then
 	n=$((n + 1))
 	bad=$((bad + 1))
-	echo "not ok $n - pure_test ended with status $status"
+	echo "not ok $n - portable_test ended with status $status"
 fi
 
 for target in "$@"; do

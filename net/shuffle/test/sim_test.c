@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whole shuffles between hosts made of the pure files only: rows, columns, and
+ * Whole shuffles between hosts made of the portable files only: rows, columns, and
  * records in between, on a network that steps in units of one packet's time.
  * A host sends and takes one packet a step; a port queues; a control packet
  * costs nothing (the simulator of the source, chapter 4, in miniature).

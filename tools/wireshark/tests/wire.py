@@ -162,7 +162,7 @@ def relations(datagrams):
 
 
 class Wire(ctypes.Structure):
-    """struct shuffle_wire of net/shuffle/wire.h."""
+    """struct shuffle_wire of net/shuffle/sched/wire.h."""
     _fields_ = [("type", ctypes.c_uint8), ("flags", ctypes.c_uint8), ("src_rank", ctypes.c_uint16),
                 ("dst_rank", ctypes.c_uint16), ("dst_port", ctypes.c_uint16),
                 ("payload", ctypes.c_uint16), ("op_id", ctypes.c_uint64), ("nonce", ctypes.c_uint32),

@@ -6,8 +6,8 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "shuffle.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../trace.h"
 
 /* A sender may round a grant up to its packet; more is not a mistake. */
 #define SHUFFLE_GRANT_SLACK	65536

@@ -5,8 +5,8 @@
  */
 #include <linux/slab.h>
 
-#include "shuffle.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../trace.h"
 
 /**
  * shuffle_out_free_chunk() - give a chunk's memory back

@@ -13,7 +13,7 @@
  */
 #include <linux/slab.h>
 
-#include "shuffle.h"
+#include "../shuffle.h"
 
 /* What skb_page_frag_refill() allocates, unless memory is in pieces: those are not kept. */
 #define SHUFFLE_PAGE_BYTES	max(32768UL, PAGE_SIZE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A max-heap of message indices (pure: see pure.h). */
+/* A max-heap of message indices (portable: see portable.h). */
 #include "heap.h"
 
 static void place(struct shuffle_heap *h, u32 pos, u32 id)

@@ -10,8 +10,8 @@
 #include <linux/slab.h>
 #include <linux/udp.h>
 
-#include "shuffle.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../trace.h"
 
 /* packets and super-packets that one run of the tasklet sends, about */
 #define SHUFFLE_EGRESS_BURST	64

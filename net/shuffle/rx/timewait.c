@@ -7,7 +7,7 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 
-#include "shuffle.h"
+#include "../shuffle.h"
 
 struct finished {
 	struct list_head		node;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the pure files (wire.c, policy.c, ranges.c) need from their surroundings:
+ * What the portable files (wire.c, policy.c, ranges.c) need from their surroundings:
  * integer types, one 64-bit division, unaligned big-endian access.  They take no
  * lock, sleep nowhere and allocate nothing, so the same source runs in the
  * module, in KUnit and in user-space programs.
  */
-#ifndef _SHUFFLE_PURE_H
-#define _SHUFFLE_PURE_H
+#ifndef _SHUFFLE_PORTABLE_H
+#define _SHUFFLE_PORTABLE_H
 
 #ifdef __KERNEL__
 
@@ -70,4 +70,4 @@ static inline void shuffle_put64(u8 *p, u64 v)
 	shuffle_put32(p + 4, (u32)v);
 }
 
-#endif /* _SHUFFLE_PURE_H */
+#endif /* _SHUFFLE_PORTABLE_H */

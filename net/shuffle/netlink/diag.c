@@ -4,7 +4,7 @@
 #include <linux/sock_diag.h>
 #include <net/netlink.h>
 
-#include "../../uapi/linux/shuffle_diag.h"
+#include "../../../uapi/linux/shuffle_diag.h"
 #include "netlink.h"
 
 /* ssk->lock held */

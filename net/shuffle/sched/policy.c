@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The schedule (pure: see pure.h, policy.h). */
+/* The schedule (portable: see portable.h, policy.h). */
 #include "policy.h"
 
 /* Mixing function of MurmurHash3's finalizer: equal seeds give equal offsets at

@@ -10,7 +10,7 @@
 #include <net/ip6_route.h>
 #include <net/route.h>
 
-#include "shuffle.h"
+#include "../shuffle.h"
 
 static struct dst_entry *route4(struct net *net, const struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,

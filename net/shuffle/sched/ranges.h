@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which bytes of a message have arrived: a prefix without gaps, and a bounded,
- * sorted set of ranges behind it.  Pure: see pure.h.
+ * sorted set of ranges behind it.  Portable: see portable.h.
  */
 #ifndef _SHUFFLE_RANGES_H
 #define _SHUFFLE_RANGES_H
 
-#include "pure.h"
+#include "portable.h"
 
 /* A stranger cannot make a message remember more islands than this. */
 #define SHUFFLE_RANGES_MAX	64U

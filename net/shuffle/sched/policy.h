@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The schedule: which message sends next, which gets the next grant, how large
- * its window is.  Pure (see pure.h): the module, KUnit and the simulator run
+ * its window is.  Portable (see portable.h): the module, KUnit and the simulator run
  * the same source.  The caller serialises all calls on one object.
  *
  * Formulas: Li, "Efficient Shuffle for Flash Burst Computing", sections
@@ -11,7 +11,7 @@
 #define _SHUFFLE_POLICY_H
 
 #include "heap.h"
-#include "pure.h"
+#include "portable.h"
 
 enum shuffle_policy_kind {
 	SHUFFLE_POLICY_GRPF,	/* greatest remaining processing fraction */

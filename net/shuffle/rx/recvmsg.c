@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 
 #include "frags.h"
-#include "shuffle.h"
+#include "../shuffle.h"
 
 #define SHUFFLE_MAX_RECORDS	1024	/* returned by one call */
 

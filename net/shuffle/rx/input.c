@@ -7,8 +7,8 @@
 #include <net/ipv6.h>
 
 #include "frags.h"
-#include "shuffle.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../trace.h"
 
 /* what a packet needs of a link beside its payload: Ethernet, IP, UDP, record */
 #define SHUFFLE_RX_OVERHEAD	(14 + 20 + 8 + SHUFFLE_WIRE_DATA_HDR)

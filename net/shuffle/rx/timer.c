@@ -4,9 +4,9 @@
  * deadlines end an operation.  One timer for each operation, set to the next thing
  * that can be due; softirq context, under ssk->lock.
  */
-#include "shuffle.h"
-#include "netlink.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../netlink/netlink.h"
+#include "../trace.h"
 
 #define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
 

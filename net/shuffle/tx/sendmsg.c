@@ -8,8 +8,8 @@
 #include <linux/slab.h>
 #include <net/dst.h>
 
-#include "shuffle.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../trace.h"
 
 /**
  * struct row_call - one sendmsg()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a link really does (pure: see pure.h, link.h). */
-#include "link.h"
+/* What a link really does (portable: see portable.h, link_estimate.h). */
+#include "link_estimate.h"
 
 /* Long enough for a few packets of a fast link; what a slow one delivers makes it
  * longer, for it ends with an arrival.

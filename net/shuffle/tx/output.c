@@ -10,7 +10,7 @@
 #include <net/ip6_route.h>
 #include <net/ip6_checksum.h>
 
-#include "shuffle.h"
+#include "../shuffle.h"
 
 /* A packet of control records fits every path. */
 #define SHUFFLE_CONTROL_MAX	(4 * SHUFFLE_WIRE_MAX_HDR)

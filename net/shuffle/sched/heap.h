@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A max-heap of message indices by scheduling priority, with removal of any
- * index, O(log n).  Pure: see pure.h.
+ * index, O(log n).  Portable: see portable.h.
  */
 #ifndef _SHUFFLE_HEAP_H
 #define _SHUFFLE_HEAP_H
 
-#include "pure.h"
+#include "portable.h"
 
 /**
  * struct shuffle_heap_node - one index

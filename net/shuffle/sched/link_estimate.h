@@ -2,12 +2,12 @@
 /*
  * What a link really does, learnt from what arrives: its rate, and the round-trip
  * time of an idle network.  Devices lie: a virtual one claims 10 Gb/s whatever it
- * is shaped to.  Pure: see pure.h; the caller serialises all calls on one object.
+ * is shaped to.  Portable: see portable.h; the caller serialises all calls on one object.
  */
-#ifndef _SHUFFLE_LINK_H
-#define _SHUFFLE_LINK_H
+#ifndef _SHUFFLE_LINK_ESTIMATE_H
+#define _SHUFFLE_LINK_ESTIMATE_H
 
-#include "pure.h"
+#include "portable.h"
 
 /* Windows in a row that must all have seen a rate before it is believed: what was
  * delayed by a busy CPU arrives faster than the link, but not for so long.
@@ -49,4 +49,4 @@ void shuffle_link_rtt_sample(struct shuffle_link *link, u64 ns, u64 now);
 u32 shuffle_link_drains(const struct shuffle_link *link, u32 told);
 u32 shuffle_link_rtt(const struct shuffle_link *link);
 
-#endif /* _SHUFFLE_LINK_H */
+#endif /* _SHUFFLE_LINK_ESTIMATE_H */

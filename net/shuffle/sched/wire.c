@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Building and parsing records (pure: see pure.h).  Every value from the wire is
+ * Building and parsing records (portable: see portable.h).  Every value from the wire is
  * bounded here, once, before anything else looks at it.
  */
 #include "wire.h"

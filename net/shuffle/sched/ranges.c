@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which bytes of a message have arrived (pure: see pure.h). */
+/* Which bytes of a message have arrived (portable: see portable.h). */
 #include "ranges.h"
 
 /**

@@ -29,7 +29,7 @@
 #ifndef _SHUFFLE_WIRE_H
 #define _SHUFFLE_WIRE_H
 
-#include "pure.h"
+#include "portable.h"
 
 #define SHUFFLE_WIRE_VERSION	1
 #define SHUFFLE_WIRE_BASE	24U	/* bytes common to all records */

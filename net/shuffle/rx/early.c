@@ -4,8 +4,8 @@
  * members only, are bounded in bytes and expire; what is lost here is asked for
  * when the operation starts.  Guarded by sn->early.lock.
  */
-#include "shuffle.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../trace.h"
 
 struct early_cb {
 	u64		op_id;

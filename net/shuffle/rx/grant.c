@@ -3,9 +3,9 @@
  * Granting: how much may be on its way to this host, and who gets it.  The policy
  * chooses, this file knows links and memory.  Under ssk->lock, any context.
  */
-#include "shuffle.h"
-#include "netlink.h"
-#include "trace.h"
+#include "../shuffle.h"
+#include "../netlink/netlink.h"
+#include "../trace.h"
 
 /* super-packets that one GRANT is for, at most */
 #define SHUFFLE_GRANT_CHUNKS	4

@@ -11,7 +11,7 @@
 #include <net/genetlink.h>
 
 #include "netlink_gen.h"
-#include "shuffle.h"
+#include "../shuffle.h"
 
 extern struct genl_family shuffle_nl_family;
 

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A copy of the portable files of its own for the test module: nothing is exported. */
+#include "../sched/heap.c"
+#include "../sched/link_estimate.c"
+#include "../sched/policy.c"
+#include "../sched/ranges.c"
+#include "../sched/wire.c"
