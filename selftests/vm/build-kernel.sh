@@ -7,7 +7,7 @@
 #
 # Prints the output directory on the last line of standard output.  A kernel
 # that is there already and was made from the same configuration, source and
-# patch is not built again.
+# patches is not built again.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +24,7 @@ esac
 
 tarball=/usr/src/linux-source-6.12.tar.xz
 [ -r "$tarball" ] || die "$tarball is missing: apt-get install linux-source-6.12"
-patch=$here/kernels/uml-fair-time.patch
+patches=("$here"/kernels/*.patch)
 version=$(dpkg-query -W -f '${Version}' linux-source-6.12)
 src=$SHUFFLE_CACHE/linux-$version
 out=$SHUFFLE_CACHE/build-$kind
@@ -32,13 +32,13 @@ out=$SHUFFLE_CACHE/build-$kind
 mkdir -p "$SHUFFLE_CACHE"
 exec 9>"$SHUFFLE_CACHE/lock-source"
 flock -n 9 || { note "waiting for another build of $kind"; flock 9; }
-want=$(sha256sum <"$patch")
+want=$(cat "${patches[@]}" | sha256sum)
 if [ "$(cat "$src/.shuffle-patched" 2>/dev/null)" != "$want" ]; then
 	note "unpacking linux-source-6.12 ($version)"
 	rm -rf "$src" "$src.tmp"
 	mkdir -p "$src.tmp"
 	tar -xf "$tarball" --strip-components=1 -C "$src.tmp"
-	patch -s -p1 -d "$src.tmp" <"$patch"
+	for p in "${patches[@]}"; do patch -s -p1 -d "$src.tmp" <"$p"; done
 	echo "$want" >"$src.tmp/.shuffle-patched"
 	mv "$src.tmp" "$src"
 fi
@@ -46,7 +46,9 @@ flock -u 9
 
 frag_files=()
 for f in $frags; do frag_files+=("$here/kernels/$f.config"); done
-stamp="$version $(cat "${frag_files[@]}" "$patch" | sha256sum)"
+# The patches change arch/um only.
+[ "$arch" = um ] || patches=()
+stamp="$version $(cat "${frag_files[@]}" "${patches[@]}" | sha256sum)"
 
 exec 8>"$SHUFFLE_CACHE/lock-$kind"
 flock -n 8 || { note "waiting for another build of $kind"; flock 8; }
