@@ -57,7 +57,7 @@ bool shuffle_addr_is(const struct sockaddr_shuffle *a, u16 ip_family, const void
 	       !memcmp(a->shs_addr, addr, ip_family == AF_INET ? 4 : 16);
 }
 
-static void group_free(struct shuffle_group_obj *group)
+static void group_free(struct shuffle_membership *group)
 {
 	u32 i;
 
@@ -74,13 +74,13 @@ static void group_free(struct shuffle_group_obj *group)
  *
  * Context: process.
  */
-void shuffle_group_put(struct shuffle_group_obj *group)
+void shuffle_group_put(struct shuffle_membership *group)
 {
 	if (group && refcount_dec_and_test(&group->ref))
 		group_free(group);
 }
 
-static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
+static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group,
 		      sockptr_t optval)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
@@ -127,7 +127,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_group_obj *group,
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
-	struct shuffle_group_obj *group, *old;
+	struct shuffle_membership *group, *old;
 	struct shuffle_group head;
 	int err;
 
@@ -178,7 +178,7 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
  */
 int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen)
 {
-	struct shuffle_group_obj *group = ssk->group;
+	struct shuffle_membership *group = ssk->group;
 	struct shuffle_group head = {};
 	char __user *to;
 	int len;

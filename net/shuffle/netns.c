@@ -49,7 +49,7 @@ static int __net_init shuffle_net_init(struct net *net)
 	shuffle_config_init(sn);
 	for (i = 0; i < SHUFFLE_PORT_BUCKETS; i++)
 		INIT_HLIST_HEAD(&sn->ports[i]);
-	shuffle_finished_init(sn);
+	shuffle_timewait_init(sn);
 	shuffle_early_init(sn);
 	shuffle_egress_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
@@ -78,7 +78,7 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_egress_exit(sn);
 	shuffle_udp_close(sn);
 	shuffle_early_exit(sn);
-	shuffle_finished_purge(sn);
+	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
 	shuffle_event_exit(sn);
 	free_percpu(sn->mib);

@@ -109,7 +109,7 @@ static struct shuffle_op *op_alloc(u32 n)
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-	struct shuffle_group_obj *group;
+	struct shuffle_membership *group;
 	struct dst_entry *dst = NULL;
 	struct shuffle_dev *dev;
 	struct shuffle_op *op;
@@ -117,7 +117,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	int err = 0;
 	u32 i;
 
-	if (shuffle_finished_exists(sn, &ssk->addr, id))
+	if (shuffle_timewait_exists(sn, &ssk->addr, id))
 		return ERR_PTR(-EEXIST);
 
 	spin_lock_bh(&ssk->lock);
@@ -188,7 +188,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	shuffle_timer_init(op);
 
 	spin_lock_bh(&ssk->lock);
-	if (shuffle_op_find(ssk, id) || shuffle_finished_exists(sn, &ssk->addr, id))
+	if (shuffle_op_find(ssk, id) || shuffle_timewait_exists(sn, &ssk->addr, id))
 		err = -EEXIST;
 	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS)
 		err = -ENOBUFS;
@@ -227,7 +227,7 @@ static void op_stop(struct shuffle_op *op)
 	op->nr_retrans = 0;
 	list_del_init(&op->tx_node);
 	for (i = 0; i < op->ptx.n; i++)
-		shuffle_out_free_below(op, i, U64_MAX);
+		shuffle_msg_out_free_below(op, i, U64_MAX);
 }
 
 static void op_end(struct shuffle_op *op, int error)
@@ -283,7 +283,7 @@ void shuffle_op_fail(struct shuffle_op *op, int error)
 		if (op->in[i].complete)
 			continue;
 		list_del_init(&op->in[i].ready.node);
-		shuffle_in_purge(op, i);
+		shuffle_msg_in_purge(op, i);
 	}
 	op_end(op, error);
 }
@@ -312,11 +312,11 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	list_del_init(&op->end.node);
 	for (i = 0; i < op->prx.n; i++) {
 		list_del_init(&op->in[i].ready.node);
-		shuffle_in_purge(op, i);
+		shuffle_msg_in_purge(op, i);
 	}
 	spin_unlock_bh(&ssk->lock);
 	/* remembered before it is forgotten: no packet finds neither */
-	shuffle_finished_add(sn, op);
+	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);
 	hlist_del_init(&op->node);
 	ssk->nr_ops--;

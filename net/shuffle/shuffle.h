@@ -140,13 +140,13 @@ struct shuffle_peer {
 };
 
 /**
- * struct shuffle_group_obj - an ordered list of members
+ * struct shuffle_membership - an ordered list of members
  * @ref: holders
  * @rank: our own index
  * @count: members
  * @member: the list
  */
-struct shuffle_group_obj {
+struct shuffle_membership {
 	refcount_t		ref;
 	u32			rank;
 	u32			count;
@@ -289,7 +289,7 @@ struct shuffle_sock {
 	u64			number;
 	u32			inode;
 	u64			cookie;
-	struct shuffle_group_obj *group;
+	struct shuffle_membership *group;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
 	struct list_head	ready;
@@ -315,7 +315,7 @@ struct shuffle_ready {
 
 /**
  * struct shuffle_chunk - payload of a message in wire layout
- * @node: in shuffle_out.chunks
+ * @node: in shuffle_msg_out.chunks
  * @off: first byte of the message
  * @len: payload bytes
  * @rank: of the message
@@ -340,7 +340,7 @@ struct shuffle_chunk {
 };
 
 /**
- * struct shuffle_out - an outgoing message (its schedule is op->ptx.msg[rank])
+ * struct shuffle_msg_out - an outgoing message (its schedule is op->ptx.msg[rank])
  * @chunks: what has been copied and not yet been acknowledged, by offset
  * @filled: bytes copied from the user
  * @granted: the receiver allows the bytes below
@@ -351,7 +351,7 @@ struct shuffle_chunk {
  * @resaid: announced more than once: an answer measures nothing
  * @acked: it has arrived whole
  */
-struct shuffle_out {
+struct shuffle_msg_out {
 	struct list_head	chunks;
 	u64			filled;
 	u64			granted;
@@ -378,7 +378,7 @@ struct shuffle_retrans {
 };
 
 /**
- * struct shuffle_in - an incoming message (its schedule is op->prx.msg[rank])
+ * struct shuffle_msg_in - an incoming message (its schedule is op->prx.msg[rank])
  * @ready: in ssk->ready when there is something for the reader
  * @dirty: in op->dirty when a GRANT has to be sent
  * @pieces: skbs that hold payload, by offset
@@ -399,7 +399,7 @@ struct shuffle_retrans {
  * @ack_owed: and our own message to its sender takes the ACK along
  * @delivered: the reader has all of it
  */
-struct shuffle_in {
+struct shuffle_msg_in {
 	struct shuffle_ready	ready;
 	struct list_head	dirty;
 	struct rb_root		pieces;
@@ -469,7 +469,7 @@ struct shuffle_op {
 	struct hlist_node	node;
 	refcount_t		ref;
 	struct shuffle_sock	*ssk;
-	struct shuffle_group_obj *group;
+	struct shuffle_membership *group;
 	struct shuffle_dev	*dev;
 	u64			id;
 	u32			nonce;
@@ -490,7 +490,7 @@ struct shuffle_op {
 	struct mutex		tx_mutex;
 	struct list_head	tx_node;
 	struct shuffle_policy_tx ptx;
-	struct shuffle_out	*out;
+	struct shuffle_msg_out	*out;
 	u32			announced;
 	bool			closed;
 	u32			unacked;
@@ -500,7 +500,7 @@ struct shuffle_op {
 	u32			fill_unit;
 
 	struct shuffle_policy_rx prx;
-	struct shuffle_in	*in;
+	struct shuffle_msg_in	*in;
 	u32			incomplete;
 	struct list_head	dirty;
 	u64			srtt_ns;
@@ -513,7 +513,7 @@ struct shuffle_op {
 };
 
 /**
- * struct shuffle_piece - skb->cb of a received skb on shuffle_in.pieces
+ * struct shuffle_piece - skb->cb of a received skb on shuffle_msg_in.pieces
  * @base: offset in the message of the first payload byte in the skb
  * @start: bytes [@start, @end) of the message are wanted from it
  * @end: see @start
@@ -562,10 +562,10 @@ void shuffle_sock_set_mem_max(u64 bytes);
 void shuffle_sock_mem(u64 *max, u64 *used);
 
 /* socks.c */
-void shuffle_socks_add(struct shuffle_sock *ssk);
-void shuffle_socks_del(struct shuffle_sock *ssk);
-struct shuffle_sock *shuffle_socks_next(struct shuffle_net *sn, u64 number);
-struct shuffle_sock *shuffle_socks_find(struct shuffle_net *sn, u64 cookie);
+void shuffle_sock_list_add(struct shuffle_sock *ssk);
+void shuffle_sock_list_del(struct shuffle_sock *ssk);
+struct shuffle_sock *shuffle_sock_list_next(struct shuffle_net *sn, u64 number);
+struct shuffle_sock *shuffle_sock_list_find(struct shuffle_net *sn, u64 cookie);
 
 /* peer.c */
 struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a);
@@ -589,7 +589,7 @@ struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
 /* group.c */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen);
 int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen);
-void shuffle_group_put(struct shuffle_group_obj *group);
+void shuffle_group_put(struct shuffle_membership *group);
 int shuffle_addr_check(const struct sockaddr_shuffle *a);
 bool shuffle_addr_is(const struct sockaddr_shuffle *a, u16 ip_family, const void *addr);
 
@@ -602,22 +602,22 @@ unsigned long shuffle_udp_drops(struct shuffle_net *sn);
 
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
-				struct shuffle_group_obj *group, u32 rank);
+				struct shuffle_membership *group, u32 rank);
 struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to);
 u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
 			  struct dst_entry *dst);
 
 /* xmit.c */
-struct sk_buff *shuffle_xmit_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
-				   struct shuffle_group_obj *group, u32 rank,
+struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
+				   struct shuffle_membership *group, u32 rank,
 				   unsigned int linear, bool control);
-void shuffle_xmit_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
-			 struct shuffle_group_obj *group, u32 rank,
+void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			 struct shuffle_membership *group, u32 rank,
 			 struct shuffle_wire *w, struct sk_buff_head *q);
-void shuffle_xmit_flush(struct shuffle_net *sn, struct sk_buff_head *q);
+void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
 
 /* rx.c */
-void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb);
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb);
 
 /* early.c */
 void shuffle_early_init(struct shuffle_net *sn);
@@ -626,14 +626,14 @@ bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, 
 void shuffle_early_claim(struct shuffle_net *sn, u64 op_id, u16 port);
 
 /* finished.c */
-void shuffle_finished_init(struct shuffle_net *sn);
-bool shuffle_finished_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+void shuffle_timewait_init(struct shuffle_net *sn);
+bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
 			     u64 op_id);
-void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op);
-bool shuffle_finished_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op);
+bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
 			     const struct sockaddr_shuffle *from,
 			     const struct shuffle_wire *w, struct sk_buff_head *q);
-void shuffle_finished_purge(struct shuffle_net *sn);
+void shuffle_timewait_purge(struct shuffle_net *sn);
 
 /* op.c */
 struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
@@ -645,7 +645,7 @@ void shuffle_op_check_done(struct shuffle_op *op);
 int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id);
 
 /* row.c */
-int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 
 /* pages.c */
 void shuffle_pages_init(struct shuffle_sock *ssk);
@@ -654,15 +654,15 @@ void shuffle_pages_drop(struct shuffle_sock *ssk);
 bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* out.c */
-void shuffle_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
-void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
-void shuffle_out_free_chunk(struct shuffle_chunk *chunk);
-void shuffle_out_limit(struct shuffle_op *op, u32 rank);
-struct shuffle_wire shuffle_out_wire(const struct shuffle_op *op, u32 rank);
-void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
-void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
-void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
-void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
+void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
+void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
+void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
+void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank);
+struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank);
+void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
+void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			struct sk_buff_head *q, u64 now);
 
 /* egress.c */
@@ -673,15 +673,15 @@ void shuffle_egress_force(struct shuffle_net *sn);
 void shuffle_egress_room(struct shuffle_net *sn);
 
 /* in.c */
-bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
+bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
 		     struct sk_buff_head *q, u64 now);
-struct shuffle_wire shuffle_in_ack(const struct shuffle_op *op, u32 rank);
-void shuffle_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
-void shuffle_in_purge(struct shuffle_op *op, u32 rank);
-void shuffle_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
-bool shuffle_in_readable(struct shuffle_in *in, bool pressure);
-void shuffle_in_queue(struct shuffle_op *op, u32 rank);
+struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
+void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
+void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank);
+void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
+bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
+void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 
 /* grant.c */
 void shuffle_grant_pressure(struct shuffle_sock *ssk);
@@ -703,7 +703,7 @@ static inline u32 shuffle_chunk_payload(u32 pkt)
 }
 
 /* recv.c */
-int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 
 /* timer.c */
 void shuffle_timer_init(struct shuffle_op *op);

@@ -75,7 +75,7 @@ static int sock_release_op(struct socket *sock)
 		return 0;
 	ssk = shuffle_sk(sk);
 	lock_sock(sk);
-	shuffle_socks_del(ssk);
+	shuffle_sock_list_del(ssk);
 	shuffle_ports_del(ssk);
 	/* no system call runs on the socket any more, so nobody else unlinks */
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
@@ -267,8 +267,8 @@ static const struct proto_ops shuffle_proto_ops = {
 	.shutdown	= sock_no_shutdown,
 	.setsockopt	= sock_setsockopt_op,
 	.getsockopt	= sock_getsockopt_op,
-	.sendmsg	= shuffle_row_sendmsg,
-	.recvmsg	= shuffle_recv_recvmsg,
+	.sendmsg	= shuffle_sendmsg,
+	.recvmsg	= shuffle_recvmsg,
 	.mmap		= sock_no_mmap,
 };
 
@@ -308,7 +308,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->egress_node);
 	shuffle_pages_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
-	shuffle_socks_add(ssk);
+	shuffle_sock_list_add(ssk);
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
 	return 0;
 }

@@ -9,12 +9,12 @@
 #include "shuffle.h"
 
 /**
- * shuffle_socks_add() - a socket has been made
+ * shuffle_sock_list_add() - a socket has been made
  * @ssk: socket
  *
  * Context: process.
  */
-void shuffle_socks_add(struct shuffle_sock *ssk)
+void shuffle_sock_list_add(struct shuffle_sock *ssk)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	u32 cookie[2];
@@ -29,12 +29,12 @@ void shuffle_socks_add(struct shuffle_sock *ssk)
 }
 
 /**
- * shuffle_socks_del() - a socket is closed
+ * shuffle_sock_list_del() - a socket is closed
  * @ssk: socket
  *
  * Context: process.
  */
-void shuffle_socks_del(struct shuffle_sock *ssk)
+void shuffle_sock_list_del(struct shuffle_sock *ssk)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
@@ -45,14 +45,14 @@ void shuffle_socks_del(struct shuffle_sock *ssk)
 }
 
 /**
- * shuffle_socks_next() - the first socket with at least some number
+ * shuffle_sock_list_next() - the first socket with at least some number
  * @sn: namespace
  * @number: its least number
  *
  * Context: process.
  * Return: the socket with a reference, or NULL.
  */
-struct shuffle_sock *shuffle_socks_next(struct shuffle_net *sn, u64 number)
+struct shuffle_sock *shuffle_sock_list_next(struct shuffle_net *sn, u64 number)
 {
 	struct shuffle_sock *ssk, *res = NULL;
 
@@ -68,14 +68,14 @@ struct shuffle_sock *shuffle_socks_next(struct shuffle_net *sn, u64 number)
 }
 
 /**
- * shuffle_socks_find() - a socket by its cookie
+ * shuffle_sock_list_find() - a socket by its cookie
  * @sn: namespace
  * @cookie: of the socket
  *
  * Context: process.
  * Return: the socket with a reference, or NULL.
  */
-struct shuffle_sock *shuffle_socks_find(struct shuffle_net *sn, u64 cookie)
+struct shuffle_sock *shuffle_sock_list_find(struct shuffle_net *sn, u64 cookie)
 {
 	struct shuffle_sock *ssk, *res = NULL;
 

@@ -72,7 +72,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct shuffle_sock *ssk;
 	int err = 0;
 
-	while (!err && (ssk = shuffle_socks_next(sn, cb->args[0]))) {
+	while (!err && (ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
 		err = fill(skb, cb->skb, cb->nlh, ssk, req->shdiag_states, NLM_F_MULTI);
 		if (!err)
 			cb->args[0] = ssk->number + 1;
@@ -91,7 +91,7 @@ static int get_one(struct sk_buff *in, const struct nlmsghdr *nlh,
 	u64 number = 0;
 	int err;
 
-	while ((ssk = shuffle_socks_next(sn, number))) {
+	while ((ssk = shuffle_sock_list_next(sn, number))) {
 		if (ssk->inode == req->shdiag_ino)
 			break;
 		number = ssk->number + 1;

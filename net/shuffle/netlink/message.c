@@ -17,7 +17,7 @@ static int put_head(struct sk_buff *skb, struct shuffle_op *op, u32 rank, bool i
 static u32 in_state(const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	const struct shuffle_in *in = &op->in[rank];
+	const struct shuffle_msg_in *in = &op->in[rank];
 
 	if (in->delivered)
 		return SHUFFLE_NL_MSG_STATE_READ;
@@ -34,7 +34,7 @@ static u32 in_state(const struct shuffle_op *op, u32 rank)
 static u32 out_state(const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-	const struct shuffle_out *out = &op->out[rank];
+	const struct shuffle_msg_out *out = &op->out[rank];
 
 	if (rank >= op->announced)
 		return SHUFFLE_NL_MSG_STATE_UNKNOWN;
@@ -59,7 +59,7 @@ static int put_times(struct sk_buff *skb, u32 resends, u64 at, u64 wait)
 static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	const struct shuffle_in *in = &op->in[rank];
+	const struct shuffle_msg_in *in = &op->in[rank];
 
 	if (nla_put_u32(skb, SHUFFLE_A_MSG_STATE, in_state(op, rank)))
 		return -EMSGSIZE;
@@ -78,7 +78,7 @@ static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 static int put_out(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-	const struct shuffle_out *out = &op->out[rank];
+	const struct shuffle_msg_out *out = &op->out[rank];
 
 	if (nla_put_u32(skb, SHUFFLE_A_MSG_STATE, out_state(op, rank)))
 		return -EMSGSIZE;
@@ -237,7 +237,7 @@ int shuffle_nl_msg_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		ssk = shuffle_netlink_op_sock(sn, tb[SHUFFLE_A_MSG_OP_ID],
 					      tb[SHUFFLE_A_MSG_SOCKET], cb->extack);
 	else
-		ssk = shuffle_socks_next(sn, cb->args[0]);
+		ssk = shuffle_sock_list_next(sn, cb->args[0]);
 	if (IS_ERR(ssk))
 		return PTR_ERR(ssk);
 	if (!ssk)

@@ -33,7 +33,7 @@ static struct sums add_up(const struct shuffle_op *op)
 
 	for (i = 0; i < op->announced; i++) {
 		const struct shuffle_tx_sched *m = &op->ptx.msg[i];
-		const struct shuffle_out *out = &op->out[i];
+		const struct shuffle_msg_out *out = &op->out[i];
 
 		s.bytes += m->len;
 		s.copied += out->filled;
@@ -205,7 +205,7 @@ struct shuffle_sock *shuffle_netlink_op_sock(struct shuffle_net *sn, const struc
 	u64 number = 0;
 
 	if (cookie) {
-		ssk = shuffle_socks_find(sn, nla_get_u64(cookie));
+		ssk = shuffle_sock_list_find(sn, nla_get_u64(cookie));
 		if (ssk && takes_part(ssk, op_id))
 			return ssk;
 		if (ssk)
@@ -216,7 +216,7 @@ struct shuffle_sock *shuffle_netlink_op_sock(struct shuffle_net *sn, const struc
 			sock_put(&ssk->sk);
 		return ERR_PTR(-ENOENT);
 	}
-	while ((ssk = shuffle_socks_next(sn, number))) {
+	while ((ssk = shuffle_sock_list_next(sn, number))) {
 		number = ssk->number + 1;
 		if (!takes_part(ssk, op_id)) {
 			sock_put(&ssk->sk);
@@ -336,7 +336,7 @@ int shuffle_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 	cookie = tb[SHUFFLE_A_OP_SOCKET];
 	cb->seq = atomic_read(&sn->gen);
-	while ((ssk = shuffle_socks_next(sn, cb->args[0]))) {
+	while ((ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
 		if (ssk->number != cb->args[0]) {
 			cb->args[0] = ssk->number;
 			cb->args[1] = 0;
@@ -388,7 +388,7 @@ int shuffle_nl_op_cancel_doit(struct sk_buff *skb, struct genl_info *info)
 	}
 	c.id = nla_get_u64(info->attrs[SHUFFLE_A_OP_OP_ID]);
 	if (cookie) {
-		ssk = shuffle_socks_find(sn, nla_get_u64(cookie));
+		ssk = shuffle_sock_list_find(sn, nla_get_u64(cookie));
 		if (!ssk) {
 			NL_SET_ERR_MSG_ATTR(info->extack, cookie, "socket: no such socket here");
 			return -ENOENT;
@@ -396,7 +396,7 @@ int shuffle_nl_op_cancel_doit(struct sk_buff *skb, struct genl_info *info)
 		c.count += !shuffle_op_cancel(ssk, c.id);
 		sock_put(&ssk->sk);
 	} else {
-		while ((ssk = shuffle_socks_next(sn, number))) {
+		while ((ssk = shuffle_sock_list_next(sn, number))) {
 			number = ssk->number + 1;
 			c.count += !shuffle_op_cancel(ssk, c.id);
 			sock_put(&ssk->sk);

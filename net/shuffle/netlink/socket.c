@@ -65,7 +65,7 @@ int shuffle_nl_socket_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	a = info->attrs[SHUFFLE_A_SOCKET_SOCKET];
-	ssk = shuffle_socks_find(sn, nla_get_u64(a));
+	ssk = shuffle_sock_list_find(sn, nla_get_u64(a));
 	if (!ssk) {
 		NL_SET_ERR_MSG_ATTR(info->extack, a, "socket: no such socket here");
 		return -ENOENT;
@@ -88,7 +88,7 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 	if (err)
 		return err;
 	cb->seq = atomic_read(&sn->gen);
-	while ((ssk = shuffle_socks_next(sn, cb->args[0]))) {
+	while ((ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
 		struct nlattr *a = tb[SHUFFLE_A_SOCKET_SOCKET];
 
 		if (!a || ssk->cookie == nla_get_u64(a))

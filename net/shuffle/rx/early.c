@@ -116,7 +116,7 @@ void shuffle_early_claim(struct shuffle_net *sn, u64 op_id, u16 port)
 	local_bh_disable();
 	while ((skb = __skb_dequeue(&mine))) {
 		SHUFFLE_INC(sn, EarlyClaimed);
-		shuffle_rx(sn, skb);
+		shuffle_input_packet(sn, skb);
 	}
 	local_bh_enable();
 }

@@ -89,7 +89,7 @@ static u64 room(struct shuffle_sock *ssk, u32 unit)
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
 	struct shuffle_net *sn = shuffle_op_net(op);
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_wire w = {
 		.type = SHUFFLE_GRANT,
 		.op_id = op->id,
@@ -99,14 +99,14 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 	};
 
 	in->granted_sent = w.a;
-	shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
+	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, GrantOut);
 	trace_shuffle_grant_out(op, rank, w.a);
 }
 
 static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
 {
-	struct shuffle_in *in, *tmp;
+	struct shuffle_msg_in *in, *tmp;
 
 	list_for_each_entry_safe(in, tmp, &op->dirty, dirty) {
 		list_del_init(&in->dirty);
@@ -136,7 +136,7 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
 		hlist_for_each_entry(op, &ssk->ops[i], node)
 			for (rank = 0; !op->ended && rank < op->prx.n; rank++)
-				shuffle_in_queue(op, rank);
+				shuffle_msg_in_queue(op, rank);
 }
 
 /**
@@ -168,7 +168,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
 	       SHUFFLE_NONE) {
-		struct shuffle_in *in = &op->in[i];
+		struct shuffle_msg_in *in = &op->in[i];
 
 		if (list_empty(&in->dirty)) {
 			if (!in->rtt_at) {

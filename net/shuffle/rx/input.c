@@ -66,7 +66,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 			shuffle_dev_arrived(op->dev, run->len + run->n * SHUFFLE_RX_OVERHEAD,
 					    c->now);
 		if (run->whole) {
-			if (shuffle_in_data(op, w, c->skb, run->data, run->len,
+			if (shuffle_msg_in_data(op, w, c->skb, run->data, run->len,
 					    w->payload, q, c->now))
 				c->skb = NULL;
 		} else {
@@ -80,7 +80,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 					return;
 				}
 			}
-			if (!shuffle_in_data(op, w, clone, run->data, run->len,
+			if (!shuffle_msg_in_data(op, w, clone, run->data, run->len,
 					     w->payload, q, c->now))
 				kfree_skb(clone);
 		}
@@ -88,15 +88,15 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		break;
 	case SHUFFLE_GRANT:
 		SHUFFLE_INC(sn, GrantIn);
-		shuffle_out_grant(op, w, c->now);
+		shuffle_msg_out_grant(op, w, c->now);
 		break;
 	case SHUFFLE_ACK:
 		SHUFFLE_INC(sn, AckIn);
-		shuffle_out_ack(op, w, c->now);
+		shuffle_msg_out_ack(op, w, c->now);
 		break;
 	case SHUFFLE_RESEND:
 		SHUFFLE_INC(sn, ResendIn);
-		shuffle_out_resend(op, w, q, c->now);
+		shuffle_msg_out_resend(op, w, q, c->now);
 		break;
 	}
 }
@@ -105,11 +105,11 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 			   const struct rx_run *run, struct sk_buff_head *q)
 {
 	const struct shuffle_wire *w = &run->w;
-	struct shuffle_group_obj *group;
+	struct shuffle_membership *group;
 	struct shuffle_net *sn = c->sn;
 	bool member;
 
-	if (shuffle_finished_answer(sn, &c->to, &c->from, w, q))
+	if (shuffle_timewait_answer(sn, &c->to, &c->from, w, q))
 		return;
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
@@ -156,7 +156,7 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 	}
 	if (!op)
 		run_without_op(c, ssk, run, &q);
-	shuffle_xmit_flush(c->sn, &q);
+	shuffle_output_flush(c->sn, &q);
 	if (ssk)
 		sock_put(&ssk->sk);
 }
@@ -209,13 +209,13 @@ static void addresses(struct rx_ctx *c)
 }
 
 /**
- * shuffle_rx() - a datagram has come
+ * shuffle_input_packet() - a datagram has come
  * @sn: namespace
  * @skb: its UDP payload, checksum verified; consumed
  *
  * Context: softirq (or a process that drains the UDP queue with BH off).
  */
-void shuffle_rx(struct shuffle_net *sn, struct sk_buff *skb)
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 {
 	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
 	u8 buf[SHUFFLE_WIRE_MAX_HDR];

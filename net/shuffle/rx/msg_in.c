@@ -13,11 +13,11 @@
 #define SHUFFLE_GRANT_SLACK	65536
 
 /**
- * shuffle_in_free_piece() - free a received skb and its charge
+ * shuffle_msg_in_free_piece() - free a received skb and its charge
  * @ssk: socket it is charged to
  * @skb: on no list
  */
-void shuffle_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
+void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
 {
 	atomic_sub(skb->truesize, &ssk->sk.sk_rmem_alloc);
 	sk_mem_uncharge(&ssk->sk, skb->truesize);
@@ -25,11 +25,11 @@ void shuffle_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
 }
 
 /**
- * shuffle_in_purge() - free all that is held of a message
+ * shuffle_msg_in_purge() - free all that is held of a message
  * @op: operation
  * @rank: message
  */
-void shuffle_in_purge(struct shuffle_op *op, u32 rank)
+void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank)
 {
 	struct rb_root *root = &op->in[rank].pieces;
 	struct rb_node *node;
@@ -38,7 +38,7 @@ void shuffle_in_purge(struct shuffle_op *op, u32 rank)
 		struct sk_buff *skb = rb_to_skb(node);
 
 		rb_erase(node, root);
-		shuffle_in_free_piece(op->ssk, skb);
+		shuffle_msg_in_free_piece(op->ssk, skb);
 	}
 }
 
@@ -57,11 +57,11 @@ static u32 part(const struct shuffle_op *op)
 }
 
 /**
- * shuffle_in_readable() - is there something for the reader?
+ * shuffle_msg_in_readable() - is there something for the reader?
  * @in: message
  * @pressure: the reader has to take parts, however short
  */
-bool shuffle_in_readable(struct shuffle_in *in, bool pressure)
+bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
 {
 	if (in->complete)
 		return !in->delivered;
@@ -71,22 +71,22 @@ bool shuffle_in_readable(struct shuffle_in *in, bool pressure)
 }
 
 /**
- * shuffle_in_queue() - let the reader know if there is something
+ * shuffle_msg_in_queue() - let the reader know if there is something
  * @op: operation
  * @rank: message
  */
-void shuffle_in_queue(struct shuffle_op *op, u32 rank)
+void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = op->ssk;
 
-	if (!list_empty(&in->ready.node) || !shuffle_in_readable(in, ssk->pressure))
+	if (!list_empty(&in->ready.node) || !shuffle_msg_in_readable(in, ssk->pressure))
 		return;
 	list_add_tail(&in->ready.node, &ssk->ready);
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
 
-static void insert_piece(struct shuffle_in *in, struct sk_buff *skb)
+static void insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb)
 {
 	struct rb_node **link = &in->pieces.rb_node;
 	struct rb_node *parent = NULL;
@@ -103,13 +103,13 @@ static void insert_piece(struct shuffle_in *in, struct sk_buff *skb)
 }
 
 /**
- * shuffle_in_ack() - the ACK of a message
+ * shuffle_msg_in_ack() - the ACK of a message
  * @op: operation
  * @rank: message that has arrived whole
  *
  * Return: the record.
  */
-struct shuffle_wire shuffle_in_ack(const struct shuffle_op *op, u32 rank)
+struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank)
 {
 	return (struct shuffle_wire) {
 		.type = SHUFFLE_ACK,
@@ -122,22 +122,22 @@ struct shuffle_wire shuffle_in_ack(const struct shuffle_op *op, u32 rank)
 }
 
 /**
- * shuffle_in_send_ack() - acknowledge a message now
+ * shuffle_msg_in_send_ack() - acknowledge a message now
  * @op: operation
  * @rank: message that has arrived whole
  * @q: packets
  */
-void shuffle_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
-	struct shuffle_wire w = shuffle_in_ack(op, rank);
+	struct shuffle_wire w = shuffle_msg_in_ack(op, rank);
 
 	op->in[rank].ack_owed = false;
 	if (rank == op->group->rank) {
 		/* no packet to ourselves for that */
-		shuffle_out_ack(op, &w, shuffle_now());
+		shuffle_msg_out_ack(op, &w, shuffle_now());
 		return;
 	}
-	shuffle_xmit_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
+	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), AckOut);
 }
 
@@ -153,7 +153,7 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 
 static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 
 	in->complete = true;
 	kfree(in->have.island);
@@ -162,8 +162,8 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	trace_shuffle_msg_done(op, rank, false);
 	in->ack_owed = ack_can_ride(op, rank);
 	if (!in->ack_owed)
-		shuffle_in_send_ack(op, rank, q);
-	shuffle_in_queue(op, rank);
+		shuffle_msg_in_send_ack(op, rank, q);
+	shuffle_msg_in_queue(op, rank);
 	if (!--op->incomplete)
 		atomic_dec(&op->dev->rx_ops);
 	shuffle_op_check_done(op);
@@ -172,14 +172,14 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 /* Is what comes now an answer to a RESEND?  Then it comes so soon.  Later, it would have
  * come without, most likely.
  */
-static bool is_answer(const struct shuffle_in *in, u64 within, u64 now)
+static bool is_answer(const struct shuffle_msg_in *in, u64 within, u64 now)
 {
 	return in->late && now - in->resent_at < within;
 }
 
 static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
-	struct shuffle_in *in = &op->in[w->src_rank];
+	struct shuffle_msg_in *in = &op->in[w->src_rank];
 
 	/* a message that is announced only now starts with data, if it has any */
 	if (!w->payload && is_answer(in, shuffle_timer_rto(op), now)) {
@@ -227,7 +227,7 @@ static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
 	WRITE_ONCE(dev->srtt_at, now);
 }
 
-static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u64 now)
+static void progress(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride, u64 now)
 {
 	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
 	bool answer = is_answer(in, 2 * rtt, now);
@@ -261,7 +261,7 @@ static void progress(struct shuffle_op *op, struct shuffle_in *in, u32 stride, u
 static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u64 end)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	struct sock *sk = &ssk->sk;
 	int err;
 
@@ -290,7 +290,7 @@ static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
 /* Take what is new of [start, start + len).  Returns true if skb was kept. */
 static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u32 len)
 {
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
 	u64 end = start + len;
 	struct shuffle_range gap;
@@ -329,7 +329,7 @@ static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start
 }
 
 /**
- * shuffle_in_data() - DATA has come
+ * shuffle_msg_in_data() - DATA has come
  * @op: operation; the sender is a member of its group
  * @w: first record
  * @skb: the packet, NULL if there is no payload
@@ -342,12 +342,12 @@ static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start
  * Context: any, ssk->lock held.
  * Return: true if @skb has been kept.
  */
-bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
+bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
 		     struct sk_buff_head *q, u64 now)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[w->src_rank];
-	struct shuffle_in *in = &op->in[w->src_rank];
+	struct shuffle_msg_in *in = &op->in[w->src_rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
 	bool kept = false;
 	u64 prefix;
@@ -360,7 +360,7 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* our ACK was lost, or this is a copy */
 		if (len)
 			SHUFFLE_ADD(sn, DupBytes, len);
-		shuffle_in_send_ack(op, w->src_rank, q);
+		shuffle_msg_in_send_ack(op, w->src_rank, q);
 		return false;
 	}
 	if (op->ended) {
@@ -400,6 +400,6 @@ bool shuffle_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	if (in->have.bytes == m->len)
 		message_complete(op, w->src_rank, q);
 	else if (kept)
-		shuffle_in_queue(op, w->src_rank);
+		shuffle_msg_in_queue(op, w->src_rank);
 	return kept;
 }

@@ -73,7 +73,7 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 }
 
 /* The piece that the reader needs next, if it has arrived.  ssk->lock held. */
-static struct sk_buff *next_piece(struct shuffle_in *in)
+static struct sk_buff *next_piece(struct shuffle_msg_in *in)
 {
 	struct rb_node *node = rb_first(&in->pieces);
 
@@ -86,7 +86,7 @@ static struct sk_buff *next_piece(struct shuffle_in *in)
 static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 {
 	struct shuffle_record *rec = &c->rec[c->n++];
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = c->ssk;
 	struct sk_buff *skb;
 	int err = 0;
@@ -120,7 +120,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 		p->start = end;
 		if (end == p->end || op->ended) {
 			if (end == p->end || !in->complete) {
-				shuffle_in_free_piece(ssk, skb);
+				shuffle_msg_in_free_piece(ssk, skb);
 				skb = NULL;
 			}
 		}
@@ -199,7 +199,7 @@ static int take_ready(struct recv_call *c)
 	struct shuffle_sock *ssk = c->ssk;
 	struct shuffle_ready *ready;
 	struct shuffle_op *op;
-	struct shuffle_in *in;
+	struct shuffle_msg_in *in;
 	int err;
 
 	spin_lock_bh(&ssk->lock);
@@ -269,7 +269,7 @@ static int wait_ready(struct shuffle_sock *ssk, long timeo)
 }
 
 /**
- * shuffle_recv_recvmsg() - recvmsg() on an AF_SHUFFLE socket
+ * shuffle_recvmsg() - recvmsg() on an AF_SHUFFLE socket
  * @sock: socket
  * @msg: buffer, and room for records
  * @len: bytes of buffer
@@ -278,7 +278,7 @@ static int wait_ready(struct shuffle_sock *ssk, long timeo)
  * Context: process, may sleep.
  * Return: bytes copied, 0 if the records have none.
  */
-int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
 	struct sock *sk = sock->sk;
 	struct sk_buff_head q;
@@ -314,7 +314,7 @@ int shuffle_recv_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, in
 		spin_lock_bh(&c.ssk->lock);
 		shuffle_grant_sock(c.ssk, &q);
 		spin_unlock_bh(&c.ssk->lock);
-		shuffle_xmit_flush(shuffle_net(sock_net(sk)), &q);
+		shuffle_output_flush(shuffle_net(sock_net(sk)), &q);
 	}
 	release_sock(sk);
 

@@ -82,7 +82,7 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 		.b = end - start,
 	};
 
-	shuffle_xmit_record(sn, op->ssk, op->group, rank, &w, q);
+	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, ResendOut);
 	shuffle_peer_resend(op, rank, true);
 	trace_shuffle_resend_out(op, rank, start, end - start);
@@ -114,7 +114,7 @@ static u64 queue_time(const struct shuffle_op *op)
 /* It is a straggler when it is late again while the operation has gone on. */
 static void late(struct shuffle_op *op, u32 rank, u64 now)
 {
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 
 	op->resends++;
 	in->resends++;
@@ -173,7 +173,7 @@ static void ask_unheard(struct shuffle_op *op, struct timer_scan *s)
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	u64 since = in->progress_at;
 	struct shuffle_range gap;
 	u64 from, more, wait;
@@ -222,7 +222,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-	struct shuffle_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->out[rank];
 
 	if (out->acked || m->next < m->len)
 		return;
@@ -236,7 +236,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	out->resends++;
 	SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
-	shuffle_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
+	shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
 }
 
 static bool expired(struct shuffle_op *op, u64 now, u64 *next)
@@ -294,7 +294,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			shuffle_egress_force(sn);
 	}
 	spin_unlock(&ssk->lock);
-	shuffle_xmit_flush(sn, &q);
+	shuffle_output_flush(sn, &q);
 	return HRTIMER_NORESTART;
 }
 

@@ -12,7 +12,7 @@
 struct finished {
 	struct list_head		node;
 	struct hlist_node		hash;
-	struct shuffle_group_obj	*group;
+	struct shuffle_membership	*group;
 	u64				op_id;
 	unsigned long			expires;
 	u32				cost;
@@ -74,7 +74,7 @@ static void finished_work(struct work_struct *work)
 	finished_trim(container_of(to_delayed_work(work), struct shuffle_net, finished_work));
 }
 
-void shuffle_finished_init(struct shuffle_net *sn)
+void shuffle_timewait_init(struct shuffle_net *sn)
 {
 	INIT_LIST_HEAD(&sn->finished);
 	spin_lock_init(&sn->finished_lock);
@@ -82,14 +82,14 @@ void shuffle_finished_init(struct shuffle_net *sn)
 }
 
 /**
- * shuffle_finished_exists() - has this operation ended here already?
+ * shuffle_timewait_exists() - has this operation ended here already?
  * @sn: namespace
  * @at: address of the socket
  * @op_id: operation
  *
  * Context: any.
  */
-bool shuffle_finished_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
 			     u64 op_id)
 {
 	struct finished *f;
@@ -101,14 +101,14 @@ bool shuffle_finished_exists(struct shuffle_net *sn, const struct sockaddr_shuff
 }
 
 /**
- * shuffle_finished_add() - remember an operation that ends
+ * shuffle_timewait_add() - remember an operation that ends
  * @sn: namespace
  * @op: operation, about to be unlinked
  *
  * Context: process.  Without memory it is forgotten: its peers run into their
  * own time limits.
  */
-void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op)
+void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 {
 	struct finished *f = kmalloc(sizeof(*f), GFP_KERNEL | __GFP_NOWARN);
 
@@ -131,7 +131,7 @@ void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op)
 }
 
 /**
- * shuffle_finished_answer() - a record for an operation that may have ended
+ * shuffle_timewait_answer() - a record for an operation that may have ended
  * @sn: namespace
  * @at: address and port it is for
  * @from: address it came from
@@ -141,11 +141,11 @@ void shuffle_finished_add(struct shuffle_net *sn, struct shuffle_op *op)
  * Context: softirq.
  * Return: true if the operation has ended and the record is dealt with.
  */
-bool shuffle_finished_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
 			     const struct sockaddr_shuffle *from,
 			     const struct shuffle_wire *w, struct sk_buff_head *q)
 {
-	struct shuffle_group_obj *group;
+	struct shuffle_membership *group;
 	struct finished *f;
 
 	spin_lock_bh(&sn->finished_lock);
@@ -162,7 +162,7 @@ bool shuffle_finished_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 				.nonce = w->nonce,
 			};
 
-			shuffle_xmit_record(sn, NULL, group, w->src_rank, &ack, q);
+			shuffle_output_record(sn, NULL, group, w->src_rank, &ack, q);
 			SHUFFLE_INC(sn, AckOut);
 			SHUFFLE_INC(sn, ReAck);
 		}
@@ -172,12 +172,12 @@ bool shuffle_finished_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 }
 
 /**
- * shuffle_finished_purge() - forget all
+ * shuffle_timewait_purge() - forget all
  * @sn: namespace that goes
  *
  * Context: process; no packet arrives any more.
  */
-void shuffle_finished_purge(struct shuffle_net *sn)
+void shuffle_timewait_purge(struct shuffle_net *sn)
 {
 	struct finished *f, *tmp;
 

@@ -167,7 +167,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		       const struct shuffle_chunk *chunk, u64 start, u64 end,
 		       u32 payload, struct sk_buff_head *q)
 {
-	struct shuffle_wire w = shuffle_out_wire(op, rank);
+	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 
 	while (start < end) {
 		u32 in_chunk = start - chunk->off;
@@ -176,7 +176,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		u32 n = min_t(u64, end - start, min(payload, chunk->pkt - at));
 		struct sk_buff *skb;
 
-		skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank,
+		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank,
 					 SHUFFLE_WIRE_DATA_HDR + n, false);
 		if (!skb)
 			return;
@@ -197,7 +197,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		    struct sk_buff *skb)
 {
-	struct shuffle_wire ack = shuffle_in_ack(op, rank);
+	struct shuffle_wire ack = shuffle_msg_in_ack(op, rank);
 	struct page *page;
 	void *p;
 
@@ -227,7 +227,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 {
 	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
 	u32 first, last, from, to, payload, linear, room;
-	struct shuffle_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
 	struct sk_buff *skb;
 
 	end = min(end, chunk->off + chunk->len);
@@ -240,7 +240,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
 
 	linear = chunk->nr_frags ? 0 : to - from + SHUFFLE_WIRE_BASE;
-	skb = shuffle_xmit_alloc(sn, op->ssk, op->group, rank, linear, false);
+	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, linear, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
@@ -321,7 +321,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	shuffle_policy_tx_update(&op->ptx, rank);
 	if (m->next == m->len) {
 		if (op->in[rank].ack_owed)
-			shuffle_in_send_ack(op, rank, q);
+			shuffle_msg_in_send_ack(op, rank, q);
 		shuffle_timer_start(op);	/* for its ACK */
 	}
 	return true;
@@ -383,7 +383,7 @@ static int egress_turn(struct shuffle_net *sn)
 	}
 	spin_unlock(&ssk->lock);
 	sent = skb_queue_len(&q);
-	shuffle_xmit_flush(sn, &q);
+	shuffle_output_flush(sn, &q);
 	sock_put(&ssk->sk);
 	return sent;
 }

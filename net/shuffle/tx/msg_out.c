@@ -9,10 +9,10 @@
 #include "../trace.h"
 
 /**
- * shuffle_out_free_chunk() - give a chunk's memory back
+ * shuffle_msg_out_free_chunk() - give a chunk's memory back
  * @chunk: chunk on no list, charged to no socket
  */
-void shuffle_out_free_chunk(struct shuffle_chunk *chunk)
+void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk)
 {
 	u32 i;
 
@@ -22,12 +22,12 @@ void shuffle_out_free_chunk(struct shuffle_chunk *chunk)
 }
 
 /**
- * shuffle_out_free_below() - free what the receiver has
+ * shuffle_msg_out_free_below() - free what the receiver has
  * @op: operation
  * @rank: message
  * @off: chunks that end at or below are freed
  */
-void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
+void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
 {
 	struct shuffle_chunk *chunk, *tmp;
 	struct sock *sk = &op->ssk->sk;
@@ -38,7 +38,7 @@ void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
 			break;
 		list_del(&chunk->node);
 		freed += chunk->truesize;
-		shuffle_out_free_chunk(chunk);
+		shuffle_msg_out_free_chunk(chunk);
 	}
 	if (!freed)
 		return;
@@ -48,41 +48,41 @@ void shuffle_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
 }
 
 /**
- * shuffle_out_limit() - recompute what a message may send
+ * shuffle_msg_out_limit() - recompute what a message may send
  * @op: operation
  * @rank: message whose granted or filled has changed
  */
-void shuffle_out_limit(struct shuffle_op *op, u32 rank)
+void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_out *out = &op->out[rank];
+	const struct shuffle_msg_out *out = &op->out[rank];
 
 	op->ptx.msg[rank].limit = min(out->granted, out->filled);
 	shuffle_policy_tx_update(&op->ptx, rank);
 }
 
 /**
- * shuffle_out_append() - more of a message has been copied from the user
+ * shuffle_msg_out_append() - more of a message has been copied from the user
  * @op: operation
  * @chunk: the next bytes
  */
-void shuffle_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
+void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 {
-	struct shuffle_out *out = &op->out[chunk->rank];
+	struct shuffle_msg_out *out = &op->out[chunk->rank];
 
 	list_add_tail(&chunk->node, &out->chunks);
 	out->filled += chunk->len;
-	shuffle_out_limit(op, chunk->rank);
+	shuffle_msg_out_limit(op, chunk->rank);
 }
 
 /**
- * shuffle_out_wire() - what the DATA records of a message have in common
+ * shuffle_msg_out_wire() - what the DATA records of a message have in common
  * @op: operation
  * @rank: message
  *
  * Context: any; all of it is fixed once the message is announced.
  * Return: a record without offset and payload.
  */
-struct shuffle_wire shuffle_out_wire(const struct shuffle_op *op, u32 rank)
+struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 {
 	return (struct shuffle_wire) {
 		.type = SHUFFLE_DATA,
@@ -97,19 +97,19 @@ struct shuffle_wire shuffle_out_wire(const struct shuffle_op *op, u32 rank)
 }
 
 /**
- * shuffle_out_announce() - say how long a message is, without data
+ * shuffle_msg_out_announce() - say how long a message is, without data
  * @op: operation
  * @rank: message
  * @flags: SHUFFLE_FLAG_PROBE to be told whether it has arrived
  * @q: packets
  */
-void shuffle_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
+void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
 {
-	struct shuffle_out *out = &op->out[rank];
-	struct shuffle_wire w = shuffle_out_wire(op, rank);
+	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 
 	w.flags = flags;
-	shuffle_xmit_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
+	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	out->resaid = out->said_at;
 	out->said_at = shuffle_now();
 	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
@@ -129,15 +129,15 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 }
 
 /**
- * shuffle_out_grant() - a GRANT has come
+ * shuffle_msg_out_grant() - a GRANT has come
  * @op: operation
  * @w: the record
  * @now: ns
  */
-void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
 	struct shuffle_tx_sched *m;
-	struct shuffle_out *out;
+	struct shuffle_msg_out *out;
 
 	if (!ours(op, w))
 		return;
@@ -154,24 +154,24 @@ void shuffle_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 
 	if (!out->resaid && !out->granted && now > out->said_at)
 		shuffle_peer_rtt(op, w->src_rank, now - out->said_at);
 	if (w->b)
-		shuffle_out_free_below(op, w->src_rank, w->b);
+		shuffle_msg_out_free_below(op, w->src_rank, w->b);
 	if (w->a <= out->granted)
 		return;
 	out->granted = w->a;
-	shuffle_out_limit(op, w->src_rank);
+	shuffle_msg_out_limit(op, w->src_rank);
 	shuffle_egress_kick(op);
 }
 
 /**
- * shuffle_out_ack() - an ACK has come
+ * shuffle_msg_out_ack() - an ACK has come
  * @op: operation
  * @w: the record
  * @now: ns
  */
-void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
 	struct shuffle_tx_sched *m;
-	struct shuffle_out *out;
+	struct shuffle_msg_out *out;
 
 	if (!ours(op, w))
 		return;
@@ -188,7 +188,7 @@ void shuffle_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 no
 	op->acked_at = now;
 	op->unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);
-	shuffle_out_free_below(op, w->src_rank, U64_MAX);
+	shuffle_msg_out_free_below(op, w->src_rank, U64_MAX);
 	shuffle_op_check_done(op);
 }
 
@@ -212,7 +212,7 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 }
 
 /**
- * shuffle_out_resend() - a RESEND has come
+ * shuffle_msg_out_resend() - a RESEND has come
  * @op: operation
  * @w: the record; nonce 0: the receiver has never heard of the message
  * @q: packets
@@ -220,12 +220,12 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
  *
  * A range that was never sent is a lost GRANT: the range is granted.
  */
-void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
+void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			struct sk_buff_head *q, u64 now)
 {
 	u32 rank = w->src_rank;
 	struct shuffle_tx_sched *m;
-	struct shuffle_out *out;
+	struct shuffle_msg_out *out;
 	u64 end;
 
 	if (op->ended || rank >= op->announced)
@@ -242,7 +242,7 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		if (!out->said_at ||
 		    now - out->said_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
 			return;
-		shuffle_out_announce(op, rank, 0, q);
+		shuffle_msg_out_announce(op, rank, 0, q);
 		return;
 	}
 	if (w->nonce != op->nonce || w->a > m->len || out->acked) {
@@ -252,11 +252,11 @@ void shuffle_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	op->progress_at = now;
 	end = min(w->a + w->b, m->len);
 	if (!m->len) {
-		shuffle_out_announce(op, rank, 0, q);
+		shuffle_msg_out_announce(op, rank, 0, q);
 		return;
 	}
 	retransmit(op, rank, w->a, min(end, m->next));
 	out->granted = max(out->granted, end);
-	shuffle_out_limit(op, rank);
+	shuffle_msg_out_limit(op, rank);
 	shuffle_egress_kick(op);
 }

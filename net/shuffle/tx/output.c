@@ -34,13 +34,13 @@ static struct xmit_cb *xmit_cb(struct sk_buff *skb)
 /* Dynamic source ports: NICs and switches spread flows by them.  One path a
  * pair keeps packets of a message mostly in order; the protocol does not need it.
  */
-static __be16 source_port(const struct shuffle_group_obj *group, u32 rank)
+static __be16 source_port(const struct shuffle_membership *group, u32 rank)
 {
 	return htons(49152 + ((group->rank * 0x9e3779b1U ^ rank * 0x85ebca6bU) >> 18));
 }
 
 /**
- * shuffle_xmit_alloc() - an empty packet to a member
+ * shuffle_output_alloc() - an empty packet to a member
  * @sn: namespace
  * @ssk: the socket that sends, or NULL on behalf of one that has gone
  * @group: its group
@@ -51,8 +51,8 @@ static __be16 source_port(const struct shuffle_group_obj *group, u32 rank)
  * Context: any; ssk->lock held unless @ssk is NULL.
  * Return: the packet, or NULL (counted): no route or no memory.
  */
-struct sk_buff *shuffle_xmit_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
-				   struct shuffle_group_obj *group, u32 rank,
+struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
+				   struct shuffle_membership *group, u32 rank,
 				   unsigned int linear, bool control)
 {
 	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
@@ -96,18 +96,18 @@ struct sk_buff *shuffle_xmit_alloc(struct shuffle_net *sn, struct shuffle_sock *
 }
 
 /**
- * shuffle_xmit_record() - add a record without payload to a list of packets
+ * shuffle_output_record() - add a record without payload to a list of packets
  * @sn: namespace
- * @ssk: see shuffle_xmit_alloc()
+ * @ssk: see shuffle_output_alloc()
  * @group: its group
  * @rank: receiver
  * @w: the record; source rank, destination rank and port are filled in
  * @q: packets; the last one takes the record if it goes the same way
  *
- * Context: any, locks as shuffle_xmit_alloc().
+ * Context: any, locks as shuffle_output_alloc().
  */
-void shuffle_xmit_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
-			 struct shuffle_group_obj *group, u32 rank,
+void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			 struct shuffle_membership *group, u32 rank,
 			 struct shuffle_wire *w, struct sk_buff_head *q)
 {
 	unsigned int hdr = shuffle_wire_hdr_len(w->type);
@@ -118,7 +118,7 @@ void shuffle_xmit_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	w->dst_port = ntohs(group->member[rank].addr.shs_port);
 	if (!skb || xmit_cb(skb)->rank != rank || skb_is_nonlinear(skb) ||
 	    skb->len + hdr > SHUFFLE_CONTROL_MAX || skb_tailroom(skb) < hdr) {
-		skb = shuffle_xmit_alloc(sn, ssk, group, rank, SHUFFLE_CONTROL_MAX, true);
+		skb = shuffle_output_alloc(sn, ssk, group, rank, SHUFFLE_CONTROL_MAX, true);
 		if (!skb)
 			return;
 		__skb_queue_tail(q, skb);
@@ -213,13 +213,13 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 }
 
 /**
- * shuffle_xmit_flush() - hand packets to IP
+ * shuffle_output_flush() - hand packets to IP
  * @sn: namespace
  * @q: packets, empty afterwards
  *
  * Context: process or softirq; no lock of ours held.
  */
-void shuffle_xmit_flush(struct shuffle_net *sn, struct sk_buff_head *q)
+void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q)
 {
 	struct sk_buff *skb;
 

@@ -76,7 +76,7 @@ static struct dst_entry *route6(struct net *net, const struct shuffle_sock *ssk,
  * Return: the route with a reference, or NULL.
  */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
-				struct shuffle_group_obj *group, u32 rank)
+				struct shuffle_membership *group, u32 rank)
 {
 	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
 	struct shuffle_member *m = &group->member[rank];

@@ -88,7 +88,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (row->first_rank || !row->count) {
 		struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
-		err = shuffle_finished_exists(sn, &ssk->addr, row->op_id) ? -EPIPE : -ENOENT;
+		err = shuffle_timewait_exists(sn, &ssk->addr, row->op_id) ? -EPIPE : -ENOENT;
 		return ERR_PTR(err);
 	}
 	/* what cannot work must not leave an operation behind */
@@ -140,10 +140,10 @@ static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
 /* What an announcement would do that is not sent: for an empty message it is all. */
 static void hear_ourselves(struct shuffle_op *op, struct sk_buff_head *q)
 {
-	struct shuffle_wire w = shuffle_out_wire(op, op->group->rank);
+	struct shuffle_wire w = shuffle_msg_out_wire(op, op->group->rank);
 	u64 now = shuffle_now();
 
-	shuffle_in_data(op, &w, NULL, 0, 0, 0, q, now);
+	shuffle_msg_in_data(op, &w, NULL, 0, 0, 0, q, now);
 	shuffle_grant_op(op, q, now);
 }
 
@@ -168,12 +168,12 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	shuffle_policy_unscheduled(&op->ptx, from, to, unscheduled_row(op, to), payload,
 				   unscheduled_max(op));
 	for (i = 0; i < from; i++)
-		shuffle_out_limit(op, i);
+		shuffle_msg_out_limit(op, i);
 	for (i = from; i < to; i++) {
 		/* begin behind ourselves, so that not all tell rank 0 at once */
 		u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 		struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-		struct shuffle_out *out = &op->out[rank];
+		struct shuffle_msg_out *out = &op->out[rank];
 
 		if (m->len <= SHUFFLE_INLINE_MAX)
 			m->limit = m->len;
@@ -186,7 +186,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 		out->granted = m->limit;
 		m->limit = 0;		/* nothing has been copied yet */
 		if (!out->unsched && rank != op->group->rank)
-			shuffle_out_announce(op, rank, 0, q);
+			shuffle_msg_out_announce(op, rank, 0, q);
 		if (!m->len || rank == op->group->rank)
 			out->said_at = shuffle_now();
 	}
@@ -224,7 +224,7 @@ static int announce(struct row_call *c, const struct shuffle_row *row)
 		start_messages(op, op->announced, to, &q);
 	}
 	spin_unlock_bh(&c->ssk->lock);
-	shuffle_xmit_flush(sn, &q);
+	shuffle_output_flush(sn, &q);
 	return err;
 }
 
@@ -240,7 +240,7 @@ static void drop_batch(struct row_call *c)
 	struct shuffle_chunk *chunk, *tmp;
 
 	list_for_each_entry_safe(chunk, tmp, &c->batch, node)
-		shuffle_out_free_chunk(chunk);
+		shuffle_msg_out_free_chunk(chunk);
 	INIT_LIST_HEAD(&c->batch);
 	c->batch_len = 0;
 	c->batch_size = 0;
@@ -265,7 +265,7 @@ static int try_commit(struct row_call *c)
 		WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)c->batch_size);
 		list_for_each_entry_safe(chunk, tmp, &c->batch, node) {
 			list_del(&chunk->node);
-			shuffle_out_append(c->op, chunk);
+			shuffle_msg_out_append(c->op, chunk);
 		}
 		shuffle_egress_kick(c->op);
 		c->done += c->batch_len;
@@ -379,7 +379,7 @@ static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank,
 		       struct iov_iter *iter)
 {
-	struct shuffle_wire w = shuffle_out_wire(c->op, rank);
+	struct shuffle_wire w = shuffle_msg_out_wire(c->op, rank);
 	struct row_page page = {};
 	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
 	u32 done, left, n;
@@ -422,7 +422,7 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u32 len,
 					 struct iov_iter *iter)
 {
-	struct shuffle_wire w = shuffle_out_wire(c->op, rank);
+	struct shuffle_wire w = shuffle_msg_out_wire(c->op, rank);
 	struct shuffle_chunk *chunk;
 	u32 hdr;
 
@@ -470,7 +470,7 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 		mutex_unlock(&ssk->pages.lock);
 	}
 	if (err) {
-		shuffle_out_free_chunk(chunk);
+		shuffle_msg_out_free_chunk(chunk);
 		return ERR_PTR(err);
 	}
 	return chunk;
@@ -615,7 +615,7 @@ static ssize_t fill(struct row_call *c)
 }
 
 /**
- * shuffle_row_sendmsg() - sendmsg() on an AF_SHUFFLE socket
+ * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
  * @msg: control message SHUFFLE_CMSG_ROW, and data
  * @len: bytes of data
@@ -624,7 +624,7 @@ static ssize_t fill(struct row_call *c)
  * Return: bytes taken, which can be none when the call has announced ranks and
  * could not wait or was interrupted; or an error: see shuffle.rst.
  */
-int shuffle_row_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct row_call c = {
 		.ssk = shuffle_sk(sock->sk),
