@@ -14,7 +14,7 @@
 static LIST_HEAD(config_nets);
 static DEFINE_MUTEX(config_nets_mutex);
 
-static u32 *values(struct shuffle_config *cfg)
+static u32 *config_values(struct shuffle_config *cfg)
 {
 	return (u32 *)cfg;
 }
@@ -51,8 +51,8 @@ static void from_params(struct shuffle_config *cfg)
 /* Take what is not our own from @from.  Returns true if something changed. */
 static bool follow(struct shuffle_dev *dev, const struct shuffle_config *from, u32 n)
 {
-	const u32 *theirs = values((struct shuffle_config *)from);
-	u32 *ours = values(&dev->cfg);
+	const u32 *theirs = config_values((struct shuffle_config *)from);
+	u32 *ours = config_values(&dev->cfg);
 	bool changed = false;
 	u32 i;
 
@@ -169,10 +169,10 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		 struct netlink_ext_ack *extack)
 {
 	u32 n = dev->ifindex ? SHUFFLE_CONFIG_DEV_N : SHUFFLE_CONFIG_N;
-	const u32 *val = values((struct shuffle_config *)&change->val);
+	const u32 *val = config_values((struct shuffle_config *)&change->val);
 	struct shuffle_net *sn = dev->sn;
 	struct shuffle_config new, base;
-	u32 *to = values(&dev->cfg);
+	u32 *to = config_values(&dev->cfg);
 	int err;
 	u32 i;
 
@@ -183,9 +183,9 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 	new = dev->cfg;
 	for (i = 0; i < n; i++) {
 		if (change->set & BIT(i))
-			values(&new)[i] = val[i];
+			config_values(&new)[i] = val[i];
 		else if (change->unset & BIT(i))
-			values(&new)[i] = values(&base)[i];
+			config_values(&new)[i] = config_values(&base)[i];
 	}
 	err = check(&new, extack);
 	if (err)
@@ -199,7 +199,7 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		}
 	}
 	for (i = 0; i < n; i++)
-		WRITE_ONCE(to[i], values(&new)[i]);
+		WRITE_ONCE(to[i], config_values(&new)[i]);
 	dev->own = (dev->own | change->set) & ~change->unset;
 	shuffle_dev_compute(dev);
 	if (dev->ifindex)

@@ -17,6 +17,8 @@
 
 #include "sched/link_estimate.h"
 
+#define SHUFFLE_MIN_RTT_BYTES	3000	/* two packets */
+
 struct netlink_ext_ack;
 struct shuffle_net;
 

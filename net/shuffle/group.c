@@ -46,12 +46,12 @@ int shuffle_addr_check(const struct sockaddr_shuffle *a)
 }
 
 /**
- * shuffle_addr_is() - compare with an address from a packet
+ * shuffle_addr_equal() - compare with an address from a packet
  * @a: address
  * @ip_family: AF_INET or AF_INET6
  * @addr: 4 or 16 bytes
  */
-bool shuffle_addr_is(const struct sockaddr_shuffle *a, u16 ip_family, const void *addr)
+bool shuffle_addr_equal(const struct sockaddr_shuffle *a, u16 ip_family, const void *addr)
 {
 	return a->shs_ip_family == ip_family &&
 	       !memcmp(a->shs_addr, addr, ip_family == AF_INET ? 4 : 16);
@@ -109,7 +109,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 			if (!memcmp(&group->member[i].addr, &group->member[j].addr, sizeof(a)))
 				return -EINVAL;
 	a = group->member[group->rank].addr;
-	if (!shuffle_addr_is(&a, self->shs_ip_family, self->shs_addr) ||
+	if (!shuffle_addr_equal(&a, self->shs_ip_family, self->shs_addr) ||
 	    a.shs_port != self->shs_port)
 		return -EADDRNOTAVAIL;
 	return 0;

@@ -62,4 +62,10 @@ struct shuffle_mib {
 #define SHUFFLE_INC(sn, name)		SNMP_INC_STATS((sn)->mib, SHUFFLE_MIB_##name)
 #define SHUFFLE_ADD(sn, name, n)	SNMP_ADD_STATS((sn)->mib, SHUFFLE_MIB_##name, n)
 
+struct shuffle_net;
+
+extern const char * const shuffle_mib_names[];
+extern const char * const shuffle_mib_texts[];
+u64 shuffle_mib_value(struct shuffle_net *sn, int i);
+
 #endif /* _SHUFFLE_MIB_H */

@@ -10,7 +10,7 @@
 #include "netlink/netlink.h"
 #include "trace.h"
 
-static struct hlist_head *bucket(struct shuffle_sock *ssk, u64 id)
+static struct hlist_head *op_bucket(struct shuffle_sock *ssk, u64 id)
 {
 	return &ssk->ops[(u32)(id ^ id >> 32) % SHUFFLE_OP_BUCKETS];
 }
@@ -28,7 +28,7 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 	struct shuffle_op *op;
 
 	lockdep_assert_held(&ssk->lock);
-	hlist_for_each_entry(op, bucket(ssk, id), node)
+	hlist_for_each_entry(op, op_bucket(ssk, id), node)
 		if (op->id == id)
 			return op;
 	return NULL;
@@ -151,7 +151,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	} while (!op->nonce);
 	op->started_at = shuffle_now();
 	op->progress_at = op->started_at;
-	op->heard_at = op->started_at;
+	op->last_announced_at = op->started_at;
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
@@ -182,7 +182,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->prx.kind = op->ptx.kind;
 	op->prx.hadoop_c = READ_ONCE(dev->cfg.hadoop_c);
 	op->prx.unit = unit;
-	op->prx.unheard = group->count;
+	op->prx.unannounced = group->count;
 	for (i = 0; i < group->count; i++)
 		op->in[i].progress_at = op->started_at;
 	shuffle_timer_init(op);
@@ -195,7 +195,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	else if (ssk->group != group)
 		err = -EBUSY;
 	if (!err) {
-		hlist_add_head(&op->node, bucket(ssk, id));
+		hlist_add_head(&op->node, op_bucket(ssk, id));
 		ssk->nr_ops++;
 		atomic_inc(&dev->rx_ops);
 		atomic_inc(&sn->gen);

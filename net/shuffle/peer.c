@@ -16,25 +16,25 @@
 /* the rate is measured over at least this time */
 #define SHUFFLE_RATE_NS		(5 * NSEC_PER_MSEC)
 
-static struct hlist_head *bucket(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
+static struct hlist_head *peer_bucket(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
 {
 	return &sn->peers[jhash(a->shs_addr, sizeof(a->shs_addr), sn->peers_seed) %
 			  SHUFFLE_PEER_BUCKETS];
 }
 
-static bool is(const struct shuffle_peer *peer, const struct sockaddr_shuffle *a)
+static bool peer_addr_equal(const struct shuffle_peer *peer, const struct sockaddr_shuffle *a)
 {
 	return peer->addr.shs_ip_family == a->shs_ip_family &&
 	       peer->addr.shs_scope_id == a->shs_scope_id &&
 	       !memcmp(peer->addr.shs_addr, a->shs_addr, sizeof(a->shs_addr));
 }
 
-static struct shuffle_peer *find(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
+static struct shuffle_peer *peer_find(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
 {
 	struct shuffle_peer *peer;
 
-	hlist_for_each_entry_rcu(peer, bucket(sn, a), node, lockdep_is_held(&sn->peers_lock))
-		if (is(peer, a) && refcount_inc_not_zero(&peer->ref))
+	hlist_for_each_entry_rcu(peer, peer_bucket(sn, a), node, lockdep_is_held(&sn->peers_lock))
+		if (peer_addr_equal(peer, a) && refcount_inc_not_zero(&peer->ref))
 			return peer;
 	return NULL;
 }
@@ -52,7 +52,7 @@ struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct socka
 	struct shuffle_peer *peer, *new;
 
 	rcu_read_lock();
-	peer = find(sn, a);
+	peer = peer_find(sn, a);
 	rcu_read_unlock();
 	if (peer)
 		return peer;
@@ -64,9 +64,9 @@ struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct socka
 	new->addr.shs_port = 0;
 	refcount_set(&new->ref, 1);
 	spin_lock_bh(&sn->peers_lock);
-	peer = find(sn, a);
+	peer = peer_find(sn, a);
 	if (!peer)
-		hlist_add_head_rcu(&new->node, bucket(sn, a));
+		hlist_add_head_rcu(&new->node, peer_bucket(sn, a));
 	spin_unlock_bh(&sn->peers_lock);
 	if (peer) {
 		kfree(new);
@@ -136,7 +136,7 @@ void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
 	u64 since = READ_ONCE(peer->rate_at);
 	u64 sum = atomic64_add_return(bytes, &peer->rx_bytes);
 
-	WRITE_ONCE(peer->heard_at, now);
+	WRITE_ONCE(peer->data_at, now);
 	if (now - since < SHUFFLE_RATE_NS)
 		return;
 	/* a pause is no rate */

@@ -4,20 +4,20 @@
 
 #include "shuffle.h"
 
-static struct hlist_head *bucket(struct shuffle_net *sn, u16 port)
+static struct hlist_head *port_bucket(struct shuffle_net *sn, u16 port)
 {
 	return &sn->ports[port % SHUFFLE_PORT_BUCKETS];
 }
 
-static struct shuffle_sock *find(struct shuffle_net *sn, u16 ip_family,
+static struct shuffle_sock *port_find(struct shuffle_net *sn, u16 ip_family,
 				 const void *addr, u16 port)
 {
 	struct shuffle_sock *ssk;
 
-	hlist_for_each_entry_rcu(ssk, bucket(sn, port), port_node,
+	hlist_for_each_entry_rcu(ssk, port_bucket(sn, port), port_node,
 				 lockdep_is_held(&sn->ports_lock))
 		if (ntohs(ssk->addr.shs_port) == port &&
-		    shuffle_addr_is(&ssk->addr, ip_family, addr))
+		    shuffle_addr_equal(&ssk->addr, ip_family, addr))
 			return ssk;
 	return NULL;
 }
@@ -43,10 +43,10 @@ int shuffle_ports_add(struct shuffle_sock *ssk)
 		/* unguessable, and out of the way of well-known numbers */
 		if (!ssk->addr.shs_port)
 			port = 32768 + get_random_u32_below(28232);
-		if (find(sn, ssk->addr.shs_ip_family, ssk->addr.shs_addr, port))
+		if (port_find(sn, ssk->addr.shs_ip_family, ssk->addr.shs_addr, port))
 			continue;
 		ssk->addr.shs_port = htons(port);
-		hlist_add_head_rcu(&ssk->port_node, bucket(sn, port));
+		hlist_add_head_rcu(&ssk->port_node, port_bucket(sn, port));
 		err = 0;
 		break;
 	}
@@ -86,7 +86,7 @@ struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
 	struct shuffle_sock *ssk;
 
 	rcu_read_lock();
-	ssk = find(sn, ip_family, addr, port);
+	ssk = port_find(sn, ip_family, addr, port);
 	if (ssk && !refcount_inc_not_zero(&ssk->sk.sk_refcnt))
 		ssk = NULL;
 	rcu_read_unlock();

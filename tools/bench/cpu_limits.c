@@ -86,7 +86,7 @@ static double tx_cost(unsigned int n)
 /* A receiver's: a packet comes of one message, and one is granted. */
 static double rx_cost(unsigned int n)
 {
-	struct shuffle_policy_rx rx = { .unit = PACKET, .n = n, .unheard = n };
+	struct shuffle_policy_rx rx = { .unit = PACKET, .n = n, .unannounced = n };
 	u32 granted[WINDOW], head = 0, tail = 0, m;
 	u64 max_out = WINDOW * PACKET;
 	unsigned int i;
@@ -95,7 +95,7 @@ static double rx_cost(unsigned int n)
 	rx.msg = zeroed(n, sizeof(*rx.msg));
 	rx.heap.node = zeroed(n, sizeof(*rx.heap.node));
 	for (i = 0; i < n; i++)
-		shuffle_policy_rx_heard(&rx, i, MESSAGE, 0, i);
+		shuffle_policy_rx_announced(&rx, i, MESSAGE, 0, i);
 	while ((m = shuffle_policy_rx_grant(&rx, max_out, max_out, U64_MAX)) != SHUFFLE_NONE)
 		granted[tail++ % WINDOW] = m;
 	begin = now();

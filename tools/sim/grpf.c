@@ -37,9 +37,9 @@ static void init(struct sim *s)
 			e->tx.unit = packet(s);
 			e->rx.kind = e->tx.kind;
 			e->rx.unit = packet(s);
-			e->rx.unheard = s->n;
+			e->rx.unannounced = s->n;
 			e->rx.headroom = s->cfg->headroom;
-			shuffle_policy_rx_heard(&e->rx, i, 0, 0, 0);
+			shuffle_policy_rx_announced(&e->rx, i, 0, 0, 0);
 		}
 	}
 }
@@ -163,9 +163,9 @@ static void heard(struct sim *s, u32 op, u32 host, u32 from)
 {
 	struct sim_end *e = sim_end(s, op, host);
 
-	if (e->rx.msg[from].heard)
+	if (e->rx.msg[from].announced)
 		return;
-	shuffle_policy_rx_heard(&e->rx, from, (u64)sim_len(s, op, from, host) << s->shift,
+	shuffle_policy_rx_announced(&e->rx, from, (u64)sim_len(s, op, from, host) << s->shift,
 				(u64)s->unsched[sim_row(s, op, from, host)] << s->shift,
 				shuffle_policy_seed(e->tx.seed, from, host, s->n));
 	if (s->last)
@@ -243,7 +243,7 @@ static u64 limit_of(struct sim *s, u32 op, u32 host)
 	if (s->host[host].base != SIM_ONE)
 		most = most * s->host[host].base / SIM_ONE;
 	if (s->cfg->global == SIM_GLOBAL_TOTAL && s->max_total) {
-		most *= (double)e->rx.heard_len / ((double)s->max_total * packet(s));
+		most *= (double)e->rx.announced_len / ((double)s->max_total * packet(s));
 	} else if (s->cfg->power > 0 && greatest_rem(s, op, host)) {
 		double part = (double)shuffle_policy_rx_total_rem(&e->rx) /
 			((double)greatest_rem(s, op, host) * packet(s));
@@ -262,7 +262,7 @@ static void grant(struct sim *s, u32 op, u32 host)
 
 	/* the first power is the policy's own */
 	if (s->cfg->power <= 0)
-		rx->greatest = (u64)greatest_rem(s, op, host) << s->shift;
+		rx->max_rem_any_receiver = (u64)greatest_rem(s, op, host) << s->shift;
 	/* do not ask the policy for what it will refuse */
 	while (!rx->outstanding || rx->headroom > 1 || rx->outstanding + rx->unit <= limit) {
 		u32 i;
@@ -299,7 +299,7 @@ static void tick_global(struct sim *s)
 		return;
 	for (i = 0; i < s->n * s->cfg->ops; i++) {
 		const struct sim_end *e = &s->end[i];
-		u64 rem = e->rx.unheard ? (u64)e->total << s->shift : e->rx.rem;
+		u64 rem = e->rx.unannounced ? (u64)e->total << s->shift : e->rx.rem;
 
 		if (rem > most)
 			most = rem;
@@ -334,7 +334,7 @@ static void tick_gossip(struct sim *s)
 			const struct sim_end *e = sim_end(s, op, i);
 
 			said[i] -= said[i] < s->rtt ? said[i] : s->rtt;
-			next[i] = e->rx.unheard ? e->total : (u32)(e->rx.rem >> s->shift);
+			next[i] = e->rx.unannounced ? e->total : (u32)(e->rx.rem >> s->shift);
 			if (said[i] > next[i])
 				next[i] = said[i];
 		}

@@ -17,7 +17,7 @@ static u8 state(const struct shuffle_sock *ssk)
 	return ssk->nr_ops ? SHUFFLE_DIAG_STATE_BUSY : SHUFFLE_DIAG_STATE_JOINED;
 }
 
-static int fill(struct sk_buff *skb, struct sk_buff *in, const struct nlmsghdr *req,
+static int fill_diag(struct sk_buff *skb, struct sk_buff *in, const struct nlmsghdr *req,
 		struct shuffle_sock *ssk, u32 states, u16 flags)
 {
 	struct shuffle_diag_msg *m;
@@ -73,7 +73,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	while (!err && (ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
-		err = fill(skb, cb->skb, cb->nlh, ssk, req->shdiag_states, NLM_F_MULTI);
+		err = fill_diag(skb, cb->skb, cb->nlh, ssk, req->shdiag_states, NLM_F_MULTI);
 		if (!err)
 			cb->args[0] = ssk->number + 1;
 		sock_put(&ssk->sk);
@@ -106,7 +106,7 @@ static int get_one(struct sk_buff *in, const struct nlmsghdr *nlh,
 	skb = nlmsg_new(sizeof(struct shuffle_diag_msg) + 256, GFP_KERNEL);
 	if (!skb)
 		goto out;
-	err = fill(skb, in, nlh, ssk, ~0, 0);
+	err = fill_diag(skb, in, nlh, ssk, ~0, 0);
 	if (err)
 		nlmsg_free(skb);
 	else

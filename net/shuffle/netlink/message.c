@@ -23,7 +23,7 @@ static u32 in_state(const struct shuffle_op *op, u32 rank)
 		return SHUFFLE_NL_MSG_STATE_READ;
 	if (in->complete)
 		return SHUFFLE_NL_MSG_STATE_COMPLETE;
-	if (!m->heard)
+	if (!m->announced)
 		return SHUFFLE_NL_MSG_STATE_UNKNOWN;
 	if (m->stalled)
 		return SHUFFLE_NL_MSG_STATE_STALLED;
@@ -63,7 +63,7 @@ static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 
 	if (nla_put_u32(skb, SHUFFLE_A_MSG_STATE, in_state(op, rank)))
 		return -EMSGSIZE;
-	if (m->heard && (shuffle_put_u64(skb, SHUFFLE_A_MSG_LENGTH, m->len) ||
+	if (m->announced && (shuffle_put_u64(skb, SHUFFLE_A_MSG_LENGTH, m->len) ||
 			 shuffle_put_u64(skb, SHUFFLE_A_MSG_GRANTED, m->granted) ||
 			 shuffle_put_u64(skb, SHUFFLE_A_MSG_DONE, m->received) ||
 			 shuffle_put_u64(skb, SHUFFLE_A_MSG_LEFT, m->len - m->received) ||
@@ -88,7 +88,7 @@ static int put_out(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 				     shuffle_put_u64(skb, SHUFFLE_A_MSG_LEFT, m->len - m->next) ||
 				     shuffle_put_u64(skb, SHUFFLE_A_MSG_PREFIX, out->filled)))
 		return -EMSGSIZE;
-	return put_times(skb, out->resends, out->acked ? 0 : out->said_at,
+	return put_times(skb, out->resends, out->acked ? 0 : out->announced_at,
 			 out->acked ? 0 : out->wait_ns);
 }
 
@@ -122,7 +122,7 @@ struct fill_arg {
 	bool			in;
 };
 
-static int fill(struct sk_buff *skb, const void *arg)
+static int fill_message(struct sk_buff *skb, const void *arg)
 {
 	const struct fill_arg *f = arg;
 	struct shuffle_op *op;
@@ -166,7 +166,7 @@ int shuffle_nl_msg_get_doit(struct sk_buff *skb, struct genl_info *info)
 					info->extack);
 	if (IS_ERR(f.ssk))
 		return PTR_ERR(f.ssk);
-	err = shuffle_netlink_reply(info, SHUFFLE_CMD_MSG_GET, fill, &f);
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_MSG_GET, fill_message, &f);
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "op-id: the operation has just gone");
 	if (err == -ERANGE)

@@ -48,7 +48,7 @@ static struct sums add_up(const struct shuffle_op *op)
 /* The larger of row and column at the link's rate, and one round trip. */
 static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 {
-	u64 in = op->prx.heard_len - op->prx.msg[op->group->rank].len;
+	u64 in = op->prx.announced_len - op->prx.msg[op->group->rank].len;
 
 	return mul_u64_u32_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U)) +
 	       READ_ONCE(op->dev->rtt);
@@ -105,12 +105,12 @@ int shuffle_netlink_put_end(struct sk_buff *skb, struct shuffle_op *op)
 	struct sums s = add_up(op);
 
 	if (shuffle_put_u64(skb, SHUFFLE_A_OP_TX_BYTES, s.bytes) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, op->prx.heard_len) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, op->prx.announced_len) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->resends))
 		return -EMSGSIZE;
 	if (op->error && (shuffle_put_u64(skb, SHUFFLE_A_OP_TX_SENT, s.sent) ||
 			  shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED,
-					  op->prx.heard_len - op->prx.rem)))
+					  op->prx.announced_len - op->prx.rem)))
 		return -EMSGSIZE;
 	if (!op->error && shuffle_put_u64(skb, SHUFFLE_A_OP_LOWER_BOUND, lower_bound(op, &s)))
 		return -EMSGSIZE;
@@ -141,11 +141,11 @@ static int put_rx(struct sk_buff *skb, const struct shuffle_op *op)
 {
 	const struct shuffle_policy_rx *rx = &op->prx;
 
-	if (shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, rx->heard_len) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED, rx->heard_len - rx->rem) ||
+	if (shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, rx->announced_len) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED, rx->announced_len - rx->rem) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_LEFT, rx->rem) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_GRANTED, rx->outstanding) ||
-	    nla_put_u32(skb, SHUFFLE_A_OP_RX_MESSAGES, rx->n - rx->unheard) ||
+	    nla_put_u32(skb, SHUFFLE_A_OP_RX_MESSAGES, rx->n - rx->unannounced) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_RX_COMPLETE, rx->n - op->incomplete) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->resends))
 		return -EMSGSIZE;
@@ -247,7 +247,7 @@ struct fill_arg {
 	u64			id;
 };
 
-static int fill(struct sk_buff *skb, const void *arg)
+static int fill_op(struct sk_buff *skb, const void *arg)
 {
 	const struct fill_arg *f = arg;
 	struct shuffle_op *op;
@@ -279,7 +279,7 @@ int shuffle_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info)
 					info->attrs[SHUFFLE_A_OP_SOCKET], info->extack);
 	if (IS_ERR(f.ssk))
 		return PTR_ERR(f.ssk);
-	err = shuffle_netlink_reply(info, SHUFFLE_CMD_OP_GET, fill, &f);
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_OP_GET, fill_op, &f);
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "op-id: the operation has just gone");
 	sock_put(&f.ssk->sk);

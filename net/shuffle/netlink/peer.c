@@ -30,11 +30,11 @@ struct fill_arg {
 	u32			held;
 };
 
-static int fill(struct sk_buff *skb, const void *arg)
+static int fill_peer(struct sk_buff *skb, const void *arg)
 {
 	const struct fill_arg *f = arg;
 	struct shuffle_peer *peer = f->peer;
-	u64 heard = READ_ONCE(peer->heard_at);
+	u64 heard = READ_ONCE(peer->data_at);
 	u64 least = READ_ONCE(peer->rtt_min_ns);
 	u64 now = shuffle_now();
 
@@ -61,9 +61,9 @@ static bool matches(const struct shuffle_peer *peer, struct nlattr **tb)
 	const struct nlattr *v4 = tb[SHUFFLE_A_PEER_IPV4];
 	const struct nlattr *v6 = tb[SHUFFLE_A_PEER_IPV6];
 
-	if (v4 && !shuffle_addr_is(a, AF_INET, nla_data(v4)))
+	if (v4 && !shuffle_addr_equal(a, AF_INET, nla_data(v4)))
 		return false;
-	if (v6 && !shuffle_addr_is(a, AF_INET6, nla_data(v6)))
+	if (v6 && !shuffle_addr_equal(a, AF_INET6, nla_data(v6)))
 		return false;
 	return !tb[SHUFFLE_A_PEER_IFINDEX] || !a->shs_scope_id ||
 	       a->shs_scope_id == nla_get_u32(tb[SHUFFLE_A_PEER_IFINDEX]);
@@ -102,7 +102,7 @@ int shuffle_nl_peer_get_doit(struct sk_buff *skb, struct genl_info *info)
 				    "no member of a group has this address");
 		return err;
 	}
-	err = shuffle_netlink_reply(info, SHUFFLE_CMD_PEER_GET, fill, &f);
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_PEER_GET, fill_peer, &f);
 	shuffle_peer_put(f.peer);
 	return err;
 }
@@ -131,7 +131,7 @@ int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			if (matches(peer, tb)) {
 				f.peer = peer;
 				err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_PEER_GET,
-							       fill, &f);
+							       fill_peer, &f);
 				if (err)
 					goto out;
 			}

@@ -39,7 +39,7 @@ int shuffle_netlink_put_sock(struct sk_buff *skb, struct shuffle_sock *ssk)
 	return 0;
 }
 
-static int fill(struct sk_buff *skb, const void *arg)
+static int fill_socket(struct sk_buff *skb, const void *arg)
 {
 	struct shuffle_sock *ssk = (struct shuffle_sock *)arg;
 	int err;
@@ -70,7 +70,7 @@ int shuffle_nl_socket_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG_ATTR(info->extack, a, "socket: no such socket here");
 		return -ENOENT;
 	}
-	err = shuffle_netlink_reply(info, SHUFFLE_CMD_SOCKET_GET, fill, ssk);
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_SOCKET_GET, fill_socket, ssk);
 	sock_put(&ssk->sk);
 	return err;
 }
@@ -92,7 +92,7 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 		struct nlattr *a = tb[SHUFFLE_A_SOCKET_SOCKET];
 
 		if (!a || ssk->cookie == nla_get_u64(a))
-			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_SOCKET_GET, fill, ssk);
+			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_SOCKET_GET, fill_socket, ssk);
 		if (!err)
 			cb->args[0] = ssk->number + 1;
 		sock_put(&ssk->sk);

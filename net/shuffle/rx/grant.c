@@ -46,7 +46,7 @@ u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
  * buffer, which we take to be like ours, has to hold one for each receiver and what is being
  * copied: it is freed by the GRANT that comes when there is room for the next.
  */
-static u32 burst(const struct shuffle_op *op, u64 max_out)
+static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 {
 	const struct sock *sk = &op->ssk->sk;
 	u32 members = op->group->count;
@@ -60,7 +60,7 @@ static u32 burst(const struct shuffle_op *op, u64 max_out)
 /* Bytes of payload that the socket can still promise to hold.  An skb costs up
  * to twice its payload, as SO_RCVBUF is doubled for.
  */
-static u64 room(struct shuffle_sock *ssk, u32 unit)
+static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
 {
 	s64 left = READ_ONCE(ssk->sk.sk_rcvbuf);
 	struct shuffle_op *op;
@@ -161,10 +161,10 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	/* operations share the downlink evenly */
 	max_out = div_u64(shuffle_grant_max_out(dev), share);
-	op->prx.burst = burst(op, max_out);
+	op->prx.burst = units_per_grant(op, max_out);
 	op->prx.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
-	left = room(ssk, op->prx.unit);
+	left = promisable_bytes(ssk, op->prx.unit);
 	out = op->prx.outstanding;
 	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
 	       SHUFFLE_NONE) {

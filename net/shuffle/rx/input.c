@@ -53,7 +53,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	struct shuffle_net *sn = c->sn;
 
 	if (w->src_rank >= op->group->count || w->dst_rank != op->group->rank ||
-	    !shuffle_addr_is(&op->group->member[w->src_rank].addr,
+	    !shuffle_addr_equal(&op->group->member[w->src_rank].addr,
 			     c->from.shs_ip_family, c->from.shs_addr)) {
 		SHUFFLE_INC(sn, DropMember);
 		return;
@@ -123,7 +123,7 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	spin_lock_bh(&ssk->lock);
 	group = ssk->group;
 	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
-		 shuffle_addr_is(&group->member[w->src_rank].addr,
+		 shuffle_addr_equal(&group->member[w->src_rank].addr,
 				 c->from.shs_ip_family, c->from.shs_addr);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {

@@ -49,7 +49,7 @@ void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank)
 #define SHUFFLE_PART_MIN	SZ_64K
 #define SHUFFLE_PART_MAX	SZ_1M
 
-static u32 part(const struct shuffle_op *op)
+static u32 part_bytes(const struct shuffle_op *op)
 {
 	u32 share = (u32)READ_ONCE(op->ssk->sk.sk_rcvbuf) / (4 * op->group->count);
 
@@ -67,7 +67,7 @@ bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
 		return !in->delivered;
 	if (in->have.prefix - in->read < SHUFFLE_PART_MIN)
 		return pressure && in->have.prefix > in->read;
-	return pressure || in->have.prefix - in->read >= part(in->ready.op);
+	return pressure || in->have.prefix - in->read >= part_bytes(in->ready.op);
 }
 
 /**
@@ -169,29 +169,27 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	shuffle_op_check_done(op);
 }
 
-/* Is what comes now an answer to a RESEND?  Then it comes so soon.  Later, it would have
- * come without, most likely.
- */
-static bool is_answer(const struct shuffle_msg_in *in, u64 within, u64 now)
+/* Data that comes this soon after a RESEND is probably a retransmission. */
+static bool is_retransmission(const struct shuffle_msg_in *in, u64 within, u64 now)
 {
 	return in->late && now - in->resent_at < within;
 }
 
-static void hear(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+static void message_announced(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
 
 	/* a message that is announced only now starts with data, if it has any */
-	if (!w->payload && is_answer(in, shuffle_timer_rto(op), now)) {
-		op->ask_all = true;
-		op->ask_ns = 0;
+	if (!w->payload && is_retransmission(in, shuffle_timer_rto(op), now)) {
+		op->solicit_all = true;
+		op->solicit_ns = 0;
 	}
 	in->late = 0;
 	in->nonce = w->nonce;
 	in->progress_at = now;
-	op->heard_at = now;
+	op->last_announced_at = now;
 	in->wait_ns = 0;
-	shuffle_policy_rx_heard(&op->prx, w->src_rank, w->a, w->unsched,
+	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->a, w->unsched,
 				shuffle_policy_seed(op->ptx.seed, w->src_rank,
 						    op->group->rank, op->group->count));
 	in->granted_sent = op->prx.msg[w->src_rank].granted;
@@ -227,10 +225,10 @@ static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
 	WRITE_ONCE(dev->srtt_at, now);
 }
 
-static void progress(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride, u64 now)
+static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride, u64 now)
 {
 	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
-	bool answer = is_answer(in, 2 * rtt, now);
+	bool answer = is_retransmission(in, 2 * rtt, now);
 	bool late = in->late;
 
 	in->progress_at = now;
@@ -258,7 +256,7 @@ static void progress(struct shuffle_op *op, struct shuffle_msg_in *in, u32 strid
 }
 
 /* Keep bytes [start, end), all of them missing so far.  @skb: ours to keep. */
-static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u64 end)
+static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u64 end)
 {
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_msg_in *in = &op->in[rank];
@@ -288,7 +286,7 @@ static int keep(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
 }
 
 /* Take what is new of [start, start + len).  Returns true if skb was kept. */
-static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u32 len)
+static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u32 len)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
@@ -307,7 +305,7 @@ static bool take(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start
 			err = part ? 0 : -ENOMEM;
 		}
 		if (!err)
-			err = keep(op, rank, part, gap.start, gap.end);
+			err = queue_piece(op, rank, part, gap.start, gap.end);
 		if (err) {
 			if (kept)
 				kfree_skb(part);
@@ -352,7 +350,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	bool kept = false;
 	u64 prefix;
 
-	if (m->heard && (w->nonce != in->nonce || w->a != m->len)) {
+	if (m->announced && (w->nonce != in->nonce || w->a != m->len)) {
 		SHUFFLE_INC(sn, DropNonce);
 		return false;
 	}
@@ -368,8 +366,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		return false;
 	}
 	op->progress_at = now;
-	if (!m->heard)
-		hear(op, w, now);
+	if (!m->announced)
+		message_announced(op, w, now);
 	if (len) {
 		/* not by probes: they come for as long as something is missing, and
 		 * must not put off asking for it
@@ -393,9 +391,9 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_PIECE(skb)->data = data;
 		SHUFFLE_PIECE(skb)->stride = stride;
 		prefix = in->have.prefix;
-		kept = take(op, w->src_rank, skb, w->b, len);
+		kept = queue_new_ranges(op, w->src_rank, skb, w->b, len);
 		if (in->have.prefix > prefix)
-			progress(op, in, stride, now);
+			prefix_advanced(op, in, stride, now);
 	}
 	if (in->have.bytes == m->len)
 		message_complete(op, w->src_rank, q);

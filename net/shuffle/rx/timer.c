@@ -17,7 +17,7 @@
  * likely they have not started, and where hosts take long to start, because there are
  * many or they are busy, asking them all is what keeps them busy.
  */
-#define SHUFFLE_ASK_FEW		8
+#define SHUFFLE_SOLICIT_FEW		8
 
 /**
  * struct timer_scan - one look at all messages of an operation
@@ -91,7 +91,7 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 /* Due is what has waited long enough, and @more; it waits twice as long the next
  * time.
  */
-static bool due(const struct shuffle_op *op, u64 since, u64 *wait, u64 more,
+static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 more,
 		struct timer_scan *s)
 {
 	if (s->now < since || s->now - since < *wait + more) {
@@ -112,7 +112,7 @@ static u64 queue_time(const struct shuffle_op *op)
 }
 
 /* It is a straggler when it is late again while the operation has gone on. */
-static void late(struct shuffle_op *op, u32 rank, u64 now)
+static void mark_late(struct shuffle_op *op, u32 rank, u64 now)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 
@@ -137,7 +137,7 @@ static void late(struct shuffle_op *op, u32 rank, u64 now)
  */
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 {
-	u64 wait = op->prx.msg[rank].heard ? op->in[rank].wait_ns : op->ask_ns;
+	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->solicit_ns;
 
 	return wait ?: shuffle_timer_rto(op);
 }
@@ -145,29 +145,29 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 /* Members never heard of start late, most likely: as late as the last of the others,
  * once more.
  */
-static void ask_unheard(struct shuffle_op *op, struct timer_scan *s)
+static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 {
-	u32 n = op->ask_all ? op->prx.n : SHUFFLE_ASK_FEW;
-	u64 more = min(op->heard_at - op->started_at, rto_max(op));
-	u64 wait = op->ask_ns ?: s->rto;
+	u32 n = op->solicit_all ? op->prx.n : SHUFFLE_SOLICIT_FEW;
+	u64 more = min(op->last_announced_at - op->started_at, rto_max(op));
+	u64 wait = op->solicit_ns ?: s->rto;
 	u32 i, rank;
 
-	if (!op->prx.unheard || !due(op, max(op->heard_at, op->asked_at), &wait, more, s))
+	if (!op->prx.unannounced || !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))
 		return;
-	op->ask_ns = wait;
-	op->asked_at = s->now;
-	op->ask_all = false;
-	for (i = 0, rank = op->ask_from; i < op->prx.n && n; i++) {
+	op->solicit_ns = wait;
+	op->solicited_at = s->now;
+	op->solicit_all = false;
+	for (i = 0, rank = op->solicit_from; i < op->prx.n && n; i++) {
 		if (rank >= op->prx.n)
 			rank = 0;
-		if (!op->prx.msg[rank].heard) {
-			late(op, rank, s->now);
+		if (!op->prx.msg[rank].announced) {
+			mark_late(op, rank, s->now);
 			resend(op, rank, 0, 0, s->q);
 			n--;
 		}
 		rank++;
 	}
-	op->ask_from = rank;
+	op->solicit_from = rank;
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
@@ -179,7 +179,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	u64 from, more, wait;
 	int n;
 
-	if (in->complete || !m->heard)
+	if (in->complete || !m->announced)
 		return;
 	/* nothing asked for, nothing missing */
 	if (m->len && m->granted <= m->received)
@@ -196,14 +196,14 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		more = s->queue;
 	}
 	wait = in->wait_ns ?: s->rto;
-	if (!due(op, since, &wait, more, s))
+	if (!wait_expired(op, since, &wait, more, s))
 		return;
 	in->wait_ns = wait;
 	if (in->have.n) {
 		shuffle_dev_lost(op->dev);
 		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	}
-	late(op, rank, s->now);
+	mark_late(op, rank, s->now);
 	shuffle_policy_rx_stalled(&op->prx, rank);
 	/* A sender frees what has arrived; without that it may have no memory for
 	 * what it is asked for.
@@ -227,12 +227,12 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	if (out->acked || m->next < m->len)
 		return;
 	/* who has not started has not got it, and asks for it then if it is lost */
-	if (!op->prx.msg[rank].heard)
+	if (!op->prx.msg[rank].announced)
 		return;
 	if (!out->wait_ns)
 		out->wait_ns = 2 * s->rto;
 	/* while ACKs, or first messages, come in, this one's may come too */
-	if (!due(op, max3(out->said_at, op->acked_at, op->heard_at), &out->wait_ns, 0, s))
+	if (!wait_expired(op, max3(out->announced_at, op->acked_at, op->last_announced_at), &out->wait_ns, 0, s))
 		return;
 	out->resends++;
 	SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
@@ -273,7 +273,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	if (!op->ended) {
 		s.rto = shuffle_timer_rto(op);
 		s.queue = queue_time(op);
-		ask_unheard(op, &s);
+		solicit_unannounced(op, &s);
 		for (i = 0; i < op->prx.n; i++)
 			check_in(op, i, &s);
 		for (i = 0; i < op->announced; i++)

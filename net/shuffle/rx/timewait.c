@@ -30,7 +30,7 @@ static void finished_free(struct finished *f)
 	kfree(f);
 }
 
-static struct hlist_head *bucket(struct shuffle_net *sn, u64 op_id)
+static struct hlist_head *timewait_bucket(struct shuffle_net *sn, u64 op_id)
 {
 	return &sn->finished_hash[hash_64(op_id, SHUFFLE_FINISHED_BITS)];
 }
@@ -40,9 +40,9 @@ static struct finished *finished_find(struct shuffle_net *sn,
 {
 	struct finished *f;
 
-	hlist_for_each_entry(f, bucket(sn, op_id), hash)
+	hlist_for_each_entry(f, timewait_bucket(sn, op_id), hash)
 		if (f->op_id == op_id && finished_at(f)->shs_port == at->shs_port &&
-		    shuffle_addr_is(finished_at(f), at->shs_ip_family, at->shs_addr))
+		    shuffle_addr_equal(finished_at(f), at->shs_ip_family, at->shs_addr))
 			return f;
 	return NULL;
 }
@@ -124,7 +124,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 
 	spin_lock_bh(&sn->finished_lock);
 	list_add_tail(&f->node, &sn->finished);
-	hlist_add_head(&f->hash, bucket(sn, f->op_id));
+	hlist_add_head(&f->hash, timewait_bucket(sn, f->op_id));
 	sn->finished_n += f->cost;
 	spin_unlock_bh(&sn->finished_lock);
 	finished_trim(sn);
@@ -154,7 +154,7 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 		group = f->group;
 		if (f->complete && w->type == SHUFFLE_DATA &&
 		    w->src_rank < group->count && w->dst_rank == group->rank &&
-		    shuffle_addr_is(&group->member[w->src_rank].addr,
+		    shuffle_addr_equal(&group->member[w->src_rank].addr,
 				    from->shs_ip_family, from->shs_addr)) {
 			struct shuffle_wire ack = {
 				.type = SHUFFLE_ACK,

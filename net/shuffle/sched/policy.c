@@ -28,7 +28,7 @@ static u64 fraction(u64 part, u64 whole)
 }
 
 /* a * b / c for b <= c, rounded down (up to the bits that a large c loses) */
-static u64 scale(u64 a, u64 b, u64 c)
+static u64 mul_div(u64 a, u64 b, u64 c)
 {
 	while (c > U32_MAX) {
 		c >>= 1;
@@ -214,11 +214,11 @@ static u64 counted(const struct shuffle_rx_sched *m)
  */
 u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx)
 {
-	u32 heard = rx->n - rx->unheard;
+	u32 announced = rx->n - rx->unannounced;
 
-	if (!rx->unheard || !heard)
+	if (!rx->unannounced || !announced)
 		return rx->rem;
-	return rx->rem + shuffle_div64(rx->heard_len, heard) * rx->unheard;
+	return rx->rem + shuffle_div64(rx->announced_len, announced) * rx->unannounced;
 }
 
 /**
@@ -237,7 +237,7 @@ u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out
 	const struct shuffle_rx_sched *m = &rx->msg[i];
 	u64 total = shuffle_policy_rx_total_rem(rx);
 	u64 rem = m->len - m->received;
-	u64 w = rem < total ? scale(max_out, rem, total) : max_out;
+	u64 w = rem < total ? mul_div(max_out, rem, total) : max_out;
 
 	return w > rx->unit ? w : rx->unit;
 }
@@ -263,18 +263,18 @@ static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 	if (others <= rx->rem / rx->headroom)
 		return most;
 	/* max_out * rem / others, which is less than most */
-	return max_out + scale(max_out, rx->rem - others, others);
+	return max_out + mul_div(max_out, rx->rem - others, others);
 }
 
 /* Who has less left than the slowest receiver leaves links that they share to it:
  * equation 3.13 for the sum of all windows.  (Equation 3.14 squares the part, which
  * reacts to old knowledge of the slowest, too, by slowing everybody down.)
  */
-static u64 as_slowest(const struct shuffle_policy_rx *rx, u64 max_out)
+static u64 limit_to_slowest(const struct shuffle_policy_rx *rx, u64 max_out)
 {
 	u64 total = shuffle_policy_rx_total_rem(rx);
 
-	return rx->greatest > total ? scale(max_out, total, rx->greatest) : max_out;
+	return rx->max_rem_any_receiver > total ? mul_div(max_out, total, rx->max_rem_any_receiver) : max_out;
 }
 
 static void rx_update(struct shuffle_policy_rx *rx, u32 i)
@@ -295,24 +295,24 @@ static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 }
 
 /**
- * shuffle_policy_rx_heard() - the length of a message has become known
+ * shuffle_policy_rx_announced() - the length of a message has become known
  * @rx: schedule
  * @i: message, not heard of before
  * @len: its bytes
  * @unsched: bytes that its sender sends unasked; they count as granted
  * @seed: of its priorities
  */
-void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
+void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 			     u64 unsched, u32 seed)
 {
 	struct shuffle_rx_sched *m = &rx->msg[i];
 
-	m->heard = true;
+	m->announced = true;
 	m->len = len;
 	m->seed = seed;
 	m->granted = unsched < len ? unsched : len;
-	rx->unheard--;
-	rx->heard_len += len;
+	rx->unannounced--;
+	rx->announced_len += len;
 	rx->rem += len;
 	rx->outstanding += m->granted;
 	if (rem(m) > rem(&rx->msg[rx->largest]))
@@ -333,8 +333,8 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 
 	rx->outstanding -= counted(m);
 	m->stalled = false;
-	if (m->single)
-		m->single--;
+	if (m->unit_only_left)
+		m->unit_only_left--;
 	if (end > m->granted)
 		m->granted = end;
 	m->received += bytes;
@@ -368,7 +368,7 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 	 */
 	if (m->stalls < SHUFFLE_STALLS_MAX)
 		m->stalls++;
-	m->single = 4U << m->stalls;
+	m->unit_only_left = 4U << m->stalls;
 	if (m->active) {
 		m->active = false;
 		rx->hadoop_active--;
@@ -384,7 +384,7 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx
 {
 	u64 n = 1;
 
-	if (rx->burst > 1 && !m->single && !rx->constant_window &&
+	if (rx->burst > 1 && !m->unit_only_left && !rx->constant_window &&
 	    rx->kind != SHUFFLE_POLICY_HADOOP && m->len / 8 >= 2ULL * rx->unit) {
 		n = shuffle_div64(m->len / 8, rx->unit);
 		if (n > rx->burst)
@@ -414,11 +414,11 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 	 * are shares of this smaller limit, so they start small on purpose: with
 	 * windows of the whole limit skewed matrices took up to 10 % longer.
 	 */
-	if (rx->unheard)
-		max_out = scale(max_out, rx->n - rx->unheard, rx->n);
+	if (rx->unannounced)
+		max_out = mul_div(max_out, rx->n - rx->unannounced, rx->n);
 	else
 		max_out = with_headroom(rx, max_out);
-	max_out = as_slowest(rx, max_out);
+	max_out = limit_to_slowest(rx, max_out);
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];

@@ -64,22 +64,22 @@ struct shuffle_policy_tx {
  * @granted: its sender may send the bytes below
  * @received: bytes that have arrived
  * @seed: of its priorities
- * @heard: its length is known
+ * @announced: its length is known
  * @active: Hadoop: one of the C that are being pulled
  * @stalled: its sender does not deliver; its grants no longer count as outstanding
  * @stalls: times that it did not, up to SHUFFLE_STALLS_MAX
- * @single: so many arrivals long it gets one unit at a time
+ * @unit_only_left: so many arrivals long it gets one unit at a time
  */
 struct shuffle_rx_sched {
 	u64	len;
 	u64	granted;
 	u64	received;
 	u32	seed;
-	bool	heard;
+	bool	announced;
 	bool	active;
 	bool	stalled;
 	u8	stalls;
-	u8	single;
+	u8	unit_only_left;
 };
 
 /**
@@ -91,13 +91,13 @@ struct shuffle_rx_sched {
  * @unit: bytes that are granted as one at least
  * @burst: units that one grant of a long message is at most; 0 as 1
  * @n: messages
- * @unheard: messages whose length is not known yet
- * @heard_len: sum of the lengths of the others
+ * @unannounced: messages whose length is not known yet
+ * @announced_len: sum of the lengths of the others
  * @rem: bytes of heard messages yet to arrive
  * @outstanding: bytes granted (or claimed as unscheduled) and not arrived
  * @headroom: the limit may grow to this multiple; 0 or 1: it is what it is
  * @largest: message with the most yet to arrive, as far as arrivals have shown
- * @greatest: bytes that the slowest receiver of the shuffle waits for, as far as is
+ * @max_rem_any_receiver: bytes that the slowest receiver of the shuffle waits for, as far as is
  *	known; 0: nothing is
  * @heap: messages that may be granted more; the others are fully granted or at
  *	their window, and come back when bytes of theirs arrive
@@ -111,13 +111,13 @@ struct shuffle_policy_rx {
 	u32			unit;
 	u32			burst;
 	u32			n;
-	u32			unheard;
-	u64			heard_len;
+	u32			unannounced;
+	u64			announced_len;
 	u64			rem;
 	u64			outstanding;
 	u32			headroom;
 	u32			largest;
-	u64			greatest;
+	u64			max_rem_any_receiver;
 	struct shuffle_heap	heap;
 	struct shuffle_rx_sched	*msg;
 };
@@ -147,7 +147,7 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 
 u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx);
 u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out);
-void shuffle_policy_rx_heard(struct shuffle_policy_rx *rx, u32 i, u64 len,
+void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 			     u64 unsched, u32 seed);
 void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end);
 void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i);

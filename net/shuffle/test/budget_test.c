@@ -99,7 +99,7 @@ static void prepare(struct column *c, const struct budget_row *t, u64 seed)
 	c->rx.hadoop_c = 3;
 	c->rx.unit = UNIT;
 	c->rx.n = t->n;
-	c->rx.unheard = t->n;
+	c->rx.unannounced = t->n;
 	c->rx.msg = c->msg;
 	c->rx.heap.node = c->node;
 	for (i = 0; i < t->n; i++) {
@@ -146,7 +146,7 @@ static const char *deliver(struct column *c)
 		s->known = true;
 		out = rx->outstanding;
 		rem = rx->rem;
-		shuffle_policy_rx_heard(rx, p.from, s->len, s->unsched, p.from * 77);
+		shuffle_policy_rx_announced(rx, p.from, s->len, s->unsched, p.from * 77);
 		if (rx->outstanding != out + s->unsched || rx->rem != rem + s->len)
 			return "heard: not what was announced";
 		c->claimed += s->unsched;
@@ -177,7 +177,7 @@ static const char *stall(struct column *c)
 	const struct shuffle_rx_sched *m = &c->msg[i];
 	u64 out = c->rx.outstanding;
 
-	if (!m->heard)
+	if (!m->announced)
 		return NULL;
 	if (!m->stalled)
 		out -= m->granted - m->received;
@@ -243,10 +243,10 @@ static void check_end(struct kunit *test, const struct column *c, const struct b
 		KUNIT_EXPECT_EQ(test, c->sender[i].sent, c->sender[i].len);
 		sum += c->sender[i].len;
 	}
-	KUNIT_EXPECT_EQ(test, c->rx.heard_len, sum);
+	KUNIT_EXPECT_EQ(test, c->rx.announced_len, sum);
 	KUNIT_EXPECT_EQ(test, c->rx.rem, 0ULL);
 	KUNIT_EXPECT_EQ(test, c->rx.outstanding, 0ULL);
-	KUNIT_EXPECT_EQ(test, c->rx.unheard, 0U);
+	KUNIT_EXPECT_EQ(test, c->rx.unannounced, 0U);
 	KUNIT_EXPECT_EQ(test, c->rx.hadoop_active, 0U);
 	KUNIT_EXPECT_EQ(test, c->rx.heap.n, 0U);
 	KUNIT_EXPECT_EQ(test, c->claimed, 0ULL);

@@ -15,7 +15,7 @@ static inline struct shuffle_policy_rx *make_rx(struct kunit *test, u8 kind, u32
 	rx->hadoop_c = 5;
 	rx->unit = unit;
 	rx->n = n;
-	rx->unheard = n;
+	rx->unannounced = n;
 	rx->msg = kunit_kcalloc(test, n, sizeof(*rx->msg), GFP_KERNEL);
 	rx->heap.node = kunit_kcalloc(test, n, sizeof(*rx->heap.node), GFP_KERNEL);
 	return rx->msg && rx->heap.node ? rx : NULL;

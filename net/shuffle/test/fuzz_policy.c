@@ -27,7 +27,7 @@ static void arrive(struct column *c, struct fuzz_in *in, u32 i)
 	u64 bytes = fuzz_u64(in, 50);
 	u64 end;
 
-	if (!m->heard || m->received == m->len)
+	if (!m->announced || m->received == m->len)
 		return;
 	/* a part of what is outstanding, or a sender that rounds up */
 	if (bytes > m->len - m->received)
@@ -51,17 +51,17 @@ static void column_op(struct column *c, struct fuzz_in *in)
 
 	switch (op % 5) {
 	case 0:
-		if (!c->msg[i].heard) {
+		if (!c->msg[i].announced) {
 			u64 len = fuzz_u64(in, 50);
 
-			shuffle_policy_rx_heard(&c->rx, i, len, fuzz_u64(in, 50), fuzz_u16(in));
+			shuffle_policy_rx_announced(&c->rx, i, len, fuzz_u64(in, 50), fuzz_u16(in));
 		}
 		break;
 	case 1:
 		arrive(c, in, i);
 		break;
 	case 2:
-		if (c->msg[i].heard)
+		if (c->msg[i].announced)
 			shuffle_policy_rx_stalled(&c->rx, i);
 		break;
 	default:
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memset(&r, 0, sizeof(r));
 	c.rx.kind = fuzz_u8(&in) % SHUFFLE_POLICY_KINDS;
 	c.rx.n = fuzz_u8(&in) % MSGS + 1;
-	c.rx.unheard = c.rx.n;
+	c.rx.unannounced = c.rx.n;
 	c.rx.unit = fuzz_u16(&in) + 1;
 	c.rx.burst = fuzz_u8(&in) % 12;
 	c.rx.hadoop_c = fuzz_u8(&in) % 8;

@@ -143,17 +143,17 @@ const char *shuffle_model_tx(const struct shuffle_policy_tx *tx)
 const char *shuffle_model_rx(const struct shuffle_policy_rx *rx)
 {
 	u64 outstanding = 0;
-	u64 heard_len = 0;
+	u64 announced_len = 0;
 	u64 rem = 0;
-	u32 unheard = 0;
+	u32 unannounced = 0;
 	u32 active = 0;
 	u32 i;
 
 	for (i = 0; i < rx->n; i++) {
 		const struct shuffle_rx_sched *m = &rx->msg[i];
 
-		if (!m->heard) {
-			unheard++;
+		if (!m->announced) {
+			unannounced++;
 			if (rx->heap.node[i].at)
 				return "rx: a message not heard of is in the heap";
 			continue;
@@ -164,7 +164,7 @@ const char *shuffle_model_rx(const struct shuffle_policy_rx *rx)
 			return "rx: more received than granted";
 		if (!m->stalled)
 			outstanding += m->granted - m->received;
-		heard_len += m->len;
+		announced_len += m->len;
 		rem += m->len - m->received;
 		active += m->active;
 		if (m->granted == m->len && rx->heap.node[i].at)
@@ -180,10 +180,10 @@ const char *shuffle_model_rx(const struct shuffle_policy_rx *rx)
 		return "rx: outstanding is not the sum";
 	if (rx->rem != rem)
 		return "rx: rem is not the sum";
-	if (rx->heard_len != heard_len)
-		return "rx: heard_len is not the sum";
-	if (rx->unheard != unheard)
-		return "rx: unheard is not the count";
+	if (rx->announced_len != announced_len)
+		return "rx: announced_len is not the sum";
+	if (rx->unannounced != unannounced)
+		return "rx: unannounced is not the count";
 	if (rx->hadoop_active != active)
 		return "rx: hadoop_active is not the count";
 	if (rx->kind == SHUFFLE_POLICY_HADOOP && active > rx->hadoop_c)
@@ -206,7 +206,7 @@ u64 shuffle_model_limit(const struct shuffle_policy_rx *rx, u64 max_out)
 	u32 i;
 
 	for (i = 0; i < rx->n; i++)
-		heard += rx->msg[i].heard;
+		heard += rx->msg[i].announced;
 	return each * heard + shuffle_div64(rest * heard, rx->n);
 }
 
@@ -217,7 +217,7 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, u32 i, u64 before, u64 
 	u64 left = m->len - before, amount;
 	u32 n = 1;
 
-	if (rx->kind != SHUFFLE_POLICY_HADOOP && !rx->constant_window && !m->single)
+	if (rx->kind != SHUFFLE_POLICY_HADOOP && !rx->constant_window && !m->unit_only_left)
 		while (n < rx->burst && (n + 1) * 8ULL * rx->unit <= m->len)
 			n++;
 	amount = shuffle_policy_amount(left, n * rx->unit);

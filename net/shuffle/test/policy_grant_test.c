@@ -38,7 +38,7 @@ static void policy_rx_grant__room(struct kunit *test)
 		u32 got;
 
 		KUNIT_ASSERT_NOT_NULL(test, rx);
-		shuffle_policy_rx_heard(rx, 0, t->left, 0, 1);
+		shuffle_policy_rx_announced(rx, 0, t->left, 0, 1);
 		got = shuffle_policy_rx_grant(rx, 100000, 100000, t->room);
 		KUNIT_EXPECT_EQ(test, got, t->granted ? 0 : SHUFFLE_NONE);
 		/* refused for lack of room, it is asked again later */
@@ -96,7 +96,7 @@ static void policy_rx_grant__burst(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	rx->burst = t->burst;
 	rx->constant_window = t->constant;
-	shuffle_policy_rx_heard(rx, 0, t->len, 0, 1);
+	shuffle_policy_rx_announced(rx, 0, t->len, 0, 1);
 	if (t->stalled)
 		shuffle_policy_rx_stalled(rx, 0);
 	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 100000, 2000, t->room),
@@ -133,7 +133,7 @@ static void policy_rx_grant__by_bytes_left(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < 3; i++)
-		shuffle_policy_rx_heard(rx, i, len[i], 0, i);
+		shuffle_policy_rx_announced(rx, i, len[i], 0, i);
 	/* the order in which they get their first grant */
 	while ((i = shuffle_policy_rx_grant(rx, 100000, 0, U64_MAX)) != SHUFFLE_NONE) {
 		if (seen[i])
@@ -176,7 +176,7 @@ static void policy_rx_grant__hadoop(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	rx->hadoop_c = t->c;
 	for (i = 0; i < MSGS; i++)
-		shuffle_policy_rx_heard(rx, i, 40000, 0, (u32)shuffle_rnd64(&rnd));
+		shuffle_policy_rx_announced(rx, i, 40000, 0, (u32)shuffle_rnd64(&rnd));
 	while (shuffle_policy_rx_grant(rx, 1, t->rtt, U64_MAX) != SHUFFLE_NONE)
 		;
 	KUNIT_EXPECT_EQ(test, rx->hadoop_active, pulled);
@@ -214,7 +214,7 @@ static void policy_rx_grant__hadoop_is_random(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, rx);
 		for (i = 0; i < MSGS; i++)
-			shuffle_policy_rx_heard(rx, i, 40000, 0, round * 1000 + i * 16);
+			shuffle_policy_rx_announced(rx, i, 40000, 0, round * 1000 + i * 16);
 		i = shuffle_policy_rx_grant(rx, 1, 1000, U64_MAX);
 		KUNIT_ASSERT_LT(test, i, MSGS);
 		first[i]++;

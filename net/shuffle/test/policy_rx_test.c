@@ -67,7 +67,7 @@ static void policy_window__table(struct kunit *test)
 	rx = make_rx(test, SHUFFLE_POLICY_GRPF, t->unit, t->n + t->unheard);
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < t->n; i++) {
-		shuffle_policy_rx_heard(rx, i, t->len[i], t->received[i], i);
+		shuffle_policy_rx_announced(rx, i, t->len[i], t->received[i], i);
 		shuffle_policy_rx_arrived(rx, i, t->received[i], t->received[i]);
 	}
 	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
@@ -92,7 +92,7 @@ static void policy_window__sum(struct kunit *test)
 		rx = make_rx(test, SHUFFLE_POLICY_GRPF, 0, n);
 		KUNIT_ASSERT_NOT_NULL(test, rx);
 		for (i = 0; i < n; i++)
-			shuffle_policy_rx_heard(rx, i, shuffle_rnd64(&rnd) >> shift, 0, i);
+			shuffle_policy_rx_announced(rx, i, shuffle_rnd64(&rnd) >> shift, 0, i);
 		total = shuffle_policy_rx_total_rem(rx);
 		KUNIT_ASSERT_EQ(test, total, rx->rem);
 		if (!total)
@@ -125,7 +125,7 @@ static void policy_window__straggler_gains(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < 4; i++)
-		shuffle_policy_rx_heard(rx, i, 100000, 0, i);
+		shuffle_policy_rx_announced(rx, i, 100000, 0, i);
 	for (step = 0; step < 1000; step++) {
 		u64 w = shuffle_policy_window(rx, 0, 8000);
 
@@ -144,8 +144,8 @@ static void policy_rx_heard__unscheduled_is_claimed(struct kunit *test)
 	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 0, 10000, 4000, 1);
-	shuffle_policy_rx_heard(rx, 2, 10000, 4000, 2);
+	shuffle_policy_rx_announced(rx, 0, 10000, 4000, 1);
+	shuffle_policy_rx_announced(rx, 2, 10000, 4000, 2);
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 8000ULL);
 	/* Above the limit, two thirds of 9000, for a while, and no grants until
 	 * below it.
@@ -166,10 +166,10 @@ static void policy_rx_heard__empty_and_all_unscheduled(struct kunit *test)
 	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 0, 0, 0, 1);
-	shuffle_policy_rx_heard(rx, 1, 0, 64, 1);
+	shuffle_policy_rx_announced(rx, 0, 0, 0, 1);
+	shuffle_policy_rx_announced(rx, 1, 0, 64, 1);
 	/* what a sender announces is rounded up, the length bounds it */
-	shuffle_policy_rx_heard(rx, 2, 100, 128, 1);
+	shuffle_policy_rx_announced(rx, 2, 100, 128, 1);
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 100ULL);
 	KUNIT_EXPECT_EQ(test, rx->heap.n, 0U);
 	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 10000, 0, U64_MAX), SHUFFLE_NONE);
@@ -185,8 +185,8 @@ static void policy_rx_arrived__beyond_the_grant(struct kunit *test)
 	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 2);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 0, 10000, 0, 1);
-	shuffle_policy_rx_heard(rx, 1, 10000, 0, 2);
+	shuffle_policy_rx_announced(rx, 0, 10000, 0, 1);
+	shuffle_policy_rx_announced(rx, 1, 10000, 0, 2);
 	KUNIT_ASSERT_LT(test, shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX), 2U);
 	shuffle_policy_rx_arrived(rx, 0, 1400, 1400);
 	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, 1400ULL);
@@ -210,8 +210,8 @@ static void policy_rx_grant__greatest_fraction_first(struct kunit *test)
 	u32 first, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 0, 5, 0, 1);
-	shuffle_policy_rx_heard(rx, 1, 3, 0, 2);
+	shuffle_policy_rx_announced(rx, 0, 5, 0, 1);
+	shuffle_policy_rx_announced(rx, 1, 3, 0, 2);
 	first = shuffle_policy_rx_grant(rx, 100, 0, U64_MAX);
 	KUNIT_ASSERT_LE(test, first, 1U);
 	KUNIT_ASSERT_EQ(test, shuffle_policy_rx_grant(rx, 100, 0, U64_MAX), 1 - first);
@@ -229,7 +229,7 @@ static void policy_rx_grant__batch_at_the_start(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < 4; i++)
-		shuffle_policy_rx_heard(rx, i, 100000ULL * (i + 1), 0, 17 * i);
+		shuffle_policy_rx_announced(rx, i, 100000ULL * (i + 1), 0, 17 * i);
 	while (shuffle_policy_rx_grant(rx, 100000, 0, U64_MAX) != SHUFFLE_NONE) {
 		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
 		grants++;
@@ -247,7 +247,7 @@ static void policy_rx_grant__leaves_room_for_the_unheard(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 2, 100000, 0, 1);
+	shuffle_policy_rx_announced(rx, 2, 100000, 0, 1);
 	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 		;
 	/* a fourth of the limit, of which it has its window */
@@ -255,7 +255,7 @@ static void policy_rx_grant__leaves_room_for_the_unheard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 2000ULL);
 	for (i = 0; i < 4; i++)
 		if (i != 2)
-			shuffle_policy_rx_heard(rx, i, 100000, 0, 50 + i);
+			shuffle_policy_rx_announced(rx, i, 100000, 0, 50 + i);
 	while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 		;
 	for (i = 0; i < 4; i++)
@@ -311,7 +311,7 @@ static void policy_rx_grant__part_of_the_heard(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < t->heard; i++)
-		shuffle_policy_rx_heard(rx, i, 64000, 0, i);
+		shuffle_policy_rx_announced(rx, i, 64000, 0, i);
 	/* those that have a grant deliver half of it and get more */
 	for (guard = 0; guard < 100; guard++) {
 		do {
@@ -369,7 +369,7 @@ static void policy_rx_grant__headroom(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	rx->headroom = t->headroom;
 	for (i = 0; i < t->heard; i++)
-		shuffle_policy_rx_heard(rx, i, t->len[i], 0, i);
+		shuffle_policy_rx_announced(rx, i, t->len[i], 0, i);
 	while (shuffle_policy_rx_grant(rx, 10000, 0, U64_MAX) != SHUFFLE_NONE)
 		SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
 	KUNIT_EXPECT_EQ(test, rx->outstanding, t->outstanding);
@@ -381,9 +381,9 @@ static void policy_rx_grant__headroom_follows(struct kunit *test)
 	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 100, 3);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 0, 10000, 10000, 0);
-	shuffle_policy_rx_heard(rx, 1, 50000, 50000, 1);
-	shuffle_policy_rx_heard(rx, 2, 20000, 20000, 2);
+	shuffle_policy_rx_announced(rx, 0, 10000, 10000, 0);
+	shuffle_policy_rx_announced(rx, 1, 50000, 50000, 1);
+	shuffle_policy_rx_announced(rx, 2, 20000, 20000, 2);
 	KUNIT_EXPECT_EQ(test, rx->largest, 1U);
 	shuffle_policy_rx_arrived(rx, 1, 45000, 45000);
 	shuffle_policy_rx_arrived(rx, 0, 1000, 1000);
@@ -411,8 +411,8 @@ static void policy_rx_grant__slowest(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, rx);
 		for (i = 0; i < 4; i++)
-			shuffle_policy_rx_heard(rx, i, 100000, 0, i);
-		rx->greatest = rows[row].greatest;
+			shuffle_policy_rx_announced(rx, i, 100000, 0, i);
+		rx->max_rem_any_receiver = rows[row].greatest;
 		while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 			SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
 		KUNIT_EXPECT_EQ(test, rx->outstanding, rows[row].outstanding);
@@ -428,7 +428,7 @@ static void policy_rx_stalled__does_not_count(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < 3; i++)
-		shuffle_policy_rx_heard(rx, i, 200000, 0, i);
+		shuffle_policy_rx_announced(rx, i, 200000, 0, i);
 	while (shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX) != SHUFFLE_NONE)
 		;
 	KUNIT_ASSERT_EQ(test, rx->outstanding, 30000ULL);
@@ -463,8 +463,8 @@ static void policy_rx_stalled__never_below_zero(struct kunit *test)
 	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 2);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_heard(rx, 0, 10000, 0, 1);
-	shuffle_policy_rx_heard(rx, 1, 5000, 5000, 2);
+	shuffle_policy_rx_announced(rx, 0, 10000, 0, 1);
+	shuffle_policy_rx_announced(rx, 1, 5000, 5000, 2);
 	shuffle_policy_rx_stalled(rx, 0);
 	KUNIT_EXPECT_EQ(test, rx->outstanding, 5000ULL);
 	shuffle_policy_rx_stalled(rx, 1);
@@ -497,7 +497,7 @@ static void policy_rx_stalled__the_next_has_its_turn(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < 4; i++)
-		shuffle_policy_rx_heard(rx, i, 20000, 0, i);
+		shuffle_policy_rx_announced(rx, i, 20000, 0, i);
 	for (k = 0; k < 4; k++) {
 		i = shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX);
 		KUNIT_ASSERT_LT(test, i, 4U);
@@ -524,7 +524,7 @@ static void policy_rx_stalled__hadoop(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	rx->hadoop_c = 1;
 	for (i = 0; i < 3; i++)
-		shuffle_policy_rx_heard(rx, i, 20000, 0, i * 99);
+		shuffle_policy_rx_announced(rx, i, 20000, 0, i * 99);
 	first = shuffle_policy_rx_grant(rx, 1, 1000, U64_MAX);
 	KUNIT_ASSERT_LT(test, first, 3U);
 	KUNIT_ASSERT_EQ(test, shuffle_policy_rx_grant(rx, 1, 1000, U64_MAX), SHUFFLE_NONE);
@@ -556,7 +556,7 @@ static void policy_rx_grant__stalled_sender(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
 	for (i = 0; i < 3; i++)
-		shuffle_policy_rx_heard(rx, i, 200000, 0, i);
+		shuffle_policy_rx_announced(rx, i, 200000, 0, i);
 	for (guard = 0; guard < 2000; guard++) {
 		while (shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX) != SHUFFLE_NONE)
 			;

@@ -213,13 +213,13 @@ static void policy_prio__seeds_agree_at_both_ends(struct kunit *test)
 			open_all(tx);
 		}
 		struct shuffle_policy_rx rx = {
-			.kind = SHUFFLE_POLICY_GRPF, .unit = 1400, .n = 1, .unheard = 1,
+			.kind = SHUFFLE_POLICY_GRPF, .unit = 1400, .n = 1, .unannounced = 1,
 			.heap = { .node = &node }, .msg = &msg,
 		};
 
 		memset(&node, 0, sizeof(node));
 		memset(&msg, 0, sizeof(msg));
-		shuffle_policy_rx_heard(&rx, 0, len[i], 0, shuffle_policy_seed(seed, rank, i, 4));
+		shuffle_policy_rx_announced(&rx, 0, len[i], 0, shuffle_policy_seed(seed, rank, i, 4));
 		while (tx->msg[i].next < len[i] && tx->msg[i].next < 50 * 1400) {
 			KUNIT_ASSERT_EQ(test, node.key, tx->heap.node[i].key);
 			tx->msg[i].next += 1400;

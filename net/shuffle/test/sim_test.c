@@ -132,7 +132,7 @@ static u64 prepare(struct net *net, const struct sim_row *t)
 		h->rx.hadoop_c = 5;
 		h->rx.unit = UNIT;
 		h->rx.n = t->n;
-		h->rx.unheard = t->n;
+		h->rx.unannounced = t->n;
 		h->rx.msg = h->in;
 		h->rx.heap.node = h->rx_node;
 		for (k = 0; k < t->n; k++) {
@@ -234,8 +234,8 @@ static const char *take(struct net *net, const struct record *r)
 		shuffle_policy_tx_update(&h->tx, i);
 		return shuffle_model_tx(&h->tx);
 	}
-	if (!h->in[i].heard)
-		shuffle_policy_rx_heard(&h->rx, i, w.a, w.unsched,
+	if (!h->in[i].announced)
+		shuffle_policy_rx_announced(&h->rx, i, w.a, w.unsched,
 					shuffle_policy_seed(h->tx.seed, i, r->to, net->n));
 	if (w.payload)
 		shuffle_policy_rx_arrived(&h->rx, i, w.payload, w.b + w.payload);
@@ -281,7 +281,7 @@ static u64 missing(const struct net *net)
 	u32 k;
 
 	for (k = 0; k < net->n; k++)
-		sum += net->host[k].rx.rem + net->host[k].rx.unheard;
+		sum += net->host[k].rx.rem + net->host[k].rx.unannounced;
 	return sum;
 }
 

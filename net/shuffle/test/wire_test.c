@@ -331,7 +331,7 @@ static void wire_build__unscheduled(struct kunit *test)
 
 	put(p, &w);
 	KUNIT_ASSERT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), 40);
-	/* the length bounds it, as shuffle_policy_rx_heard() does */
+	/* the length bounds it, as shuffle_policy_rx_announced() does */
 	heard = w.unsched < t->len ? w.unsched : t->len;
 	KUNIT_EXPECT_EQ(test, heard, (u64)t->heard);
 }

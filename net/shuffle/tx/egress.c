@@ -317,7 +317,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	end = send_chunk(sn, op, rank, chunk, m->next,
 			 m->next + shuffle_policy_amount(m->limit - m->next, unit), q);
 	m->next = end;
-	op->out[rank].said_at = shuffle_now();
+	op->out[rank].announced_at = shuffle_now();
 	shuffle_policy_tx_update(&op->ptx, rank);
 	if (m->next == m->len) {
 		if (op->in[rank].ack_owed)

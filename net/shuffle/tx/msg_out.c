@@ -110,8 +110,8 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 
 	w.flags = flags;
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
-	out->resaid = out->said_at;
-	out->said_at = shuffle_now();
+	out->reannounced = out->announced_at;
+	out->announced_at = shuffle_now();
 	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
 }
 
@@ -151,8 +151,8 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	op->progress_at = now;
 	if (out->acked)
 		return;
-	if (!out->resaid && !out->granted && now > out->said_at)
-		shuffle_peer_rtt(op, w->src_rank, now - out->said_at);
+	if (!out->reannounced && !out->granted && now > out->announced_at)
+		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
 	if (w->b)
 		shuffle_msg_out_free_below(op, w->src_rank, w->b);
 	if (w->a <= out->granted)
@@ -239,8 +239,8 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * no more often than a timer would ask.  If nothing has been sent
 		 * yet, nothing is lost: it will come with its data.
 		 */
-		if (!out->said_at ||
-		    now - out->said_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
+		if (!out->announced_at ||
+		    now - out->announced_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
 			return;
 		shuffle_msg_out_announce(op, rank, 0, q);
 		return;

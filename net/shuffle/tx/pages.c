@@ -23,7 +23,7 @@
 #define SHUFFLE_PAGES_LOOK	4
 
 /* What others need for data goes first. */
-static bool scarce(void)
+static bool mem_scarce(void)
 {
 	u64 max, used;
 
@@ -34,7 +34,7 @@ static bool scarce(void)
 /* For one more than have ever been kept since the last were given back: those that are
  * filled again meanwhile stay charged.
  */
-static bool charge(struct shuffle_sock *ssk)
+static bool charge_page(struct shuffle_sock *ssk)
 {
 	struct shuffle_pages *p = &ssk->pages;
 	bool ok;
@@ -50,7 +50,7 @@ static bool charge(struct shuffle_sock *ssk)
 	return ok;
 }
 
-static struct page *pop(struct shuffle_sock *ssk)
+static struct page *ring_pop(struct shuffle_sock *ssk)
 {
 	struct shuffle_pages *p = &ssk->pages;
 	struct page *page = p->used[p->first];
@@ -60,19 +60,19 @@ static struct page *pop(struct shuffle_sock *ssk)
 	return page;
 }
 
-static void push(struct shuffle_sock *ssk, struct page *page)
+static void ring_push(struct shuffle_sock *ssk, struct page *page)
 {
 	struct shuffle_pages *p = &ssk->pages;
 
 	p->used[(p->first + p->n++) % SHUFFLE_PAGES_MAX] = page;
 }
 
-static void drop_all(struct shuffle_sock *ssk)
+static void drop_pages(struct shuffle_sock *ssk)
 {
 	struct shuffle_pages *p = &ssk->pages;
 
 	while (p->n)
-		put_page(pop(ssk));
+		put_page(ring_pop(ssk));
 	spin_lock_bh(&ssk->lock);
 	sk_mem_uncharge(&ssk->sk, p->charged * SHUFFLE_PAGE_BYTES);
 	spin_unlock_bh(&ssk->lock);
@@ -80,42 +80,42 @@ static void drop_all(struct shuffle_sock *ssk)
 }
 
 /* A full page: keep it in sight, if the socket may have so many. */
-static void retire(struct shuffle_sock *ssk, struct page *page)
+static void keep_page(struct shuffle_sock *ssk, struct page *page)
 {
 	struct shuffle_pages *p = &ssk->pages;
 	u32 most = min_t(u32, SHUFFLE_PAGES_MAX,
 			 2 * (u32)READ_ONCE(ssk->sk.sk_sndbuf) / SHUFFLE_PAGE_BYTES);
 
-	if (scarce())
+	if (mem_scarce())
 		most = 0;
 	/* also when SO_SNDBUF is less than it was */
 	if (p->charged > most)
-		drop_all(ssk);
+		drop_pages(ssk);
 	if (!p->used)
 		p->used = kmalloc_array(SHUFFLE_PAGES_MAX, sizeof(*p->used),
 					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!p->used || p->n >= most || page_is_pfmemalloc(page) ||
-	    page_size(page) != SHUFFLE_PAGE_BYTES || !charge(ssk)) {
+	    page_size(page) != SHUFFLE_PAGE_BYTES || !charge_page(ssk)) {
 		put_page(page);
 		return;
 	}
-	push(ssk, page);
+	ring_push(ssk, page);
 	schedule_delayed_work(&p->idle_work, SHUFFLE_PAGES_IDLE);
 }
 
 /* One that nobody else holds any more, or NULL. */
-static struct page *again(struct shuffle_sock *ssk)
+static struct page *reuse_page(struct shuffle_sock *ssk)
 {
 	u32 n = min_t(u32, ssk->pages.n, SHUFFLE_PAGES_LOOK);
 	struct page *page;
 
 	for (; n; n--) {
-		page = pop(ssk);
+		page = ring_pop(ssk);
 		if (page_ref_count(page) == 1) {
 			SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), PageReuse);
 			return page;
 		}
-		push(ssk, page);
+		ring_push(ssk, page);
 	}
 	return NULL;
 }
@@ -139,10 +139,10 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes)
 			frag->offset = 0;
 		if (frag->offset + bytes <= frag->size)
 			return true;
-		retire(ssk, frag->page);
+		keep_page(ssk, frag->page);
 		frag->page = NULL;
 	}
-	page = again(ssk);
+	page = reuse_page(ssk);
 	if (!page)
 		return skb_page_frag_refill(bytes, frag, GFP_KERNEL);
 	frag->page = page;
@@ -163,7 +163,7 @@ static void idle(struct work_struct *work)
 		return;
 	}
 	if (time_after_eq(jiffies, p->used_at + SHUFFLE_PAGES_IDLE))
-		drop_all(ssk);
+		drop_pages(ssk);
 	if (p->charged)
 		schedule_delayed_work(&p->idle_work, SHUFFLE_PAGES_IDLE);
 	mutex_unlock(&p->lock);
@@ -179,7 +179,7 @@ void shuffle_pages_drop(struct shuffle_sock *ssk)
 {
 	if (!mutex_trylock(&ssk->pages.lock))
 		return;
-	drop_all(ssk);
+	drop_pages(ssk);
 	mutex_unlock(&ssk->pages.lock);
 }
 
@@ -204,7 +204,7 @@ void shuffle_pages_exit(struct shuffle_sock *ssk)
 	struct shuffle_pages *p = &ssk->pages;
 
 	cancel_delayed_work_sync(&p->idle_work);
-	drop_all(ssk);
+	drop_pages(ssk);
 	kfree(p->used);
 	if (p->frag.page)
 		put_page(p->frag.page);

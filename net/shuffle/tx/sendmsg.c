@@ -138,7 +138,7 @@ static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
 }
 
 /* What an announcement would do that is not sent: for an empty message it is all. */
-static void hear_ourselves(struct shuffle_op *op, struct sk_buff_head *q)
+static void announce_to_self(struct shuffle_op *op, struct sk_buff_head *q)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, op->group->rank);
 	u64 now = shuffle_now();
@@ -188,14 +188,14 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 		if (!out->unsched && rank != op->group->rank)
 			shuffle_msg_out_announce(op, rank, 0, q);
 		if (!m->len || rank == op->group->rank)
-			out->said_at = shuffle_now();
+			out->announced_at = shuffle_now();
 	}
 	op->announced = to;
 	op->closed = to == n;
 	shuffle_timer_start(op);
 	i = op->group->rank;
 	if (from <= i && i < to && !op->out[i].unsched)
-		hear_ourselves(op, q);
+		announce_to_self(op, q);
 }
 
 static int announce(struct row_call *c, const struct shuffle_row *row)
@@ -597,7 +597,7 @@ out:
 	return err;
 }
 
-static ssize_t fill(struct row_call *c)
+static ssize_t fill_row(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
 	size_t len = iov_iter_count(c->iter);
@@ -659,7 +659,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (!row->first_rank)
 			shuffle_early_claim(shuffle_net(sock_net(sock->sk)), row->op_id,
 					    ntohs(c.ssk->addr.shs_port));
-		n = fill(&c);
+		n = fill_row(&c);
 		/* what was announced must not be announced again */
 		if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
 				   n == -ENOBUFS || n == -ENOMEM))

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Addresses and groups: the ordered list of members.
+ */
+#ifndef _SHUFFLE_GROUP_H
+#define _SHUFFLE_GROUP_H
+
+#include <linux/refcount.h>
+#include <linux/sockptr.h>
+#include <net/sock.h>
+#include "../../uapi/linux/shuffle.h"
+
+struct shuffle_peer;
+struct shuffle_sock;
+
+/**
+ * struct shuffle_member - one member of a group
+ * @addr: its address
+ * @dst: cached route, NULL at first; ssk->lock
+ * @cookie: of @dst
+ * @mark: of the socket when @dst was looked up
+ * @oif: likewise
+ * @peer: the host it is on, with a reference
+ */
+struct shuffle_member {
+	struct sockaddr_shuffle	addr;
+	struct dst_entry	*dst;
+	u32			cookie;
+	u32			mark;
+	int			oif;
+	struct shuffle_peer	*peer;
+};
+
+/**
+ * struct shuffle_membership - an ordered list of members
+ * @ref: holders
+ * @rank: our own index
+ * @count: members
+ * @member: the list
+ */
+struct shuffle_membership {
+	refcount_t		ref;
+	u32			rank;
+	u32			count;
+	struct shuffle_member	member[];
+};
+
+int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen);
+int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen);
+void shuffle_group_put(struct shuffle_membership *group);
+int shuffle_addr_check(const struct sockaddr_shuffle *a);
+bool shuffle_addr_equal(const struct sockaddr_shuffle *a, u16 ip_family, const void *addr);
+
+#endif /* _SHUFFLE_GROUP_H */

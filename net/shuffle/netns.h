@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * State of one network namespace.
+ *
+ * sn->egress_lock	BH spinlock: list of sockets that have data to send
+ * sn->finished_lock, sn->ports_lock, sn->early.lock, dev->lock, sn->socks_lock,
+ * sn->peers_lock	BH spinlocks, none inside another
+ *
+ * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
+ * them without a lock.
+ */
+#ifndef _SHUFFLE_NETNS_H
+#define _SHUFFLE_NETNS_H
+
+#include <linux/interrupt.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/net.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include "../../uapi/linux/shuffle.h"
+#include "config.h"
+#include "mib.h"
+
+#define SHUFFLE_PORT_BUCKETS	64
+#define SHUFFLE_PEER_BUCKETS	256
+#define SHUFFLE_FINISHED_BITS	8
+
+struct shuffle_op;
+struct shuffle_sock;
+
+/**
+ * struct shuffle_net - state of one network namespace
+ * @net: the namespace
+ * @udp: kernel UDP sockets, [0] IPv4, [1] IPv6; opened with the first bind
+ * @udp_mutex: opening them, @udp_users
+ * @udp_users: bound sockets
+ * @udp_drops: counted by sockets that have been closed
+ * @udp_data_ready: their own callback, put back before they are closed
+ * @udp_write_space: likewise
+ * @udp_error_report: likewise
+ * @ports: bound sockets by port, read under RCU
+ * @ports_lock: changing @ports
+ * @mib: counters
+ * @egress: sends data while there is room in the qdiscs
+ * @egress_lock: @egress_socks
+ * @egress_socks: sockets that have data to send, each holding a reference
+ * @egress_at: when a socket last had its turn
+ * @egress_forced: the next super-packet goes out whatever is queued
+ * @socks: all sockets, oldest first, read under RCU
+ * @socks_lock: changing @socks
+ * @socks_number: of the last one made
+ * @gen: changes with every socket, operation and peer that comes or goes
+ * @peers: hosts that members are on, read under RCU
+ * @peers_lock: changing @peers
+ * @peers_seed: of the table's hash
+ * @events: that wait to be sent
+ * @events_lost: groups that events have been dropped of
+ * @event_work: sends them
+ * @config_gen: changes with every setting
+ * @config_node: in the list of all namespaces
+ * @config_mutex: settings, @devs
+ * @dev0: settings of the namespace
+ * @devs: devices that have settings of their own or that operations have used;
+ *	read under RCU
+ * @early: packets of operations that are not known yet
+ * @early_work: lets old ones expire
+ * @finished: operations that have ended, oldest first
+ * @finished_hash: the same by operation id
+ * @finished_lock: all @finished
+ * @finished_work: lets old ones expire
+ * @finished_n: their number, large groups count more
+ */
+struct shuffle_net {
+	struct net		*net;
+	struct socket		*udp[2];
+	struct mutex		udp_mutex;
+	u32			udp_users;
+	unsigned long		udp_drops;
+	void			(*udp_data_ready)(struct sock *sk);
+	void			(*udp_write_space)(struct sock *sk);
+	void			(*udp_error_report)(struct sock *sk);
+	struct hlist_head	ports[SHUFFLE_PORT_BUCKETS];
+	spinlock_t		ports_lock;
+	struct shuffle_mib __percpu *mib;
+	struct tasklet_struct	egress;
+	spinlock_t		egress_lock;
+	struct list_head	egress_socks;
+	u64			egress_at;
+	bool			egress_forced;
+	struct list_head	socks;
+	spinlock_t		socks_lock;
+	u64			socks_number;
+	atomic_t		gen;
+	struct hlist_head	peers[SHUFFLE_PEER_BUCKETS];
+	spinlock_t		peers_lock;
+	u32			peers_seed;
+	struct sk_buff_head	events;
+	unsigned long		events_lost;
+	struct work_struct	event_work;
+	u32			config_gen;
+	struct list_head	config_node;
+	struct mutex		config_mutex;
+	struct shuffle_dev	dev0;
+	struct list_head	devs;
+	struct sk_buff_head	early;
+	u32			early_bytes;
+	struct delayed_work	early_work;
+	struct list_head	finished;
+	struct hlist_head	finished_hash[1 << SHUFFLE_FINISHED_BITS];
+	spinlock_t		finished_lock;
+	struct delayed_work	finished_work;
+	u32			finished_n;
+};
+
+/* netns.c */
+struct shuffle_net *shuffle_net(const struct net *net);
+struct shuffle_net *shuffle_op_net(const struct shuffle_op *op);
+int shuffle_netns_init(void);
+void shuffle_netns_exit(void);
+
+/* proc.c */
+int shuffle_proc_init(struct shuffle_net *sn);
+void shuffle_proc_exit(struct shuffle_net *sn);
+
+/* udp.c */
+int shuffle_udp_open(struct shuffle_net *sn);
+void shuffle_udp_put(struct shuffle_net *sn);
+int shuffle_udp_set_port(struct shuffle_net *sn, u16 port);
+void shuffle_udp_close(struct shuffle_net *sn);
+unsigned long shuffle_udp_drops(struct shuffle_net *sn);
+
+/* ports.c */
+int shuffle_ports_add(struct shuffle_sock *ssk);
+void shuffle_ports_del(struct shuffle_sock *ssk);
+struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
+					const void *addr, u16 port);
+
+/* sock_list.c */
+void shuffle_sock_list_add(struct shuffle_sock *ssk);
+void shuffle_sock_list_del(struct shuffle_sock *ssk);
+struct shuffle_sock *shuffle_sock_list_next(struct shuffle_net *sn, u64 number);
+struct shuffle_sock *shuffle_sock_list_find(struct shuffle_net *sn, u64 cookie);
+
+#endif /* _SHUFFLE_NETNS_H */

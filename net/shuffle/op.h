@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An operation of one socket: a row of outgoing and a column of incoming messages.
+ *
+ * Life: in ssk->ops from the first sendmsg until its DONE or FAILED record has been read,
+ * or the socket is closed.  Unlinked only in process context, where its timer can be
+ * cancelled.
+ */
+#ifndef _SHUFFLE_OP_H
+#define _SHUFFLE_OP_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include "sched/policy.h"
+#include "sock.h"
+
+struct shuffle_msg_in;
+struct shuffle_msg_out;
+
+/**
+ * struct shuffle_ready - something that recvmsg() can return
+ * @node: in ssk->ready, or empty
+ * @op: its operation
+ * @rank: the message from this rank, or SHUFFLE_NONE for the end of @op
+ */
+struct shuffle_ready {
+	struct list_head	node;
+	struct shuffle_op	*op;
+	u32			rank;
+};
+
+/**
+ * struct shuffle_op - one operation of one socket
+ * @node: in ssk->ops
+ * @ref: the table, and every sendmsg() that works on it
+ * @ssk: its socket
+ * @group: its members
+ * @dev: device by which it leaves, with a reference
+ * @id: operation id
+ * @nonce: of our messages, never 0
+ * @started_at: ns, CLOCK_MONOTONIC, like all times here
+ * @deadline_at: 0 none
+ * @progress_at: last sign of life
+ * @last_announced_at: when a message was last heard of for the first time
+ * @solicited_at: when members never heard of were last asked for theirs, 0 never
+ * @solicit_ns: until they are asked (again); 0 before the first
+ * @solicit_from: the next one to be asked
+ * @solicit_all: one has answered, so what the others have sent may be lost, too
+ * @data_at: when DATA with payload last came
+ * @acked_at: when one of ours was last acknowledged
+ * @ended_at: 0 not yet
+ * @resends: times that members were asked again
+ * @timer: resends, probes, deadline
+ * @tx_mutex: writers
+ * @tx_node: in ssk->tx_ops
+ * @ptx: schedule of the row
+ * @out: the row
+ * @announced: ranks whose length is known
+ * @closed: all are
+ * @unacked: messages that have not been acknowledged
+ * @retrans: ranges to be sent again
+ * @nr_retrans: their number
+ * @fill_rank: the next byte from the user is for this rank (in order filling)
+ * @fill_unit: bytes of a message that are copied as one
+ * @prx: schedule of the column
+ * @in: the column
+ * @incomplete: messages that have not arrived whole
+ * @dirty: messages that need a GRANT
+ * @srtt_ns: smoothed grant-to-data time
+ * @rttvar_ns: its mean deviation
+ * @end: its end, in ssk->ready
+ * @ended: DONE or FAILED has been decided
+ * @error: positive errno of FAILED
+ * @end_cursor: MISSING records already returned, plus one
+ */
+struct shuffle_op {
+	struct hlist_node	node;
+	refcount_t		ref;
+	struct shuffle_sock	*ssk;
+	struct shuffle_membership *group;
+	struct shuffle_dev	*dev;
+	u64			id;
+	u32			nonce;
+	u64			started_at;
+	u64			deadline_at;
+	u64			progress_at;
+	u64			last_announced_at;
+	u64			solicited_at;
+	u64			solicit_ns;
+	u32			solicit_from;
+	bool			solicit_all;
+	u64			data_at;
+	u64			acked_at;
+	u64			ended_at;
+	u32			resends;
+	struct hrtimer		timer;
+
+	struct mutex		tx_mutex;
+	struct list_head	tx_node;
+	struct shuffle_policy_tx ptx;
+	struct shuffle_msg_out	*out;
+	u32			announced;
+	bool			closed;
+	u32			unacked;
+	struct list_head	retrans;
+	u32			nr_retrans;
+	u32			fill_rank;
+	u32			fill_unit;
+
+	struct shuffle_policy_rx prx;
+	struct shuffle_msg_in	*in;
+	u32			incomplete;
+	struct list_head	dirty;
+	u64			srtt_ns;
+	u64			rttvar_ns;
+
+	struct shuffle_ready	end;
+	bool			ended;
+	int			error;
+	u32			end_cursor;
+};
+
+static inline u64 shuffle_now(void)
+{
+	return ktime_get_ns();
+}
+
+/* op.c */
+struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
+struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms);
+void shuffle_op_put(struct shuffle_op *op);
+void shuffle_op_unlink(struct shuffle_op *op);
+void shuffle_op_fail(struct shuffle_op *op, int error);
+void shuffle_op_check_done(struct shuffle_op *op);
+int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id);
+
+#endif /* _SHUFFLE_OP_H */

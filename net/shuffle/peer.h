@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Hosts that members are on, and what is known of each.
+ */
+#ifndef _SHUFFLE_PEER_H
+#define _SHUFFLE_PEER_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include "../../uapi/linux/shuffle.h"
+
+struct shuffle_net;
+struct shuffle_op;
+
+/**
+ * struct shuffle_peer - a host that members are on: peer.c
+ * @node: in sn->peers
+ * @ref: members
+ * @rcu: frees it
+ * @sn: namespace
+ * @addr: its address, port 0
+ * @tx_bytes: payload sent to it
+ * @rx_bytes: new payload from it
+ * @resends_out: RESENDs sent to it
+ * @resends_in: RESENDs that came from it
+ * @data_at: when data last came from it, 0 never
+ * @rtt_ns: smoothed time from a grant to its data
+ * @rtt_min_ns: the least
+ * @rate: at which it last delivered, bytes/s
+ * @rate_at: when that was measured
+ * @rate_bytes: @rx_bytes then
+ */
+struct shuffle_peer {
+	struct hlist_node	node;
+	refcount_t		ref;
+	struct rcu_head		rcu;
+	struct shuffle_net	*sn;
+	struct sockaddr_shuffle	addr;
+	atomic64_t		tx_bytes;
+	atomic64_t		rx_bytes;
+	atomic64_t		resends_out;
+	atomic64_t		resends_in;
+	u64			data_at;
+	u64			rtt_ns;
+	u64			rtt_min_ns;
+	u64			rate;
+	u64			rate_at;
+	u64			rate_bytes;
+};
+
+struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a);
+void shuffle_peer_put(struct shuffle_peer *peer);
+void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns);
+void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes);
+void shuffle_peer_sent(struct shuffle_op *op, u32 rank, u32 bytes);
+void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out);
+
+#endif /* _SHUFFLE_PEER_H */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What arrives: input splits datagrams into records, msg_in keeps them, grant asks for
+ * more, recvmsg() hands them to the user.
+ */
+#ifndef _SHUFFLE_RX_H
+#define _SHUFFLE_RX_H
+
+#include <linux/rbtree.h>
+#include <linux/skbuff.h>
+#include "../op.h"
+#include "../sched/ranges.h"
+#include "../sched/wire.h"
+
+/**
+ * struct shuffle_msg_in - an incoming message (its schedule is op->prx.msg[rank])
+ * @ready: in ssk->ready when there is something for the reader
+ * @dirty: in op->dirty when a GRANT has to be sent
+ * @pieces: skbs that hold payload, by offset
+ * @have: what has arrived
+ * @read: bytes that the reader has taken
+ * @nonce: of its sender
+ * @progress_at: when have.prefix last grew, or a wait began
+ * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
+ * @moved_at: when have.prefix last grew, 0 never
+ * @resends: times that it was late
+ * @late: of these, since it last made progress
+ * @resent_at: when it was last asked for again
+ * @straggler: has been called one
+ * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
+ * @rtt_at: and began then; 0 none runs
+ * @granted_sent: last offset sent in a GRANT
+ * @complete: it has arrived whole
+ * @ack_owed: and our own message to its sender takes the ACK along
+ * @delivered: the reader has all of it
+ */
+struct shuffle_msg_in {
+	struct shuffle_ready	ready;
+	struct list_head	dirty;
+	struct rb_root		pieces;
+	struct shuffle_ranges	have;
+	u64			read;
+	u32			nonce;
+	bool			complete;
+	bool			ack_owed;
+	bool			delivered;
+	u64			progress_at;
+	u64			wait_ns;
+	u64			moved_at;
+	u32			resends;
+	u32			late;
+	u64			resent_at;
+	bool			straggler;
+	u64			rtt_off;
+	u64			rtt_at;
+	u64			granted_sent;
+};
+
+/**
+ * struct shuffle_piece - skb->cb of a received skb on shuffle_msg_in.pieces
+ * @base: offset in the message of the first payload byte in the skb
+ * @start: bytes [@start, @end) of the message are wanted from it
+ * @end: see @start
+ * @data: offset in the skb of that first payload byte
+ * @stride: payload bytes between two record headers
+ */
+struct shuffle_piece {
+	u64	base;
+	u64	start;
+	u64	end;
+	u32	data;
+	u32	stride;
+};
+
+#define SHUFFLE_PIECE(skb)	((struct shuffle_piece *)&(skb)->cb[0])
+
+/* input.c */
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb);
+
+/* early.c */
+void shuffle_early_init(struct shuffle_net *sn);
+void shuffle_early_exit(struct shuffle_net *sn);
+bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, u16 port);
+void shuffle_early_claim(struct shuffle_net *sn, u64 op_id, u16 port);
+
+/* timewait.c */
+void shuffle_timewait_init(struct shuffle_net *sn);
+bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+			     u64 op_id);
+void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op);
+bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+			     const struct sockaddr_shuffle *from,
+			     const struct shuffle_wire *w, struct sk_buff_head *q);
+void shuffle_timewait_purge(struct shuffle_net *sn);
+
+/* msg_in.c */
+bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
+		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
+		     struct sk_buff_head *q, u64 now);
+struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
+void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
+void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank);
+void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
+bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
+void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
+
+/* grant.c */
+void shuffle_grant_pressure(struct shuffle_sock *ssk);
+void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
+void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
+void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
+u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
+u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
+
+/* recvmsg.c */
+int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+
+/* timer.c */
+void shuffle_timer_init(struct shuffle_op *op);
+void shuffle_timer_start(struct shuffle_op *op);
+u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank);
+u64 shuffle_timer_rto(const struct shuffle_op *op);
+
+#endif /* _SHUFFLE_RX_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An AF_SHUFFLE socket: one member.
+ *
+ * Life: held by its file, by the egress list and by every receive path that found it;
+ * freed after an RCU grace period.
+ */
+#ifndef _SHUFFLE_SOCK_H
+#define _SHUFFLE_SOCK_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include "netns.h"
+
+#define SHUFFLE_OP_BUCKETS	64
+#define SHUFFLE_MAX_OPS		1024	/* of one socket */
+
+struct shuffle_membership;
+
+/**
+ * struct shuffle_pages - pages that a socket fills: pages.c
+ * @lock: all of it
+ * @frag: page that is being filled
+ * @used: ring of pages that were filled, whoever holds them now
+ * @first: the one that was filled first
+ * @n: their number
+ * @charged: so many are charged to the socket
+ * @used_at: jiffies, when a page was last wanted
+ * @idle_work: gives them back
+ */
+struct shuffle_pages {
+	struct mutex		lock;
+	struct page_frag	frag;
+	struct page		**used;
+	u32			first;
+	u32			n;
+	u32			charged;
+	unsigned long		used_at;
+	struct delayed_work	idle_work;
+};
+
+/**
+ * struct shuffle_sock - an AF_SHUFFLE socket: one member
+ * @sk: must be first
+ * @lock: see the top of this file
+ * @addr: where it is bound; shs_family is 0 before
+ * @port_node: in sn->ports
+ * @net_node: in sn->socks
+ * @number: grows along sn->socks
+ * @inode: of its file
+ * @cookie: unique on this machine
+ * @group: members, NULL before the option SHUFFLE_GROUP
+ * @ops: operations by id
+ * @nr_ops: their number
+ * @ready: what recvmsg() returns next: shuffle_ready.node
+ * @tx_ops: operations that have data to send: op->tx_node
+ * @egress_node: in sn->egress_socks
+ * @idle_ms: idle timeout of operations without a deadline
+ * @pressure: the receive buffer limits grants; messages are delivered in ranges
+ * @pressure_at: when that was last told
+ * @pages: that sendmsg copies into
+ */
+struct shuffle_sock {
+	struct sock		sk;
+	spinlock_t		lock;
+	struct sockaddr_shuffle	addr;
+	struct hlist_node	port_node;
+	struct list_head	net_node;
+	u64			number;
+	u32			inode;
+	u64			cookie;
+	struct shuffle_membership *group;
+	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
+	u32			nr_ops;
+	struct list_head	ready;
+	struct list_head	tx_ops;
+	struct list_head	egress_node;
+	u32			idle_ms;
+	bool			pressure;
+	u64			pressure_at;
+	struct shuffle_pages	pages;
+};
+
+static inline struct shuffle_sock *shuffle_sk(const struct sock *sk)
+{
+	return (struct shuffle_sock *)sk;
+}
+
+/* sock.c */
+extern struct proto shuffle_proto;
+int shuffle_sock_init(void);
+void shuffle_sock_exit(void);
+void shuffle_sock_write_space(struct sock *sk);
+void shuffle_sock_set_mem_max(u64 bytes);
+void shuffle_sock_mem(u64 *max, u64 *used);
+
+#endif /* _SHUFFLE_SOCK_H */

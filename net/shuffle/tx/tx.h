@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What leaves: sendmsg() copies a row into chunks, the egress chooses the next one and
+ * hands it to output.
+ *
+ * Packets are built under ssk->lock, collected on a list and handed to IP only after it is
+ * released: a qdisc or an action may call back into the receive path.
+ */
+#ifndef _SHUFFLE_TX_H
+#define _SHUFFLE_TX_H
+
+#include <linux/list.h>
+#include <linux/skbuff.h>
+#include "../group.h"
+#include "../op.h"
+#include "../sched/wire.h"
+
+#define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
+#define SHUFFLE_CHUNK_FRAGS	17
+#define SHUFFLE_CHUNK_MAX	62000	/* bytes of a super-packet, record headers included */
+#define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
+#define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
+
+/**
+ * struct shuffle_chunk - payload of a message in wire layout
+ * @node: in shuffle_msg_out.chunks
+ * @off: first byte of the message
+ * @len: payload bytes
+ * @rank: of the message
+ * @pkt: payload bytes of each packet but the last
+ * @truesize: charged to the socket
+ * @nr_frags: used entries of @frag; 0: it is one small packet, in @wire
+ * @frag: pages: header, payload, header, payload, ...
+ * @wire: header and payload
+ */
+struct shuffle_chunk {
+	struct list_head	node;
+	u64			off;
+	u32			len;
+	u32			rank;
+	u32			pkt;
+	u32			truesize;
+	u32			nr_frags;
+	union {
+		DECLARE_FLEX_ARRAY(struct page_frag, frag);
+		DECLARE_FLEX_ARRAY(u8, wire);
+	};
+};
+
+/**
+ * struct shuffle_msg_out - an outgoing message (its schedule is op->ptx.msg[rank])
+ * @chunks: what has been copied and not yet been acknowledged, by offset
+ * @filled: bytes copied from the user
+ * @granted: the receiver allows the bytes below
+ * @unsched: of these, allowed by ourselves
+ * @announced_at: when it was last announced or probed
+ * @wait_ns: until it is probed (again)
+ * @resends: times that an ACK was asked for
+ * @reannounced: announced more than once: an answer measures nothing
+ * @acked: it has arrived whole
+ */
+struct shuffle_msg_out {
+	struct list_head	chunks;
+	u64			filled;
+	u64			granted;
+	u64			unsched;
+	u64			announced_at;
+	u64			wait_ns;
+	u32			resends;
+	bool			reannounced;
+	bool			acked;
+};
+
+/**
+ * struct shuffle_retrans - a range to be sent again
+ * @node: in op->retrans
+ * @rank: the message
+ * @start: first byte
+ * @end: behind the last
+ */
+struct shuffle_retrans {
+	struct list_head	node;
+	u32			rank;
+	u64			start;
+	u64			end;
+};
+
+/**
+ * shuffle_chunk_payload() - most payload that one super-packet carries
+ * @pkt: payload bytes of a packet
+ *
+ * Return: bytes, a multiple of @pkt.
+ */
+static inline u32 shuffle_chunk_payload(u32 pkt)
+{
+	return max(SHUFFLE_CHUNK_MAX / (pkt + SHUFFLE_WIRE_DATA_HDR), 1U) * pkt;
+}
+
+/* sendmsg.c */
+int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+
+/* pages.c */
+void shuffle_pages_init(struct shuffle_sock *ssk);
+void shuffle_pages_exit(struct shuffle_sock *ssk);
+void shuffle_pages_drop(struct shuffle_sock *ssk);
+bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
+
+/* msg_out.c */
+void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
+void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
+void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
+void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank);
+struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank);
+void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
+void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
+			struct sk_buff_head *q, u64 now);
+
+/* egress.c */
+void shuffle_egress_init(struct shuffle_net *sn);
+void shuffle_egress_exit(struct shuffle_net *sn);
+void shuffle_egress_kick(struct shuffle_op *op);
+void shuffle_egress_force(struct shuffle_net *sn);
+void shuffle_egress_room(struct shuffle_net *sn);
+
+/* output.c */
+struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
+				   struct shuffle_membership *group, u32 rank,
+				   unsigned int linear, bool control);
+void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			 struct shuffle_membership *group, u32 rank,
+			 struct shuffle_wire *w, struct sk_buff_head *q);
+void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
+
+/* route.c */
+struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
+				struct shuffle_membership *group, u32 rank);
+struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to);
+u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
+			  struct dst_entry *dst);
+
+#endif /* _SHUFFLE_TX_H */
