@@ -8,7 +8,7 @@
 # The kernel command line carries shuffle_run=DIR; DIR/env was written by run.sh:
 #   RUN_LANE RUN_ROOT RUN_CACHE RUN_KO RUN_PARAMS RUN_OUT RUN_PORT RUN_TIMEOUT RUN_MODULES
 #   RUN_KMODDIR RUN_LOAD RUN_LEAKS RUN_9P, arrays RUN_EXPORT RUN_ARGV RUN_KEEP
-# and DIR/status is read by it afterwards.
+# and DIR/started and DIR/status are read by it afterwards.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/tmp LANG=C.UTF-8 TERM=dumb
@@ -54,6 +54,8 @@ if [ "$RUN_9P" = 1 ]; then
 else
 	mount -t hostfs -o "$RUN_OUT" none "$RUN_OUT"
 fi
+# From here on run.sh does not boot again: nothing of the project has run before.
+: >"$run/started"
 if [ -n "$RUN_KMODDIR" ]; then
 	mount --bind "${RUN_KMODDIR%/*}" /lib/modules
 fi

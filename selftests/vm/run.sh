@@ -30,7 +30,9 @@
 # /var/tmp; the host's own /tmp is at $SHUFFLE_HOST/tmp.  The script is run by
 # bash in the project's root and finds SHUFFLE_LANE, SHUFFLE_ROOT, SHUFFLE_KO and
 # SHUFFLE_OUT, a directory that it shares with the host (-o).  The
-# kernel's console ends up in SHUFFLE_OUT/console.log.
+# kernel's console ends up in SHUFFLE_OUT/console.log.  A QEMU guest that dies
+# before its first program runs is booted again, twice at most; the consoles of
+# such boots are SHUFFLE_OUT/console-died-?.log.
 #
 # Exit status: the script's; 70 when the kernel complained (a splat or a leak),
 # 71 when the guest died or did not start, 124 when time ran out.
@@ -111,7 +113,7 @@ if [ "$load" = 1 ]; then
 	"$here/build-module.sh" "$kernel" >/dev/null
 	[ -e "$ko" ] || die "no $ko"
 fi
-: >"$console"
+rm -f "$out"/console-died-?.log
 kmoddir='' use9p=0 port=auto
 cmdline="quiet loglevel=5 panic=-1 shuffle_run=$run $extra"
 case $lane in
@@ -154,19 +156,45 @@ esac
 # The guest watches the limit itself and can tell what hangs; this is for a
 # guest that cannot.  UML cannot poll a file and would make a terminal
 # non-blocking: everything goes through pipes.
+boot()
+{
+	local readers
+
+	: >"$console"
+	cat <"$run/pipe" &
+	readers=$!
+	cat <"$run/pipe2" >>"$console" &
+	readers="$readers $!"
+	timeout -k 10 "$host_limit" "${vm[@]}" </dev/null >"$run/pipe" 2>"$run/pipe2" &
+	vmpid=$!
+	wait "$vmpid"
+	vmstatus=$?
+	# shellcheck disable=SC2086 # process ids
+	wait $readers
+	vmpid=
+}
+
+# Under emulation with two CPUs a kernel sometimes dies in its own text patching
+# (int3), in the first seconds.  A guest that dies before its first program runs
+# has run nothing of this project and is booted again; no other death is.
+died_early()
+{
+	[[ $lane == qemu* ]] && [ ! -e "$run/started" ] &&
+		[ "$vmstatus" != 124 ] && [ "$vmstatus" != 137 ]
+}
+
 mkfifo "$run/pipe" "$run/pipe2"
-cat <"$run/pipe" &
-readers=$!
-cat <"$run/pipe2" >>"$console" &
-readers="$readers $!"
 set +e
-timeout -k 10 "$host_limit" "${vm[@]}" </dev/null >"$run/pipe" 2>"$run/pipe2" &
-vmpid=$!
-wait "$vmpid"
-vmstatus=$?
-# shellcheck disable=SC2086 # process ids
-wait $readers
-vmpid=
+for again in 1 2 last; do
+	boot
+	if [ "$again" = last ] || ! died_early; then
+		break
+	fi
+	printf '# lane %s: the guest died before its first program ran (%s); booting again (%s of 2); its console ended:\n' \
+		"$lane" "$vmstatus" "$again"
+	tail -5 "$console" | sed 's/^/#   /'
+	cp "$console" "$out/console-died-$again.log"
+done
 set -e
 
 if [ -s "$run/status" ]; then

@@ -147,6 +147,7 @@ t "SPDX line in every file" spdx
 t "no kernel version checks outside compat" no_version_checks
 t "no file over 800 lines" short_files
 t "shellcheck" scripts
+t "run.sh: only a guest that dies before its first program is booted again" "$here/boot_test.sh"
 t "netlink: what is made from the specification" tools/netlink/regen.sh --check
 t "shufflectl: make install, manual pages, completion" tools/shufflectl/check.sh
 while read -r d; do
