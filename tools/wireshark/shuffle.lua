@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Wireshark and tshark dissector of AF_SHUFFLE.  The packets are described in
--- Documentation/networking/shuffle.rst, "Packet formats"; what is malformed is
--- what net/shuffle/wire.c refuses.
+-- Documentation/networking/protocol.rst; what is malformed is
+-- what net/shuffle/sched/wire.c refuses.
 --
 -- A datagram is a row of records.  Each gets a subtree.  A receiver stops at the
 -- first record that is malformed, and so does the dissector: that record has

@@ -3,7 +3,7 @@
  * AF_SHUFFLE: sockets for shuffles.
  *
  * A shuffle is N members, each holding one message for every member.  One
- * socket is one member.  See Documentation/networking/shuffle.rst.
+ * socket is one member.  See Documentation/networking/api.rst.
  */
 #ifndef _UAPI_LINUX_SHUFFLE_H
 #define _UAPI_LINUX_SHUFFLE_H

@@ -622,7 +622,7 @@ static ssize_t fill_row(struct row_call *c)
  *
  * Context: process, may sleep.
  * Return: bytes taken, which can be none when the call has announced ranks and
- * could not wait or was interrupted; or an error: see shuffle.rst.
+ * could not wait or was interrupted; or an error: see Documentation/networking/api.rst.
  */
 int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {

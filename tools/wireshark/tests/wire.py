@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """AF_SHUFFLE's packets, read and written without the dissector's help.
 
-Captures in pcap's format, records after Documentation/networking/shuffle.rst,
+Captures in pcap's format, records after Documentation/networking/protocol.rst,
 and what ties the records of a capture together.
 """
 import ctypes
