@@ -45,13 +45,16 @@ static struct sums add_up(const struct shuffle_op *op)
 	return s;
 }
 
-/* The larger of row and column at the link's rate, and one round trip. */
+/* The larger of row and column at the link's rate, and one round trip.  Lengths are
+ * whatever members have announced, and the rate whatever has been set: thousands of
+ * years are no fault, but do not fit.
+ */
 static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 {
 	u64 in = op->prx.announced_len - op->prx.msg[op->group->rank].len;
+	u64 ns = shuffle_mul_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U));
 
-	return mul_u64_u32_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U)) +
-	       READ_ONCE(op->dev->rtt);
+	return shuffle_add(ns, READ_ONCE(op->dev->rtt));
 }
 
 /**
@@ -81,15 +84,15 @@ int shuffle_netlink_put_op(struct sk_buff *skb, struct shuffle_op *op)
 
 static int put_end(struct sk_buff *skb, const struct shuffle_op *op, const struct sums *s)
 {
-	u64 bound = lower_bound(op, s);
 	u64 took = op->ended_at - op->started_at;
 
 	if (shuffle_put_u64(skb, SHUFFLE_A_OP_DURATION, took))
 		return -EMSGSIZE;
 	if (op->error)
 		return nla_put_u32(skb, SHUFFLE_A_OP_ERROR, op->error);
+	took = shuffle_mul_div(took, 1000, 1);
 	return nla_put_u32(skb, SHUFFLE_A_OP_SLOWDOWN,
-			   min_t(u64, div64_u64(took * 1000, max(bound, 1ULL)), U32_MAX));
+			   min_t(u64, div64_u64(took, max(lower_bound(op, s), 1ULL)), U32_MAX));
 }
 
 /**
@@ -202,7 +205,7 @@ struct shuffle_sock *shuffle_netlink_op_sock(struct shuffle_net *sn, const struc
 {
 	struct shuffle_sock *ssk, *found = NULL;
 	u64 op_id = nla_get_u64(id);
-	u64 number = 0;
+	unsigned long number = 0;
 
 	if (cookie) {
 		ssk = shuffle_sock_list_find(sn, nla_get_u64(cookie));
@@ -216,8 +219,8 @@ struct shuffle_sock *shuffle_netlink_op_sock(struct shuffle_net *sn, const struc
 			sock_put(&ssk->sk);
 		return ERR_PTR(-ENOENT);
 	}
-	while ((ssk = shuffle_sock_list_next(sn, number))) {
-		number = ssk->number + 1;
+	for (; (ssk = shuffle_sock_list_next(sn, number)); cond_resched()) {
+		number = ssk->number + 1UL;
 		if (!takes_part(ssk, op_id)) {
 			sock_put(&ssk->sk);
 			continue;
@@ -317,6 +320,7 @@ static int dump_sock(struct sk_buff *skb, struct netlink_callback *cb, struct sh
 			cb->args[2] = 0;
 			cb->args[1]++;
 		}
+		cond_resched();
 	}
 	if (!err)
 		cb->args[1] = 0;
@@ -348,6 +352,7 @@ int shuffle_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		if (err)
 			break;
 		cb->args[0]++;
+		cond_resched();
 	}
 	return skb->len ?: err;
 }
@@ -376,7 +381,7 @@ int shuffle_nl_op_cancel_doit(struct sk_buff *skb, struct genl_info *info)
 	struct shuffle_net *sn = shuffle_net(genl_info_net(info));
 	struct cancelled c = {};
 	struct shuffle_sock *ssk;
-	u64 number = 0;
+	unsigned long number = 0;
 	int err;
 
 	err = shuffle_netlink_once(info->nlhdr, info->extack);
@@ -397,7 +402,7 @@ int shuffle_nl_op_cancel_doit(struct sk_buff *skb, struct genl_info *info)
 		sock_put(&ssk->sk);
 	} else {
 		while ((ssk = shuffle_sock_list_next(sn, number))) {
-			number = ssk->number + 1;
+			number = ssk->number + 1UL;
 			c.count += !shuffle_op_cancel(ssk, c.id);
 			sock_put(&ssk->sk);
 			cond_resched();

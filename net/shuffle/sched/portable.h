@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the portable files (wire.c, policy.c, ranges.c) need from their surroundings:
- * integer types, one 64-bit division, unaligned big-endian access.  They take no
+ * integer types, 64-bit divisions, unaligned big-endian access.  They take no
  * lock, sleep nowhere and allocate nothing, so the same source runs in the
  * module, in KUnit and in user-space programs.
  */
@@ -36,6 +36,46 @@ typedef uint64_t u64;
 #define shuffle_div64(a, b)	((u64)(a) / (u64)(b))
 
 #endif /* __KERNEL__ */
+
+/**
+ * shuffle_mul_div() - a * mul / div, rounded down
+ * @a: any number
+ * @mul: any number
+ * @div: any number
+ *
+ * The product has 96 bits.  A quotient of more than 64 is a fault on some
+ * processors when their own instruction divides, so it is made of two.
+ *
+ * Context: any.
+ * Return: the quotient; U64_MAX if it is larger, or if @div is 0.
+ */
+static inline u64 shuffle_mul_div(u64 a, u32 mul, u32 div)
+{
+	u64 low = (a & U32_MAX) * mul;
+	u64 high = (a >> 32) * mul + (low >> 32);
+	u64 q;
+
+	if (!div)
+		return U64_MAX;
+	q = shuffle_div64(high, div);
+	if (q > U32_MAX)
+		return U64_MAX;
+	low = (high - q * div) << 32 | (low & U32_MAX);
+	return q << 32 | shuffle_div64(low, div);
+}
+
+/**
+ * shuffle_add() - a + b
+ * @a: any number
+ * @b: any number
+ *
+ * Context: any.
+ * Return: the sum; U64_MAX if it is larger.
+ */
+static inline u64 shuffle_add(u64 a, u64 b)
+{
+	return a > U64_MAX - b ? U64_MAX : a + b;
+}
 
 static inline u16 shuffle_get16(const u8 *p)
 {

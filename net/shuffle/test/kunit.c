@@ -4,7 +4,8 @@
 
 #include "harness.h"
 
-kunit_test_suites(&shuffle_wire_suite,
+kunit_test_suites(&shuffle_number_suite,
+		  &shuffle_wire_suite,
 		  &shuffle_ranges_suite,
 		  &shuffle_heap_suite,
 		  &shuffle_link_suite,

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 static struct kunit_suite *const suites[] = {
+	&shuffle_number_suite,
 	&shuffle_wire_suite,
 	&shuffle_ranges_suite,
 	&shuffle_heap_suite,

@@ -10,6 +10,9 @@ netlink_cases()
 {
 	run_case "netlink-v4" tap_program nl_test
 	run_case "netlink-v6" tap_program nl_test -v 6
+	run_case "netlink-lower-bound-overflow" tap_program nl_lists overflow
+	run_case "lists-many-sockets" tap_program nl_lists sockets
+	run_case "lists-many-members" tap_program nl_lists members
 	run_case "netlink-malformed" tap_program nl_mutate 12000 1
 	run_case "netlink-straggler" nl_straggler
 	run_case "netlink-packet-size" nl_packet_size

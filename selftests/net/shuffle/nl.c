@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <linux/sock_diag.h>
 
 #include "nl.h"
 #include "shtest.h"
@@ -303,4 +304,35 @@ void nl_join(int fd, const char *group)
 			return;
 	printf("Bail out! cannot join %s\n", group);
 	exit(1);
+}
+
+int nl_diag(int fd, uint16_t flags, const struct shuffle_diag_req *q, struct shuffle_diag_msg *m)
+{
+	struct {
+		struct nlmsghdr h;
+		struct shuffle_diag_req q;
+	} req = { .h = { .nlmsg_len = sizeof(req), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			 .nlmsg_flags = NLM_F_REQUEST | flags, .nlmsg_seq = 1 }, .q = *q };
+	static char buf[NL_BUF];
+	struct nlmsghdr *h;
+	ssize_t n;
+	int found = 0;
+
+	if (send(fd, &req, sizeof(req), 0) < 0)
+		return -errno;
+	for (;;) {
+		n = recv(fd, buf, sizeof(buf), 0);
+		if (n <= 0)
+			return -errno;
+		for (h = (void *)buf; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n)) {
+			if (h->nlmsg_type == NLMSG_ERROR)
+				return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
+			if (h->nlmsg_type == NLMSG_DONE)
+				return found;
+			*m = *(struct shuffle_diag_msg *)NLMSG_DATA(h);
+			found++;
+			if (!(flags & NLM_F_DUMP))
+				return found;
+		}
+	}
 }

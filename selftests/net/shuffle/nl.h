@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <linux/shuffle_diag.h>
 #include <linux/shuffle_netlink.h>
 
 #define NL_MAX_ATTR	64
@@ -48,6 +49,11 @@ struct nl_result nl_call(int fd, struct nl_req *r, nl_cb cb, void *arg);
  * ETIMEDOUT.
  */
 bool nl_event(int fd, uint8_t cmd, int ms, nl_cb cb, void *arg);
+
+/* SOCK_DIAG_BY_FAMILY on a socket of NETLINK_SOCK_DIAG: how many are found, the last one
+ * in *m; or a negative errno.
+ */
+int nl_diag(int fd, uint16_t flags, const struct shuffle_diag_req *q, struct shuffle_diag_msg *m);
 
 uint32_t nl_get_u32(const struct nlattr *a);
 uint64_t nl_get_u64(const struct nlattr *a);

@@ -564,38 +564,6 @@ static void test_namespaces(int fd)
 	close(ops);
 }
 
-/* sock_diag: SOCK_DIAG_BY_FAMILY. */
-static int diag(int fd, uint16_t flags, struct shuffle_diag_req *q, struct shuffle_diag_msg *m)
-{
-	struct {
-		struct nlmsghdr h;
-		struct shuffle_diag_req q;
-	} req = { .h = { .nlmsg_len = sizeof(req), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-			 .nlmsg_flags = NLM_F_REQUEST | flags, .nlmsg_seq = 1 }, .q = *q };
-	static char buf[NL_BUF];
-	struct nlmsghdr *h;
-	ssize_t n;
-	int found = 0;
-
-	if (send(fd, &req, sizeof(req), 0) < 0)
-		return -errno;
-	for (;;) {
-		n = recv(fd, buf, sizeof(buf), 0);
-		if (n <= 0)
-			return -errno;
-		for (h = (void *)buf; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n)) {
-			if (h->nlmsg_type == NLMSG_ERROR)
-				return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
-			if (h->nlmsg_type == NLMSG_DONE)
-				return found;
-			*m = *(struct shuffle_diag_msg *)NLMSG_DATA(h);
-			found++;
-			if (!(flags & NLM_F_DUMP))
-				return found;
-		}
-	}
-}
-
 static void test_diag(void)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG);
@@ -608,24 +576,24 @@ static void test_diag(void)
 	open_pair(fds, m, 0);
 	lone = new_socket(0);
 	start(fds);
-	WORKS(diag(fd, NLM_F_DUMP, &q, &d) == 3 && d.shdiag_state == SHUFFLE_DIAG_STATE_UNBOUND,
+	WORKS(nl_diag(fd, NLM_F_DUMP, &q, &d) == 3 && d.shdiag_state == SHUFFLE_DIAG_STATE_UNBOUND,
 	      "sock_diag: dump");
 	q.shdiag_states = 1 << SHUFFLE_DIAG_STATE_BUSY;
 	fstat(fds[0], &st);
-	WORKS(diag(fd, NLM_F_DUMP, &q, &d) == 1 && d.shdiag_ino == st.st_ino &&
+	WORKS(nl_diag(fd, NLM_F_DUMP, &q, &d) == 1 && d.shdiag_ino == st.st_ino &&
 	      d.shdiag_ops == 1 && d.shdiag_members == 2 && d.shdiag_port == m[0].shs_port &&
 	      d.shdiag_wqueue && d.shdiag_uid == getuid() &&
 	      !memcmp(d.shdiag_addr, m[0].shs_addr, 16), "sock_diag: those with operations");
 	q.shdiag_ino = st.st_ino;
 	memcpy(q.shdiag_cookie, d.shdiag_cookie, 8);
-	WORKS(diag(fd, 0, &q, &d) == 1 && d.shdiag_state == SHUFFLE_DIAG_STATE_BUSY,
+	WORKS(nl_diag(fd, 0, &q, &d) == 1 && d.shdiag_state == SHUFFLE_DIAG_STATE_BUSY,
 	      "sock_diag: one by its inode and cookie");
 	q.shdiag_cookie[0]++;
-	WORKS(diag(fd, 0, &q, &d) == -ESTALE, "sock_diag: another cookie");
+	WORKS(nl_diag(fd, 0, &q, &d) == -ESTALE, "sock_diag: another cookie");
 	q.shdiag_ino = 99999999;
-	WORKS(diag(fd, 0, &q, &d) == -ENOENT, "sock_diag: no such inode");
+	WORKS(nl_diag(fd, 0, &q, &d) == -ENOENT, "sock_diag: no such inode");
 	q.sdiag_protocol = 1;
-	WORKS(diag(fd, 0, &q, &d) == -EINVAL, "sock_diag: a protocol");
+	WORKS(nl_diag(fd, 0, &q, &d) == -EINVAL, "sock_diag: a protocol");
 	close(lone);
 	close_pair(fds);
 	close(fd);
