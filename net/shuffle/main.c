@@ -12,9 +12,12 @@ static int __init shuffle_init(void)
 	err = shuffle_params_check();
 	if (err)
 		return err;
-	err = shuffle_netns_init();
+	err = shuffle_event_setup();
 	if (err)
 		return err;
+	err = shuffle_netns_init();
+	if (err)
+		goto err_netns;
 	err = shuffle_dev_init();
 	if (err)
 		goto err_dev;
@@ -33,6 +36,8 @@ err_netlink:
 	shuffle_dev_exit();
 err_dev:
 	shuffle_netns_exit();
+err_netns:
+	shuffle_event_teardown();
 	return err;
 }
 
@@ -42,6 +47,7 @@ static void __exit shuffle_exit(void)
 	shuffle_netlink_exit();
 	shuffle_dev_exit();
 	shuffle_netns_exit();
+	shuffle_event_teardown();
 }
 
 module_init(shuffle_init);

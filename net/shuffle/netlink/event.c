@@ -247,7 +247,10 @@ void shuffle_event_stop(void)
 	flush_workqueue(event_wq);
 }
 
-/* After: a change of settings may have been in the middle. */
+/* The last of all.  A parameter can be written in sysfs until the module is gone, and
+ * a writer that has seen events on may sleep before it queues one.  It holds the lock
+ * of the list of namespaces: when none is left in that, nobody is in the middle.
+ */
 void shuffle_event_teardown(void)
 {
 	destroy_workqueue(event_wq);

@@ -159,12 +159,9 @@ int __init shuffle_netlink_init(void)
 {
 	int err;
 
-	err = shuffle_event_setup();
-	if (err)
-		return err;
 	err = genl_register_family(&shuffle_nl_family);
 	if (err)
-		goto err_family;
+		return err;
 	err = shuffle_diag_init();
 	if (err)
 		goto err_diag;
@@ -173,8 +170,6 @@ int __init shuffle_netlink_init(void)
 
 err_diag:
 	genl_unregister_family(&shuffle_nl_family);
-err_family:
-	shuffle_event_teardown();
 	return err;
 }
 
@@ -183,5 +178,4 @@ void shuffle_netlink_exit(void)
 	shuffle_diag_exit();
 	shuffle_event_stop();
 	genl_unregister_family(&shuffle_nl_family);
-	shuffle_event_teardown();
 }

@@ -42,6 +42,7 @@ life_cases()
 	run_case "counters" counters_exist
 	run_case "unload-refused-then-works" unload
 	run_case "unload-with-early-packets" unload_early
+	run_case "unload-while-parameters-change" unload_params
 	run_case "unload-after-killed-members" unload_killed
 }
 
@@ -385,4 +386,22 @@ unload_killed()
 	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
 	module_load || fail "cannot be loaded again"
 	peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
+}
+
+# Somebody writes a parameter, and somebody listens, while the module goes.
+unload_params()
+{
+	local i p=/sys/module/shuffle/parameters/overcommit
+
+	need_ko
+	[ -w $p ] || skip "no parameter overcommit"
+	rack 2
+	for i in 1 2 3 4 5; do
+		background sh -c "i=0; while [ \$i -lt 2000 ]; do i=\$((i + 1)); echo \$i >$p; done" \
+			2>/dev/null
+		background "$BIN/nl_test" events config-ntf 2 >/dev/null
+		wait_for 10 rmmod shuffle || fail "cannot be unloaded"
+		module_load || fail "cannot be loaded again"
+	done
+	rack_down
 }
