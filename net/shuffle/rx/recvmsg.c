@@ -197,30 +197,40 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 static int take_ready(struct recv_call *c)
 {
 	struct shuffle_sock *ssk = c->ssk;
+	struct shuffle_msg_in *in = NULL;
 	struct shuffle_ready *ready;
+	bool complete = false;
 	struct shuffle_op *op;
-	struct shuffle_msg_in *in;
+	bool more;
+	u64 left = 0;
 	int err;
 
+	if (c->n == c->max)
+		return 0;
+	/* packets change all of this; only a reader takes an entry out for good */
 	spin_lock_bh(&ssk->lock);
 	ready = list_first_entry_or_null(&ssk->ready, struct shuffle_ready, node);
+	if (ready && ready->rank != SHUFFLE_NONE) {
+		in = &ready->op->in[ready->rank];
+		complete = in->complete;
+		left = ready->op->prx.msg[ready->rank].len - in->read;
+	}
 	spin_unlock_bh(&ssk->lock);
-	if (!ready || c->n == c->max)
+	if (!ready)
 		return 0;
 	op = ready->op;
-	if (ready->rank == SHUFFLE_NONE) {
+	if (!in) {
 		if (!read_end(c, op))
 			return 0;
 		shuffle_op_unlink(op);
 		return 1;
 	}
-	in = &op->in[ready->rank];
 	/* a part only if it is all that there is room for: the next call begins
 	 * with a whole message
 	 */
-	if (c->n && in->complete && op->prx.msg[ready->rank].len - in->read > c->left)
+	if (c->n && complete && left > c->left)
 		return 0;
-	if (!c->left && !c->n && in->read < op->prx.msg[ready->rank].len)
+	if (!c->left && !c->n && left)
 		return -EMSGSIZE;
 	err = read_message(c, op, ready->rank);
 	if (err)
@@ -232,8 +242,9 @@ static int take_ready(struct recv_call *c)
 	else if (!in->complete)
 		/* it may come as fast as we read: others have their turns */
 		list_move_tail(&ready->node, &ssk->ready);
+	more = c->left > 0 || list_empty(&ready->node);
 	spin_unlock_bh(&ssk->lock);
-	return c->left > 0 || list_empty(&ready->node);
+	return more;
 }
 
 static bool nothing_ready(struct shuffle_sock *ssk)
@@ -273,10 +284,14 @@ static int wait_ready(struct shuffle_sock *ssk, long timeo)
  * @sock: socket
  * @msg: buffer, and room for records
  * @len: bytes of buffer
- * @flags: MSG_DONTWAIT
+ * @flags: MSG_DONTWAIT; MSG_CMSG_CLOEXEC, which has nothing to do, for no descriptors
+ *	are passed.  MSG_PEEK is refused: a record is taken when it is returned, and a
+ *	second look could not be the same, for parts of messages take turns.
  *
  * Context: process, may sleep.
- * Return: bytes copied, 0 if the records have none.
+ * Return: bytes copied, 0 if the records have none; -EOPNOTSUPP (another flag), -EINVAL
+ * (no room for a record), -EMSGSIZE (no room for a byte), -EAGAIN, -EINTR, -EFAULT,
+ * -ENOMEM.
  */
 int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
@@ -290,7 +305,7 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 	size_t room;
 	int err;
 
-	if (flags & ~(MSG_DONTWAIT | MSG_CMSG_COMPAT | MSG_NOSIGNAL))
+	if (flags & ~(MSG_DONTWAIT | MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC | MSG_NOSIGNAL))
 		return -EOPNOTSUPP;
 	room = msg->msg_controllen;
 	if (room < CMSG_LEN(sizeof(*c.rec)))

@@ -633,7 +633,8 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	const struct shuffle_row *row;
 	ssize_t n;
 
-	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT))
+	/* sendmmsg() sets MSG_BATCH: rows do not wait for one another anyway */
+	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT | MSG_BATCH))
 		return -EOPNOTSUPP;
 	if (msg->msg_namelen)
 		return -EISCONN;

@@ -26,6 +26,10 @@
 
 #include "api.h"
 
+#ifndef SO_RESERVE_MEM
+#define SO_RESERVE_MEM	73
+#endif
+
 static char data[1 << 20];
 
 /* The clock that time limits of sockets go by.  It stands still between ticks, and a guest
@@ -446,6 +450,139 @@ static void test_epoll(void)
 	close_pair(fds);
 }
 
+/* A row of two lengths as a message of sendmmsg(). */
+struct mmsg_row {
+	union {
+		struct cmsghdr align;
+		char buf[128];
+	} control;
+	struct iovec iov;
+};
+
+static void fill_mmsg(struct mmsghdr *m, struct mmsg_row *r, uint64_t op, uint64_t len0,
+		      uint64_t len1)
+{
+	struct row_buf row = { .row = { .op_id = op, .count = 2 }, .lens = { len0, len1 } };
+	struct cmsghdr *cmsg;
+
+	memset(m, 0, sizeof(*m));
+	memset(r, 0, sizeof(*r));
+	r->iov.iov_base = data;
+	r->iov.iov_len = len0 + len1;
+	m->msg_hdr.msg_iov = &r->iov;
+	m->msg_hdr.msg_iovlen = 1;
+	m->msg_hdr.msg_control = r->control.buf;
+	m->msg_hdr.msg_controllen = CMSG_SPACE(ROW_SIZE(2));
+	cmsg = CMSG_FIRSTHDR(&m->msg_hdr);
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
+	cmsg->cmsg_len = CMSG_LEN(ROW_SIZE(2));
+	memcpy(CMSG_DATA(cmsg), &row, ROW_SIZE(2));
+}
+
+/* Several rows, and several receptions, with one call. */
+static void test_mmsg(void)
+{
+	uint64_t op = next_op;
+	struct mmsg_row rows[3];
+	struct sockaddr_shuffle m[2];
+	struct timespec ts = { .tv_sec = WAIT_MS / 1000 };
+	char control[3][512], buf[3][4096];
+	struct mmsghdr mm[3];
+	struct iovec iov[3];
+	ssize_t bytes = 0;
+	int fds[2], i, n;
+
+	open_pair(fds, m, 0);
+	next_op += 3;
+	for (i = 0; i < 3; i++)
+		fill_mmsg(&mm[i], &rows[i], op + i, 10, 1000 + i);
+	WORKS(sendmmsg(fds[0], mm, 3, 0) == 3, "sendmmsg: three rows");
+	WORKS(mm[0].msg_len == 1010 && mm[2].msg_len == 1012, "sendmmsg: all their bytes");
+	for (i = 0; i < 3; i++)
+		fill_mmsg(&mm[i], &rows[i], op + i, 0, 0);
+	WORKS(sendmmsg(fds[1], mm, 2, 0) == 2 && sendmmsg(fds[1], mm + 2, 1, 0) == 1,
+	      "sendmmsg: rows of the other");
+	/* the last of several fails: the others are taken */
+	fill_mmsg(&mm[0], &rows[0], next_op, 1, 1);
+	fill_mmsg(&mm[1], &rows[1], next_op, 1, 1);
+	WORKS(sendmmsg(fds[0], mm, 2, 0) == 1, "sendmmsg: the second is a row again");
+	sht_cancel(fds[0], next_op);
+	WORKS(read_end(fds[0], next_op++) == ECANCELED, "sendmmsg: the first has begun");
+	pair_works(fds);
+
+	op = next_op++;
+	send_row(fds[0], op, 0, 3000, data, 3000, 0);
+	send_row(fds[1], op, 0, 0, NULL, 0, 0);
+	memset(mm, 0, sizeof(mm));
+	for (i = 0; i < 3; i++) {
+		iov[i] = (struct iovec){ buf[i], 1000 };
+		mm[i].msg_hdr.msg_iov = &iov[i];
+		mm[i].msg_hdr.msg_iovlen = 1;
+		mm[i].msg_hdr.msg_control = control[i];
+		mm[i].msg_hdr.msg_controllen = sizeof(control[i]);
+	}
+	usleep(300000);
+	n = recvmmsg(fds[1], mm, 3, MSG_WAITFORONE | MSG_CMSG_CLOEXEC, &ts);
+	for (i = 0; i < n; i++)
+		bytes += mm[i].msg_len;
+	WORKS(n >= 1 && bytes <= 3000, "recvmmsg: what is there");
+	WORKS(bytes > 0, "recvmmsg: bytes of a message");
+	WORKS(n < 2 || read_end(fds[1], op) == 0 || errno == ETIMEDOUT, "recvmmsg: to the end");
+	close_pair(fds);
+}
+
+/* Every flag works, or is refused and loses nothing. */
+static void test_flags(void)
+{
+	static const struct {
+		int flag;
+		const char *name;
+	} bad[] = {
+		{ MSG_PEEK, "recv: MSG_PEEK with something there" },
+		{ MSG_TRUNC, "recv: MSG_TRUNC" },
+		{ MSG_WAITALL, "recv: MSG_WAITALL" },
+		{ MSG_OOB, "recv: MSG_OOB with something there" },
+		{ MSG_ERRQUEUE, "recv: MSG_ERRQUEUE with something there" },
+	}, bad_send[] = {
+		{ MSG_MORE, "send: MSG_MORE" },
+		{ MSG_OOB, "send: MSG_OOB" },
+		{ MSG_CONFIRM, "send: MSG_CONFIRM" },
+		{ MSG_DONTROUTE, "send: MSG_DONTROUTE" },
+		{ MSG_FASTOPEN, "send: MSG_FASTOPEN" },
+	};
+	struct shuffle_record recs[4];
+	struct sockaddr_shuffle m[2];
+	uint64_t op = next_op++;
+	struct pollfd pfd;
+	char buf[4096];
+	unsigned int n;
+	int fds[2];
+	size_t i;
+
+	open_pair(fds, m, 0);
+	for (i = 0; i < sizeof(bad_send) / sizeof(bad_send[0]); i++)
+		FAILS(send_row(fds[0], op, 1, 1, data, 2, bad_send[i].flag), bad_send[i].name,
+		      EOPNOTSUPP);
+	WORKS(send_row(fds[0], op, 0, 100, data, 100, MSG_NOSIGNAL | MSG_EOR) == 100,
+	      "send: MSG_NOSIGNAL, MSG_EOR");
+	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, MSG_DONTWAIT) == 0, "send: MSG_DONTWAIT");
+	pfd = (struct pollfd){ .fd = fds[1], .events = POLLIN };
+	poll(&pfd, 1, WAIT_MS);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		n = 4;
+		FAILS(sht_recv(fds[1], buf, sizeof(buf), recs, &n, bad[i].flag), bad[i].name,
+		      EOPNOTSUPP);
+	}
+	n = 4;
+	WORKS(sht_recv(fds[1], buf, sizeof(buf), recs, &n, MSG_CMSG_CLOEXEC) >= 0 && n,
+	      "recv: MSG_CMSG_CLOEXEC");
+	WORKS(recs[n - 1].type == SHUFFLE_RECORD_DONE || read_end(fds[1], op) == 0,
+	      "nothing was lost");
+	WORKS(read_end(fds[0], op) == 0, "at the other, too");
+	close_pair(fds);
+}
+
 static int get_int(int fd, int name)
 {
 	socklen_t len = sizeof(int);
@@ -497,6 +634,9 @@ static void test_sol_socket(void)
 	      "SO_BINDTODEVICE: no such device", ENODEV);
 	FAILS(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &fd, 1),
 	      "SO_RCVBUF: too short", EINVAL);
+	/* a kernel that has neither the check nor the hook takes it in a memory cgroup */
+	FAILS(setsockopt(fd, SOL_SOCKET, SO_RESERVE_MEM, &(int){ 65536 }, sizeof(int)),
+	      "SO_RESERVE_MEM", EOPNOTSUPP, ENOPROTOOPT);
 	FAILS(setsockopt(fd, SOL_SOCKET, 9999, &fd, sizeof(fd)),
 	      "SOL_SOCKET: unknown option", ENOPROTOOPT);
 	WORKS(pair_works(fds), "the pair still shuffles with all of them");
@@ -614,6 +754,8 @@ int main(int argc, char **argv)
 	test_recv();
 	test_nonblock();
 	test_epoll();
+	test_mmsg();
+	test_flags();
 	test_sol_socket();
 	test_close();
 	test_fork();
