@@ -2,6 +2,7 @@
 /* Addresses and groups: the ordered list of members. */
 #include <linux/in.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <net/dst.h>
 #include <net/ipv6.h>
 
@@ -80,16 +81,43 @@ void shuffle_group_put(struct shuffle_membership *group)
 		group_free(group);
 }
 
+static int addr_cmp(const void *a, const void *b)
+{
+	return memcmp(*(const struct sockaddr_shuffle **)a, *(const struct sockaddr_shuffle **)b,
+		      sizeof(struct sockaddr_shuffle));
+}
+
+/* Is nobody there twice?  Sorted, two that are the same are neighbours. */
+static int group_check_unique(const struct shuffle_membership *group)
+{
+	const struct sockaddr_shuffle **addr;
+	int err = 0;
+	u32 i;
+
+	addr = kvmalloc_array(group->count, sizeof(*addr), GFP_KERNEL);
+	if (!addr)
+		return -ENOMEM;
+	for (i = 0; i < group->count; i++)
+		addr[i] = &group->member[i].addr;
+	sort(addr, group->count, sizeof(*addr), addr_cmp, NULL);
+	for (i = 1; i < group->count && !err; i++)
+		if (!addr_cmp(&addr[i - 1], &addr[i]))
+			err = -EINVAL;
+	kvfree(addr);
+	return err;
+}
+
 static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group,
 		      sockptr_t optval)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	const struct sockaddr_shuffle *self = &ssk->addr;
 	struct sockaddr_shuffle a;
-	u32 i, j;
+	struct shuffle_peer *peer;
 	int err;
+	u32 i;
 
-	for (i = 0; i < group->count; i++) {
+	for (i = 0; i < group->count; i++, cond_resched()) {
 		if (copy_from_sockptr_offset(&a, optval,
 					     offsetof(struct shuffle_group, members) +
 					     i * sizeof(a), sizeof(a)))
@@ -100,14 +128,14 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 		if (!a.shs_port || a.shs_ip_family != self->shs_ip_family)
 			return -EINVAL;
 		group->member[i].addr = a;
-		group->member[i].peer = shuffle_peer_get(sn, &a);
-		if (!group->member[i].peer)
-			return -ENOMEM;
+		peer = shuffle_peer_get(sn, &a, ssk->sk.sk_uid);
+		if (IS_ERR(peer))
+			return PTR_ERR(peer);
+		group->member[i].peer = peer;
 	}
-	for (i = 1; i < group->count; i++, cond_resched())
-		for (j = 0; j < i; j++)
-			if (!memcmp(&group->member[i].addr, &group->member[j].addr, sizeof(a)))
-				return -EINVAL;
+	err = group_check_unique(group);
+	if (err)
+		return err;
 	a = group->member[group->rank].addr;
 	if (!shuffle_addr_equal(&a, self->shs_ip_family, self->shs_addr) ||
 	    a.shs_port != self->shs_port)
@@ -123,7 +151,8 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
  *
  * Context: process, lock_sock held.
  * Return: 0, or -EINVAL (also: a member twice), -EFAULT, -ENOMEM, -EBUSY (operations are running),
- * -EADDRNOTAVAIL (members[rank] is not our address) or -EAFNOSUPPORT.
+ * -EADDRNOTAVAIL (members[rank] is not our address), -EAFNOSUPPORT, or -ENOBUFS (groups of this
+ * user name too many hosts).
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {

@@ -33,22 +33,17 @@ static int __net_init shuffle_net_init(struct net *net)
 {
 	struct shuffle_net *sn = shuffle_net(net);
 	int err;
-	int i;
 
 	sn->net = net;
 	mutex_init(&sn->udp_mutex);
-	spin_lock_init(&sn->ports_lock);
-	INIT_LIST_HEAD(&sn->socks);
-	spin_lock_init(&sn->socks_lock);
 	spin_lock_init(&sn->peers_lock);
-	sn->peers_seed = get_random_u32();
+	sn->peers = RB_ROOT;
+	sn->peer_users = RB_ROOT;
 	/* 0 means in a dump that nothing has been seen */
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
-	for (i = 0; i < SHUFFLE_PORT_BUCKETS; i++)
-		INIT_HLIST_HEAD(&sn->ports[i]);
 	shuffle_timewait_init(sn);
 	shuffle_early_init(sn);
 	shuffle_egress_init(sn);
@@ -56,12 +51,22 @@ static int __net_init shuffle_net_init(struct net *net)
 	err = -ENOMEM;
 	if (!sn->mib)
 		goto err_mib;
+	err = shuffle_ports_init(sn);
+	if (err)
+		goto err_ports;
+	err = shuffle_sock_list_init(sn);
+	if (err)
+		goto err_socks;
 	err = shuffle_proc_init(sn);
 	if (err)
 		goto err_proc;
 	return 0;
 
 err_proc:
+	shuffle_sock_list_exit(sn);
+err_socks:
+	shuffle_ports_exit(sn);
+err_ports:
 	free_percpu(sn->mib);
 err_mib:
 	shuffle_config_exit(sn);
@@ -81,6 +86,8 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
 	shuffle_event_exit(sn);
+	shuffle_sock_list_exit(sn);
+	shuffle_ports_exit(sn);
 	free_percpu(sn->mib);
 }
 

@@ -3,8 +3,9 @@
  * State of one network namespace.
  *
  * sn->egress_lock	BH spinlock: list of sockets that have data to send
- * sn->finished_lock, sn->ports_lock, sn->early.lock, dev->lock, sn->socks_lock,
- * sn->peers_lock	BH spinlocks, none inside another
+ * sn->finished_lock, sn->early.lock, dev->lock, sn->peers_lock
+ *			BH spinlocks, none inside another; sn->ports, sn->socks and
+ *			sn->cookies have locks of their own
  *
  * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
  * them without a lock.
@@ -16,15 +17,16 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/net.h>
+#include <linux/rbtree.h>
+#include <linux/rhashtable-types.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include "../../uapi/linux/shuffle.h"
 #include "config.h"
 #include "mib.h"
 
-#define SHUFFLE_PORT_BUCKETS	64
-#define SHUFFLE_PEER_BUCKETS	256
 #define SHUFFLE_FINISHED_BITS	8
 
 struct shuffle_op;
@@ -40,21 +42,20 @@ struct shuffle_sock;
  * @udp_data_ready: their own callback, put back before they are closed
  * @udp_write_space: likewise
  * @udp_error_report: likewise
- * @ports: bound sockets by port, read under RCU
- * @ports_lock: changing @ports
+ * @ports: bound sockets by address and port
  * @mib: counters
  * @egress: sends data while there is room in the qdiscs
  * @egress_lock: @egress_socks
  * @egress_socks: sockets that have data to send, each holding a reference
  * @egress_at: when a socket last had its turn
  * @egress_forced: the next super-packet goes out whatever is queued
- * @socks: all sockets, oldest first, read under RCU
- * @socks_lock: changing @socks
- * @socks_number: of the last one made
+ * @socks: all sockets by number, oldest first
+ * @socks_next: number that is tried next
+ * @cookies: all sockets by cookie
  * @gen: changes with every socket, operation and peer that comes or goes
- * @peers: hosts that members are on, read under RCU
- * @peers_lock: changing @peers
- * @peers_seed: of the table's hash
+ * @peers: hosts that members are on, by address
+ * @peer_users: who has made them
+ * @peers_lock: both
  * @events: that wait to be sent
  * @events_lost: groups that events have been dropped of
  * @event_work: sends them
@@ -81,21 +82,20 @@ struct shuffle_net {
 	void			(*udp_data_ready)(struct sock *sk);
 	void			(*udp_write_space)(struct sock *sk);
 	void			(*udp_error_report)(struct sock *sk);
-	struct hlist_head	ports[SHUFFLE_PORT_BUCKETS];
-	spinlock_t		ports_lock;
+	struct rhashtable	ports;
 	struct shuffle_mib __percpu *mib;
 	struct tasklet_struct	egress;
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
 	u64			egress_at;
 	bool			egress_forced;
-	struct list_head	socks;
-	spinlock_t		socks_lock;
-	u64			socks_number;
+	struct xarray		socks;
+	u32			socks_next;
+	struct rhashtable	cookies;
 	atomic_t		gen;
-	struct hlist_head	peers[SHUFFLE_PEER_BUCKETS];
+	struct rb_root		peers;
+	struct rb_root		peer_users;
 	spinlock_t		peers_lock;
-	u32			peers_seed;
 	struct sk_buff_head	events;
 	unsigned long		events_lost;
 	struct work_struct	event_work;
@@ -132,15 +132,19 @@ void shuffle_udp_close(struct shuffle_net *sn);
 unsigned long shuffle_udp_drops(struct shuffle_net *sn);
 
 /* ports.c */
-int shuffle_ports_add(struct shuffle_sock *ssk);
+int shuffle_ports_init(struct shuffle_net *sn);
+void shuffle_ports_exit(struct shuffle_net *sn);
+int shuffle_ports_add(struct shuffle_sock *ssk, struct sockaddr_shuffle *addr);
 void shuffle_ports_del(struct shuffle_sock *ssk);
 struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
 					const void *addr, u16 port);
 
 /* sock_list.c */
-void shuffle_sock_list_add(struct shuffle_sock *ssk);
+int shuffle_sock_list_init(struct shuffle_net *sn);
+void shuffle_sock_list_exit(struct shuffle_net *sn);
+int shuffle_sock_list_add(struct shuffle_sock *ssk);
 void shuffle_sock_list_del(struct shuffle_sock *ssk);
-struct shuffle_sock *shuffle_sock_list_next(struct shuffle_net *sn, u64 number);
+struct shuffle_sock *shuffle_sock_list_next(struct shuffle_net *sn, unsigned long number);
 struct shuffle_sock *shuffle_sock_list_find(struct shuffle_net *sn, u64 cookie);
 
 #endif /* _SHUFFLE_NETNS_H */

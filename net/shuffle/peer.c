@@ -4,76 +4,203 @@
  * from outside.  A peer lives as long as a group has a member there, so it is the
  * processes of this host, not packets, that make them.
  *
- * sn->peers_lock guards the table, RCU its readers.  Sockets that share a peer
- * update its figures without a lock: sums are atomic, for the others a lost
- * update is a lost sample.
+ * sn->peers_lock guards the tree of peers and that of the users who have made them.
+ * It takes a few comparisons whatever addresses there are.  Sockets that share a peer
+ * update its figures without a lock: sums are atomic, for the others a lost update is
+ * a lost sample.
  */
-#include <linux/jhash.h>
 #include <linux/slab.h>
+#include <linux/uidgid.h>
 
 #include "shuffle.h"
 
 /* the rate is measured over at least this time */
 #define SHUFFLE_RATE_NS		(5 * NSEC_PER_MSEC)
 
-static struct hlist_head *peer_bucket(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
+/* Peers that the groups of one user may make in a namespace, sixteen of the largest
+ * groups without a host in common.  A peer that is there already costs nothing.
+ */
+#define SHUFFLE_MAX_PEERS	(16 * SHUFFLE_MAX_MEMBERS)
+
+/**
+ * struct shuffle_peer_user - somebody whose groups have made peers
+ * @node: in sn->peer_users
+ * @uid: of the sockets
+ * @n: peers
+ */
+struct shuffle_peer_user {
+	struct rb_node	node;
+	kuid_t		uid;
+	u32		n;
+};
+
+/* IPv4 first, then by address, then by interface */
+static int peer_cmp(const struct sockaddr_shuffle *a, const struct sockaddr_shuffle *b)
 {
-	return &sn->peers[jhash(a->shs_addr, sizeof(a->shs_addr), sn->peers_seed) %
-			  SHUFFLE_PEER_BUCKETS];
+	int diff;
+
+	if (a->shs_ip_family != b->shs_ip_family)
+		return a->shs_ip_family < b->shs_ip_family ? -1 : 1;
+	diff = memcmp(a->shs_addr, b->shs_addr, sizeof(a->shs_addr));
+	if (diff || a->shs_scope_id == b->shs_scope_id)
+		return diff;
+	return a->shs_scope_id < b->shs_scope_id ? -1 : 1;
 }
 
-static bool peer_addr_equal(const struct shuffle_peer *peer, const struct sockaddr_shuffle *a)
-{
-	return peer->addr.shs_ip_family == a->shs_ip_family &&
-	       peer->addr.shs_scope_id == a->shs_scope_id &&
-	       !memcmp(peer->addr.shs_addr, a->shs_addr, sizeof(a->shs_addr));
-}
-
-static struct shuffle_peer *peer_find(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
+/* The peer, or NULL and where it would be.  sn->peers_lock held. */
+static struct shuffle_peer *peer_find(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
+				      struct rb_node **parent, struct rb_node ***link)
 {
 	struct shuffle_peer *peer;
+	int diff;
 
-	hlist_for_each_entry_rcu(peer, peer_bucket(sn, a), node, lockdep_is_held(&sn->peers_lock))
-		if (peer_addr_equal(peer, a) && refcount_inc_not_zero(&peer->ref))
+	lockdep_assert_held(&sn->peers_lock);
+	*parent = NULL;
+	*link = &sn->peers.rb_node;
+	while (**link) {
+		*parent = **link;
+		peer = rb_entry(*parent, struct shuffle_peer, node);
+		diff = peer_cmp(a, &peer->addr);
+		if (!diff)
 			return peer;
+		*link = diff < 0 ? &(*parent)->rb_left : &(*parent)->rb_right;
+	}
 	return NULL;
+}
+
+/* The user, who is @new if he is not there.  sn->peers_lock held. */
+static struct shuffle_peer_user *user_get(struct shuffle_net *sn, struct shuffle_peer_user *new)
+{
+	struct rb_node **link = &sn->peer_users.rb_node, *parent = NULL;
+	struct shuffle_peer_user *user;
+
+	lockdep_assert_held(&sn->peers_lock);
+	while (*link) {
+		parent = *link;
+		user = rb_entry(parent, struct shuffle_peer_user, node);
+		if (uid_eq(new->uid, user->uid))
+			return user;
+		link = uid_lt(new->uid, user->uid) ? &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&new->node, parent, link);
+	rb_insert_color(&new->node, &sn->peer_users);
+	return new;
+}
+
+/* One peer less.  sn->peers_lock held.  Returns what is to be freed, or NULL. */
+static struct shuffle_peer_user *user_put(struct shuffle_net *sn, struct shuffle_peer_user *user)
+{
+	lockdep_assert_held(&sn->peers_lock);
+	if (--user->n)
+		return NULL;
+	rb_erase(&user->node, &sn->peer_users);
+	return user;
+}
+
+/* Enter @new, or find who was faster.  sn->peers_lock held. */
+static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_peer *new,
+				       struct shuffle_peer_user *new_user)
+{
+	struct rb_node *parent, **link;
+	struct shuffle_peer_user *user;
+	struct shuffle_peer *peer;
+
+	peer = peer_find(sn, &new->addr, &parent, &link);
+	if (peer) {
+		refcount_inc(&peer->ref);
+		return peer;
+	}
+	user = user_get(sn, new_user);
+	if (user->n >= SHUFFLE_MAX_PEERS)
+		return ERR_PTR(-ENOBUFS);
+	user->n++;
+	new->user = user;
+	rb_link_node(&new->node, parent, link);
+	rb_insert_color(&new->node, &sn->peers);
+	return new;
 }
 
 /**
  * shuffle_peer_get() - the host that a member is on
  * @sn: namespace
  * @a: address of the member
+ * @uid: who asks
  *
  * Context: process, may sleep.
- * Return: the peer with a reference, or NULL: no memory.
+ * Return: the peer with a reference, or an ERR_PTR: -ENOMEM, or -ENOBUFS (groups of
+ * this user have made SHUFFLE_MAX_PEERS already).
  */
-struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a)
+struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
+				      kuid_t uid)
 {
+	struct rb_node *parent, **link;
 	struct shuffle_peer *peer, *new;
+	struct shuffle_peer_user *user;
 
-	rcu_read_lock();
-	peer = peer_find(sn, a);
-	rcu_read_unlock();
+	spin_lock_bh(&sn->peers_lock);
+	peer = peer_find(sn, a, &parent, &link);
+	if (peer)
+		refcount_inc(&peer->ref);
+	spin_unlock_bh(&sn->peers_lock);
 	if (peer)
 		return peer;
+
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
-	if (!new)
-		return NULL;
+	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	if (!new || !user) {
+		kfree(new);
+		kfree(user);
+		return ERR_PTR(-ENOMEM);
+	}
+	user->uid = uid;
 	new->sn = sn;
 	new->addr = *a;
 	new->addr.shs_port = 0;
 	refcount_set(&new->ref, 1);
 	spin_lock_bh(&sn->peers_lock);
-	peer = peer_find(sn, a);
-	if (!peer)
-		hlist_add_head_rcu(&new->node, peer_bucket(sn, a));
+	peer = peer_enter(sn, new, user);
+	if (user->n)
+		user = NULL;
 	spin_unlock_bh(&sn->peers_lock);
-	if (peer) {
+	kfree(user);
+	if (peer != new)
 		kfree(new);
-		return peer;
+	else
+		atomic_inc(&sn->gen);
+	return peer;
+}
+
+/**
+ * shuffle_peer_next() - the first peer at or behind an address
+ * @sn: namespace
+ * @a: the address; its port does not count
+ * @behind: not the one that has it
+ *
+ * Context: any.
+ * Return: the peer with a reference, or NULL.
+ */
+struct shuffle_peer *shuffle_peer_next(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
+				       bool behind)
+{
+	struct shuffle_peer *peer, *found = NULL;
+	struct rb_node *node;
+	int diff;
+
+	spin_lock_bh(&sn->peers_lock);
+	for (node = sn->peers.rb_node; node;) {
+		peer = rb_entry(node, struct shuffle_peer, node);
+		diff = peer_cmp(a, &peer->addr);
+		if (diff < 0 || (!diff && !behind)) {
+			found = peer;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
 	}
-	atomic_inc(&sn->gen);
-	return new;
+	if (found)
+		refcount_inc(&found->ref);
+	spin_unlock_bh(&sn->peers_lock);
+	return found;
 }
 
 /**
@@ -84,13 +211,23 @@ struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct socka
  */
 void shuffle_peer_put(struct shuffle_peer *peer)
 {
-	if (!peer || !refcount_dec_and_test(&peer->ref))
+	struct shuffle_peer_user *user;
+	struct shuffle_net *sn;
+
+	if (!peer)
 		return;
-	spin_lock_bh(&peer->sn->peers_lock);
-	hlist_del_rcu(&peer->node);
-	spin_unlock_bh(&peer->sn->peers_lock);
-	atomic_inc(&peer->sn->gen);
-	kfree_rcu(peer, rcu);
+	sn = peer->sn;
+	local_bh_disable();
+	if (!refcount_dec_and_lock(&peer->ref, &sn->peers_lock)) {
+		local_bh_enable();
+		return;
+	}
+	rb_erase(&peer->node, &sn->peers);
+	user = user_put(sn, peer->user);
+	spin_unlock_bh(&sn->peers_lock);
+	atomic_inc(&sn->gen);
+	kfree(user);
+	kfree(peer);
 }
 
 static struct shuffle_peer *peer_of(const struct shuffle_op *op, u32 rank)

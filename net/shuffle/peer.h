@@ -6,20 +6,21 @@
 #define _SHUFFLE_PEER_H
 
 #include <linux/atomic.h>
-#include <linux/list.h>
-#include <linux/rcupdate.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
+#include <linux/uidgid.h>
 #include "../../uapi/linux/shuffle.h"
 
 struct shuffle_net;
 struct shuffle_op;
+struct shuffle_peer_user;
 
 /**
  * struct shuffle_peer - a host that members are on: peer.c
  * @node: in sn->peers
  * @ref: members
- * @rcu: frees it
  * @sn: namespace
+ * @user: who has made it
  * @addr: its address, port 0
  * @tx_bytes: payload sent to it
  * @rx_bytes: new payload from it
@@ -33,10 +34,10 @@ struct shuffle_op;
  * @rate_bytes: @rx_bytes then
  */
 struct shuffle_peer {
-	struct hlist_node	node;
+	struct rb_node		node;
 	refcount_t		ref;
-	struct rcu_head		rcu;
 	struct shuffle_net	*sn;
+	struct shuffle_peer_user *user;
 	struct sockaddr_shuffle	addr;
 	atomic64_t		tx_bytes;
 	atomic64_t		rx_bytes;
@@ -50,7 +51,10 @@ struct shuffle_peer {
 	u64			rate_bytes;
 };
 
-struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a);
+struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
+				      kuid_t uid);
+struct shuffle_peer *shuffle_peer_next(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
+				       bool behind);
 void shuffle_peer_put(struct shuffle_peer *peer);
 void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns);
 void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes);

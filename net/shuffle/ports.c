@@ -1,73 +1,99 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bound sockets of a namespace by port and address.  Changes: sn->ports_lock. */
+/*
+ * Bound sockets of a namespace by address and port.  The table's hash has a secret of
+ * its own and the table grows, so that nobody can make others' packets search.  It has
+ * its own locks; RCU guards those who look a packet's socket up.
+ */
+#include <linux/rhashtable.h>
 #include <net/ipv6.h>
 
 #include "shuffle.h"
 
-static struct hlist_head *port_bucket(struct shuffle_net *sn, u16 port)
-{
-	return &sn->ports[port % SHUFFLE_PORT_BUCKETS];
-}
+static const struct rhashtable_params port_params = {
+	.key_len		= sizeof_field(struct shuffle_sock, port_key),
+	.key_offset		= offsetof(struct shuffle_sock, port_key),
+	.head_offset		= offsetof(struct shuffle_sock, port_node),
+	.automatic_shrinking	= true,
+};
 
-static struct shuffle_sock *port_find(struct shuffle_net *sn, u16 ip_family,
-				 const void *addr, u16 port)
+static struct shuffle_port_key port_key(u16 ip_family, const void *addr, u16 port)
 {
-	struct shuffle_sock *ssk;
+	struct shuffle_port_key key = {
+		.ip_family = ip_family,
+		.port = port,
+	};
 
-	hlist_for_each_entry_rcu(ssk, port_bucket(sn, port), port_node,
-				 lockdep_is_held(&sn->ports_lock))
-		if (ntohs(ssk->addr.shs_port) == port &&
-		    shuffle_addr_equal(&ssk->addr, ip_family, addr))
-			return ssk;
-	return NULL;
+	/* all of it is hashed: there is no padding */
+	BUILD_BUG_ON(sizeof(key) != sizeof(key.addr) + sizeof(key.ip_family) + sizeof(key.port));
+	memcpy(key.addr, addr, ip_family == AF_INET ? 4 : 16);
+	return key;
 }
 
 /**
- * shuffle_ports_add() - enter a socket under its address
- * @ssk: socket with ssk->addr set; port 0 asks for any free one
+ * shuffle_ports_init() - a new namespace
+ * @sn: namespace
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int shuffle_ports_init(struct shuffle_net *sn)
+{
+	return rhashtable_init(&sn->ports, &port_params);
+}
+
+/**
+ * shuffle_ports_exit() - the namespace goes
+ * @sn: namespace without sockets
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_ports_exit(struct shuffle_net *sn)
+{
+	rhashtable_destroy(&sn->ports);
+}
+
+/**
+ * shuffle_ports_add() - enter a socket under an address
+ * @ssk: socket
+ * @addr: the address; port 0 asks for any free one and gets it
  *
  * Context: process, lock_sock held.
- * Return: 0 or -EADDRINUSE.
+ * Return: 0, -EADDRINUSE or -ENOMEM.
  */
-int shuffle_ports_add(struct shuffle_sock *ssk)
+int shuffle_ports_add(struct shuffle_sock *ssk, struct sockaddr_shuffle *addr)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-	u16 port = ntohs(ssk->addr.shs_port);
-	int err = -EADDRINUSE;
-	int tries = 1;
+	u16 port = ntohs(addr->shs_port);
+	int tries = port ? 1 : 256;
+	int err;
 
-	if (!port)
-		tries = 256;
-	spin_lock_bh(&sn->ports_lock);
-	while (tries--) {
+	do {
 		/* unguessable, and out of the way of well-known numbers */
-		if (!ssk->addr.shs_port)
+		if (!addr->shs_port)
 			port = 32768 + get_random_u32_below(28232);
-		if (port_find(sn, ssk->addr.shs_ip_family, ssk->addr.shs_addr, port))
-			continue;
-		ssk->addr.shs_port = htons(port);
-		hlist_add_head_rcu(&ssk->port_node, port_bucket(sn, port));
-		err = 0;
-		break;
+		ssk->port_key = port_key(addr->shs_ip_family, addr->shs_addr, port);
+		err = rhashtable_lookup_insert_fast(&sn->ports, &ssk->port_node, port_params);
+	} while (err == -EEXIST && --tries);
+	if (!err) {
+		addr->shs_port = htons(port);
+		return 0;
 	}
-	spin_unlock_bh(&sn->ports_lock);
-	return err;
+	memset(&ssk->port_key, 0, sizeof(ssk->port_key));
+	return err == -EEXIST ? -EADDRINUSE : -ENOMEM;
 }
 
 /**
  * shuffle_ports_del() - take a socket out; packets no longer find it
  * @ssk: socket, bound or not
  *
- * Context: process.
+ * Context: process, lock_sock held.
  */
 void shuffle_ports_del(struct shuffle_sock *ssk)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
-	spin_lock_bh(&sn->ports_lock);
-	if (!hlist_unhashed(&ssk->port_node))
-		hlist_del_init_rcu(&ssk->port_node);
-	spin_unlock_bh(&sn->ports_lock);
+	if (ssk->port_key.ip_family)
+		rhashtable_remove_fast(&sn->ports, &ssk->port_node, port_params);
 }
 
 /**
@@ -83,10 +109,11 @@ void shuffle_ports_del(struct shuffle_sock *ssk)
 struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
 					const void *addr, u16 port)
 {
+	struct shuffle_port_key key = port_key(ip_family, addr, port);
 	struct shuffle_sock *ssk;
 
 	rcu_read_lock();
-	ssk = port_find(sn, ip_family, addr, port);
+	ssk = rhashtable_lookup(&sn->ports, &key, port_params);
 	if (ssk && !refcount_inc_not_zero(&ssk->sk.sk_refcnt))
 		ssk = NULL;
 	rcu_read_unlock();

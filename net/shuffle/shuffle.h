@@ -11,8 +11,9 @@
  *	ssk->pages.lock		inside it: the pages that are filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
  *   sn->egress_lock		BH spinlock: list of sockets that have data to send
- *   sn->finished_lock, sn->ports_lock, sn->early.lock, dev->lock, sn->socks_lock,
- *   sn->peers_lock		BH spinlocks, none inside another
+ *   sn->finished_lock, sn->early.lock, dev->lock, sn->peers_lock
+ *			BH spinlocks, none inside another; sn->ports, sn->socks and
+ *			sn->cookies have locks of their own
  *
  * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
  * them without a lock.

@@ -124,6 +124,7 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	struct sock *sk = sock->sk;
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 	struct net *net = sock_net(sk);
+	struct sockaddr_shuffle bound;
 	u16 port;
 	int err;
 
@@ -146,12 +147,16 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	err = shuffle_udp_open(shuffle_net(net));
 	if (err)
 		goto out;
-	ssk->addr = *a;
-	err = shuffle_ports_add(ssk);
+	bound = *a;
+	err = shuffle_ports_add(ssk, &bound);
 	if (err) {
-		memset(&ssk->addr, 0, sizeof(ssk->addr));
 		shuffle_udp_put(shuffle_net(net));
+		goto out;
 	}
+	/* packets find it before: without a group they mean nothing */
+	spin_lock_bh(&ssk->lock);
+	ssk->addr = bound;
+	spin_unlock_bh(&ssk->lock);
 out:
 	release_sock(sk);
 	return err;
@@ -188,6 +193,30 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	return mask;
 }
 
+/*
+ * SO_RESERVE_MEM changes sk_forward_alloc under the sk lock, and packets change it
+ * under ssk->lock: it must not reach us.  Newer kernels refuse it for all but TCP;
+ * others only for protocols without memory accounting and outside of memory cgroups.
+ * No counter of our own could stand in: sk_rmem_schedule() and sk_mem_charge() know
+ * only that one.  So all options of level SOL_SOCKET come here first, where the kernel
+ * lets a protocol ask for that.  Where it neither does nor refuses the option, whoever
+ * uses it spoils the accounting of his own socket, and is warned of when it is closed.
+ */
+static void sock_want_common(struct socket *sock)
+{
+#ifdef SOCK_CUSTOM_SOCKOPT
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+#endif
+}
+
+static int sock_set_common(struct socket *sock, int optname, sockptr_t optval,
+			   unsigned int optlen)
+{
+	if (optname == SO_RESERVE_MEM)
+		return -EOPNOTSUPP;
+	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+}
+
 static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 			      sockptr_t optval, unsigned int optlen)
 {
@@ -197,6 +226,8 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 	u64 id;
 	int err = 0;
 
+	if (level == SOL_SOCKET)
+		return sock_set_common(sock, optname, optval, optlen);
 	if (level != SOL_SHUFFLE)
 		return -ENOPROTOOPT;
 	switch (optname) {
@@ -277,6 +308,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	const struct shuffle_config *cfg;
 	struct shuffle_sock *ssk;
 	struct sock *sk;
+	int err;
 	int i;
 
 	if (sock->type != SOCK_SEQPACKET)
@@ -288,6 +320,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 		return -ENOMEM;
 	ssk = shuffle_sk(sk);
 	sock->ops = &shuffle_proto_ops;
+	sock_want_common(sock);
 	sock->state = SS_UNCONNECTED;
 	sock_init_data(sock, sk);
 	sock_lock_init_class_and_name(sk, "slock-AF_SHUFFLE", &shuffle_slock_key,
@@ -300,7 +333,6 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(cfg->rcvbuf));
 
 	spin_lock_init(&ssk->lock);
-	INIT_HLIST_NODE(&ssk->port_node);
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
 		INIT_HLIST_HEAD(&ssk->ops[i]);
 	INIT_LIST_HEAD(&ssk->ready);
@@ -308,9 +340,15 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->egress_node);
 	shuffle_pages_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
-	shuffle_sock_list_add(ssk);
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
-	return 0;
+	/* last: from here on others see it */
+	err = shuffle_sock_list_add(ssk);
+	if (err) {
+		sock_orphan(sk);
+		sock->sk = NULL;
+		sock_put(sk);
+	}
+	return err;
 }
 
 static struct net_proto_family shuffle_family_ops = {

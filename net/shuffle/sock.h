@@ -10,6 +10,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
 #include "netns.h"
@@ -42,13 +43,27 @@ struct shuffle_pages {
 };
 
 /**
+ * struct shuffle_port_key - what packets find a socket by: ports.c
+ * @addr: address, 4 or 16 bytes, the rest is 0
+ * @ip_family: AF_INET or AF_INET6; 0 not bound
+ * @port: port, host byte order
+ */
+struct shuffle_port_key {
+	u8	addr[16];
+	u16	ip_family;
+	u16	port;
+};
+
+/**
  * struct shuffle_sock - an AF_SHUFFLE socket: one member
  * @sk: must be first
  * @lock: see the top of this file
- * @addr: where it is bound; shs_family is 0 before
+ * @addr: where it is bound; shs_family is 0 before.  Changed once, under the sk lock
+ *	and @lock; who holds neither knows that the socket is bound
  * @port_node: in sn->ports
- * @net_node: in sn->socks
- * @number: grows along sn->socks
+ * @port_key: its key there
+ * @cookie_node: in sn->cookies
+ * @number: in sn->socks
  * @inode: of its file
  * @cookie: unique on this machine
  * @group: members, NULL before the option SHUFFLE_GROUP
@@ -66,11 +81,12 @@ struct shuffle_sock {
 	struct sock		sk;
 	spinlock_t		lock;
 	struct sockaddr_shuffle	addr;
-	struct hlist_node	port_node;
-	struct list_head	net_node;
-	u64			number;
-	u32			inode;
+	struct rhash_head	port_node;
+	struct shuffle_port_key	port_key;
+	struct rhash_head	cookie_node;
 	u64			cookie;
+	u32			number;
+	u32			inode;
 	struct shuffle_membership *group;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;

@@ -75,8 +75,9 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb)
 	while (!err && (ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
 		err = fill_diag(skb, cb->skb, cb->nlh, ssk, req->shdiag_states, NLM_F_MULTI);
 		if (!err)
-			cb->args[0] = ssk->number + 1;
+			cb->args[0] = ssk->number + 1UL;
 		sock_put(&ssk->sk);
+		cond_resched();
 	}
 	return skb->len;
 }
@@ -88,14 +89,15 @@ static int get_one(struct sk_buff *in, const struct nlmsghdr *nlh,
 	struct shuffle_net *sn = shuffle_net(net);
 	struct shuffle_sock *ssk;
 	struct sk_buff *skb;
-	u64 number = 0;
+	unsigned long number = 0;
 	int err;
 
 	while ((ssk = shuffle_sock_list_next(sn, number))) {
 		if (ssk->inode == req->shdiag_ino)
 			break;
-		number = ssk->number + 1;
+		number = ssk->number + 1UL;
 		sock_put(&ssk->sk);
+		cond_resched();
 	}
 	if (!ssk)
 		return -ENOENT;

@@ -72,11 +72,11 @@ static bool matches(const struct shuffle_peer *peer, struct nlattr **tb)
 int shuffle_nl_peer_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct shuffle_net *sn = shuffle_net(genl_info_net(info));
+	struct sockaddr_shuffle at = {};
 	struct fill_arg f = { .held = 1 };
 	struct nlattr **a = info->attrs;
 	struct shuffle_peer *peer;
 	int err;
-	u32 i;
 
 	err = shuffle_netlink_once(info->nlhdr, info->extack);
 	if (err)
@@ -85,61 +85,68 @@ int shuffle_nl_peer_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "either ipv4 or ipv6 is needed");
 		return -EINVAL;
 	}
-	err = -ENOENT;
-	rcu_read_lock();
-	for (i = 0; i < SHUFFLE_PEER_BUCKETS && err == -ENOENT; i++) {
-		hlist_for_each_entry_rcu(peer, &sn->peers[i], node) {
-			if (!matches(peer, a) || !refcount_inc_not_zero(&peer->ref))
-				continue;
-			f.peer = peer;
-			err = 0;
-			break;
-		}
+	at.shs_ip_family = a[SHUFFLE_A_PEER_IPV4] ? AF_INET : AF_INET6;
+	if (a[SHUFFLE_A_PEER_IPV4])
+		memcpy(at.shs_addr, nla_data(a[SHUFFLE_A_PEER_IPV4]), 4);
+	else
+		memcpy(at.shs_addr, nla_data(a[SHUFFLE_A_PEER_IPV6]), 16);
+	/* those with this address are one behind the other: one without interface, then the
+	 * one with the interface that is asked for, or any
+	 */
+	peer = shuffle_peer_next(sn, &at, false);
+	if (peer && !matches(peer, a) && a[SHUFFLE_A_PEER_IFINDEX]) {
+		shuffle_peer_put(peer);
+		at.shs_scope_id = nla_get_u32(a[SHUFFLE_A_PEER_IFINDEX]);
+		peer = shuffle_peer_next(sn, &at, false);
 	}
-	rcu_read_unlock();
-	if (err) {
+	if (!peer || !matches(peer, a)) {
+		shuffle_peer_put(peer);
 		NL_SET_ERR_MSG_ATTR(info->extack, a[SHUFFLE_A_PEER_IPV4] ?: a[SHUFFLE_A_PEER_IPV6],
 				    "no member of a group has this address");
-		return err;
+		return -ENOENT;
 	}
+	f.peer = peer;
 	err = shuffle_netlink_reply(info, SHUFFLE_CMD_PEER_GET, fill_peer, &f);
-	shuffle_peer_put(f.peer);
+	shuffle_peer_put(peer);
 	return err;
 }
 
-/* cb->args: [0] bucket, [1] place in it */
+/**
+ * struct peer_cursor - where a dump of peers goes on, in cb->ctx
+ * @last: the peer that was looked at last
+ * @begun: there is one
+ */
+struct peer_cursor {
+	struct sockaddr_shuffle	last;
+	bool			begun;
+};
+
 int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
+	struct peer_cursor *at = (struct peer_cursor *)cb->ctx;
 	struct nlattr *tb[SHUFFLE_A_PEER_IFINDEX + 1];
-	struct fill_arg f = {};
-	struct shuffle_peer *peer;
+	struct fill_arg f = { .held = 1 };
 	int err;
 
+	BUILD_BUG_ON(sizeof(*at) > sizeof(cb->ctx));
 	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_PEER_IFINDEX,
 					 shuffle_peer_get_nl_policy);
 	if (err)
 		return err;
 	cb->seq = atomic_read(&sn->gen);
-	rcu_read_lock();
-	for (; cb->args[0] < SHUFFLE_PEER_BUCKETS; cb->args[0]++, cb->args[1] = 0) {
-		long n = 0;
-
-		hlist_for_each_entry_rcu(peer, &sn->peers[cb->args[0]], node) {
-			if (n++ < cb->args[1])
-				continue;
-			if (matches(peer, tb)) {
-				f.peer = peer;
-				err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_PEER_GET,
-							       fill_peer, &f);
-				if (err)
-					goto out;
-			}
-			cb->args[1] = n;
+	while ((f.peer = shuffle_peer_next(sn, &at->last, at->begun))) {
+		if (matches(f.peer, tb))
+			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_PEER_GET, fill_peer, &f);
+		if (!err) {
+			at->last = f.peer->addr;
+			at->begun = true;
 		}
+		shuffle_peer_put(f.peer);
+		if (err)
+			break;
+		cond_resched();
 	}
-out:
-	rcu_read_unlock();
 	return skb->len ?: err;
 }
 
