@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Devices: settings of their own, and what is known of the network behind them:
- * its rate and the round-trip time when it is idle.
+ * Devices: settings of each device, and the estimates of its link: rate, and
+ * round-trip time of the idle network.
  *
  * sn->devs is changed under sn->config_mutex and read under RCU.  An operation
- * keeps the device that it started with.
+ * keeps the device by which it left when it started, even if the route changes.
  */
 #include <linux/ethtool.h>
 #include <linux/math64.h>
@@ -14,12 +14,12 @@
 
 #include "shuffle.h"
 
-/* before anything was measured */
+/* RTT until the first measurement */
 #define SHUFFLE_RTT_GUESS_NS	50000
-/* of devices that do not say */
+/* rate of devices for which ethtool reports none */
 #define SHUFFLE_RATE_GUESS_MBPS	10000
 
-/* dev->lock held */
+/* Recompute what packet paths read without a lock.  Called with dev->lock held. */
 static void compute(struct shuffle_dev *dev)
 {
 	u64 bytes;
@@ -33,7 +33,7 @@ static void compute(struct shuffle_dev *dev)
 }
 
 /**
- * shuffle_dev_compute() - settings have changed
+ * shuffle_dev_compute() - recompute rate, RTT and RTTbytes after a change of settings
  * @dev: device
  *
  * Context: any.
@@ -46,9 +46,9 @@ void shuffle_dev_compute(struct shuffle_dev *dev)
 }
 
 /**
- * shuffle_dev_sample() - a round trip has been measured
+ * shuffle_dev_sample() - feed a measured round trip into the estimate
  * @dev: device
- * @ns: its time
+ * @ns: duration of the round trip, ns
  *
  * Context: any.
  */
@@ -61,9 +61,9 @@ void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns)
 }
 
 /**
- * shuffle_dev_arrived() - data has come in by a device
- * @dev: device
- * @bytes: with headers
+ * shuffle_dev_arrived() - feed an arrival of DATA into the rate estimate
+ * @dev: device by which the data came
+ * @bytes: of the packets, headers included
  * @now: ns
  *
  * Context: any.
@@ -82,7 +82,7 @@ void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now)
 }
 
 /**
- * shuffle_dev_lost() - a packet was lost on its way to a device
+ * shuffle_dev_lost() - feed the loss of a packet into the rate estimate
  * @dev: device
  *
  * Context: any.
@@ -96,11 +96,11 @@ void shuffle_dev_lost(struct shuffle_dev *dev)
 }
 
 /**
- * shuffle_dev_drain_ns() - how long bytes can wait in front of a device
+ * shuffle_dev_drain_ns() - time that a queue in front of a device needs to drain
  * @dev: device
- * @bytes: in a queue
+ * @bytes: in the queue
  *
- * Context: any.  Takes no lock: timers ask for many members.
+ * Context: any.  Takes no lock: a timer may call this for thousands of members.
  * Return: ns.
  */
 u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
@@ -108,7 +108,7 @@ u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
 	return div_u64(bytes * 8000, READ_ONCE(dev->drains));
 }
 
-/* rtnl held */
+/* Rate that ethtool reports, Mb/s.  Called with the rtnl held. */
 static u32 ask_rate(struct net_device *netdev)
 {
 	struct ethtool_link_ksettings ks;
@@ -120,12 +120,12 @@ static u32 ask_rate(struct net_device *netdev)
 }
 
 /**
- * shuffle_dev_setup() - fill in a new device
+ * shuffle_dev_setup() - initialise a new device
  * @dev: zeroed
  * @sn: namespace
  * @ifindex: 0 for the namespace itself
  *
- * Settings and computed values are missing still.
+ * The caller adds the settings; shuffle_dev_compute() then the computed values.
  */
 void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifindex)
 {
@@ -138,12 +138,12 @@ void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifin
 }
 
 /**
- * shuffle_dev_find_rcu() - a device that is known, or the namespace
+ * shuffle_dev_find_rcu() - look up a device
  * @sn: namespace
  * @ifindex: of the device
  *
- * Context: RCU read side.
- * Return: without a reference.
+ * Context: RCU read side, or sn->config_mutex held.
+ * Return: the device, or &sn->dev0 if it is not known; no reference is taken.
  */
 struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex)
 {
@@ -164,7 +164,9 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 	if (!new)
 		return NULL;
 	shuffle_dev_setup(new, sn, ifindex);
-	/* it cannot go before it is in the list: its notifier wants the rtnl */
+	/* With the rtnl held the netdev cannot be unregistered before the new device is
+	 * in the list, where dev_event() finds and removes it.
+	 */
 	rtnl_lock();
 	netdev = __dev_get_by_index(sn->net, ifindex);
 	if (!netdev) {
@@ -190,13 +192,13 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 }
 
 /**
- * shuffle_dev_get() - a device
+ * shuffle_dev_get() - look up a device, or create it
  * @sn: namespace
  * @ifindex: of the device
  *
  * Context: process, may sleep, no lock of ours held.
- * Return: with a reference; the namespace itself, if there is no such device, or
- * no memory.
+ * Return: the device, with a reference; &sn->dev0 if no netdev has this index or
+ * memory is short.
  */
 struct shuffle_dev *shuffle_dev_get(struct shuffle_net *sn, int ifindex)
 {
@@ -226,13 +228,13 @@ struct shuffle_dev *shuffle_dev_get(struct shuffle_net *sn, int ifindex)
  */
 void shuffle_dev_put(struct shuffle_dev *dev)
 {
-	/* dev0 lives with its namespace, which never drops its own reference */
+	/* never dev0: its namespace does not drop the first reference */
 	if (refcount_dec_and_test(&dev->ref))
 		kfree_rcu(dev, rcu);
 }
 
 /**
- * shuffle_dev_widest() - the largest RTTbytes of the devices in use
+ * shuffle_dev_widest() - largest RTTbytes of all devices in use
  * @sn: namespace
  *
  * Context: any.
@@ -253,7 +255,7 @@ u32 shuffle_dev_widest(struct shuffle_net *sn)
 /**
  * shuffle_dev_control_tos() - traffic class of packets without payload
  * @sn: namespace
- * @ifindex: device they leave by
+ * @ifindex: device by which they leave
  *
  * Context: any.
  * Return: the IPv4 TOS, or IPv6 traffic class, byte.
@@ -268,7 +270,7 @@ u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex)
 	return tos;
 }
 
-/* What was learnt before the cable was changed is worth nothing. */
+/* The netdev reports a rate.  A new rate means another link: forget what was learnt. */
 static void claims(struct shuffle_dev *dev, u32 mbps)
 {
 	spin_lock_bh(&dev->lock);
@@ -278,7 +280,7 @@ static void claims(struct shuffle_dev *dev, u32 mbps)
 	spin_unlock_bh(&dev->lock);
 }
 
-/* rtnl held */
+/* Called with the rtnl held. */
 static int dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters: names, what they count, values. */
+/* Counters of a namespace: their names, texts and values. */
 #include <net/ip.h>
 
 #include "shuffle.h"
@@ -11,11 +11,12 @@ const char * const shuffle_mib_names[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_NAME) };
 const char * const shuffle_mib_texts[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_TEXT) };
 
 /**
- * shuffle_mib_value() - a counter
+ * shuffle_mib_value() - read one counter
  * @sn: namespace
- * @i: its number
+ * @i: SHUFFLE_MIB_*
  *
- * Context: process.
+ * Context: process; sums over all CPUs.
+ * Return: the counter's value since the namespace was made.
  */
 u64 shuffle_mib_value(struct shuffle_net *sn, int i)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* State of a network namespace: made with it, gone with it. */
+/* State of a network namespace: allocated and freed together with the namespace. */
 #include <net/netns/generic.h>
 
 #include "netlink/netlink.h"
@@ -39,7 +39,7 @@ static int __net_init shuffle_net_init(struct net *net)
 	spin_lock_init(&sn->peers_lock);
 	sn->peers = RB_ROOT;
 	sn->peer_users = RB_ROOT;
-	/* 0 means in a dump that nothing has been seen */
+	/* netlink dumps use generation 0 for "not started" */
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;
 	shuffle_event_init(sn);
@@ -73,12 +73,14 @@ err_mib:
 	return err;
 }
 
-/* No user socket is left: each holds the namespace. */
+/* No user socket is left: each socket holds a reference to the namespace. */
 static void __net_exit shuffle_net_exit(struct net *net)
 {
 	struct shuffle_net *sn = shuffle_net(net);
 
-	/* first: at module unload the namespace lives on, and so do its readers */
+	/* First: at module unload the namespace stays, and processes may still read
+	 * its /proc files.
+	 */
 	shuffle_proc_exit(sn);
 	shuffle_egress_exit(sn);
 	shuffle_udp_close(sn);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /proc/net/shuffle: family, netstat. */
+/* /proc/net/shuffle: number of the address family, counters. */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
@@ -11,7 +11,7 @@ static int family_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
-/* The layout of /proc/net/netstat, so that nstat reads it. */
+/* Same layout as /proc/net/netstat, so that nstat can read the file. */
 static int netstat_show(struct seq_file *seq, void *v)
 {
 	struct shuffle_net *sn = shuffle_net(seq_file_single_net(seq));

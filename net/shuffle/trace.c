@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bodies of the tracepoints. */
+/* Instances of the tracepoints that trace.h describes. */
 #include "shuffle.h"
 
 #define CREATE_TRACE_POINTS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracepoints: where an operation's state changes. */
+/* Tracepoints: one for each change of an operation's state. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM shuffle
 

@@ -44,7 +44,7 @@ static void sift_down(struct shuffle_heap *h, u32 pos, u32 id)
 }
 
 /**
- * shuffle_heap_set() - insert an index, or move it to another priority
+ * shuffle_heap_set() - insert an index, or change its priority
  * @h: heap
  * @id: index
  * @key: its priority
@@ -66,7 +66,7 @@ void shuffle_heap_set(struct shuffle_heap *h, u32 id, u64 key)
 /**
  * shuffle_heap_remove() - take an index out
  * @h: heap
- * @id: index, in the heap or not
+ * @id: index; nothing happens if it is not in the heap
  */
 void shuffle_heap_remove(struct shuffle_heap *h, u32 id)
 {

@@ -11,7 +11,7 @@
 /**
  * struct shuffle_heap_node - one index
  * @key: its priority, greater is sooner
- * @at: position in the heap plus one, 0 while it is not in it
+ * @at: position of this index in the heap plus one, 0 while it is not in the heap
  * @id: the index that stands at this *position* of the heap
  */
 struct shuffle_heap_node {

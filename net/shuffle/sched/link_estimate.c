@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a link really does (portable: see portable.h, link_estimate.h). */
+/* Estimates of a link's rate and RTT (portable: see portable.h, link_estimate.h). */
 #include "link_estimate.h"
 
-/* Long enough for a few packets of a fast link; what a slow one delivers makes it
- * longer, for it ends with an arrival.
+/* Least length of a window: a few packets of a fast link.  A window ends with an
+ * arrival, so a slow link makes windows longer.
  */
 #define WINDOW_NS	20000U
-/* Silence of so long, or of two round trips, was not the link's. */
+/* After this long, or two round trips if that is more, without DATA the senders were
+ * idle and not the link slow: the window begins again.
+ */
 #define PAUSE_NS	2000000U
 
+/* The minimum RTT is that of the present epoch and of the one before. */
 #define EPOCH_NS	10000000000ULL
 #define MBPS_MAX	10000000U
 
 /**
- * shuffle_link_init() - before anything has arrived
+ * shuffle_link_init() - initialise, or forget what was learnt
  * @link: estimates
- * @claimed: rate that the device says, Mb/s, not 0
+ * @claimed: rate that the device reports, Mb/s, not 0
  */
 void shuffle_link_init(struct shuffle_link *link, u32 claimed)
 {
@@ -39,9 +42,10 @@ static void restart(struct shuffle_link *link, u64 now)
 	link->nr_windows = 0;
 }
 
-/* A rate that several windows have seen raises the estimate at once.  One that
- * was too high, by chance or since the link was slowed down, wears off: 1/1024 of
- * the difference for each window.
+/* Add the rate of one window.  If the last SHUFFLE_LINK_WINDOWS windows all had more
+ * than the estimate, the least of them becomes the estimate.  Otherwise an estimate above
+ * the claimed rate loses 1/1024 of the difference: it may have been chance, or the link
+ * has been slowed down.
  */
 static void learn(struct shuffle_link *link, u32 mbps)
 {
@@ -71,11 +75,11 @@ static void learn(struct shuffle_link *link, u32 mbps)
 /**
  * shuffle_link_arrived() - data has arrived
  * @link: estimates
- * @bytes: with headers
+ * @bytes: of the packets, headers included
  * @now: ns
  *
- * From one arrival to another, so that what a window measures is what the link
- * carried, however few packets there are in it.
+ * A window lasts from one arrival to another.  Its rate is therefore what the link
+ * carried, even if the window has few packets.
  */
 void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now)
 {
@@ -102,10 +106,10 @@ void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now)
  * shuffle_link_lost() - a packet was lost, not late
  * @link: estimates
  *
- * If the link delivers much less than we think that it can, then we fill queues
- * that overflow: halve the estimate, not below what is delivered.  Where senders
- * were slow for other reasons this errs; overcommitment then shows in a few round
- * trips that the link can do more, and shuffle_link_arrived() raises it again.
+ * If the link has lately delivered less than half of the estimate, the loss was
+ * probably the overflow of a queue that grants filled: halve the estimate.  If the
+ * senders were slow for another reason, this is wrong; because of overcommit more data
+ * then arrives within a few round trips, and shuffle_link_arrived() raises the estimate.
  */
 void shuffle_link_lost(struct shuffle_link *link)
 {
@@ -119,11 +123,11 @@ void shuffle_link_lost(struct shuffle_link *link)
 /**
  * shuffle_link_rtt_sample() - a round trip has been measured
  * @link: estimates
- * @ns: its time, queues and schedules included: only the minimum means anything
+ * @ns: duration, including time in queues and in schedules; only the minimum counts
  * @now: ns
  *
- * The minimum of the last one or two epochs: a path that has become longer is
- * noticed.
+ * The estimate is the minimum of the last one or two epochs, so that it rises again
+ * when the path has become longer.
  */
 void shuffle_link_rtt_sample(struct shuffle_link *link, u64 ns, u64 now)
 {
@@ -154,10 +158,10 @@ u32 shuffle_link_rtt(const struct shuffle_link *link)
 /**
  * shuffle_link_drains() - rate at which queues in front of the link drain
  * @link: estimates
- * @told: rate that somebody has set, Mb/s; 0: none, use the estimate
+ * @told: rate that the setting link-rate names, Mb/s; 0: use the estimate
  *
- * The rate that was delivered lately, if that is less than the link is thought to be
- * capable of; but senders that had little to say do not make it slower than 1/16.
+ * The rate delivered lately, if that is less than the set or estimated rate, but at least
+ * 1/16 of it: senders with little data must not make the result arbitrarily small.
  *
  * Return: Mb/s, at least 1.
  */

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a link really does, learnt from what arrives: its rate, and the round-trip
- * time of an idle network.  Devices lie: a virtual one claims 10 Gb/s whatever it
- * is shaped to.  Portable: see portable.h; the caller serialises all calls on one object.
+ * Estimates of a link, learnt from arriving packets: the rate, and the round-trip time of
+ * the idle network.  What a device reports is only a start: a virtual device reports
+ * 10 Gb/s whatever it is shaped to.  Portable: see portable.h; the caller serialises all
+ * calls on one object.
  */
 #ifndef _SHUFFLE_LINK_ESTIMATE_H
 #define _SHUFFLE_LINK_ESTIMATE_H
 
 #include "portable.h"
 
-/* Windows in a row that must all have seen a rate before it is believed: what was
- * delayed by a busy CPU arrives faster than the link, but not for so long.
+/* Windows in a row that must all have seen a rate before the rate is believed.  Packets
+ * that a busy CPU has held up arrive faster than the link is, but not for this long.
  */
 #define SHUFFLE_LINK_WINDOWS	4U
 
 /**
  * struct shuffle_link - estimates
- * @claimed: rate that the device says, Mb/s
- * @mbps: rate to work with, Mb/s; at least 1
+ * @claimed: rate that the device reports, Mb/s
+ * @mbps: estimated rate, Mb/s; at least 1
  * @recent: mean of the last windows' rates, Mb/s; 0 before the first
  * @window: rates of the last windows, Mb/s
- * @nr_windows: of them, without a pause between
+ * @nr_windows: number of windows since the last pause
  * @start: arrival that the present window counts from, ns; 0: none yet
  * @last: last arrival, ns
- * @bytes: arrived after @start
+ * @bytes: bytes that arrived after @start
  * @rtt_ns: minimum of the present epoch; 0: nothing measured
- * @rtt_before: minimum of the one before
+ * @rtt_before: minimum of the epoch before
  * @rtt_epoch: when the present epoch began, ns
  */
 struct shuffle_link {

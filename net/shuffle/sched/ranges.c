@@ -3,11 +3,11 @@
 #include "ranges.h"
 
 /**
- * shuffle_ranges_missing() - find the first gap
+ * shuffle_ranges_missing() - find the first gap in [@from, @to)
  * @r: ranges
- * @from: look from this byte on
- * @to: and not at or behind this one
- * @gap: result: bytes that have not arrived, within [@from, @to)
+ * @from: first byte to look at
+ * @to: byte behind the last to look at
+ * @gap: result: bytes that have not arrived, cut to [@from, @to)
  *
  * Return: false if all of [@from, @to) has arrived.
  */
@@ -38,9 +38,10 @@ bool shuffle_ranges_missing(const struct shuffle_ranges *r, u64 from, u64 to,
  * shuffle_ranges_add() - note that bytes have arrived
  * @r: ranges; @r->island must not be NULL unless @start <= @r->prefix
  * @start: first byte
- * @end: behind the last; all of [@start, @end) must be missing
+ * @end: byte behind the last; no byte of [@start, @end) may have arrived before
  *
- * Return: 0, or -ENOSPC if that would be one island too many (nothing changes).
+ * Return: 0, or -ENOSPC if SHUFFLE_RANGES_MAX islands exist already and the bytes
+ * would need another one; nothing has changed then.
  */
 int shuffle_ranges_add(struct shuffle_ranges *r, u64 start, u64 end)
 {
@@ -59,7 +60,7 @@ int shuffle_ranges_add(struct shuffle_ranges *r, u64 start, u64 end)
 		return 0;
 	}
 
-	/* the usual newcomer extends the last island or stands behind it */
+	/* From the end: most data extends the last island or begins one behind it. */
 	for (i = r->n; i > 0 && r->island[i - 1].start > start; i--)
 		;
 	if (i > 0 && r->island[i - 1].end == start) {

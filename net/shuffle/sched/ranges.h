@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which bytes of a message have arrived: a prefix without gaps, and a bounded,
- * sorted set of ranges behind it.  Portable: see portable.h.
+ * sorted set of out-of-order ranges ("islands") behind it.  Portable: see portable.h.
  */
 #ifndef _SHUFFLE_RANGES_H
 #define _SHUFFLE_RANGES_H
 
 #include "portable.h"
 
-/* A stranger cannot make a message remember more islands than this. */
+/* Bounds the memory that a peer can claim by sending data with gaps. */
 #define SHUFFLE_RANGES_MAX	64U
 
 /**
