@@ -30,15 +30,21 @@ static u64 fraction(u64 part, u64 whole)
 /* a * b / c for b <= c, rounded down (up to the bits that a large c loses) */
 static u64 mul_div(u64 a, u64 b, u64 c)
 {
+	u64 whole;
+
 	while (c > U32_MAX) {
 		c >>= 1;
 		b >>= 1;
 	}
 	if (!c)
 		return 0;
-	if (!b || a <= U64_MAX / b)
+	if (a <= U32_MAX)
 		return shuffle_div64(a * b, c);
-	return shuffle_div64(a, c) * b;
+	/* More than 4 GiB may be outstanding: 1000 times 64 MiB.  What a has beyond
+	 * multiples of c is below 2^32, and so is b: their product fits.
+	 */
+	whole = shuffle_div64(a, c);
+	return whole * b + shuffle_div64((a - whole * c) * b, c);
 }
 
 /**
@@ -255,7 +261,7 @@ static u64 rem(const struct shuffle_rx_sched *m)
 static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 {
 	u64 others = rx->rem - rem(&rx->msg[rx->largest]);
-	u64 most;
+	u64 most, whole;
 
 	if (rx->headroom <= 1 || !rx->rem)
 		return max_out;
@@ -263,7 +269,8 @@ static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 	if (others <= rx->rem / rx->headroom)
 		return most;
 	/* max_out * rem / others, which is less than most */
-	return max_out + mul_div(max_out, rx->rem - others, others);
+	whole = shuffle_div64(rx->rem, others);
+	return max_out * whole + mul_div(max_out, rx->rem - whole * others, others);
 }
 
 /* Who has less left than the slowest receiver leaves links that they share to it:

@@ -105,6 +105,24 @@ static void policy_rx_grant__burst(struct kunit *test)
 	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
 }
 
+/* an eighth of two bytes is two units of one: not what two and a unit would be */
+static void policy_rx_grant__burst_of_bytes(struct kunit *test)
+{
+	static const u64 granted[][2] = { { 15, 1 }, { 16, 2 }, { 23, 2 }, { 24, 3 }, { 40, 4 } };
+	u32 row;
+
+	for (row = 0; row < ARRAY_SIZE(granted); row++) {
+		struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1, 1);
+
+		KUNIT_ASSERT_NOT_NULL(test, rx);
+		rx->burst = 4;
+		shuffle_policy_rx_announced(rx, 0, granted[row][0], 0, 1);
+		KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 1000, 1000, U64_MAX), 0U);
+		KUNIT_EXPECT_EQ(test, rx->msg[0].granted, granted[row][1]);
+		SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+	}
+}
+
 struct srpt_row {
 	const char	*name;
 	u8		kind;
@@ -228,6 +246,7 @@ static void policy_rx_grant__hadoop_is_random(struct kunit *test)
 static struct kunit_case policy_grant_cases[] = {
 	KUNIT_CASE_PARAM(policy_rx_grant__room, room_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__burst, burst_gen_params),
+	KUNIT_CASE(policy_rx_grant__burst_of_bytes),
 	KUNIT_CASE_PARAM(policy_rx_grant__by_bytes_left, srpt_gen_params),
 	KUNIT_CASE_PARAM(policy_rx_grant__hadoop, hadoop_gen_params),
 	KUNIT_CASE(policy_rx_grant__hadoop_is_random),

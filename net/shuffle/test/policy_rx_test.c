@@ -49,6 +49,13 @@ static const struct window_row window_rows[] = {
 	  { 750000, 250000 } },
 	{ "a limit above 4 GiB", { 3000, 1000 }, { 0, 0 }, 2, 0, 1400, 1ULL << 40,
 	  { 3ULL << 38, 1ULL << 38 } },
+	/* the product has more than 64 bits, the limit is no multiple of the total */
+	{ "both", { 3ULL << 30, 1ULL << 30 }, { 0, 0 }, 2, 0, 1400, (1ULL << 36) - 4,
+	  { 3 * ((1ULL << 34) - 1), (1ULL << 34) - 1 } },
+	{ "the limit 1.5 totals", { 2000000000, 1000000000 }, { 0, 0 }, 2, 0, 1400, 4500000000,
+	  { 3000000000, 1500000000 } },
+	{ "the limit of 64 MiB overcommitted 1000 times", { 3000000001, 999999999 }, { 0, 0 }, 2, 0,
+	  1400, 64000ULL << 20, { 50331648016, 16777215983 } },
 };
 
 static void window_desc(const struct window_row *t, char *desc)
@@ -109,10 +116,10 @@ static void policy_window__sum(struct kunit *test)
 		}
 		KUNIT_ASSERT_LE(test, sum, max_out);
 		/* rounding costs less than a byte of each, or a few 2^-31 of all */
-		if (total <= U32_MAX && max_out <= U32_MAX)
+		if (total <= U32_MAX)
 			KUNIT_ASSERT_GT(test, sum + n, max_out);
-		else if (max_out <= U32_MAX)
-			KUNIT_ASSERT_GT(test, sum + n + 2 * n, max_out);
+		else
+			KUNIT_ASSERT_GT(test, sum + n + 2 * n * ((max_out >> 32) + 1), max_out);
 	}
 }
 
