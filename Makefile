@@ -7,6 +7,7 @@ FILES	?=
 CASE	?=
 PREFIX	?= /usr/local
 DESTDIR	?=
+PART	?=
 
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
@@ -22,7 +23,10 @@ help:
 	@echo "  make demo [KERNEL=6.12|6.1] [FILES='path ...']"
 	@echo "                      shuffle real files between 8 hosts in a virtual machine"
 	@echo "  make check          all test lanes but the next; ends with a count"
-	@echo "  make check-smp      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first)"
+	@echo "  make check-smp [PART=1/5]"
+	@echo "                      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first);"
+	@echo "                      PART: less than an hour, a fifth of the cases"
+	@echo "  make check-ci       what .ci/run runs: check, and of check-smp the races and a part"
 	@echo "  make mpi, make install-mpi"
 	@echo "                      the component for Open MPI (installs what it needs)"
 	@echo "  make check-mpi      MPI programs over AF_SHUFFLE on 4 to 16 hosts"
@@ -78,16 +82,26 @@ install-mpi: mpi
 	@$(MAKE) -s -C tools/mpi OUT=$(OUT) UAPI=$(CURDIR)/uapi DESTDIR=$(DESTDIR) install
 
 check-mpi:
+	@$(VM)/build-kernel.sh -s um 'make check-mpi'
 	@$(VM)/deps.sh check-mpi
 	@$(MAKE) -s tools
+	@$(VM)/build-kernel.sh um >/dev/null
 	@$(VM)/run.sh uml -t 2400 -o $(CURDIR)/build/out/check-mpi selftests/mpi/run_all.sh
 
 check-smp: deps
 	@$(MAKE) -s tools
-	@$(VM)/check.sh smp
+	@SHUFFLE_PART=$(PART) $(VM)/check.sh smp
 
-bench: deps
+check-ci: deps
 	@$(MAKE) -s tools
+	@$(VM)/check.sh ci
+
+# The first line says which kernel is missing.
+bench:
+	@$(if $(filter list cpu%,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
+	@$(VM)/deps.sh check
+	@$(MAKE) -s tools
+	@$(if $(filter list cpu%,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
@@ -96,8 +110,10 @@ bench: deps
 	esac
 
 bench-mpi:
+	@$(VM)/build-kernel.sh -s um 'make bench-mpi'
 	@$(VM)/deps.sh check-mpi
 	@$(MAKE) -s tools
+	@$(VM)/build-kernel.sh um >/dev/null
 	@tools/bench/mpi/run.sh '$(CASE)'
 
 # QUICK does not touch the document.
@@ -131,6 +147,6 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools tools-installed netlink demo check check-smp mpi install-mpi \
+.PHONY: help deps modules tools tools-installed netlink demo check check-smp check-ci mpi install-mpi \
 	check-mpi bench bench-mpi figures \
 	install install-tools deb check-deb clean

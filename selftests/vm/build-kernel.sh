@@ -3,7 +3,9 @@
 #
 # Build a test kernel from Debian's linux-source-6.12 into the cache.
 #
-# usage: build-kernel.sh {um|um-debug|x86-debug}
+# usage: build-kernel.sh [-n | -s] {um|um-debug|x86-debug} [WHO]
+#   -n  build nothing; fails when the kernel is not there or out of date
+#   -s  build nothing; say for WHO what will be built and how long it takes
 #
 # Prints the output directory on the last line of standard output.  A kernel
 # that is there already and was made from the same configuration, source and
@@ -14,24 +16,57 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=common.sh
 . "$here/common.sh"
 
-kind=${1:?usage: build-kernel.sh um|um-debug|x86-debug}
+only=
+case ${1-} in
+-n | -s)
+	only=$1
+	shift
+	;;
+esac
+kind=${1:?usage: build-kernel.sh [-n | -s] um|um-debug|x86-debug}
 case $kind in
-um)        arch=um;     target=linux;   frags="um" ;;
-um-debug)  arch=um;     target=linux;   frags="um um-debug" ;;
-x86-debug) arch=x86_64; target=bzImage; frags="x86-debug" ;;
+um)        arch=um;     target=linux;   frags="um";          takes="8 to 16" ;;
+um-debug)  arch=um;     target=linux;   frags="um um-debug"; takes="8 to 25" ;;
+x86-debug) arch=x86_64; target=bzImage; frags="x86-debug";   takes="16 to 30" ;;
 *) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, x86-debug)" ;;
 esac
 
 tarball=/usr/src/linux-source-6.12.tar.xz
-[ -r "$tarball" ] || die "$tarball is missing: apt-get install linux-source-6.12"
 patches=("$here"/kernels/*.patch)
-version=$(dpkg-query -W -f '${Version}' linux-source-6.12)
+if ! version=$(dpkg-query -W -f '${Version}' linux-source-6.12 2>/dev/null) || [ ! -r "$tarball" ]; then
+	[ "$only" != -n ] || exit 1
+	[ "$only" = -s ] || die "$tarball is missing: apt-get install linux-source-6.12"
+fi
 src=$SHUFFLE_CACHE/linux-$version
 out=$SHUFFLE_CACHE/build-$kind
 
+frag_files=()
+for f in $frags; do frag_files+=("$here/kernels/$f.config"); done
+# The patches change arch/um only.
+applied=()
+[ "$arch" != um ] || applied=("${patches[@]}")
+stamp="$version $(cat "${frag_files[@]}" "${applied[@]}" | sha256sum)"
+
+there()
+{
+	[ "$(cat "$out/.shuffle-done" 2>/dev/null)" = "$stamp" ]
+}
+
+case $only in
+-n)
+	there
+	exit
+	;;
+-s)
+	there || note "$2 needs the kernel '$kind', which is not built yet: that takes $takes minutes, once"
+	exit 0
+	;;
+esac
+there || note "the $kind kernel will be built: $takes minutes, once, and longer on a busy machine"
+
 mkdir -p "$SHUFFLE_CACHE"
 exec 9>"$SHUFFLE_CACHE/lock-source"
-flock -n 9 || { note "waiting for another build of $kind"; flock 9; }
+flock -n 9 || { note "waiting for another build to unpack the source"; flock 9; }
 want=$(cat "${patches[@]}" | sha256sum)
 if [ "$(cat "$src/.shuffle-patched" 2>/dev/null)" != "$want" ]; then
 	note "unpacking linux-source-6.12 ($version)"
@@ -44,15 +79,9 @@ if [ "$(cat "$src/.shuffle-patched" 2>/dev/null)" != "$want" ]; then
 fi
 flock -u 9
 
-frag_files=()
-for f in $frags; do frag_files+=("$here/kernels/$f.config"); done
-# The patches change arch/um only.
-[ "$arch" = um ] || patches=()
-stamp="$version $(cat "${frag_files[@]}" "${patches[@]}" | sha256sum)"
-
 exec 8>"$SHUFFLE_CACHE/lock-$kind"
 flock -n 8 || { note "waiting for another build of $kind"; flock 8; }
-if [ "$(cat "$out/.shuffle-done" 2>/dev/null)" = "$stamp" ]; then
+if there; then
 	echo "$out"
 	exit 0
 fi
@@ -66,7 +95,7 @@ if command -v ccache >/dev/null; then
 fi
 cat "${frag_files[@]}" >"$out/.config"
 log=$out/build.log
-note "building the $kind kernel (8 to 25 minutes the first time); log: $log"
+note "building the $kind kernel ($takes minutes); log: $log"
 make -s -C "$src" ARCH="$arch" O="$out" olddefconfig >"$log" 2>&1 ||
 	{ tail -20 "$log" >&2; die "configuring $kind failed"; }
 make -C "$src" ARCH="$arch" O="$out" CC="$cc" -j"$(nproc)" "$target" modules >>"$log" 2>&1 &

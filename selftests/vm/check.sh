@@ -3,13 +3,19 @@
 #
 # Run the test lanes and count.  The last line is "N passed, N failed, N skipped".
 #
-# usage: check.sh [smp]
-#   without: static checks, unit tests in user space, KUnit and selftests in
-#            uml-debug, selftests on Debian's 6.12 and 6.1
-#   smp:     KUnit and selftests in qemu-debug (builds an x86 kernel, 16-27 min)
+# usage: check.sh [check|smp|ci]
+#   check  static checks, unit tests in user space, KUnit and selftests in
+#          uml-debug, selftests on Debian's 6.12 and 6.1
+#   smp    KUnit and selftests in qemu-debug (builds an x86 kernel, 16-27 min)
+#   ci     check, and of smp all races and a fifth of the other cases: another
+#          fifth for the next commit.  When the x86 kernel is not in the cache, it
+#          is built after everything else, if SHUFFLE_DEADLINE leaves the time
 #
 # Every line of a lane is shown as "[lane] ..." and kept in build/check/LANE.log.
+# Two workers take one lane after the other, the long ones first.
+#
 # SHUFFLE_DEADLINE, seconds since the epoch: lanes are cut off there.
+# SHUFFLE_PART=K/N, smp: only the K-th of N parts of the cases.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,21 +27,28 @@ what=${1:-check}
 dir=$BUILD/$what
 [ "$what" = check ] || dir=$BUILD/check-$what
 rm -rf "$dir"
-mkdir -p "$dir"
+mkdir -p "$dir/queue"
 begin=$SECONDS
+
+# left_s - seconds until the deadline.
+left_s()
+{
+	[ -n "${SHUFFLE_DEADLINE-}" ] || { echo 1000000; return; }
+	echo $((SHUFFLE_DEADLINE - $(date +%s)))
+}
 
 # limit SECONDS - that, or what is left until the deadline.
 limit()
 {
-	local left=$(($1))
+	local left
 
-	if [ -n "${SHUFFLE_DEADLINE-}" ]; then
-		left=$((SHUFFLE_DEADLINE - $(date +%s)))
-		[ "$left" -lt "$1" ] || left=$1
-		[ "$left" -ge 10 ] || left=10
-	fi
+	left=$(left_s)
+	[ "$left" -lt "$1" ] || left=$1
+	[ "$left" -ge 10 ] || left=10
 	echo "$left"
 }
+
+minutes() { echo "$((($1 + 59) / 60)) min"; }
 
 # lane NAME COMMAND... - run one lane, count its TAP lines into NAME.tally.
 lane()
@@ -59,59 +72,198 @@ in_vm()
 
 selftests=selftests/net/shuffle/run_all.sh
 
-debug_lane()
+# kernel KIND - build one.  Lanes that need it are taken when it is there, and
+# never when it could not be built.
+kernel()
 {
-	local vm=$1 seconds=$2 kernel
+	lane "kernel-$1" build_kernel "$1"
+	read -r _ failed _ <"$dir/kernel-$1.tally"
+	[ "$failed" != 0 ] || touch "$dir/queue/ready-$1"
+	touch "$dir/queue/over-$1"
+}
 
-	kernel=$(kernel_of "$vm")
-	if ! timeout "$(limit 3000)" "$here/build-kernel.sh" "$kernel" >/dev/null; then
-		echo "0 1 0 0" >"$dir/$vm.tally"
-		echo "not ok - the $kernel kernel was not built" | tee "$dir/$vm.log" | sed "s/^/[$vm] /"
+# shellcheck disable=SC2317 # by lane
+build_kernel()
+{
+	local status=0
+
+	timeout "$(limit 3000)" "$here/build-kernel.sh" "$1" >/dev/null || status=$?
+	if [ "$status" = 0 ]; then
+		echo "ok - the $1 kernel is there"
+	else
+		echo "not ok - the $1 kernel was not built (status $status)"
+	fi
+}
+
+# job NAME - one entry of the queue.
+job()
+{
+	case $1 in
+	kernel-*) kernel "${1#kernel-}" ;;
+	static) lane static timeout "$(limit 1800)" "$here/static.sh" ;;
+	unit) lane unit timeout "$(limit 1800)" make -s -C net/shuffle/test OUT="$BUILD/portable" check ;;
+	workload) lane workload timeout "$(limit 900)" make -s -C tools/workload OUT="$BUILD/workload" check ;;
+	sim) lane sim timeout "$(limit 1200)" make -s -C tools/sim OUT="$BUILD/tools" check ;;
+	planted-*) lane "$1" timeout "$(limit 900)" "$here/planted/check.sh" "${1#planted-}" ;;
+	kunit-*) in_vm "$1" "${1#kunit-}" 600 "$here/kunit.sh" ;;
+	mpi-*) in_vm "$1" "${1#mpi-}" 400 -L -e MPI_QUICK=1 selftests/mpi/run_all.sh ;;
+	wireshark) lane wireshark timeout "$(limit 900)" tools/wireshark/tests/check.sh uml-debug ;;
+	selftests-qemu-debug) in_vm "$1" qemu-debug 5400 "$selftests" ;;
+	# K of N, and all races in every part
+	races-and-part-*) in_vm selftests-qemu-debug qemu-debug 3000 -e CASES_ALWAYS=^race- \
+		-e "CASES_PART=${1#races-and-part-}" "$selftests" ;;
+	races) in_vm selftests-qemu-debug qemu-debug 1500 -e CASES=^race- "$selftests" ;;
+	part-*) in_vm "selftests-qemu-debug-${1#part-}" qemu-debug 3600 \
+		-e "CASES_PART=${1#part-}/$parts" "$selftests" ;;
+	selftests-*) in_vm "$1" "${1#selftests-}" 2400 "$selftests" ;;
+	*) die "no lane $1" ;;
+	esac
+}
+
+# needs NAME - the kernel that has to be built before.
+needs()
+{
+	case $1 in
+	kernel-*) ;;
+	*uml-debug | wireshark) echo um-debug ;;
+	*qemu-debug | race* | part-*) echo x86-debug ;;
+	esac
+}
+
+# worker JOBS... - take what nobody has taken, the first for which all is there.
+worker()
+{
+	local j k name took waiting
+
+	while :; do
+		took='' waiting=''
+		for j; do
+			name=${j//\//-of-}
+			k=$(needs "$j")
+			[ ! -e "$dir/queue/taken-$name" ] || continue
+			if [ -n "$k" ] && [ ! -e "$dir/queue/ready-$k" ]; then
+				[ -e "$dir/queue/over-$k" ] || waiting=1
+				continue
+			fi
+			mkdir "$dir/queue/taken-$name" 2>/dev/null || continue
+			took=1
+			job "$j"
+			break
+		done
+		[ -n "$took" ] && continue
+		[ -n "$waiting" ] || return 0
+		sleep 1
+	done
+}
+
+# run_jobs JOBS... - by two workers.
+run_jobs()
+{
+	local other
+
+	worker "$@" &
+	other=$!
+	worker "$@"
+	wait "$other"
+}
+
+# A kernel first: lanes without one run while it is built.  Then the long ones.
+checks=(kernel-um-debug selftests-uml-debug static selftests-qemu-6.12 selftests-qemu-6.1
+	mpi-uml-debug sim planted-uml-debug wireshark unit workload kunit-uml-debug)
+
+# What the races and a fifth of the other cases take beside other lanes, with
+# planted bugs and KUnit; the races by themselves; the kernel.
+ci_smp_s=$((26 * 60))
+ci_races_s=$((12 * 60))
+ci_kernel_s=$((30 * 60))
+
+# The fifth for this commit: consecutive commits have consecutive ones.
+ci_part()
+{
+	local n
+
+	n=$(git -c safe.directory='*' rev-list --count HEAD 2>/dev/null) || n=0
+	if [ "$(git -c safe.directory='*' rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then
+		n=$((0x$(git -c safe.directory='*' rev-parse HEAD | cut -c1-7)))
+	fi
+	echo $((n % 5 + 1))/5
+}
+
+smp_skipped()
+{
+	echo "ok - SMP lane # SKIP $1; run 'make check-smp' by hand" | tee "$dir/selftests-qemu-debug.log" |
+		sed 's/^/[selftests-qemu-debug] /'
+	echo "0 0 1 0" >"$dir/selftests-qemu-debug.tally"
+}
+
+# What is left of the time decides.
+ci_smp_last()
+{
+	local left
+
+	left=$(left_s)
+	if [ "$left" -lt $((ci_kernel_s + ci_races_s)) ]; then
+		smp_skipped "the x86 kernel is not in the cache; to build it and to run the races takes about $(
+			minutes $((ci_kernel_s + ci_races_s))), and $(minutes "$left") are left"
 		return
 	fi
-	lane "planted-$vm" timeout "$(limit 900)" "$here/planted/check.sh" "$vm"
-	in_vm "kunit-$vm" "$vm" 600 "$here/kunit.sh"
-	in_vm "selftests-$vm" "$vm" "$seconds" "$selftests"
-	[ "$what" = smp ] || in_vm "mpi-$vm" "$vm" 400 -L -e MPI_QUICK=1 selftests/mpi/run_all.sh
-	[ "$what" = smp ] || lane wireshark timeout "$(limit 900)" tools/wireshark/tests/check.sh "$vm"
-}
-
-stream_a()
-{
-	lane static timeout "$(limit 1800)" "$here/static.sh"
-	lane unit timeout "$(limit 1800)" make -s -C net/shuffle/test OUT="$BUILD/portable" check
-	lane workload timeout "$(limit 900)" make -s -C tools/workload OUT="$BUILD/workload" check
-	lane sim timeout "$(limit 1200)" make -s -C tools/sim OUT="$BUILD/tools" check
-	in_vm selftests-qemu-6.12 qemu-6.12 2400 "$selftests"
-}
-
-# The debug kernel is built while the first lanes of the other stream run.
-stream_b()
-{
-	debug_lane uml-debug 2400
-	in_vm selftests-qemu-6.1 qemu-6.1 2400 "$selftests"
+	# By itself, so that a slow machine skips rather than fails.
+	note "building the x86-debug kernel: $(minutes "$left") are left"
+	if ! timeout -k 30 $((left - ci_races_s)) "$here/build-kernel.sh" x86-debug >/dev/null </dev/null; then
+		left=$(left_s)
+		[ "$left" -gt $((ci_races_s + 60)) ] ||
+			{ smp_skipped "building its kernel took too long on this machine"; return; }
+		kernel x86-debug	# says why it fails
+		return
+	fi
+	touch "$dir/queue/ready-x86-debug"
+	if [ "$(left_s)" -ge "$ci_smp_s" ]; then
+		run_jobs "races-and-part-$part" planted-qemu-debug kunit-qemu-debug
+	else
+		note "the races only: $(minutes "$(left_s)") are left"
+		run_jobs races
+	fi
 }
 
 case $what in
 check)
-	stream_b &
-	b=$!
-	stream_a
-	wait "$b"
+	run_jobs "${checks[@]}"
 	;;
 smp)
-	debug_lane qemu-debug 5400
+	part=${SHUFFLE_PART-}
+	[[ $part =~ ^([1-9][0-9]*/[1-9][0-9]*)?$ ]] || die "PART=$part: it is K/N, such as 1/5"
+	parts=5
+	case $part in
+	'') jobs=(part-1 part-2 part-3 part-4 part-5 planted-qemu-debug kunit-qemu-debug) ;;
+	1/*) parts=${part#*/} jobs=(part-1 planted-qemu-debug kunit-qemu-debug) ;;
+	*) parts=${part#*/} jobs=("part-${part%/*}") ;;
+	esac
+	# One at a time: each has two CPUs.
+	worker kernel-x86-debug "${jobs[@]}"
+	;;
+ci)
+	part=$(ci_part)
+	if [ -e "$SHUFFLE_CACHE/build-x86-debug/.shuffle-done" ] &&
+	   "$here/build-kernel.sh" -n x86-debug; then
+		note "SMP lane: the races, and part $part of the other cases"
+		touch "$dir/queue/ready-x86-debug"
+		run_jobs kernel-um-debug "races-and-part-$part" "${checks[@]:1}" \
+			planted-qemu-debug kunit-qemu-debug
+	else
+		run_jobs "${checks[@]}"
+		ci_smp_last
+	fi
 	;;
 *)
-	die "usage: check.sh [smp]"
+	die "usage: check.sh [check|smp|ci]"
 	;;
 esac
 
 echo
-printf '%-26s %7s %7s %7s %8s\n' lane passed failed skipped seconds
+printf '%-26s %7s %7s %7s %7s\n' lane minutes passed failed skipped
 for f in "$dir"/*.tally; do
 	read -r p n s t <"$f"
-	printf '%-26s %7s %7s %7s %8s\n' "$(basename "$f" .tally)" "$p" "$n" "$s" "$t"
+	printf '%-26s %5d.%d %7s %7s %7s\n' "$(basename "$f" .tally)" $((t / 60)) $((t % 60 / 6)) "$p" "$n" "$s"
 done
 echo
 for f in "$dir"/*.log; do

@@ -21,6 +21,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BIN=${SHUFFLE_BIN:-$(cd "$here/../../.." && pwd)/build/tools}
 LANE=${SHUFFLE_LANE:-uml-debug}
 CASES=${CASES:-.}
+CASES_PART=${CASES_PART-}
+CASES_ALWAYS=${CASES_ALWAYS:-^$}
+case_number=0
 PFX=shf-
 KEEP=			# set: cases leave their rack for the next one of that size
 work=
@@ -101,6 +104,17 @@ try_case()
 	) >"$work/log" 2>&1
 }
 
+# chosen NAME - by CASES, and by CASES_PART=K/N: of N cases in a row the K-th, so
+# that a part has some of all kinds.
+chosen()
+{
+	[[ $1 =~ $CASES ]] || return 1
+	[ -n "$CASES_PART" ] || return 0
+	! [[ $1 =~ $CASES_ALWAYS ]] || return 0
+	case_number=$((case_number + 1))
+	[ $((case_number % ${CASES_PART#*/})) = $((${CASES_PART%/*} % ${CASES_PART#*/})) ]
+}
+
 # run_case NAME FUNCTION [ARGS...] - one line of TAP.  The function runs in a
 # subshell; everything that it has set up is gone afterwards.
 run_case()
@@ -108,7 +122,7 @@ run_case()
 	local name=$1 rc before after start=$SECONDS
 	shift
 
-	[[ $name =~ $CASES ]] || return 0
+	chosen "$name" || return 0
 	before=$(splat_count)
 	try_case "$@"
 	rc=$?
@@ -412,6 +426,7 @@ module_load()
 setup_all()
 {
 	[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP not root"; exit 0; }
+	[[ $CASES_PART =~ ^([1-9][0-9]*/[1-9][0-9]*)?$ ]] || { echo "Bail out! CASES_PART=$CASES_PART"; exit 1; }
 	[ -x "$BIN/shuffle_peer" ] || { echo "Bail out! no $BIN/shuffle_peer: run make here"; exit 1; }
 	module_load || { echo "Bail out! the module cannot be loaded"; exit 1; }
 	mkdir -p /run/netns

@@ -1,6 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# In the guest: load a planted bug.  usage: load.sh PLANTED.KO BUG
-insmod "$1" bug="$2"
-rmmod planted
+# In the guest: load planted bugs.  usage: load.sh PLANTED.KO BUGS...
+ko=$1
+shift
+for bug; do
+	insmod "$ko" bug="$bug"
+	rmmod planted
+done
