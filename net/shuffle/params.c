@@ -15,13 +15,6 @@ struct shuffle_params shuffle_params = {
 	.finished_secs = 60,
 };
 
-static const char * const policy_names[SHUFFLE_POLICY_KINDS] = {
-	[SHUFFLE_POLICY_GRPF] = "grpf",
-	[SHUFFLE_POLICY_SRPT] = "srpt",
-	[SHUFFLE_POLICY_GRPT] = "grpt",
-	[SHUFFLE_POLICY_HADOOP] = "hadoop",
-};
-
 /* Namespaces follow in what has not been set there. */
 static int changed(int err)
 {
@@ -32,17 +25,20 @@ static int changed(int err)
 
 static int policy_set(const char *val, const struct kernel_param *kp)
 {
-	int i = sysfs_match_string(policy_names, val);
+	u8 kind;
 
-	if (i < 0)
-		return i;
-	WRITE_ONCE(*(uint *)kp->arg, i);
-	return changed(0);
+	for (kind = 0; kind < SHUFFLE_POLICY_KINDS; kind++) {
+		if (!sysfs_streq(val, shuffle_policy_name(kind)))
+			continue;
+		WRITE_ONCE(*(uint *)kp->arg, kind);
+		return changed(0);
+	}
+	return -EINVAL;
 }
 
 static int policy_get(char *buf, const struct kernel_param *kp)
 {
-	return sysfs_emit(buf, "%s\n", policy_names[*(uint *)kp->arg]);
+	return sysfs_emit(buf, "%s\n", shuffle_policy_name(*(uint *)kp->arg));
 }
 
 static const struct kernel_param_ops policy_ops = {

@@ -38,7 +38,7 @@ static void init(struct sim *s)
 			e->rx.kind = e->tx.kind;
 			e->rx.unit = packet(s);
 			e->rx.unannounced = s->n;
-			e->rx.headroom = s->cfg->headroom;
+			e->rx.sim.headroom = s->cfg->headroom;
 			shuffle_policy_rx_announced(&e->rx, i, 0, 0, 0);
 		}
 	}
@@ -262,9 +262,9 @@ static void grant(struct sim *s, u32 op, u32 host)
 
 	/* the first power is the policy's own */
 	if (s->cfg->power <= 0)
-		rx->max_rem_any_receiver = (u64)greatest_rem(s, op, host) << s->shift;
+		rx->sim.max_rem_any_receiver = (u64)greatest_rem(s, op, host) << s->shift;
 	/* do not ask the policy for what it will refuse */
-	while (!rx->outstanding || rx->headroom > 1 || rx->outstanding + rx->unit <= limit) {
+	while (!rx->outstanding || rx->sim.headroom > 1 || rx->outstanding + rx->unit <= limit) {
 		u32 i;
 
 		if (s->cfg->window == SIM_WINDOW_CONST)

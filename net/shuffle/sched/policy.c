@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The schedule (portable: see portable.h, policy.h). */
-#include "policy.h"
+#include "policy_ops.h"
 
-/* Mixing function of MurmurHash3's finalizer: equal seeds give equal offsets at
- * both ends of a message, different messages give unrelated ones.
+static const struct shuffle_policy_ops *const policies[SHUFFLE_POLICY_KINDS] = {
+	[SHUFFLE_POLICY_GRPF] = &shuffle_policy_grpf,
+	[SHUFFLE_POLICY_SRPT] = &shuffle_policy_srpt,
+	[SHUFFLE_POLICY_GRPT] = &shuffle_policy_grpt,
+	[SHUFFLE_POLICY_HADOOP] = &shuffle_policy_hadoop,
+};
+
+/**
+ * shuffle_policy_name() - what a policy is called
+ * @kind: enum shuffle_policy_kind
+ *
+ * Return: its name.
  */
-static u32 mix(u32 seed, u64 x)
+const char *shuffle_policy_name(u8 kind)
 {
-	u32 h = seed ^ (u32)x ^ (u32)(x >> 32) * 0x9e3779b1U;
-
-	h ^= h >> 16;
-	h *= 0x85ebca6bU;
-	h ^= h >> 13;
-	h *= 0xc2b2ae35U;
-	h ^= h >> 16;
-	return h;
-}
-
-/* part / whole in 1/2^32, for part <= whole, without 128-bit arithmetic */
-static u64 fraction(u64 part, u64 whole)
-{
-	while (whole > U32_MAX) {
-		whole >>= 1;
-		part >>= 1;
-	}
-	return shuffle_div64(part << 32, whole);
+	return policies[kind]->name;
 }
 
 /* a * b / c for b <= c, rounded down (up to the bits that a large c loses) */
@@ -55,32 +48,14 @@ static u64 mul_div(u64 a, u64 b, u64 c)
  * @off: first byte of the unit, below @len (or both 0)
  * @unit: bytes of a unit
  *
- * GRPF: 1 - (random offset inside the unit) / @len (section 3.3): the randomness
- * keeps equal messages from meeting at their receiver in lock step, the seed
- * lets both ends agree.  Consecutive seeds give offsets that lie evenly between
- * each other (multiples of the golden ratio), so that hosts whose seeds are
- * shifted against each other prefer different receivers at any moment.
- *
  * Return: the priority, greater is sooner.
  */
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit)
 {
-	u64 left = len - off;
-	u32 span = left < unit ? (u32)left : unit;
-
-	switch (kind) {
-	case SHUFFLE_POLICY_SRPT:
-		return U64_MAX - left;
-	case SHUFFLE_POLICY_GRPT:
-		return left;
-	case SHUFFLE_POLICY_HADOOP:
-		return U64_MAX - (unit ? shuffle_div64(off, unit) : 0);
-	}
-	if (!len)
-		return U64_MAX;
-	if (span > 1)
-		left -= ((u64)(seed * 0x9e3779b1U + mix(0, off)) * span) >> 32;
-	return fraction(left, len);
+	/* an indirect call costs more than the rest where it is mitigated */
+	if (kind == SHUFFLE_POLICY_GRPF)
+		return shuffle_policy_grpf_prio(seed, len, off, unit);
+	return policies[kind]->prio(seed, len, off, unit);
 }
 
 /**
@@ -253,6 +228,13 @@ static u64 rem(const struct shuffle_rx_sched *m)
 	return m->len - m->received;
 }
 
+/* With headroom: the message with the most yet to arrive, as far as arrivals have shown. */
+static void find_largest(struct shuffle_policy_rx *rx, u32 i)
+{
+	if (rx->sim.headroom > 1 && rem(&rx->msg[i]) > rem(&rx->msg[rx->sim.largest]))
+		rx->sim.largest = i;
+}
+
 /* Bytes of one sender alone never queue at our port: only those of the others do,
  * in front of them.  So what the limit is for is the others' part of the grants;
  * windows stay pro rata.  A receiver with one large message gives its sender so
@@ -260,13 +242,13 @@ static u64 rem(const struct shuffle_rx_sched *m)
  */
 static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 {
-	u64 others = rx->rem - rem(&rx->msg[rx->largest]);
-	u64 most, whole;
+	u64 most, whole, others;
 
-	if (rx->headroom <= 1 || !rx->rem)
+	if (rx->sim.headroom <= 1 || !rx->rem)
 		return max_out;
-	most = max_out > U64_MAX / rx->headroom ? U64_MAX : max_out * rx->headroom;
-	if (others <= rx->rem / rx->headroom)
+	others = rx->rem - rem(&rx->msg[rx->sim.largest]);
+	most = max_out > U64_MAX / rx->sim.headroom ? U64_MAX : max_out * rx->sim.headroom;
+	if (others <= rx->rem / rx->sim.headroom)
 		return most;
 	/* max_out * rem / others, which is less than most */
 	whole = shuffle_div64(rx->rem, others);
@@ -280,25 +262,34 @@ static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 static u64 limit_to_slowest(const struct shuffle_policy_rx *rx, u64 max_out)
 {
 	u64 total = shuffle_policy_rx_total_rem(rx);
+	u64 slowest = rx->sim.max_rem_any_receiver;
 
-	return rx->max_rem_any_receiver > total ? mul_div(max_out, total, rx->max_rem_any_receiver) : max_out;
+	return slowest > total ? mul_div(max_out, total, slowest) : max_out;
 }
 
 static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 {
 	const struct shuffle_rx_sched *m = &rx->msg[i];
+	const struct shuffle_policy_ops *ops = policies[rx->kind];
 	u64 key;
 
 	if (m->granted >= m->len) {
 		shuffle_heap_remove(&rx->heap, i);
 		return;
 	}
-	if (rx->kind == SHUFFLE_POLICY_HADOOP)
-		/* the pulled ones first, then any at random */
-		key = (u64)m->active << 32 | mix(m->seed, i);
+	if (ops->grant_prio)
+		key = ops->grant_prio(rx, i);
 	else
 		key = shuffle_policy_prio(rx->kind, m->seed, m->len, m->granted, rx->unit);
 	shuffle_heap_set(&rx->heap, i, key);
+}
+
+/* a message is granted whole, or stalled; true if its priority has changed */
+static bool rx_released(struct shuffle_policy_rx *rx, u32 i)
+{
+	const struct shuffle_policy_ops *ops = policies[rx->kind];
+
+	return ops->released && ops->released(rx, i);
 }
 
 /**
@@ -322,8 +313,7 @@ void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 	rx->announced_len += len;
 	rx->rem += len;
 	rx->outstanding += m->granted;
-	if (rem(m) > rem(&rx->msg[rx->largest]))
-		rx->largest = i;
+	find_largest(rx, i);
 	rx_update(rx, i);
 }
 
@@ -346,13 +336,10 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 		m->granted = end;
 	m->received += bytes;
 	rx->rem -= bytes;
-	if (rem(m) > rem(&rx->msg[rx->largest]))
-		rx->largest = i;
+	find_largest(rx, i);
 	rx->outstanding += counted(m);
-	if (m->active && m->granted >= m->len) {
-		m->active = false;
-		rx->hadoop_active--;
-	}
+	if (m->granted >= m->len)
+		rx_released(rx, i);
 	rx_update(rx, i);
 }
 
@@ -376,11 +363,8 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 	if (m->stalls < SHUFFLE_STALLS_MAX)
 		m->stalls++;
 	m->unit_only_left = 4U << m->stalls;
-	if (m->active) {
-		m->active = false;
-		rx->hadoop_active--;
+	if (rx_released(rx, i))
 		rx_update(rx, i);
-	}
 }
 
 /* Bytes of a message's next grant.  As many units as an eighth of it has, for one that is
@@ -392,12 +376,24 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx
 	u64 n = 1;
 
 	if (rx->burst > 1 && !m->unit_only_left && !rx->constant_window &&
-	    rx->kind != SHUFFLE_POLICY_HADOOP && m->len / 8 >= 2ULL * rx->unit) {
+	    !policies[rx->kind]->unit_only && m->len / 8 >= 2ULL * rx->unit) {
 		n = shuffle_div64(m->len / 8, rx->unit);
 		if (n > rx->burst)
 			n = rx->burst;
 	}
 	return shuffle_policy_amount(m->len - m->granted, (u32)n * rx->unit);
+}
+
+/* most that may be outstanding on a message */
+static u64 window_of(const struct shuffle_policy_rx *rx, u32 i, u64 max_out, u64 rtt_bytes)
+{
+	const struct shuffle_policy_ops *ops = policies[rx->kind];
+
+	if (ops->window)
+		return ops->window(rx, i, rtt_bytes);
+	if (rx->constant_window)
+		return shuffle_policy_constant_window(rx, rtt_bytes);
+	return shuffle_policy_window(rx, i, max_out);
 }
 
 /**
@@ -416,6 +412,8 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
 			    u64 room)
 {
+	const struct shuffle_policy_ops *ops = policies[rx->kind];
+
 	/* At the start, keep for those not heard of what is theirs: otherwise all
 	 * receivers give everything to the same early senders.  The windows below
 	 * are shares of this smaller limit, so they start small on purpose: with
@@ -425,21 +423,16 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		max_out = mul_div(max_out, rx->n - rx->unannounced, rx->n);
 	else
 		max_out = with_headroom(rx, max_out);
-	max_out = limit_to_slowest(rx, max_out);
+	if (rx->sim.max_rem_any_receiver)
+		max_out = limit_to_slowest(rx, max_out);
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);
 		struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 amount, window;
 
-		if (rx->kind == SHUFFLE_POLICY_HADOOP) {
-			if (!m->active && rx->hadoop_active >= rx->hadoop_c)
-				return SHUFFLE_NONE;
-			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
-		} else if (rx->constant_window) {
-			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
-		} else {
-			window = shuffle_policy_window(rx, i, max_out);
-		}
+		if (ops->may_grant && !ops->may_grant(rx, i))
+			return SHUFFLE_NONE;
+		window = window_of(rx, i, max_out, rtt_bytes);
 		amount = amount_of(rx, m);
 		if (amount > room)
 			amount = shuffle_policy_amount(m->len - m->granted, rx->unit);
@@ -447,7 +440,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 			shuffle_heap_remove(&rx->heap, i);
 			continue;
 		}
-		if (rx->kind != SHUFFLE_POLICY_HADOOP && rx->outstanding &&
+		if (!ops->unlimited && rx->outstanding &&
 		    rx->outstanding + amount > max_out)
 			return SHUFFLE_NONE;
 		if (amount > room)
@@ -456,14 +449,10 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		rx->outstanding -= counted(m);
 		m->granted += amount;
 		rx->outstanding += counted(m);
-		if (rx->kind == SHUFFLE_POLICY_HADOOP && !m->active) {
-			m->active = true;
-			rx->hadoop_active++;
-		}
-		if (m->active && m->granted >= m->len) {
-			m->active = false;
-			rx->hadoop_active--;
-		}
+		if (ops->granted)
+			ops->granted(rx, i);
+		if (m->granted >= m->len)
+			rx_released(rx, i);
 		rx_update(rx, i);
 		return i;
 	}

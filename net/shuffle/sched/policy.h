@@ -83,6 +83,19 @@ struct shuffle_rx_sched {
 };
 
 /**
+ * struct shuffle_policy_sim - limits that only the simulator sets
+ * @headroom: the limit may grow to this multiple; 0 or 1: it is what it is
+ * @largest: with @headroom: message with the most yet to arrive, as far as arrivals have shown
+ * @max_rem_any_receiver: bytes that the slowest receiver of the shuffle waits for, as far as is
+ *	known; 0: nothing is
+ */
+struct shuffle_policy_sim {
+	u32	headroom;
+	u32	largest;
+	u64	max_rem_any_receiver;
+};
+
+/**
  * struct shuffle_policy_rx - the schedule of one operation's column
  * @kind: enum shuffle_policy_kind
  * @hadoop_c: Hadoop: messages pulled at a time
@@ -95,13 +108,10 @@ struct shuffle_rx_sched {
  * @announced_len: sum of the lengths of the others
  * @rem: bytes of heard messages yet to arrive
  * @outstanding: bytes granted (or claimed as unscheduled) and not arrived
- * @headroom: the limit may grow to this multiple; 0 or 1: it is what it is
- * @largest: message with the most yet to arrive, as far as arrivals have shown
- * @max_rem_any_receiver: bytes that the slowest receiver of the shuffle waits for, as far as is
- *	known; 0: nothing is
  * @heap: messages that may be granted more; the others are fully granted or at
  *	their window, and come back when bytes of theirs arrive
  * @msg: the messages; the caller's memory
+ * @sim: limits that only the simulator sets; all 0 in the kernel
  */
 struct shuffle_policy_rx {
 	u8			kind;
@@ -115,11 +125,9 @@ struct shuffle_policy_rx {
 	u64			announced_len;
 	u64			rem;
 	u64			outstanding;
-	u32			headroom;
-	u32			largest;
-	u64			max_rem_any_receiver;
 	struct shuffle_heap	heap;
 	struct shuffle_rx_sched	*msg;
+	struct shuffle_policy_sim sim;
 };
 
 /**
@@ -137,6 +145,7 @@ static inline u64 shuffle_policy_amount(u64 left, u32 unit)
 	return left < unit + unit / 2 ? left : unit;
 }
 
+const char *shuffle_policy_name(u8 kind);
 u32 shuffle_policy_seed(u32 seed, u32 from, u32 to, u32 members);
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
 

@@ -374,7 +374,7 @@ static void policy_rx_grant__headroom(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
-	rx->headroom = t->headroom;
+	rx->sim.headroom = t->headroom;
 	for (i = 0; i < t->heard; i++)
 		shuffle_policy_rx_announced(rx, i, t->len[i], 0, i);
 	while (shuffle_policy_rx_grant(rx, 10000, 0, U64_MAX) != SHUFFLE_NONE)
@@ -388,15 +388,16 @@ static void policy_rx_grant__headroom_follows(struct kunit *test)
 	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 100, 3);
 
 	KUNIT_ASSERT_NOT_NULL(test, rx);
+	rx->sim.headroom = 2;
 	shuffle_policy_rx_announced(rx, 0, 10000, 10000, 0);
 	shuffle_policy_rx_announced(rx, 1, 50000, 50000, 1);
 	shuffle_policy_rx_announced(rx, 2, 20000, 20000, 2);
-	KUNIT_EXPECT_EQ(test, rx->largest, 1U);
+	KUNIT_EXPECT_EQ(test, rx->sim.largest, 1U);
 	shuffle_policy_rx_arrived(rx, 1, 45000, 45000);
 	shuffle_policy_rx_arrived(rx, 0, 1000, 1000);
-	KUNIT_EXPECT_EQ(test, rx->largest, 0U);
+	KUNIT_EXPECT_EQ(test, rx->sim.largest, 0U);
 	shuffle_policy_rx_arrived(rx, 2, 1000, 1000);
-	KUNIT_EXPECT_EQ(test, rx->largest, 2U);
+	KUNIT_EXPECT_EQ(test, rx->sim.largest, 2U);
 }
 
 /* equation 3.13: windows in proportion to what the slowest receiver has left */
@@ -419,7 +420,7 @@ static void policy_rx_grant__slowest(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, rx);
 		for (i = 0; i < 4; i++)
 			shuffle_policy_rx_announced(rx, i, 100000, 0, i);
-		rx->max_rem_any_receiver = rows[row].greatest;
+		rx->sim.max_rem_any_receiver = rows[row].greatest;
 		while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 			SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
 		KUNIT_EXPECT_EQ(test, rx->outstanding, rows[row].outstanding);
