@@ -103,8 +103,11 @@ static struct shuffle_op *op_alloc(u32 n)
  * @deadline_ms: from now, 0 for none
  *
  * Context: process, may sleep.
- * Return: the operation with a reference for the caller, or an ERR_PTR:
- * -ENOTCONN, -EEXIST, -ENOMEM, -ENOBUFS (too many operations).
+ * Nobody else has seen the operation when @op->tx_mutex is taken, so a signal cannot
+ * come between its creation and its announcement.
+ *
+ * Return: the operation with a reference for the caller and its tx_mutex locked, or an
+ * ERR_PTR: -ENOTCONN, -EEXIST, -ENOMEM, -ENOBUFS (too many operations).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms)
 {
@@ -156,9 +159,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
 	mutex_init(&op->tx_mutex);
+	mutex_lock(&op->tx_mutex);
 	INIT_LIST_HEAD(&op->tx_node);
 	INIT_LIST_HEAD(&op->retrans);
 	INIT_LIST_HEAD(&op->dirty);
+	INIT_LIST_HEAD(&op->grant_node);
 	INIT_LIST_HEAD(&op->end.node);
 	op->end.op = op;
 	op->end.rank = SHUFFLE_NONE;
@@ -204,6 +209,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	}
 	spin_unlock_bh(&ssk->lock);
 	if (err) {
+		mutex_unlock(&op->tx_mutex);
 		op_free(op);
 		return ERR_PTR(err);
 	}
@@ -237,6 +243,7 @@ static void op_end(struct shuffle_op *op, int error)
 	op->ended = true;
 	op->ended_at = shuffle_now();
 	op->error = error;
+	shuffle_grant_account(op);
 	list_add_tail(&op->end.node, &ssk->ready);
 	trace_shuffle_op_end(op);
 	shuffle_event_end(op);
@@ -307,12 +314,19 @@ void shuffle_op_unlink(struct shuffle_op *op)
 		op->ended = true;
 		op->ended_at = shuffle_now();
 		op->error = ECANCELED;
+		shuffle_grant_account(op);
 		shuffle_event_end(op);
 	}
 	list_del_init(&op->end.node);
+	/* it has ended: nothing is added while the lock is free */
 	for (i = 0; i < op->prx.n; i++) {
 		list_del_init(&op->in[i].ready.node);
 		shuffle_msg_in_purge(op, i);
+		if (i % SHUFFLE_SLICE == SHUFFLE_SLICE - 1) {
+			spin_unlock_bh(&ssk->lock);
+			cond_resched();
+			spin_lock_bh(&ssk->lock);
+		}
 	}
 	spin_unlock_bh(&ssk->lock);
 	/* remembered before it is forgotten: no packet finds neither */

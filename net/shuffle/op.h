@@ -21,14 +21,16 @@ struct shuffle_msg_out;
 
 /**
  * struct shuffle_ready - something that recvmsg() can return
- * @node: in ssk->ready, or empty
+ * @node: in ssk->ready, or in ssk->parts, or empty
  * @op: its operation
  * @rank: the message from this rank, or SHUFFLE_NONE for the end of @op
+ * @parked: it is in ssk->parts
  */
 struct shuffle_ready {
 	struct list_head	node;
 	struct shuffle_op	*op;
 	u32			rank;
+	bool			parked;
 };
 
 /**
@@ -68,6 +70,8 @@ struct shuffle_ready {
  * @in: the column
  * @incomplete: messages that have not arrived whole
  * @dirty: messages that need a GRANT
+ * @grant_node: in ssk->grant_ops while a message may be granted more
+ * @outstanding: its part of ssk->outstanding
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
  * @end: its end, in ssk->ready
@@ -113,6 +117,8 @@ struct shuffle_op {
 	struct shuffle_msg_in	*in;
 	u32			incomplete;
 	struct list_head	dirty;
+	struct list_head	grant_node;
+	u64			outstanding;
 	u64			srtt_ns;
 	u64			rttvar_ns;
 
@@ -121,6 +127,11 @@ struct shuffle_op {
 	int			error;
 	u32			end_cursor;
 };
+
+/* What is done for each of many messages or packets while a lock is held or BHs are off:
+ * so many, then others get their turn.
+ */
+#define SHUFFLE_SLICE	64
 
 static inline u64 shuffle_now(void)
 {

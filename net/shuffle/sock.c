@@ -79,8 +79,10 @@ static int sock_release_op(struct socket *sock)
 	shuffle_ports_del(ssk);
 	/* no system call runs on the socket any more, so nobody else unlinks */
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
-		hlist_for_each_entry_safe(op, tmp, &ssk->ops[i], node)
+		hlist_for_each_entry_safe(op, tmp, &ssk->ops[i], node) {
 			shuffle_op_unlink(op);
+			cond_resched();
+		}
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
 	shuffle_pages_exit(ssk);
@@ -336,6 +338,8 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
 		INIT_HLIST_HEAD(&ssk->ops[i]);
 	INIT_LIST_HEAD(&ssk->ready);
+	INIT_LIST_HEAD(&ssk->parts);
+	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->egress_node);
 	shuffle_pages_init(ssk);

@@ -70,6 +70,9 @@ struct shuffle_port_key {
  * @ops: operations by id
  * @nr_ops: their number
  * @ready: what recvmsg() returns next: shuffle_ready.node
+ * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
+ * @grant_ops: operations that want to grant, the next one first: op->grant_node
+ * @outstanding: bytes granted and not arrived, of all operations
  * @tx_ops: operations that have data to send: op->tx_node
  * @egress_node: in sn->egress_socks
  * @idle_ms: idle timeout of operations without a deadline
@@ -91,6 +94,9 @@ struct shuffle_sock {
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
 	struct list_head	ready;
+	struct list_head	parts;
+	struct list_head	grant_ops;
+	u64			outstanding;
 	struct list_head	tx_ops;
 	struct list_head	egress_node;
 	u32			idle_ms;

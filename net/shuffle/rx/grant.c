@@ -10,6 +10,9 @@
 /* super-packets that one GRANT is for, at most */
 #define SHUFFLE_GRANT_CHUNKS	4
 
+/* operations that one call of recvmsg() grants for */
+#define SHUFFLE_GRANT_OPS	32
+
 /**
  * shuffle_grant_max_out() - most that may be granted and not arrived, per host
  * @dev: device of the operation
@@ -57,20 +60,37 @@ static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 	return max(part / op->prx.unit, 1U);
 }
 
+/**
+ * shuffle_grant_account() - the schedule of a column has changed, or it has ended
+ * @op: operation
+ *
+ * Keeps what the socket must know of all its operations, so that nobody has to ask each:
+ * how much they have granted, and which of them want to grant more.
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_grant_account(struct shuffle_op *op)
+{
+	u64 out = op->ended ? 0 : op->prx.outstanding;
+	struct shuffle_sock *ssk = op->ssk;
+
+	lockdep_assert_held(&ssk->lock);
+	ssk->outstanding += out - op->outstanding;
+	op->outstanding = out;
+	if (op->ended || !op->prx.heap.n)
+		list_del_init(&op->grant_node);
+	else if (list_empty(&op->grant_node))
+		list_add_tail(&op->grant_node, &ssk->grant_ops);
+}
+
 /* Bytes of payload that the socket can still promise to hold.  An skb costs up
  * to twice its payload, as SO_RCVBUF is doubled for.
  */
 static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
 {
 	s64 left = READ_ONCE(ssk->sk.sk_rcvbuf);
-	struct shuffle_op *op;
-	u64 out = 0;
-	int i;
+	u64 out = ssk->outstanding;
 
-	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
-		hlist_for_each_entry(op, &ssk->ops[i], node)
-			if (!op->ended)
-				out += op->prx.outstanding;
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
 	left -= 2 * out;
 	left = left > 0 ? left / 2 : 0;
@@ -122,21 +142,13 @@ static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
  */
 void shuffle_grant_pressure(struct shuffle_sock *ssk)
 {
-	struct shuffle_op *op;
-	u32 rank;
-	int i;
-
 	if (!ssk->pressure) {
 		ssk->pressure = true;
 		SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), Pressure);
 		shuffle_event_pressure(ssk);
 	}
-	if (!list_empty(&ssk->ready))
-		return;
-	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
-		hlist_for_each_entry(op, &ssk->ops[i], node)
-			for (rank = 0; !op->ended && rank < op->prx.n; rank++)
-				shuffle_msg_in_queue(op, rank);
+	if (list_empty(&ssk->ready))
+		shuffle_msg_in_unpark(ssk);
 }
 
 /**
@@ -145,14 +157,15 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
  * @q: packets
  * @now: ns
  *
- * Runs after every arrival, and when the reader has made room.
+ * Runs after every arrival, and when the reader has made room.  SHUFFLE_SLICE grants at
+ * most: an arrival that answers one of them, or the timer, goes on.
  */
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 {
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_dev *dev = op->dev;
 	u64 rtt_bytes, max_out, left, out;
-	u32 share;
+	u32 share, n = 0;
 	u32 i;
 
 	if (op->ended || !op->prx.heap.n)
@@ -166,8 +179,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
 	left = promisable_bytes(ssk, op->prx.unit);
 	out = op->prx.outstanding;
-	while ((i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) !=
-	       SHUFFLE_NONE) {
+	while (n < SHUFFLE_SLICE &&
+	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {
 		struct shuffle_msg_in *in = &op->in[i];
 
 		if (list_empty(&in->dirty)) {
@@ -183,10 +196,12 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			}
 			list_add_tail(&in->dirty, &op->dirty);
 		}
+		n++;
 		if (op->prx.outstanding > out)
 			left -= min(left, op->prx.outstanding - out);
 		out = op->prx.outstanding;
 	}
+	shuffle_grant_account(op);
 	if (!list_empty(&op->dirty)) {
 		send_grants(op, q);
 		shuffle_timer_start(op);
@@ -201,16 +216,27 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
  * shuffle_grant_sock() - the reader has made room
  * @ssk: socket
  * @q: packets
+ *
+ * Operations take turns, SHUFFLE_GRANT_OPS in each call; the timers of those that have
+ * none for long grant, too.
  */
 void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q)
 {
-	struct shuffle_op *op;
+	u32 n = SHUFFLE_GRANT_OPS;
 	u64 now = shuffle_now();
-	int i;
+	struct shuffle_op *op;
+	LIST_HEAD(turns);
 
 	if (atomic_read(&ssk->sk.sk_rmem_alloc) < READ_ONCE(ssk->sk.sk_rcvbuf) / 4)
 		ssk->pressure = false;
-	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
-		hlist_for_each_entry(op, &ssk->ops[i], node)
-			shuffle_grant_op(op, q, now);
+	/* what more was left to read when others were made ready */
+	else if (ssk->pressure && list_empty(&ssk->ready))
+		shuffle_msg_in_unpark(ssk);
+	list_splice_init(&ssk->grant_ops, &turns);
+	while (n-- && skb_queue_len(q) < SHUFFLE_SLICE &&
+	       (op = list_first_entry_or_null(&turns, struct shuffle_op, grant_node))) {
+		list_move_tail(&op->grant_node, &ssk->grant_ops);
+		shuffle_grant_op(op, q, now);
+	}
+	list_splice(&turns, &ssk->grant_ops);
 }

@@ -80,9 +80,37 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = op->ssk;
 
-	if (!list_empty(&in->ready.node) || !shuffle_msg_in_readable(in, ssk->pressure))
+	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
-	list_add_tail(&in->ready.node, &ssk->ready);
+	if (shuffle_msg_in_readable(in, ssk->pressure)) {
+		in->ready.parked = false;
+		list_move_tail(&in->ready.node, &ssk->ready);
+		ssk->sk.sk_data_ready(&ssk->sk);
+	} else if (!in->ready.parked && !in->delivered && in->have.prefix > in->read) {
+		in->ready.parked = true;
+		list_add_tail(&in->ready.node, &ssk->parts);
+	}
+}
+
+/**
+ * shuffle_msg_in_unpark() - the reader is to take parts of messages, however short
+ * @ssk: socket
+ *
+ * So many as one call may take; the others follow when these have been read.
+ */
+void shuffle_msg_in_unpark(struct shuffle_sock *ssk)
+{
+	struct shuffle_ready *ready, *tmp;
+	u32 n = SHUFFLE_SLICE;
+
+	if (list_empty(&ssk->parts))
+		return;
+	list_for_each_entry_safe(ready, tmp, &ssk->parts, node) {
+		if (!n--)
+			break;
+		ready->parked = false;
+		list_move_tail(&ready->node, &ssk->ready);
+	}
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
 
@@ -192,6 +220,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->a, w->unsched,
 				shuffle_policy_seed(op->ptx.seed, w->src_rank,
 						    op->group->rank, op->group->count));
+	shuffle_grant_account(op);
 	in->granted_sent = op->prx.msg[w->src_rank].granted;
 	shuffle_timer_start(op);
 }
@@ -280,6 +309,7 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	SHUFFLE_PIECE(skb)->end = end;
 	insert_piece(in, skb);
 	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
+	shuffle_grant_account(op);
 	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
 	shuffle_peer_received(op, rank, end - start);
 	return 0;

@@ -103,8 +103,10 @@ void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
 void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
+void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
 
 /* grant.c */
+void shuffle_grant_account(struct shuffle_op *op);
 void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);

@@ -205,6 +205,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	}
 	mark_late(op, rank, s->now);
 	shuffle_policy_rx_stalled(&op->prx, rank);
+	shuffle_grant_account(op);
 	/* A sender frees what has arrived; without that it may have no memory for
 	 * what it is asked for.
 	 */

@@ -56,8 +56,9 @@ static const struct shuffle_row *find_row(struct msghdr *msg)
 	return row;
 }
 
+/* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
-				 size_t len)
+				 size_t len, bool *created)
 {
 	struct shuffle_op *op;
 	u64 sum = 0;
@@ -98,6 +99,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	spin_unlock_bh(&ssk->lock);
 	if (err || len > sum)
 		return ERR_PTR(-EMSGSIZE);
+	*created = true;
 	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
 }
 
@@ -147,10 +149,8 @@ static void announce_to_self(struct shuffle_op *op, struct sk_buff_head *q)
 	shuffle_grant_op(op, q, now);
 }
 
-/* The messages [from, to) are known now: what may be sent unasked, and who must
- * be told that a message comes.  ssk->lock held.
- */
-static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_buff_head *q)
+/* The messages [from, to) are known now: what may be sent unasked.  ssk->lock held. */
+static void start_messages(struct shuffle_op *op, u32 from, u32 to)
 {
 	struct shuffle_net *sn = shuffle_op_net(op);
 	u32 n = op->ptx.n;
@@ -170,10 +170,8 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 	for (i = 0; i < from; i++)
 		shuffle_msg_out_limit(op, i);
 	for (i = from; i < to; i++) {
-		/* begin behind ourselves, so that not all tell rank 0 at once */
-		u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
-		struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-		struct shuffle_msg_out *out = &op->out[rank];
+		struct shuffle_tx_sched *m = &op->ptx.msg[i];
+		struct shuffle_msg_out *out = &op->out[i];
 
 		if (m->len <= SHUFFLE_INLINE_MAX)
 			m->limit = m->len;
@@ -185,31 +183,56 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to, struct sk_bu
 		out->unsched = m->limit;
 		out->granted = m->limit;
 		m->limit = 0;		/* nothing has been copied yet */
-		if (!out->unsched && rank != op->group->rank)
-			shuffle_msg_out_announce(op, rank, 0, q);
-		if (!m->len || rank == op->group->rank)
-			out->announced_at = shuffle_now();
 	}
 	op->announced = to;
 	op->closed = to == n;
 	shuffle_timer_start(op);
-	i = op->group->rank;
-	if (from <= i && i < to && !op->out[i].unsched)
-		announce_to_self(op, q);
+}
+
+/* Who gets nothing unasked must be told that a message comes.  The lock is free between
+ * slices: an operation with messages that nobody has been told of yet is like one whose
+ * packets were lost.  No data is there to be sent before we return: we hold op->tx_mutex.
+ */
+static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
+{
+	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_sock *ssk = op->ssk;
+	struct sk_buff_head q;
+	u32 i = from, end;
+
+	__skb_queue_head_init(&q);
+	while (i < to) {
+		end = min(i + SHUFFLE_SLICE, to);
+		spin_lock_bh(&ssk->lock);
+		for (; i < end && !op->ended; i++) {
+			/* begin behind ourselves, so that not all tell rank 0 at once */
+			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
+
+			if (rank == op->group->rank) {
+				op->out[rank].announced_at = shuffle_now();
+				if (!op->out[rank].unsched)
+					announce_to_self(op, &q);
+			} else if (!op->out[rank].unsched) {
+				shuffle_msg_out_announce(op, rank, 0, &q);
+			}
+		}
+		i = end;
+		spin_unlock_bh(&ssk->lock);
+		shuffle_output_flush(sn, &q);
+		cond_resched();
+	}
 }
 
 static int announce(struct row_call *c, const struct shuffle_row *row)
 {
 	struct shuffle_op *op = c->op;
-	struct shuffle_net *sn = shuffle_net(sock_net(&c->ssk->sk));
-	struct sk_buff_head q;
+	u32 from = 0, to = 0;
 	u32 n = op->ptx.n;
 	int err = 0;
-	u32 i, to;
+	u32 i;
 
 	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
 		return 0;
-	__skb_queue_head_init(&q);
 	spin_lock_bh(&c->ssk->lock);
 	if (op->ended) {
 		err = -EPIPE;
@@ -220,11 +243,12 @@ static int announce(struct row_call *c, const struct shuffle_row *row)
 	} else if (!op->closed) {
 		for (i = 0; i < row->count; i++)
 			op->ptx.msg[row->first_rank + i].len = row->lens[i];
-		to = row->flags & SHUFFLE_ROW_MORE ? op->announced + row->count : n;
-		start_messages(op, op->announced, to, &q);
+		from = op->announced;
+		to = row->flags & SHUFFLE_ROW_MORE ? from + row->count : n;
+		start_messages(op, from, to);
 	}
 	spin_unlock_bh(&c->ssk->lock);
-	shuffle_output_flush(sn, &q);
+	announce_messages(op, from, to);
 	return err;
 }
 
@@ -316,8 +340,9 @@ static int wait_room(struct row_call *c, bool killable)
 			break;
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		c->timeo = wait_woken(&wait, killable ? TASK_KILLABLE : TASK_INTERRUPTIBLE,
-				      c->timeo);
+		/* a killable sleep would stop a suspend, or the freezer */
+		c->timeo = wait_woken(&wait, killable ? TASK_KILLABLE | TASK_FREEZABLE :
+				      TASK_INTERRUPTIBLE, c->timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return err;
@@ -463,8 +488,13 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 	chunk->off = off;
 	chunk->len = len;
 
-	/* the copy may fault, and a fault may take as long as it likes */
-	err = mutex_lock_killable(&ssk->pages.lock);
+	/* The copy may fault, and a fault may take as long as it likes: who does not wait
+	 * for room does not wait for another's page, either.
+	 */
+	if (c->timeo)
+		err = mutex_lock_killable(&ssk->pages.lock);
+	else
+		err = mutex_trylock(&ssk->pages.lock) ? 0 : -EAGAIN;
 	if (!err) {
 		err = fill_layout(c, chunk, rank, iter);
 		mutex_unlock(&ssk->pages.lock);
@@ -631,6 +661,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		.iter = &msg->msg_iter,
 	};
 	const struct shuffle_row *row;
+	bool created = false;
 	ssize_t n;
 
 	/* sendmmsg() sets MSG_BATCH: rows do not wait for one another anyway */
@@ -646,11 +677,13 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EMSGSIZE;
 	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	c.op = get_op(c.ssk, row, len);
+	c.op = get_op(c.ssk, row, len, &created);
 	if (IS_ERR(c.op))
 		return PTR_ERR(c.op);
 
-	if (!c.timeo ? !mutex_trylock(&c.op->tx_mutex) :
+	if (created)
+		;	/* locked since it was made */
+	else if (!c.timeo ? !mutex_trylock(&c.op->tx_mutex) :
 		       mutex_lock_interruptible(&c.op->tx_mutex)) {
 		shuffle_op_put(c.op);
 		return c.timeo ? -ERESTARTSYS : -EAGAIN;
