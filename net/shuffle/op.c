@@ -86,7 +86,7 @@ static struct shuffle_op *op_alloc(u32 n)
 	op->ptx.n = n;
 	op->prx.n = n;
 	for (i = 0; i < n; i++) {
-		INIT_LIST_HEAD(&op->out[i].chunks);
+		op->out[i].chunks = RB_ROOT;
 		INIT_LIST_HEAD(&op->in[i].ready.node);
 		INIT_LIST_HEAD(&op->in[i].dirty);
 		op->in[i].pieces = RB_ROOT;

@@ -105,11 +105,18 @@ void shuffle_egress_force(struct shuffle_net *sn)
 
 static struct shuffle_chunk *chunk_at(struct shuffle_op *op, u32 rank, u64 off)
 {
-	struct shuffle_chunk *chunk;
+	struct rb_node *node = op->out[rank].chunks.rb_node;
 
-	list_for_each_entry(chunk, &op->out[rank].chunks, node)
-		if (off < chunk->off + chunk->len)
-			return off >= chunk->off ? chunk : NULL;
+	while (node) {
+		struct shuffle_chunk *chunk = rb_entry(node, struct shuffle_chunk, by_off);
+
+		if (off < chunk->off)
+			node = node->rb_left;
+		else if (off >= chunk->off + chunk->len)
+			node = node->rb_right;
+		else
+			return chunk;
+	}
 	return NULL;
 }
 
@@ -141,10 +148,6 @@ static void chunk_copy(const struct shuffle_chunk *chunk, u32 from, u32 len, u8 
 	u32 pos = 0;
 	u32 i;
 
-	if (!chunk->nr_frags) {
-		memcpy(to, chunk->wire + from, len);
-		return;
-	}
 	for (i = 0; i < chunk->nr_frags && len; i++) {
 		const struct page_frag *f = &chunk->frag[i];
 
@@ -218,6 +221,37 @@ static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	SHUFFLE_INC(sn, AckOut);
 }
 
+/* Send bytes [start, end) of a chunk without pages, as many of them as fit a packet.
+ * Returns the byte behind the last one.
+ */
+static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+		      const struct shuffle_chunk *chunk, u64 start, u64 end,
+		      struct sk_buff_head *q)
+{
+	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
+	struct shuffle_msg_in *in = &op->in[rank];
+	struct sk_buff *skb;
+	u32 payload;
+
+	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, SHUFFLE_WIRE_DATA_HDR +
+				   (u32)(end - start) + SHUFFLE_WIRE_BASE, false);
+	if (!skb)
+		return end;
+	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
+	end = min(end, start + payload);
+	w.b = start;
+	w.payload = end - start;
+	shuffle_wire_build(skb_put(skb, SHUFFLE_WIRE_DATA_HDR), &w);
+	skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
+	if (in->ack_owed && (u32)(end - start) + SHUFFLE_WIRE_BASE <= payload)
+		add_ack(sn, op, rank, skb);
+	__skb_queue_tail(q, skb);
+	SHUFFLE_INC(sn, DataOut);
+	SHUFFLE_ADD(sn, DataBytesOut, end - start);
+	shuffle_peer_sent(op, rank, end - start);
+	return end;
+}
+
 /* Send the whole packets of a chunk that cover [start, end).  Returns the byte
  * behind the last one.
  */
@@ -226,11 +260,13 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		      struct sk_buff_head *q)
 {
 	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
-	u32 first, last, from, to, payload, linear, room;
+	u32 first, last, from, to, payload, room;
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct sk_buff *skb;
 
 	end = min(end, chunk->off + chunk->len);
+	if (!chunk->nr_frags)
+		return send_bytes(sn, op, rank, chunk, start, end, q);
 	first = (u32)(start - chunk->off) / chunk->pkt;
 	last = (u32)(end - 1 - chunk->off) / chunk->pkt;
 	/* more packets than expected: the path has shrunk since the operation began */
@@ -239,8 +275,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
 	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
 
-	linear = chunk->nr_frags ? 0 : to - from + SHUFFLE_WIRE_BASE;
-	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, linear, false);
+	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
@@ -250,10 +285,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 			   end, payload, q);
 		return end;
 	}
-	if (chunk->nr_frags)
-		add_frags(skb, chunk, from, to);
-	else
-		chunk_copy(chunk, from, to - from, skb_put(skb, to - from));
+	add_frags(skb, chunk, from, to);
 	/* an ACK behind the last packet's data, if it has room: segments are no longer than
 	 * gso_size
 	 */

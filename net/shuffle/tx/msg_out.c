@@ -21,6 +21,12 @@ void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk)
 	kfree(chunk);
 }
 
+static void uncharge(struct sock *sk, int bytes)
+{
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - bytes);
+	sk_mem_uncharge(sk, bytes);
+}
+
 /**
  * shuffle_msg_out_free_below() - free what the receiver has
  * @op: operation
@@ -29,22 +35,23 @@ void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk)
  */
 void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
 {
-	struct shuffle_chunk *chunk, *tmp;
-	struct sock *sk = &op->ssk->sk;
+	struct rb_root *chunks = &op->out[rank].chunks;
+	struct shuffle_chunk *chunk;
+	struct rb_node *node;
 	int freed = 0;
 
-	list_for_each_entry_safe(chunk, tmp, &op->out[rank].chunks, node) {
+	while ((node = rb_first(chunks))) {
+		chunk = rb_entry(node, struct shuffle_chunk, by_off);
 		if (chunk->off + chunk->len > off)
 			break;
-		list_del(&chunk->node);
+		rb_erase(node, chunks);
 		freed += chunk->truesize;
 		shuffle_msg_out_free_chunk(chunk);
 	}
 	if (!freed)
 		return;
-	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - freed);
-	sk_mem_uncharge(sk, freed);
-	shuffle_sock_write_space(sk);
+	uncharge(&op->ssk->sk, freed);
+	shuffle_sock_write_space(&op->ssk->sk);
 }
 
 /**
@@ -61,17 +68,50 @@ void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 }
 
 /**
+ * shuffle_msg_out_last() - the chunk that was appended last
+ * @out: message
+ *
+ * Return: the chunk, or NULL: there is none, or it has been acknowledged.
+ */
+struct shuffle_chunk *shuffle_msg_out_last(struct shuffle_msg_out *out)
+{
+	struct rb_node *node = rb_last(&out->chunks);
+
+	return node ? rb_entry(node, struct shuffle_chunk, by_off) : NULL;
+}
+
+static void insert_last(struct shuffle_msg_out *out, struct shuffle_chunk *chunk)
+{
+	struct rb_node *parent = rb_last(&out->chunks);
+
+	rb_link_node(&chunk->by_off, parent, parent ? &parent->rb_right : &out->chunks.rb_node);
+	rb_insert_color(&chunk->by_off, &out->chunks);
+}
+
+/**
  * shuffle_msg_out_append() - more of a message has been copied from the user
  * @op: operation
- * @chunk: the next bytes
+ * @chunk: the next bytes, charged to the socket
+ *
+ * Few bytes go into the last chunk, if they fit: it may have been sent already, packets
+ * hold copies of such bytes.
  */
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 {
 	struct shuffle_msg_out *out = &op->out[chunk->rank];
+	struct shuffle_chunk *last = shuffle_msg_out_last(out);
+	u32 rank = chunk->rank;
 
-	list_add_tail(&chunk->node, &out->chunks);
 	out->filled += chunk->len;
-	shuffle_msg_out_limit(op, chunk->rank);
+	if (last && !last->nr_frags && !chunk->nr_frags && chunk->len <= last->pkt - last->len) {
+		memcpy(last->bytes + last->len, chunk->bytes, chunk->len);
+		last->len += chunk->len;
+		uncharge(&op->ssk->sk, chunk->truesize);
+		shuffle_msg_out_free_chunk(chunk);
+	} else {
+		insert_last(out, chunk);
+	}
+	shuffle_msg_out_limit(op, rank);
 }
 
 /**

@@ -385,7 +385,7 @@ static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 		return -ENOMEM;
 	last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
 	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
-		if (chunk->nr_frags == SHUFFLE_CHUNK_FRAGS)
+		if (chunk->nr_frags == chunk->max_frags)
 			return -ENOMEM;
 		last = &chunk->frag[chunk->nr_frags++];
 		last->page = pf->page;
@@ -443,27 +443,54 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 	return 0;
 }
 
-/* A small message that fits a packet on every path */
-static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u32 len,
+/* Room that a small chunk is made with.  The bytes of a message that is written in small
+ * parts go behind one another (shuffle_msg_out_append()); with a chunk for each part the
+ * message would cost a hundred times its bytes.
+ */
+static u32 bytes_room(struct row_call *c, u32 rank, u64 off, u32 len)
+{
+	struct shuffle_chunk *last;
+	bool fits;
+
+	if (off) {
+		spin_lock_bh(&c->ssk->lock);
+		last = shuffle_msg_out_last(&c->op->out[rank]);
+		fits = last && !last->nr_frags && len <= last->pkt - last->len;
+		spin_unlock_bh(&c->ssk->lock);
+		if (fits)
+			return len;
+	}
+	return min_t(u64, c->op->ptx.msg[rank].len - off, max_t(u32, len, SHUFFLE_APPEND_BYTES));
+}
+
+/* A few bytes: no pages. */
+static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u64 off, u32 len,
 					 struct iov_iter *iter)
 {
-	struct shuffle_wire w = shuffle_msg_out_wire(c->op, rank);
+	u32 room = bytes_room(c, rank, off, len);
 	struct shuffle_chunk *chunk;
-	u32 hdr;
 
-	chunk = kmalloc(struct_size(chunk, wire, SHUFFLE_WIRE_DATA_HDR + len),
-			GFP_KERNEL_ACCOUNT);
+	chunk = kmalloc(struct_size(chunk, bytes, room), GFP_KERNEL_ACCOUNT);
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
-	chunk->pkt = len;
+	chunk->pkt = room;
 	chunk->nr_frags = 0;
-	w.payload = len;
-	hdr = shuffle_wire_build(chunk->wire, &w);
-	if (!copy_from_iter_full(chunk->wire + hdr, len, iter)) {
+	chunk->truesize = struct_size(chunk, bytes, room);
+	if (!copy_from_iter_full(chunk->bytes, len, iter)) {
 		kfree(chunk);
 		return ERR_PTR(-EFAULT);
 	}
 	return chunk;
+}
+
+/* Pages that a chunk's packets may lie in: the rest of one, and others, each of which may
+ * end with less than a header.
+ */
+static u32 frags_for(u32 len, u32 pkt)
+{
+	u32 wire = len + DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_DATA_HDR;
+
+	return 1 + DIV_ROUND_UP(wire, (u32)PAGE_SIZE - SHUFFLE_WIRE_MAX_HDR);
 }
 
 static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, u32 len,
@@ -474,16 +501,22 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 	struct shuffle_op *op = c->op;
 	struct shuffle_chunk *chunk;
 	struct dst_entry *dst;
+	u32 pkt, frags;
 	int err;
 
-	chunk = kmalloc(struct_size(chunk, frag, SHUFFLE_CHUNK_FRAGS), GFP_KERNEL_ACCOUNT);
-	if (!chunk)
-		return ERR_PTR(-ENOMEM);
 	spin_lock_bh(&ssk->lock);
 	dst = shuffle_route(sn, ssk, op->group, rank);
-	chunk->pkt = shuffle_route_payload(op->dev, &op->group->member[rank].addr, dst);
+	pkt = shuffle_route_payload(op->dev, &op->group->member[rank].addr, dst);
 	dst_release(dst);
 	spin_unlock_bh(&ssk->lock);
+	frags = min_t(u32, frags_for(len, pkt), SHUFFLE_CHUNK_FRAGS);
+	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return ERR_PTR(-ENOMEM);
+	chunk->truesize = struct_size(chunk, frag, frags) + len +
+			  DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_DATA_HDR;
+	chunk->pkt = pkt;
+	chunk->max_frags = frags;
 	chunk->nr_frags = 0;
 	chunk->off = off;
 	chunk->len = len;
@@ -512,8 +545,8 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	u64 off = c->op->out[rank].filled;
 	struct shuffle_chunk *chunk;
 
-	if (!off && len == c->op->ptx.msg[rank].len && len <= SHUFFLE_INLINE_MAX)
-		chunk = small_chunk(c, rank, len, iter);
+	if (len <= SHUFFLE_INLINE_MAX)
+		chunk = small_chunk(c, rank, off, len, iter);
 	else
 		chunk = paged_chunk(c, rank, off, len, iter);
 	if (IS_ERR(chunk))
@@ -521,8 +554,6 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	chunk->off = off;
 	chunk->len = len;
 	chunk->rank = rank;
-	chunk->truesize = len + DIV_ROUND_UP(len, chunk->pkt) * SHUFFLE_WIRE_DATA_HDR +
-			  sizeof(*chunk) + chunk->nr_frags * sizeof(chunk->frag[0]);
 	list_add_tail(&chunk->node, &c->batch);
 	c->batch_len += len;
 	c->batch_size += chunk->truesize;

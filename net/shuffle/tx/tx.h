@@ -10,6 +10,7 @@
 #define _SHUFFLE_TX_H
 
 #include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include "../group.h"
 #include "../op.h"
@@ -17,33 +18,40 @@
 
 #define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
 #define SHUFFLE_CHUNK_FRAGS	17
+#define SHUFFLE_APPEND_BYTES	896	/* of small writes in one chunk: with its head 1 KB */
 #define SHUFFLE_CHUNK_MAX	62000	/* bytes of a super-packet, record headers included */
 #define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
 #define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
 
 /**
- * struct shuffle_chunk - payload of a message in wire layout
- * @node: in shuffle_msg_out.chunks
+ * struct shuffle_chunk - payload of a message: in wire layout, or a few bytes of it
+ * @node: in row_call.batch
+ * @by_off: in shuffle_msg_out.chunks
  * @off: first byte of the message
  * @len: payload bytes
  * @rank: of the message
- * @pkt: payload bytes of each packet but the last
+ * @pkt: payload bytes of each packet but the last; of @bytes: those that there is room for
  * @truesize: charged to the socket
- * @nr_frags: used entries of @frag; 0: it is one small packet, in @wire
+ * @max_frags: entries of @frag
+ * @nr_frags: used ones; 0: the payload is in @bytes
  * @frag: pages: header, payload, header, payload, ...
- * @wire: header and payload
+ * @bytes: payload; what the user writes next is put behind it while there is room
  */
 struct shuffle_chunk {
-	struct list_head	node;
+	union {
+		struct list_head	node;
+		struct rb_node		by_off;
+	};
 	u64			off;
 	u32			len;
 	u32			rank;
 	u32			pkt;
 	u32			truesize;
-	u32			nr_frags;
+	u16			max_frags;
+	u16			nr_frags;
 	union {
 		DECLARE_FLEX_ARRAY(struct page_frag, frag);
-		DECLARE_FLEX_ARRAY(u8, wire);
+		DECLARE_FLEX_ARRAY(u8, bytes);
 	};
 };
 
@@ -60,7 +68,7 @@ struct shuffle_chunk {
  * @acked: it has arrived whole
  */
 struct shuffle_msg_out {
-	struct list_head	chunks;
+	struct rb_root		chunks;
 	u64			filled;
 	u64			granted;
 	u64			unsched;
@@ -107,6 +115,7 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* msg_out.c */
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
+struct shuffle_chunk *shuffle_msg_out_last(struct shuffle_msg_out *out);
 void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
 void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank);
