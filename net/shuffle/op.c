@@ -87,6 +87,8 @@ static struct shuffle_op *op_alloc(u32 n)
 	op->prx.n = n;
 	for (i = 0; i < n; i++) {
 		op->out[i].chunks = RB_ROOT;
+		RB_CLEAR_NODE(&op->out[i].due.node);
+		RB_CLEAR_NODE(&op->in[i].due.node);
 		INIT_LIST_HEAD(&op->in[i].ready.node);
 		INIT_LIST_HEAD(&op->in[i].dirty);
 		op->in[i].pieces = RB_ROOT;

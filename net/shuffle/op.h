@@ -12,6 +12,7 @@
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include "sched/policy.h"
 #include "sock.h"
@@ -34,6 +35,36 @@ struct shuffle_ready {
 };
 
 /**
+ * enum shuffle_wait - what a message waits for: each is an order of its own
+ * @SHUFFLE_WAIT_GAP: data behind which other data has arrived
+ * @SHUFFLE_WAIT_GAP_LATE: likewise, and it was late before
+ * @SHUFFLE_WAIT_DATA: data
+ * @SHUFFLE_WAIT_DATA_LATE: likewise, and it was late before
+ * @SHUFFLE_WAIT_ACK: the acknowledgement of an outgoing message
+ * @SHUFFLE_WAITS: their number
+ */
+enum shuffle_wait {
+	SHUFFLE_WAIT_GAP,
+	SHUFFLE_WAIT_GAP_LATE,
+	SHUFFLE_WAIT_DATA,
+	SHUFFLE_WAIT_DATA_LATE,
+	SHUFFLE_WAIT_ACK,
+	SHUFFLE_WAITS,
+};
+
+/**
+ * struct shuffle_due - a message that waits: timer.c
+ * @node: in op->waits[@wait], or empty
+ * @key: ns, its order there
+ * @wait: enum shuffle_wait
+ */
+struct shuffle_due {
+	struct rb_node	node;
+	u64		key;
+	u8		wait;
+};
+
+/**
  * struct shuffle_op - one operation of one socket
  * @node: in ssk->ops
  * @ref: the table, and every sendmsg() that works on it
@@ -50,10 +81,13 @@ struct shuffle_ready {
  * @solicit_ns: until they are asked (again); 0 before the first
  * @solicit_from: the next one to be asked
  * @solicit_all: one has answered, so what the others have sent may be lost, too
+ * @solicit_left: so many are to be asked now
+ * @solicit_walk: members that are looked at for them
  * @data_at: when DATA with payload last came
  * @acked_at: when one of ours was last acknowledged
  * @ended_at: 0 not yet
  * @resends: times that members were asked again
+ * @waits: messages that something is waited for, by enum shuffle_wait
  * @timer: resends, probes, deadline
  * @tx_mutex: writers
  * @tx_node: in ssk->tx_ops
@@ -95,10 +129,13 @@ struct shuffle_op {
 	u64			solicit_ns;
 	u32			solicit_from;
 	bool			solicit_all;
+	u32			solicit_left;
+	u32			solicit_walk;
 	u64			data_at;
 	u64			acked_at;
 	u64			ended_at;
 	u32			resends;
+	struct rb_root_cached	waits[SHUFFLE_WAITS];
 	struct hrtimer		timer;
 
 	struct mutex		tx_mutex;

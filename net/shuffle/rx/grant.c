@@ -196,6 +196,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			}
 			list_add_tail(&in->dirty, &op->dirty);
 		}
+		shuffle_timer_in(op, i);
 		n++;
 		if (op->prx.outstanding > out)
 			left -= min(left, op->prx.outstanding - out);

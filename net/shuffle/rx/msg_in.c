@@ -222,6 +222,8 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 						    op->group->rank, op->group->count));
 	shuffle_grant_account(op);
 	in->granted_sent = op->prx.msg[w->src_rank].granted;
+	shuffle_timer_in(op, w->src_rank);
+	shuffle_timer_out(op, w->src_rank);
 	shuffle_timer_start(op);
 }
 
@@ -425,9 +427,11 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		if (in->have.prefix > prefix)
 			prefix_advanced(op, in, stride, now);
 	}
-	if (in->have.bytes == m->len)
+	if (in->have.bytes == m->len) {
 		message_complete(op, w->src_rank, q);
-	else if (kept)
+	} else if (kept) {
+		shuffle_timer_in(op, w->src_rank);
 		shuffle_msg_in_queue(op, w->src_rank);
+	}
 	return kept;
 }

@@ -30,6 +30,7 @@
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
  * @granted_sent: last offset sent in a GRANT
+ * @due: what it waits for
  * @complete: it has arrived whole
  * @ack_owed: and our own message to its sender takes the ACK along
  * @delivered: the reader has all of it
@@ -54,6 +55,7 @@ struct shuffle_msg_in {
 	u64			rtt_off;
 	u64			rtt_at;
 	u64			granted_sent;
+	struct shuffle_due	due;
 };
 
 /**
@@ -120,6 +122,8 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 /* timer.c */
 void shuffle_timer_init(struct shuffle_op *op);
 void shuffle_timer_start(struct shuffle_op *op);
+void shuffle_timer_in(struct shuffle_op *op, u32 rank);
+void shuffle_timer_out(struct shuffle_op *op, u32 rank);
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank);
 u64 shuffle_timer_rto(const struct shuffle_op *op);
 

@@ -3,6 +3,12 @@
  * Time: lost packets are asked for again, ACKs that do not come are asked for,
  * deadlines end an operation.  One timer for each operation, set to the next thing
  * that can be due; softirq context, under ssk->lock.
+ *
+ * How long a message is waited for depends on what has been measured since the wait began,
+ * but those that wait for the same (enum shuffle_wait) become due in the order in which
+ * their waits began, or were to end.  So each such order is a tree, and only the first
+ * ones are looked at.  A key may be too early, when there was progress since: then the
+ * message is put behind others when its turn comes.  A key is never too late.
  */
 #include "../shuffle.h"
 #include "../netlink/netlink.h"
@@ -19,10 +25,15 @@
  */
 #define SHUFFLE_SOLICIT_FEW		8
 
+/* Members that one firing looks at for them */
+#define SHUFFLE_SOLICIT_LOOK		256
+
 /**
- * struct timer_scan - one look at all messages of an operation
+ * struct timer_scan - one look at the messages of an operation that may be due
  * @now: ns
  * @next: when something can be due next
+ * @left: messages that may be looked at
+ * @more: and there are more
  * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
  * @queue: queue_time()
  * @q: packets to be sent
@@ -30,6 +41,8 @@
 struct timer_scan {
 	u64			now;
 	u64			next;
+	u32			left;
+	bool			more;
 	u64			rto;
 	u64			queue;
 	struct sk_buff_head	*q;
@@ -145,29 +158,134 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 /* Members never heard of start late, most likely: as late as the last of the others,
  * once more.
  */
-static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
+static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 {
-	u32 n = op->solicit_all ? op->prx.n : SHUFFLE_SOLICIT_FEW;
 	u64 more = min(op->last_announced_at - op->started_at, rto_max(op));
 	u64 wait = op->solicit_ns ?: s->rto;
-	u32 i, rank;
 
-	if (!op->prx.unannounced || !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))
-		return;
+	if (!op->prx.unannounced ||
+	    !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))
+		return false;
 	op->solicit_ns = wait;
 	op->solicited_at = s->now;
+	op->solicit_left = op->solicit_all ? op->prx.n : SHUFFLE_SOLICIT_FEW;
+	op->solicit_walk = op->prx.n;
 	op->solicit_all = false;
-	for (i = 0, rank = op->solicit_from; i < op->prx.n && n; i++) {
-		if (rank >= op->prx.n)
-			rank = 0;
-		if (!op->prx.msg[rank].announced) {
-			mark_late(op, rank, s->now);
-			resend(op, rank, 0, 0, s->q);
-			n--;
+	return true;
+}
+
+static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
+{
+	u32 look = SHUFFLE_SOLICIT_LOOK;
+	u32 rank;
+
+	if (!op->solicit_left && !solicit_due(op, s))
+		return;
+	for (; op->solicit_left && op->solicit_walk; op->solicit_walk--) {
+		if (!look-- || !s->left) {
+			s->more = true;
+			return;
 		}
-		rank++;
+		rank = op->solicit_from < op->prx.n ? op->solicit_from : 0;
+		op->solicit_from = rank + 1;
+		if (op->prx.msg[rank].announced)
+			continue;
+		mark_late(op, rank, s->now);
+		resend(op, rank, 0, 0, s->q);
+		op->solicit_left--;
+		s->left--;
 	}
-	op->solicit_from = rank;
+	op->solicit_left = 0;
+}
+
+static void stop_waiting(struct shuffle_op *op, struct shuffle_due *due)
+{
+	if (RB_EMPTY_NODE(&due->node))
+		return;
+	rb_erase_cached(&due->node, &op->waits[due->wait]);
+	RB_CLEAR_NODE(&due->node);
+}
+
+static void wait_for(struct shuffle_op *op, struct shuffle_due *due, enum shuffle_wait wait,
+		     u64 key)
+{
+	struct rb_node **link = &op->waits[wait].rb_root.rb_node;
+	struct rb_node *parent = NULL;
+	bool first = true;
+
+	stop_waiting(op, due);
+	due->wait = wait;
+	due->key = key;
+	while (*link) {
+		parent = *link;
+		if (key < rb_entry(parent, struct shuffle_due, node)->key) {
+			link = &parent->rb_left;
+		} else {
+			link = &parent->rb_right;
+			first = false;
+		}
+	}
+	rb_link_node(&due->node, parent, link);
+	rb_insert_color_cached(&due->node, &op->waits[wait], first);
+}
+
+static enum shuffle_wait in_wait(const struct shuffle_msg_in *in)
+{
+	if (in->have.n)
+		return in->wait_ns ? SHUFFLE_WAIT_GAP_LATE : SHUFFLE_WAIT_GAP;
+	return in->wait_ns ? SHUFFLE_WAIT_DATA_LATE : SHUFFLE_WAIT_DATA;
+}
+
+/* Something has been asked for and has not arrived. */
+static bool in_waits(const struct shuffle_op *op, u32 rank)
+{
+	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
+
+	return !op->in[rank].complete && m->announced && (!m->len || m->granted > m->received);
+}
+
+/* It has been sent, and who has not started has not got it, and asks for it then if it is
+ * lost.
+ */
+static bool out_waits(const struct shuffle_op *op, u32 rank)
+{
+	return rank < op->announced && !op->out[rank].acked &&
+	       op->ptx.msg[rank].next >= op->ptx.msg[rank].len && op->prx.msg[rank].announced;
+}
+
+/**
+ * shuffle_timer_in() - a message may wait for data, or be due earlier than before
+ * @op: operation
+ * @rank: message from this rank: announced, granted more, or some of it has arrived
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_timer_in(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	enum shuffle_wait wait = in_wait(in);
+
+	if (!in_waits(op, rank) || (!RB_EMPTY_NODE(&in->due.node) && in->due.wait == wait))
+		return;
+	wait_for(op, &in->due, wait, in->progress_at + in->wait_ns);
+}
+
+/**
+ * shuffle_timer_out() - a message may wait for its ACK
+ * @op: operation
+ * @rank: message to this rank: it has been sent, or its receiver has been heard of
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_timer_out(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_msg_out *out = &op->out[rank];
+
+	if (!out_waits(op, rank) || !RB_EMPTY_NODE(&out->due.node))
+		return;
+	/* most have been acknowledged when they are looked at first */
+	wait_for(op, &out->due, SHUFFLE_WAIT_ACK,
+		 out->announced_at + (out->wait_ns ?: shuffle_timer_rto(op)));
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
@@ -179,11 +297,10 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	u64 from, more, wait;
 	int n;
 
-	if (in->complete || !m->announced)
+	if (!in_waits(op, rank)) {
+		stop_waiting(op, &in->due);
 		return;
-	/* nothing asked for, nothing missing */
-	if (m->len && m->granted <= m->received)
-		return;
+	}
 	if (in->have.n) {
 		/* a gap is a loss */
 		more = 0;
@@ -196,14 +313,17 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		more = s->queue;
 	}
 	wait = in->wait_ns ?: s->rto;
-	if (!wait_expired(op, since, &wait, more, s))
+	if (!wait_expired(op, since, &wait, more, s)) {
+		wait_for(op, &in->due, in_wait(in), since + in->wait_ns);
 		return;
+	}
 	in->wait_ns = wait;
 	if (in->have.n) {
 		shuffle_dev_lost(op->dev);
 		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	}
 	mark_late(op, rank, s->now);
+	wait_for(op, &in->due, in_wait(in), in->progress_at + in->wait_ns);
 	shuffle_policy_rx_stalled(&op->prx, rank);
 	shuffle_grant_account(op);
 	/* A sender frees what has arrived; without that it may have no memory for
@@ -222,22 +342,58 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 
 static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 	struct shuffle_msg_out *out = &op->out[rank];
+	u64 since;
 
-	if (out->acked || m->next < m->len)
+	if (!out_waits(op, rank)) {
+		stop_waiting(op, &out->due);
 		return;
-	/* who has not started has not got it, and asks for it then if it is lost */
-	if (!op->prx.msg[rank].announced)
-		return;
+	}
 	if (!out->wait_ns)
 		out->wait_ns = 2 * s->rto;
 	/* while ACKs, or first messages, come in, this one's may come too */
-	if (!wait_expired(op, max3(out->announced_at, op->acked_at, op->last_announced_at), &out->wait_ns, 0, s))
-		return;
-	out->resends++;
-	SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
-	shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
+	since = max3(out->announced_at, op->acked_at, op->last_announced_at);
+	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
+		out->resends++;
+		SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
+		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
+		since = out->announced_at;
+	}
+	wait_for(op, &out->due, SHUFFLE_WAIT_ACK, since + out->wait_ns);
+}
+
+/* Look at the first ones of each order, as long as they may be due. */
+static void check_waits(struct shuffle_op *op, struct timer_scan *s)
+{
+	const u64 after[SHUFFLE_WAITS] = {
+		[SHUFFLE_WAIT_GAP] = s->rto,
+		[SHUFFLE_WAIT_DATA] = s->rto + s->queue,
+		[SHUFFLE_WAIT_DATA_LATE] = s->queue,
+	};
+	struct shuffle_due *due;
+	struct rb_node *node;
+	u32 w;
+
+	for (w = 0; w < SHUFFLE_WAITS; w++) {
+		while ((node = rb_first_cached(&op->waits[w]))) {
+			due = rb_entry(node, struct shuffle_due, node);
+			if (due->key + after[w] > s->now) {
+				s->next = min(s->next, due->key + after[w]);
+				break;
+			}
+			if (!s->left) {
+				s->more = true;
+				return;
+			}
+			s->left--;
+			if (w == SHUFFLE_WAIT_ACK)
+				check_out(op, container_of(due, struct shuffle_msg_out, due) -
+					  op->out, s);
+			else
+				check_in(op, container_of(due, struct shuffle_msg_in, due) -
+					 op->in, s);
+		}
+	}
 }
 
 static bool expired(struct shuffle_op *op, u64 now, u64 *next)
@@ -262,10 +418,10 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct timer_scan s = {};
 	struct sk_buff_head q;
-	u32 i;
 
 	__skb_queue_head_init(&q);
 	s.q = &q;
+	s.left = SHUFFLE_SLICE;
 	spin_lock(&ssk->lock);
 	s.now = shuffle_now();
 	s.next = s.now + rto_max(op);
@@ -275,12 +431,9 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		s.rto = shuffle_timer_rto(op);
 		s.queue = queue_time(op);
 		solicit_unannounced(op, &s);
-		for (i = 0; i < op->prx.n; i++)
-			check_in(op, i, &s);
-		for (i = 0; i < op->announced; i++)
-			check_out(op, i, &s);
-		/* no more often than anything can be due */
-		s.next = max(s.next, s.now + rto_min(op) / 2);
+		check_waits(op, &s);
+		/* no more often than anything can be due, but at once if it is */
+		s.next = s.more ? s.now : max(s.next, s.now + rto_min(op) / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
 		 * faster
 		 */

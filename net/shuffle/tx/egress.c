@@ -354,6 +354,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	if (m->next == m->len) {
 		if (op->in[rank].ack_owed)
 			shuffle_msg_in_send_ack(op, rank, q);
+		shuffle_timer_out(op, rank);
 		shuffle_timer_start(op);	/* for its ACK */
 	}
 	return true;

@@ -214,6 +214,7 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 					announce_to_self(op, &q);
 			} else if (!op->out[rank].unsched) {
 				shuffle_msg_out_announce(op, rank, 0, &q);
+				shuffle_timer_out(op, rank);
 			}
 		}
 		i = end;

@@ -63,6 +63,7 @@ struct shuffle_chunk {
  * @unsched: of these, allowed by ourselves
  * @announced_at: when it was last announced or probed
  * @wait_ns: until it is probed (again)
+ * @due: its ACK
  * @resends: times that an ACK was asked for
  * @reannounced: announced more than once: an answer measures nothing
  * @acked: it has arrived whole
@@ -74,6 +75,7 @@ struct shuffle_msg_out {
 	u64			unsched;
 	u64			announced_at;
 	u64			wait_ns;
+	struct shuffle_due	due;
 	u32			resends;
 	bool			reannounced;
 	bool			acked;
