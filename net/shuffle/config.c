@@ -4,6 +4,7 @@
  * in all that has not been set on it.  Changes are made under sn->config_mutex.
  */
 #include <linux/mutex.h>
+#include <linux/capability.h>
 #include <linux/netlink.h>
 #include <net/net_namespace.h>
 
@@ -165,6 +166,24 @@ static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extac
 	return 0;
 }
 
+/* A namespace's owner may not keep more for strangers than the machine's own does. */
+static int check_owner(const struct shuffle_config *new, struct netlink_ext_ack *extack)
+{
+	const struct shuffle_config *most = &shuffle_net(&init_net)->dev0.cfg;
+
+	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
+		return 0;
+	if (new->early_bytes > READ_ONCE(most->early_bytes)) {
+		NL_SET_ERR_MSG(extack, "early-bytes: more than the initial namespace has");
+		return -EPERM;
+	}
+	if (new->finished_max > READ_ONCE(most->finished_max)) {
+		NL_SET_ERR_MSG(extack, "finished-max: more than the initial namespace has");
+		return -EPERM;
+	}
+	return 0;
+}
+
 static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
 		 struct netlink_ext_ack *extack)
 {
@@ -188,6 +207,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 			config_values(&new)[i] = config_values(&base)[i];
 	}
 	err = check(&new, extack);
+	if (!err && change->set & (SHUFFLE_NL_SETTING_EARLY_BYTES | SHUFFLE_NL_SETTING_FINISHED_MAX))
+		err = check_owner(&new, extack);
 	if (err)
 		return err;
 	if (new.port != dev->cfg.port) {
@@ -220,7 +241,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
  * @extack: says why not
  *
  * Context: process, may sleep.
- * Return: 0, -ERANGE, or -EBUSY (the port is in use).
+ * Return: 0, -ERANGE, -EBUSY (the port is in use), or -EPERM (more is kept for strangers
+ * than in the initial namespace, and the caller is not privileged there).
  */
 int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
 			 struct netlink_ext_ack *extack)

@@ -45,7 +45,6 @@ static int __net_init shuffle_net_init(struct net *net)
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
 	shuffle_timewait_init(sn);
-	shuffle_early_init(sn);
 	shuffle_egress_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
 	err = -ENOMEM;
@@ -84,7 +83,6 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_proc_exit(sn);
 	shuffle_egress_exit(sn);
 	shuffle_udp_close(sn);
-	shuffle_early_exit(sn);
 	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
 	shuffle_event_exit(sn);

@@ -3,7 +3,7 @@
  * State of one network namespace.
  *
  * sn->egress_lock	BH spinlock: list of sockets that have data to send
- * sn->finished_lock, sn->early.lock, dev->lock, sn->peers_lock
+ * sn->finished_lock, dev->lock, sn->peers_lock
  *			BH spinlocks, none inside another; sn->ports, sn->socks and
  *			sn->cookies have locks of their own
  *
@@ -65,8 +65,7 @@ struct shuffle_sock;
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
  *	read under RCU
- * @early: packets of operations that are not known yet
- * @early_work: lets old ones expire
+ * @early_bytes: packets of operations that are not known yet, of all sockets
  * @finished: operations that have ended, oldest first
  * @finished_hash: the same by operation id
  * @finished_lock: all @finished
@@ -104,9 +103,7 @@ struct shuffle_net {
 	struct mutex		config_mutex;
 	struct shuffle_dev	dev0;
 	struct list_head	devs;
-	struct sk_buff_head	early;
-	u32			early_bytes;
-	struct delayed_work	early_work;
+	atomic_t		early_bytes;
 	struct list_head	finished;
 	struct hlist_head	finished_hash[1 << SHUFFLE_FINISHED_BITS];
 	spinlock_t		finished_lock;

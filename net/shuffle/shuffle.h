@@ -11,7 +11,7 @@
  *	ssk->pages.lock		inside it: the pages that are filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
  *   sn->egress_lock		BH spinlock: list of sockets that have data to send
- *   sn->finished_lock, sn->early.lock, dev->lock, sn->peers_lock
+ *   sn->finished_lock, dev->lock, sn->peers_lock
  *			BH spinlocks, none inside another; sn->ports, sn->socks and
  *			sn->cookies have locks of their own
  *
@@ -32,8 +32,8 @@
  *		has been read, or the socket is closed.  Unlinked only in process
  *		context, where its timer can be cancelled.
  *   netns	a user socket holds its network namespace, so when that exits
- *		there are no sockets; kernel UDP sockets, early packets and finished
- *		records go with it.
+ *		there are no sockets; kernel UDP sockets and finished records go with
+ *		it.  Early packets go with their socket.
  */
 #ifndef _SHUFFLE_H
 #define _SHUFFLE_H

@@ -85,6 +85,7 @@ static int sock_release_op(struct socket *sock)
 		}
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
+	shuffle_early_exit(ssk);
 	shuffle_pages_exit(ssk);
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	sock_orphan(sk);
@@ -343,6 +344,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->egress_node);
 	shuffle_pages_init(ssk);
+	shuffle_early_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
 	/* last: from here on others see it */

@@ -10,6 +10,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
@@ -55,6 +56,22 @@ struct shuffle_port_key {
 };
 
 /**
+ * struct shuffle_early - packets of operations that are not known yet: early.c
+ * @tree: by operation id, those of one in the order in which they came
+ * @fifo: all, oldest first
+ * @bytes: that they are charged
+ * @closed: nothing is kept any more
+ * @work: lets old ones expire
+ */
+struct shuffle_early {
+	struct rb_root		tree;
+	struct list_head	fifo;
+	u32			bytes;
+	bool			closed;
+	struct delayed_work	work;
+};
+
+/**
  * struct shuffle_sock - an AF_SHUFFLE socket: one member
  * @sk: must be first
  * @lock: see the top of this file
@@ -79,6 +96,7 @@ struct shuffle_port_key {
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
  * @pressure_at: when that was last told
  * @pages: that sendmsg copies into
+ * @early: packets of operations that are not known yet
  */
 struct shuffle_sock {
 	struct sock		sk;
@@ -103,6 +121,7 @@ struct shuffle_sock {
 	bool			pressure;
 	u64			pressure_at;
 	struct shuffle_pages	pages;
+	struct shuffle_early	early;
 };
 
 static inline struct shuffle_sock *shuffle_sk(const struct sock *sk)

@@ -1,87 +1,201 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets of operations that this host has not started yet.  They come from
- * members only, are bounded in bytes and expire; what is lost here is asked for
- * when the operation starts.  Guarded by sn->early.lock.
+ * Packets of operations that a socket has not started yet.  They come from members
+ * only, are charged to the socket, bounded in bytes and expire; what is lost here is
+ * asked for when the operation starts.  Guarded by ssk->lock.
  */
 #include "../shuffle.h"
 #include "../trace.h"
 
+/* A socket may have so many times what is left of its namespace's limit: one alone gets
+ * four fifths of it, and others always find some.
+ */
+#define SHUFFLE_EARLY_SHARE	4
+
 struct early_cb {
-	u64		op_id;
-	unsigned long	expires;
-	u16		port;
+	struct list_head	fifo;
+	u64			op_id;
+	unsigned long		expires;
 };
 
 static struct early_cb *early_cb(struct sk_buff *skb)
 {
+	BUILD_BUG_ON(sizeof(struct early_cb) > sizeof(skb->cb));
 	return (struct early_cb *)skb->cb;
+}
+
+static struct sk_buff *oldest(struct shuffle_early *e)
+{
+	struct early_cb *cb = list_first_entry_or_null(&e->fifo, struct early_cb, fifo);
+
+	return cb ? container_of((void *)cb, struct sk_buff, cb) : NULL;
+}
+
+/* Behind those of the same operation. */
+static void insert(struct shuffle_early *e, struct sk_buff *skb)
+{
+	struct rb_node **link = &e->tree.rb_node;
+	struct rb_node *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		if (early_cb(skb)->op_id < early_cb(rb_to_skb(parent))->op_id)
+			link = &parent->rb_left;
+		else
+			link = &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &e->tree);
+	list_add_tail(&early_cb(skb)->fifo, &e->fifo);
+}
+
+static struct sk_buff *first_of(struct shuffle_early *e, u64 op_id)
+{
+	struct rb_node *node = e->tree.rb_node;
+	struct sk_buff *found = NULL;
+
+	while (node) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		if (early_cb(skb)->op_id < op_id) {
+			node = node->rb_right;
+			continue;
+		}
+		if (early_cb(skb)->op_id == op_id)
+			found = skb;
+		node = node->rb_left;
+	}
+	return found;
+}
+
+/* Out of the tree and onto a list. */
+static void take(struct shuffle_sock *ssk, struct sk_buff *skb, struct sk_buff_head *q)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+
+	list_del(&early_cb(skb)->fifo);
+	rb_erase(&skb->rbnode, &ssk->early.tree);
+	skb->dev = NULL;	/* rbnode lies over it */
+	__skb_queue_tail(q, skb);
+	ssk->early.bytes -= skb->truesize;
+	atomic_sub(skb->truesize, &sn->early_bytes);
+	sk_mem_uncharge(&ssk->sk, skb->truesize);
+}
+
+/* Take as many as one hold of the lock may: those that have expired, or all. */
+static void take_old(struct shuffle_sock *ssk, bool all, struct sk_buff_head *q)
+{
+	struct sk_buff *skb;
+	u32 n = SHUFFLE_SLICE;
+
+	spin_lock_bh(&ssk->lock);
+	while (n-- && (skb = oldest(&ssk->early)) &&
+	       (all || time_after_eq(jiffies, early_cb(skb)->expires)))
+		take(ssk, skb, q);
+	spin_unlock_bh(&ssk->lock);
 }
 
 static void early_expire(struct work_struct *work)
 {
-	struct shuffle_net *sn = container_of(to_delayed_work(work), struct shuffle_net,
-					      early_work);
-	struct sk_buff *skb;
+	struct shuffle_sock *ssk = container_of(to_delayed_work(work), struct shuffle_sock,
+						early.work);
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct sk_buff_head q;
+	u32 n;
 
-	for (;;) {
-		spin_lock_bh(&sn->early.lock);
-		skb = skb_peek(&sn->early);
-		if (!skb || time_before(jiffies, early_cb(skb)->expires)) {
-			if (skb)
-				schedule_delayed_work(&sn->early_work, HZ);
-			spin_unlock_bh(&sn->early.lock);
-			return;
-		}
-		__skb_unlink(skb, &sn->early);
-		sn->early_bytes -= skb->truesize;
-		spin_unlock_bh(&sn->early.lock);
-		SHUFFLE_INC(sn, EarlyExpired);
-		kfree_skb(skb);
-	}
+	__skb_queue_head_init(&q);
+	do {
+		take_old(ssk, false, &q);
+		n = skb_queue_len(&q);
+		SHUFFLE_ADD(sn, EarlyExpired, n);
+		__skb_queue_purge(&q);
+		cond_resched();
+	} while (n);
+	spin_lock_bh(&ssk->lock);
+	if (oldest(&ssk->early))
+		schedule_delayed_work(&ssk->early.work, HZ);
+	spin_unlock_bh(&ssk->lock);
 }
 
-void shuffle_early_init(struct shuffle_net *sn)
+/**
+ * shuffle_early_init() - of a new socket
+ * @ssk: socket
+ */
+void shuffle_early_init(struct shuffle_sock *ssk)
 {
-	skb_queue_head_init(&sn->early);
-	INIT_DELAYED_WORK(&sn->early_work, early_expire);
+	ssk->early.tree = RB_ROOT;
+	INIT_LIST_HEAD(&ssk->early.fifo);
+	INIT_DELAYED_WORK(&ssk->early.work, early_expire);
 }
 
-/* No packet arrives any more. */
-void shuffle_early_exit(struct shuffle_net *sn)
+/**
+ * shuffle_early_exit() - free what is kept, and keep nothing any more
+ * @ssk: socket that is being closed
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_early_exit(struct shuffle_sock *ssk)
 {
-	cancel_delayed_work_sync(&sn->early_work);
-	skb_queue_purge(&sn->early);
+	struct sk_buff_head q;
+	u32 n;
+
+	spin_lock_bh(&ssk->lock);
+	ssk->early.closed = true;
+	spin_unlock_bh(&ssk->lock);
+	cancel_delayed_work_sync(&ssk->early.work);
+	__skb_queue_head_init(&q);
+	do {
+		take_old(ssk, true, &q);
+		n = skb_queue_len(&q);
+		__skb_queue_purge(&q);
+		cond_resched();
+	} while (n);
+}
+
+/* Is there room for @size bytes more?  Operations that run need memory first. */
+static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
+{
+	u32 limit = READ_ONCE(sn->dev0.cfg.early_bytes);
+	u32 kept = atomic_read(&sn->early_bytes);
+	u64 max, used;
+
+	if (ssk->early.closed || kept > limit || size > limit - kept ||
+	    ssk->early.bytes + size > SHUFFLE_EARLY_SHARE * (u64)(limit - kept))
+		return false;
+	shuffle_sock_mem(&max, &used);
+	return used + size <= max / 2;
 }
 
 /**
  * shuffle_early_keep() - keep a packet for later
- * @sn: namespace
+ * @ssk: socket it is for
  * @skb: its UDP payload
  * @op_id: of all its records
- * @port: of the socket they are for
  *
  * Context: softirq.
  * Return: true if @skb has been taken.
  */
-bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, u16 port)
+bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
 {
-	u32 limit = READ_ONCE(sn->dev0.cfg.early_bytes);
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_early *e = &ssk->early;
 	bool kept = false;
 
-	spin_lock_bh(&sn->early.lock);
-	if (sn->early_bytes + skb->truesize <= limit) {
+	spin_lock_bh(&ssk->lock);
+	if (has_room(ssk, sn, skb->truesize) &&
+	    sk_rmem_schedule(&ssk->sk, skb, skb->truesize)) {
+		sk_mem_charge(&ssk->sk, skb->truesize);
+		e->bytes += skb->truesize;
+		atomic_add(skb->truesize, &sn->early_bytes);
 		early_cb(skb)->op_id = op_id;
-		early_cb(skb)->port = port;
 		early_cb(skb)->expires = jiffies +
 				       msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.early_expiry));
-		sn->early_bytes += skb->truesize;
-		if (skb_queue_empty(&sn->early))
-			schedule_delayed_work(&sn->early_work, HZ);
-		__skb_queue_tail(&sn->early, skb);
+		if (list_empty(&e->fifo))
+			schedule_delayed_work(&e->work, HZ);
+		insert(e, skb);
 		kept = true;
 	}
-	spin_unlock_bh(&sn->early.lock);
+	spin_unlock_bh(&ssk->lock);
 	if (kept)
 		SHUFFLE_INC(sn, EarlyKept);
 	else
@@ -91,32 +205,34 @@ bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, 
 
 /**
  * shuffle_early_claim() - give a new operation what came before it
- * @sn: namespace
- * @op_id: the operation, findable by now
- * @port: of its socket
+ * @ssk: socket
+ * @op_id: its operation, findable by now: nothing more is kept for it
  *
- * Context: process, no lock of ours held.
+ * Context: process, no lock of ours but @op->tx_mutex held.
  */
-void shuffle_early_claim(struct shuffle_net *sn, u64 op_id, u16 port)
+void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id)
 {
-	struct sk_buff *skb, *next;
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct sk_buff_head mine;
+	struct sk_buff *skb;
+	u32 n;
 
 	__skb_queue_head_init(&mine);
-	spin_lock_bh(&sn->early.lock);
-	skb_queue_walk_safe(&sn->early, skb, next) {
-		if (early_cb(skb)->op_id != op_id || early_cb(skb)->port != port)
-			continue;
-		__skb_unlink(skb, &sn->early);
-		sn->early_bytes -= skb->truesize;
-		__skb_queue_tail(&mine, skb);
-	}
-	spin_unlock_bh(&sn->early.lock);
+	/* all, before the first is given back to the receive path */
+	do {
+		spin_lock_bh(&ssk->lock);
+		for (n = 0; n < SHUFFLE_SLICE && (skb = first_of(&ssk->early, op_id)); n++)
+			take(ssk, skb, &mine);
+		spin_unlock_bh(&ssk->lock);
+	} while (n);
 
-	local_bh_disable();
-	while ((skb = __skb_dequeue(&mine))) {
-		SHUFFLE_INC(sn, EarlyClaimed);
-		shuffle_input_packet(sn, skb);
+	while (!skb_queue_empty(&mine)) {
+		local_bh_disable();
+		for (n = 0; n < SHUFFLE_SLICE && (skb = __skb_dequeue(&mine)); n++) {
+			SHUFFLE_INC(sn, EarlyClaimed);
+			shuffle_input_packet(sn, skb);
+		}
+		local_bh_enable();
+		cond_resched();
 	}
-	local_bh_enable();
 }

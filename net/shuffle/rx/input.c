@@ -133,7 +133,7 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	/* a datagram is kept whole; one with records of several operations is
 	 * rare and its sender asks again
 	 */
-	if (run->whole && shuffle_early_keep(sn, c->skb, w->op_id, w->dst_port))
+	if (run->whole && shuffle_early_keep(ssk, c->skb, w->op_id))
 		c->skb = NULL;
 }
 

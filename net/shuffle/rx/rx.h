@@ -80,10 +80,10 @@ struct shuffle_piece {
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb);
 
 /* early.c */
-void shuffle_early_init(struct shuffle_net *sn);
-void shuffle_early_exit(struct shuffle_net *sn);
-bool shuffle_early_keep(struct shuffle_net *sn, struct sk_buff *skb, u64 op_id, u16 port);
-void shuffle_early_claim(struct shuffle_net *sn, u64 op_id, u16 port);
+void shuffle_early_init(struct shuffle_sock *ssk);
+void shuffle_early_exit(struct shuffle_sock *ssk);
+bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id);
+void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id);
 
 /* timewait.c */
 void shuffle_timewait_init(struct shuffle_net *sn);

@@ -723,8 +723,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	n = announce(&c, row);
 	if (!n) {
 		if (!row->first_rank)
-			shuffle_early_claim(shuffle_net(sock_net(sock->sk)), row->op_id,
-					    ntohs(c.ssk->addr.shs_port));
+			shuffle_early_claim(c.ssk, row->op_id);
 		n = fill_row(&c);
 		/* what was announced must not be announced again */
 		if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
