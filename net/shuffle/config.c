@@ -3,8 +3,8 @@
  * Settings: a device follows its namespace, a namespace the module's parameters,
  * in all that has not been set on it.  Changes are made under sn->config_mutex.
  */
-#include <linux/mutex.h>
 #include <linux/capability.h>
+#include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <net/net_namespace.h>
 

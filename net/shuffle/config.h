@@ -97,7 +97,7 @@ struct shuffle_config {
  * @srtt_ns: grant-to-data time, smoothed, of the last operation that measured one
  * @rttvar_ns: its mean deviation
  * @srtt_at: when
- * @rx_ops: operations whose column is not complete; they share the downlink
+ * @rx_ops: operations that have granted what has not arrived; they share the downlink
  */
 struct shuffle_dev {
 	struct list_head	node;

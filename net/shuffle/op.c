@@ -36,11 +36,6 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 
 static void op_free(struct shuffle_op *op)
 {
-	u32 i;
-
-	if (op->in)
-		for (i = 0; i < op->prx.n; i++)
-			kfree(op->in[i].have.island);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
 	kvfree(op->prx.msg);
@@ -109,7 +104,8 @@ static struct shuffle_op *op_alloc(u32 n)
  * come between its creation and its announcement.
  *
  * Return: the operation with a reference for the caller and its tx_mutex locked, or an
- * ERR_PTR: -ENOTCONN, -EEXIST, -ENOMEM, -ENOBUFS (too many operations).
+ * ERR_PTR: -ENOTCONN, -EEXIST, -ENOMEM, -ENOBUFS (too many
+ * operations, or messages).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms)
 {
@@ -197,14 +193,15 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	spin_lock_bh(&ssk->lock);
 	if (shuffle_op_find(ssk, id) || shuffle_timewait_exists(sn, &ssk->addr, id))
 		err = -EEXIST;
-	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS)
+	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS || ssk->nr_msgs + group->count > SHUFFLE_MAX_MSGS)
 		err = -ENOBUFS;
 	else if (ssk->group != group)
 		err = -EBUSY;
 	if (!err) {
 		hlist_add_head(&op->node, op_bucket(ssk, id));
 		ssk->nr_ops++;
-		atomic_inc(&dev->rx_ops);
+		ssk->nr_msgs += group->count;
+		ssk->nr_incomplete++;
 		atomic_inc(&sn->gen);
 		shuffle_event_start(op);
 		shuffle_timer_start(op);
@@ -227,12 +224,9 @@ static void op_stop(struct shuffle_op *op)
 	u32 i;
 
 	if (op->incomplete)
-		atomic_dec(&op->dev->rx_ops);
-	list_for_each_entry_safe(r, tmp, &op->retrans, node) {
-		list_del(&r->node);
-		kfree(r);
-	}
-	op->nr_retrans = 0;
+		op->ssk->nr_incomplete--;
+	list_for_each_entry_safe(r, tmp, &op->retrans, node)
+		shuffle_msg_out_free_retrans(op, r);
 	list_del_init(&op->tx_node);
 	for (i = 0; i < op->ptx.n; i++)
 		shuffle_msg_out_free_below(op, i, U64_MAX);
@@ -336,6 +330,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	spin_lock_bh(&ssk->lock);
 	hlist_del_init(&op->node);
 	ssk->nr_ops--;
+	ssk->nr_msgs -= op->group->count;
 	atomic_inc(&sn->gen);
 	spin_unlock_bh(&ssk->lock);
 	hrtimer_cancel(&op->timer);

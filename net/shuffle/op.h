@@ -106,6 +106,7 @@ struct shuffle_due {
  * @dirty: messages that need a GRANT
  * @grant_node: in ssk->grant_ops while a message may be granted more
  * @outstanding: its part of ssk->outstanding
+ * @receives: it is one of dev->rx_ops
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
  * @end: its end, in ssk->ready
@@ -156,6 +157,7 @@ struct shuffle_op {
 	struct list_head	dirty;
 	struct list_head	grant_node;
 	u64			outstanding;
+	bool			receives;
 	u64			srtt_ns;
 	u64			rttvar_ns;
 

@@ -18,6 +18,8 @@
 
 #define SHUFFLE_OP_BUCKETS	64
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
+#define SHUFFLE_MAX_SOCK_RETRANS	4096	/* ranges waiting to be sent again */
+#define SHUFFLE_MAX_MSGS	(1U << 20)	/* in each direction, of one socket */
 
 struct shuffle_membership;
 
@@ -86,10 +88,13 @@ struct shuffle_early {
  * @group: members, NULL before the option SHUFFLE_GROUP
  * @ops: operations by id
  * @nr_ops: their number
+ * @nr_msgs: their members
+ * @nr_incomplete: those whose column is not complete
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
  * @outstanding: bytes granted and not arrived, of all operations
+ * @nr_retrans: ranges waiting to be sent again, of all operations
  * @tx_ops: operations that have data to send: op->tx_node
  * @egress_node: in sn->egress_socks
  * @idle_ms: idle timeout of operations without a deadline
@@ -111,10 +116,13 @@ struct shuffle_sock {
 	struct shuffle_membership *group;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
+	u32			nr_msgs;
+	u32			nr_incomplete;
 	struct list_head	ready;
 	struct list_head	parts;
 	struct list_head	grant_ops;
 	u64			outstanding;
+	u32			nr_retrans;
 	struct list_head	tx_ops;
 	struct list_head	egress_node;
 	u32			idle_ms;

@@ -61,6 +61,19 @@ static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 }
 
 /**
+ * shuffle_grant_share() - operations that share the downlink
+ * @op: one of them, even if it has granted nothing yet
+ *
+ * Those that wait for nobody, or only for who does not deliver, take no part.
+ *
+ * Return: their number, at least 1.
+ */
+u32 shuffle_grant_share(const struct shuffle_op *op)
+{
+	return max(atomic_read(&op->dev->rx_ops) + !op->receives, 1);
+}
+
+/**
  * shuffle_grant_account() - the schedule of a column has changed, or it has ended
  * @op: operation
  *
@@ -77,6 +90,10 @@ void shuffle_grant_account(struct shuffle_op *op)
 	lockdep_assert_held(&ssk->lock);
 	ssk->outstanding += out - op->outstanding;
 	op->outstanding = out;
+	if (op->receives != !!out) {
+		op->receives = out;
+		atomic_add(out ? 1 : -1, &op->dev->rx_ops);
+	}
 	if (op->ended || !op->prx.heap.n)
 		list_del_init(&op->grant_node);
 	else if (list_empty(&op->grant_node))
@@ -170,7 +187,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 
 	if (op->ended || !op->prx.heap.n)
 		return;
-	share = max(atomic_read(&dev->rx_ops), 1);
+	share = shuffle_grant_share(op);
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	/* operations share the downlink evenly */
 	max_out = div_u64(shuffle_grant_max_out(dev), share);

@@ -24,6 +24,35 @@ void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+#define SHUFFLE_ISLAND_BYTES	(SHUFFLE_RANGES_MAX * sizeof(struct shuffle_range))
+
+static void free_islands(struct shuffle_sock *ssk, struct shuffle_msg_in *in)
+{
+	if (!in->have.island)
+		return;
+	kfree(in->have.island);
+	in->have.island = NULL;
+	in->have.n = 0;
+	atomic_sub(SHUFFLE_ISLAND_BYTES, &ssk->sk.sk_rmem_alloc);
+	sk_mem_uncharge(&ssk->sk, SHUFFLE_ISLAND_BYTES);
+}
+
+/* Any sender can have its message remember them, so they are charged like data. */
+static bool alloc_islands(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
+			  struct sk_buff *skb)
+{
+	if (in->have.island)
+		return true;
+	if (!sk_rmem_schedule(&ssk->sk, skb, SHUFFLE_ISLAND_BYTES))
+		return false;
+	in->have.island = kmalloc(SHUFFLE_ISLAND_BYTES, GFP_ATOMIC | __GFP_NOWARN);
+	if (!in->have.island)
+		return false;
+	sk_mem_charge(&ssk->sk, SHUFFLE_ISLAND_BYTES);
+	atomic_add(SHUFFLE_ISLAND_BYTES, &ssk->sk.sk_rmem_alloc);
+	return true;
+}
+
 /**
  * shuffle_msg_in_purge() - free all that is held of a message
  * @op: operation
@@ -40,6 +69,7 @@ void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank)
 		rb_erase(node, root);
 		shuffle_msg_in_free_piece(op->ssk, skb);
 	}
+	free_islands(op->ssk, &op->in[rank]);
 }
 
 /* A long message is read while it comes: copied at its end, it would take longer, and its
@@ -184,8 +214,7 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	struct shuffle_msg_in *in = &op->in[rank];
 
 	in->complete = true;
-	kfree(in->have.island);
-	in->have.island = NULL;
+	free_islands(op->ssk, in);
 	list_del_init(&in->dirty);
 	trace_shuffle_msg_done(op, rank, false);
 	in->ack_owed = ack_can_ride(op, rank);
@@ -193,7 +222,7 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 		shuffle_msg_in_send_ack(op, rank, q);
 	shuffle_msg_in_queue(op, rank);
 	if (!--op->incomplete)
-		atomic_dec(&op->dev->rx_ops);
+		op->ssk->nr_incomplete--;
 	shuffle_op_check_done(op);
 }
 
@@ -294,17 +323,15 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	struct sock *sk = &ssk->sk;
 	int err;
 
-	if (start > in->have.prefix && !in->have.island) {
-		in->have.island = kmalloc_array(SHUFFLE_RANGES_MAX, sizeof(*in->have.island),
-						GFP_ATOMIC | __GFP_NOWARN);
-		if (!in->have.island)
-			return -ENOMEM;
-	}
+	if (start > in->have.prefix && !alloc_islands(ssk, in, skb))
+		return -ENOMEM;
 	if (!sk_rmem_schedule(sk, skb, skb->truesize))
 		return -ENOMEM;
 	err = shuffle_ranges_add(&in->have, start, end);
 	if (err)
 		return err;
+	if (!in->have.n)
+		free_islands(ssk, in);
 	sk_mem_charge(sk, skb->truesize);
 	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
 	SHUFFLE_PIECE(skb)->start = start;
@@ -355,6 +382,46 @@ static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *sk
 	}
 	if (!err && fresh < len)
 		SHUFFLE_ADD(sn, DupBytes, len - fresh);
+	return kept;
+}
+
+/* A little payload must neither hold a packet of many messages, nor be charged for it: the
+ * payload alone, if that saves three quarters of the memory.  NULL if not.
+ */
+static struct sk_buff *payload_alone(const struct sk_buff *skb, u32 data, u32 len, u32 stride)
+{
+	struct sk_buff *alone;
+	u32 n;
+
+	if (4 * SKB_TRUESIZE(len) > skb->truesize)
+		return NULL;
+	alone = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!alone)
+		return NULL;
+	for (; len; len -= n, data += n + SHUFFLE_WIRE_DATA_HDR) {
+		n = min(len, stride);
+		if (skb_copy_bits(skb, data, skb_put(alone, n), n)) {
+			kfree_skb(alone);
+			return NULL;
+		}
+	}
+	return alone;
+}
+
+/* The payload of @skb, or what is new of it.  Returns true if @skb has been taken. */
+static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, struct sk_buff *skb,
+			 u32 data, u32 len, u32 stride)
+{
+	struct sk_buff *alone = payload_alone(skb, data, len, stride);
+	struct sk_buff *part = alone ?: skb;
+	bool kept;
+
+	SHUFFLE_PIECE(part)->base = w->b;
+	SHUFFLE_PIECE(part)->data = alone ? 0 : data;
+	SHUFFLE_PIECE(part)->stride = alone ? len : stride;
+	kept = queue_new_ranges(op, w->src_rank, part, w->b, len);
+	if (alone)
+		consume_skb(kept ? skb : alone);
 	return kept;
 }
 
@@ -419,11 +486,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 				return false;
 			}
 		}
-		SHUFFLE_PIECE(skb)->base = w->b;
-		SHUFFLE_PIECE(skb)->data = data;
-		SHUFFLE_PIECE(skb)->stride = stride;
 		prefix = in->have.prefix;
-		kept = queue_new_ranges(op, w->src_rank, skb, w->b, len);
+		kept = take_payload(op, w, skb, data, len, stride);
 		if (in->have.prefix > prefix)
 			prefix_advanced(op, in, stride, now);
 	}

@@ -108,6 +108,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
 
 /* grant.c */
+u32 shuffle_grant_share(const struct shuffle_op *op);
 void shuffle_grant_account(struct shuffle_op *op);
 void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);

@@ -317,11 +317,8 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 		SHUFFLE_ADD(sn, RetransBytes, end - r->start);
 	}
 	r->start = end;
-	if (r->start >= r->end) {
-		list_del(&r->node);
-		op->nr_retrans--;
-		kfree(r);
-	}
+	if (r->start >= r->end)
+		shuffle_msg_out_free_retrans(op, r);
 }
 
 /* Choose and build what an operation sends next.  False: it had nothing. */

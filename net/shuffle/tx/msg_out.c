@@ -232,11 +232,27 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	shuffle_op_check_done(op);
 }
 
+/**
+ * shuffle_msg_out_free_retrans() - a range has been sent again, or need not be
+ * @op: operation
+ * @r: in op->retrans
+ */
+void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r)
+{
+	list_del(&r->node);
+	op->nr_retrans--;
+	op->ssk->nr_retrans--;
+	kfree(r);
+}
+
 static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 {
 	struct shuffle_retrans *r;
 
 	if (start >= end || op->nr_retrans >= SHUFFLE_MAX_RETRANS)
+		return;
+	/* one for each operation: all of them go on */
+	if (op->nr_retrans && op->ssk->nr_retrans >= SHUFFLE_MAX_SOCK_RETRANS)
 		return;
 	list_for_each_entry(r, &op->retrans, node)
 		if (r->rank == rank && r->start <= start && r->end >= end)
@@ -249,6 +265,7 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 	r->end = end;
 	list_add_tail(&r->node, &op->retrans);
 	op->nr_retrans++;
+	op->ssk->nr_retrans++;
 }
 
 /**

@@ -125,8 +125,9 @@ static u64 unscheduled_max(const struct shuffle_op *op)
 static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
 {
 	const struct sock *sk = &op->ssk->sk;
-	u64 whole = div_u64(shuffle_grant_max_out(op->dev),
-			    max(atomic_read(&op->dev->rx_ops), 1));
+	/* those of others that wait for nothing do not count; our own may start any time */
+	u32 share = max(shuffle_grant_share(op), op->ssk->nr_incomplete);
+	u64 whole = div_u64(shuffle_grant_max_out(op->dev), share);
 	u64 total = 0;
 	u32 i;
 

@@ -120,6 +120,7 @@ void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
 struct shuffle_chunk *shuffle_msg_out_last(struct shuffle_msg_out *out);
 void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
 void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
+void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r);
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
