@@ -105,6 +105,7 @@ job()
 	workload) lane workload timeout "$(limit 900)" make -s -C tools/workload OUT="$BUILD/workload" check ;;
 	sim) lane sim timeout "$(limit 1200)" make -s -C tools/sim OUT="$BUILD/tools" check ;;
 	planted-*) lane "$1" timeout "$(limit 900)" "$here/planted/check.sh" "${1#planted-}" ;;
+	fpu-*) lane "$1" timeout "$(limit 300)" "$here/fpu/check.sh" "${1#fpu-}" ;;
 	kunit-*) in_vm "$1" "${1#kunit-}" 600 "$here/kunit.sh" ;;
 	mpi-*) in_vm "$1" "${1#mpi-}" 400 -L -e MPI_QUICK=1 selftests/mpi/run_all.sh ;;
 	wireshark) lane wireshark timeout "$(limit 900)" tools/wireshark/tests/check.sh uml-debug ;;
@@ -169,7 +170,7 @@ run_jobs()
 
 # A kernel first: lanes without one run while it is built.  Then the long ones.
 checks=(kernel-um-debug selftests-uml-debug static selftests-qemu-6.12 selftests-qemu-6.1
-	mpi-uml-debug sim planted-uml-debug wireshark unit workload kunit-uml-debug)
+	mpi-uml-debug sim planted-uml-debug wireshark unit workload kunit-uml-debug fpu-uml-debug)
 
 # What the races and a fifth of the other cases take beside other lanes, with
 # planted bugs and KUnit; the races by themselves; the kernel.

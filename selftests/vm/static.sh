@@ -90,6 +90,7 @@ checkpatch_ignored()
 	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
 	selftests/net/shuffle/shuffle_race.c) echo "$user,LINE_SPACING" ;;
 	net/shuffle/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
+	selftests/vm/fpu/*) echo "$user,COMPLEX_MACRO" ;;	# an asm statement
 	selftests/vm/tsc-khz.c) echo PREFER_KERNEL_TYPES ;;
 	net/* | selftests/vm/*) echo CAMELCASE ;;	# the counters' names
 	*) echo "$user" ;;				# no kernel helpers there
