@@ -83,6 +83,8 @@ splats()
 {
 	awk '
 	{ sub(/\r$/, "") }
+	# an injected fault in its own allocation
+	/ref_tracker: memory allocation failure, unreliable/ { next }
 	/BUG:|WARNING:|Oops|KASAN:|UBSAN:|ODEBUG:|ref_tracker:|Kernel panic|general protection/ ||
 	/possible .*(locking|deadlock|recursion)|inconsistent lock state|suspicious RCU/ ||
 	/INFO: (task|possible|trying|rcu|suspicious|HARDIRQ|SOFTIRQ)|rcu.*(stall|INFO)/ ||

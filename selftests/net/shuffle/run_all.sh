@@ -11,6 +11,7 @@
 #   SHUFFLE_BIN      where the programs are (default build/tools)
 #   SHUFFLE_VERBOSE  show the log of every case
 #   SHUFFLE_TIMES    show how long cases take
+#   FAULTS=1         also cases_faults.sh, where the kernel has fault injection
 #   RACE_SECONDS     also run race.sh's races, so long each; in qemu-debug they
 #                    are run anyhow
 
@@ -28,6 +29,8 @@
 . "$here/cases_ctl.sh"
 # shellcheck source=cases_netlink.sh
 . "$here/cases_netlink.sh"
+# shellcheck source=cases_faults.sh
+. "$here/cases_faults.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
 
@@ -42,5 +45,6 @@ life_cases
 qdisc_cases
 ctl_cases
 netlink_cases
+[ -z "${FAULTS-}" ] || faults_cases
 [ -z "${RACE_SECONDS-}" ] || race_cases
 finish_all
