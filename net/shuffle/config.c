@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 
 #include "shuffle.h"
@@ -47,6 +48,41 @@ static void from_params(struct shuffle_config *cfg)
 		.sndbuf = 8 << 20,
 		.rcvbuf = 8 << 20,
 	};
+}
+
+/* Settings that stand for memory of the machine. */
+static const struct {
+	u32		setting;
+	const char	*why;
+} init_bounds[] = {
+	{ SHUFFLE_NL_SETTING_EARLY_BYTES,
+	  "early-bytes: more than the initial namespace has" },
+	{ SHUFFLE_NL_SETTING_FINISHED_MAX,
+	  "finished-max: more than the initial namespace has" },
+	{ SHUFFLE_NL_SETTING_SNDBUF,
+	  "sndbuf: more than the initial namespace has" },
+	{ SHUFFLE_NL_SETTING_RCVBUF,
+	  "rcvbuf: more than the initial namespace has" },
+};
+
+/* what the initial namespace allows of a setting */
+static u32 init_bound(u32 i)
+{
+	return READ_ONCE(config_values(&shuffle_net(&init_net)->dev0.cfg)[i]);
+}
+
+/* What a namespace follows: the parameters, within what the initial namespace allows. */
+static void defaults(const struct shuffle_net *sn, struct shuffle_config *cfg)
+{
+	u32 i, n;
+
+	from_params(cfg);
+	if (sn->net->user_ns == &init_user_ns)
+		return;
+	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
+		i = __ffs(init_bounds[n].setting);
+		config_values(cfg)[i] = min(config_values(cfg)[i], init_bound(i));
+	}
 }
 
 /* Take what is not our own from @from.  Returns true if something changed. */
@@ -97,8 +133,8 @@ void shuffle_config_params_changed(void)
 	struct shuffle_net *sn;
 
 	mutex_lock(&config_nets_mutex);
-	from_params(&cfg);
 	list_for_each_entry(sn, &config_nets, config_node) {
+		defaults(sn, &cfg);
 		mutex_lock(&sn->config_mutex);
 		if (follow(&sn->dev0, &cfg, SHUFFLE_CONFIG_N)) {
 			devs_follow(sn);
@@ -119,9 +155,10 @@ void shuffle_config_init(struct shuffle_net *sn)
 	INIT_LIST_HEAD(&sn->devs);
 	shuffle_dev_setup(&sn->dev0, sn, 0);
 	mutex_lock(&config_nets_mutex);
-	from_params(&sn->dev0.cfg);
+	defaults(sn, &sn->dev0.cfg);
 	shuffle_dev_compute(&sn->dev0);
-	list_add(&sn->config_node, &config_nets);
+	/* the initial namespace stays first: what others may have follows it */
+	list_add_tail(&sn->config_node, &config_nets);
 	mutex_unlock(&config_nets_mutex);
 }
 
@@ -166,19 +203,22 @@ static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extac
 	return 0;
 }
 
-/* A namespace's owner may not keep more for strangers than the machine's own does. */
-static int check_owner(const struct shuffle_config *new, struct netlink_ext_ack *extack)
+/* A namespace's owner may not have more of the machine's memory than the machine's own gives. */
+static int check_bounds(const struct shuffle_config_change *change,
+			struct netlink_ext_ack *extack)
 {
-	const struct shuffle_config *most = &shuffle_net(&init_net)->dev0.cfg;
+	const u32 *val = config_values((struct shuffle_config *)&change->val);
+	u32 i, n;
 
 	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
 		return 0;
-	if (new->early_bytes > READ_ONCE(most->early_bytes)) {
-		NL_SET_ERR_MSG(extack, "early-bytes: more than the initial namespace has");
-		return -EPERM;
-	}
-	if (new->finished_max > READ_ONCE(most->finished_max)) {
-		NL_SET_ERR_MSG(extack, "finished-max: more than the initial namespace has");
+	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
+		i = __ffs(init_bounds[n].setting);
+		if (!(change->set & BIT(i)) || val[i] <= init_bound(i))
+			continue;
+		/* not a literal, which the macros want */
+		if (extack)
+			extack->_msg = init_bounds[n].why;
 		return -EPERM;
 	}
 	return 0;
@@ -198,7 +238,7 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 	if (dev->ifindex)
 		base = sn->dev0.cfg;
 	else
-		from_params(&base);
+		defaults(sn, &base);
 	new = dev->cfg;
 	for (i = 0; i < n; i++) {
 		if (change->set & BIT(i))
@@ -207,8 +247,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 			config_values(&new)[i] = config_values(&base)[i];
 	}
 	err = check(&new, extack);
-	if (!err && change->set & (SHUFFLE_NL_SETTING_EARLY_BYTES | SHUFFLE_NL_SETTING_FINISHED_MAX))
-		err = check_owner(&new, extack);
+	if (!err)
+		err = check_bounds(change, extack);
 	if (err)
 		return err;
 	if (new.port != dev->cfg.port) {
@@ -241,8 +281,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
  * @extack: says why not
  *
  * Context: process, may sleep.
- * Return: 0, -ERANGE, -EBUSY (the port is in use), or -EPERM (more is kept for strangers
- * than in the initial namespace, and the caller is not privileged there).
+ * Return: 0, -ERANGE, -EBUSY (the port is in use), or -EPERM (more memory than in the
+ * initial namespace, and the caller is not privileged there).
  */
 int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
 			 struct netlink_ext_ack *extack)

@@ -19,6 +19,7 @@ netlink_cases()
 	run_case "netlink-control-dscp" nl_dscp
 	run_case "netlink-parameters-are-followed" nl_follow
 	run_case "netlink-device-gone" nl_device_gone
+	run_case "netlink-userns-caps" nl_userns_caps
 	run_case "netlink-ynl-commands" nl_ynl
 	run_case "netlink-ynl-events" nl_ynl_events
 }
@@ -109,6 +110,30 @@ nl_device_gone()
 	ip -n shf-h0 link del eth0
 	peer_end || fail "the operation does not end"
 	! nsx h0 "$BIN/shufflectl" config | grep -q eth0 || fail "its settings are still there"
+}
+
+# What costs memory is bounded by the initial namespace where a network namespace belongs
+# to a user namespace; elsewhere it is not.
+nl_userns_caps()
+{
+	local ctl=$BIN/shufflectl s
+	local user=(unshare --user --map-root-user --net)
+
+	"${user[@]}" true 2>/dev/null || skip "no user namespaces"
+	"$ctl" config set finished-max 1000 early-bytes 1000000 || fail "not set"
+	for s in "finished-max 1001" "early-bytes 1000001" "sndbuf 16777216" "rcvbuf 16777216"; do
+		# shellcheck disable=SC2086 # a name and a value
+		! "${user[@]}" "$ctl" config set $s 2>"$work/err" || fail "$s is not refused"
+		grep -q "${s%% *}: more than" "$work/err" || fail "$s: $(cat "$work/err")"
+	done
+	for s in "finished-max 1000" "early-bytes 999999" "rcvbuf 100000" "finished-max default"; do
+		# shellcheck disable=SC2086
+		"${user[@]}" "$ctl" config set $s || fail "$s is refused"
+	done
+	"${user[@]}" "$ctl" config | grep -q 'finished-max 1000' || fail "begins above the bound"
+	rack 2
+	nsx h0 "$ctl" config set finished-max 5000 || fail "the administrator is bounded"
+	"$ctl" config set finished-max default early-bytes default || fail "not given back"
 }
 
 # The kernel's client, which knows nothing but the specification.
