@@ -111,6 +111,7 @@ static bool follow(struct shuffle_dev *dev, const struct shuffle_config *from, u
  */
 void shuffle_config_follow(struct shuffle_dev *dev)
 {
+	lockdep_assert_held(&dev->sn->config_mutex);
 	follow(dev, &dev->sn->dev0.cfg, SHUFFLE_CONFIG_DEV_N);
 }
 
@@ -118,6 +119,7 @@ static void devs_follow(struct shuffle_net *sn)
 {
 	struct shuffle_dev *dev;
 
+	lockdep_assert_held(&sn->config_mutex);
 	list_for_each_entry(dev, &sn->devs, node)
 		shuffle_config_follow(dev);
 }
@@ -235,6 +237,7 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 	int err;
 	u32 i;
 
+	lockdep_assert_held(&sn->config_mutex);
 	if (dev->ifindex)
 		base = sn->dev0.cfg;
 	else

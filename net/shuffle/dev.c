@@ -19,11 +19,12 @@
 /* rate of devices for which ethtool reports none */
 #define SHUFFLE_RATE_GUESS_MBPS	10000
 
-/* Recompute what packet paths read without a lock.  Called with dev->lock held. */
+/* Recompute what packet paths read without a lock. */
 static void compute(struct shuffle_dev *dev)
 {
 	u64 bytes;
 
+	lockdep_assert_held(&dev->lock);
 	WRITE_ONCE(dev->rate, READ_ONCE(dev->cfg.link_rate) ?: dev->link.mbps);
 	WRITE_ONCE(dev->drains, shuffle_link_drains(&dev->link, READ_ONCE(dev->cfg.link_rate)));
 	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt) ?: shuffle_link_rtt(&dev->link) ?:
@@ -108,11 +109,12 @@ u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
 	return div_u64(bytes * 8000, READ_ONCE(dev->drains));
 }
 
-/* Rate that ethtool reports, Mb/s.  Called with the rtnl held. */
+/* Rate that ethtool reports, Mb/s. */
 static u32 ask_rate(struct net_device *netdev)
 {
 	struct ethtool_link_ksettings ks;
 
+	ASSERT_RTNL();
 	if (__ethtool_get_link_ksettings(netdev, &ks) || !ks.base.speed ||
 	    ks.base.speed == (u32)SPEED_UNKNOWN)
 		return SHUFFLE_RATE_GUESS_MBPS;
