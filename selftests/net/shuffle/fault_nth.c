@@ -51,7 +51,7 @@ static struct {
 static bool usual(int err)
 {
 	return err == ENOMEM || err == ENOBUFS || err == EFAULT || err == ENFILE ||
-	       err == EAGAIN || wrong(now->name, -1);
+	       err == EAGAIN || err == ENOSPC || wrong(now->name, -1);
 }
 
 static bool nothing(void)
@@ -223,7 +223,7 @@ static long run_recv(void)
 
 static bool after_recv(long rc, int err)
 {
-	return side_take(&side[1], rc, err) && op_end(false);
+	return side_take(&side[1], rc, err) && op_end(side[1].lost);
 }
 
 static long run_poll(void)

@@ -26,7 +26,8 @@ struct side {
 	uint64_t	want[MEMBERS];		/* what it is sent */
 	uint64_t	got[MEMBERS];
 	size_t		sent, total;
-	bool		announced, ended, wrong;
+	bool		announced, ended;
+	bool		lost;			/* records that could not be copied */
 	uint32_t	error;
 	unsigned char	*row;
 };
@@ -163,7 +164,7 @@ static void op_begin(const uint64_t *lens)
 		s->sent = 0;
 		s->announced = false;
 		s->ended = false;
-		s->wrong = false;
+		s->lost = false;
 		s->error = 0;
 		for (at = 0, j = 0; j < members; j++) {
 			s->lens[j] = lens[i * members + j];
@@ -225,9 +226,17 @@ static ssize_t side_recv(struct side *s)
 	struct iovec iov = { .iov_base = in_buf, .iov_len = sizeof(in_buf) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &recs_cmsg,
 			      .msg_controllen = sizeof(recs_cmsg) };
-	ssize_t rc = recvmsg(s->fd, &msg, MSG_DONTWAIT);
+	ssize_t rc;
+	int err;
 
-	recs_cmsg.h.cmsg_len = rc < 0 || !msg.msg_controllen ? 0 : recs_cmsg.h.cmsg_len;
+	recs_cmsg.h.cmsg_len = 0;
+	rc = recvmsg(s->fd, &msg, MSG_DONTWAIT);
+	err = errno;
+	/* The copy of the records themselves has failed: after their header. */
+	s->lost |= rc < 0 && err == EFAULT && recs_cmsg.h.cmsg_len;
+	if (rc < 0 || !msg.msg_controllen)
+		recs_cmsg.h.cmsg_len = 0;
+	errno = err;
 	return rc;
 }
 
@@ -238,6 +247,13 @@ static bool side_take(struct side *s, ssize_t rc, int err)
 	unsigned int i, n;
 	uint64_t key;
 
+	if (s->lost) {
+		/* as with any protocol: nobody can go on */
+		sht_cancel(s->fd, s->op);
+		s->ended = true;
+		s->error = EFAULT;
+		return true;
+	}
 	if (rc < 0)
 		return err == EAGAIN || err == ENOMEM || err == ENOBUFS || err == EFAULT ||
 		       wrong("recvmsg", rc);
@@ -248,6 +264,11 @@ static bool side_take(struct side *s, ssize_t rc, int err)
 	for (i = 0; i < n; i++) {
 		struct shuffle_record *r = &recs[i];
 
+		/* the end of one whose records were lost */
+		if (r->op_id < s->op) {
+			p += r->type == SHUFFLE_RECORD_DATA ? r->len : 0;
+			continue;
+		}
 		if (r->op_id != s->op)
 			return wrong("record of another operation", r->op_id);
 		switch (r->type) {
