@@ -362,22 +362,22 @@ void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i)
 	 */
 	if (m->stalls < SHUFFLE_STALLS_MAX)
 		m->stalls++;
-	m->unit_only_left = 4U << m->stalls;
+	m->unit_only_left = SHUFFLE_UNIT_ONLY_ARRIVALS << m->stalls;
 	if (rx_released(rx, i))
 		rx_update(rx, i);
 }
 
-/* Bytes of a message's next grant.  As many units as an eighth of it has, for one that is
- * granted in a few pieces would be the last to end; and one only where windows are
- * constant: they have room for two.
+/* Bytes of a message's next grant.  As many units as SHUFFLE_GRANTS_PER_MSG allows, and
+ * one only where windows are constant: they have room for two.
  */
 static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx_sched *m)
 {
 	u64 n = 1;
 
 	if (rx->burst > 1 && !m->unit_only_left && !rx->constant_window &&
-	    !policies[rx->kind]->unit_only && m->len / 8 >= 2ULL * rx->unit) {
-		n = shuffle_div64(m->len / 8, rx->unit);
+	    !policies[rx->kind]->unit_only &&
+	    m->len / SHUFFLE_GRANTS_PER_MSG >= 2ULL * rx->unit) {
+		n = shuffle_div64(m->len / SHUFFLE_GRANTS_PER_MSG, rx->unit);
 		if (n > rx->burst)
 			n = rx->burst;
 	}

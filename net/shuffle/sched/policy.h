@@ -12,6 +12,7 @@
 
 #include "heap.h"
 #include "portable.h"
+#include "tuning.h"
 
 enum shuffle_policy_kind {
 	SHUFFLE_POLICY_GRPF,	/* greatest remaining processing fraction */
@@ -22,7 +23,6 @@ enum shuffle_policy_kind {
 };
 
 #define SHUFFLE_NONE	U32_MAX
-#define SHUFFLE_STALLS_MAX	5
 
 /**
  * struct shuffle_tx_sched - a message seen by its sender's schedule

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fractions and counts that the schedule was tuned with, and why each is what it
+ * is.  Portable: plain numbers.
+ */
+#ifndef _SHUFFLE_TUNING_H
+#define _SHUFFLE_TUNING_H
+
+/* One grant is for at most this part of its message: one that is granted in a few
+ * pieces would be the last to end.
+ */
+#define SHUFFLE_GRANTS_PER_MSG	8
+
+/* After a stall a message is granted one unit at a time for this many arrivals, and for
+ * twice as many after each further stall: its sender's buffer may be too small for
+ * several units, which must not cost a timeout again and again.
+ */
+#define SHUFFLE_UNIT_ONLY_ARRIVALS	4
+
+/* Stalls that are counted: 4 << 5 arrivals fit struct shuffle_rx_sched's unit_only_left. */
+#define SHUFFLE_STALLS_MAX	5
+
+#endif /* _SHUFFLE_TUNING_H */
