@@ -66,6 +66,7 @@ static void group_free(struct shuffle_membership *group)
 		dst_release(group->member[i].dst);
 		shuffle_peer_put(group->member[i].peer);
 	}
+	memzero_explicit(&group->key, sizeof(group->key));
 	kvfree(group);
 }
 
@@ -177,6 +178,9 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	refcount_set(&group->ref, 1);
 	group->rank = head.rank;
 	group->count = head.count;
+	group->keyed = ssk->keyed;
+	group->key = ssk->key;
+	group->data_hdr = SHUFFLE_WIRE_DATA_HDR + (ssk->keyed ? SHUFFLE_WIRE_TAG : 0);
 	err = group_read(ssk, group, optval);
 	if (err) {
 		group_free(group);

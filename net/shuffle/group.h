@@ -9,6 +9,7 @@
 #include <linux/sockptr.h>
 #include <net/sock.h>
 #include "../../uapi/linux/shuffle.h"
+#include "sched/tag.h"
 
 struct shuffle_peer;
 struct shuffle_sock;
@@ -36,12 +37,18 @@ struct shuffle_member {
  * @ref: holders
  * @rank: our own index
  * @count: members
+ * @keyed: records carry a tag under @key
+ * @data_hdr: bytes of a DATA record's header
+ * @key: group key
  * @member: the list
  */
 struct shuffle_membership {
 	refcount_t		ref;
 	u32			rank;
 	u32			count;
+	bool			keyed;
+	u8			data_hdr;
+	struct shuffle_key	key;
 	struct shuffle_member	member[];
 };
 

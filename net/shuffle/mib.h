@@ -34,6 +34,8 @@
 	X(DropMalformed,	"datagrams or rests of them dropped: malformed")\
 	X(DropVersion,		"dropped: another protocol version")		\
 	X(DropCsum,		"dropped: UDP checksum")			\
+	X(DropSource,		"datagrams dropped: from a port that anybody may use")	\
+	X(DropTag,		"records dropped: tag wrong, missing or not expected")	\
 	X(DropNoSocket,		"records dropped: no such socket")		\
 	X(DropNoOp,		"records dropped: operation not known")		\
 	X(DropMember,		"records dropped: not from that member")	\

@@ -27,6 +27,13 @@
 #include "config.h"
 #include "mib.h"
 
+/* Source ports of all packets: only privileged processes may use ports below 1024, and NAT
+ * keeps others out of them, so a packet from one of these comes from a host's kernel (or
+ * from somebody who may do as it does).  Not below 768: fewer services live there.
+ */
+#define SHUFFLE_SOURCE_PORT_FIRST	768
+#define SHUFFLE_SOURCE_PORT_BITS	8
+
 #define SHUFFLE_FINISHED_BITS	8
 
 struct shuffle_op;

@@ -133,7 +133,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		return ERR_PTR(-ENOTCONN);
 	dev = shuffle_dev_get(sn, dst && !(dst->dev->flags & IFF_LOOPBACK) ?
 			      dst->dev->ifindex : 0);
-	payload = shuffle_route_payload(dev, &group->member[0].addr, dst);
+	payload = shuffle_route_payload(dev, group, dst);
 	dst_release(dst);
 
 	op = op_alloc(group->count);
@@ -147,9 +147,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->group = group;
 	op->dev = dev;
 	op->id = id;
-	do {
-		op->nonce = get_random_u32();
-	} while (!op->nonce);
+	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();
 	op->progress_at = op->started_at;
 	op->last_announced_at = op->started_at;

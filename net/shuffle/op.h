@@ -14,6 +14,7 @@
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/refcount.h>
+#include <linux/siphash.h>
 #include "sched/policy.h"
 #include "sock.h"
 
@@ -72,7 +73,7 @@ struct shuffle_due {
  * @group: its members
  * @dev: device by which it leaves, with a reference
  * @id: operation id
- * @nonce: of our messages, never 0
+ * @nonce_key: makes the nonces of our messages
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
  * @progress_at: last sign of life
@@ -121,7 +122,7 @@ struct shuffle_op {
 	struct shuffle_membership *group;
 	struct shuffle_dev	*dev;
 	u64			id;
-	u32			nonce;
+	siphash_key_t		nonce_key;
 	u64			started_at;
 	u64			deadline_at;
 	u64			progress_at;
@@ -171,6 +172,21 @@ struct shuffle_op {
  * so many, then others get their turn.
  */
 #define SHUFFLE_SLICE	64
+
+/**
+ * shuffle_op_nonce() - the nonce of our message to a member
+ * @op: operation
+ * @rank: the member
+ *
+ * Each receiver gets one of its own: a member that knows its own cannot speak for
+ * another one.
+ *
+ * Return: a number that is not 0.
+ */
+static inline u64 shuffle_op_nonce(const struct shuffle_op *op, u32 rank)
+{
+	return siphash_1u32(rank, &op->nonce_key) ?: 1;
+}
 
 static inline u64 shuffle_now(void)
 {

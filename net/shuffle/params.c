@@ -6,7 +6,7 @@
 
 struct shuffle_params shuffle_params = {
 	.family = SHUFFLE_DEFAULT_FAMILY,
-	.udp_port = 18518,
+	.udp_port = 818,
 	.policy = SHUFFLE_POLICY_GRPF,
 	.hadoop_c = 5,
 	.overcommit = 10,
@@ -59,7 +59,7 @@ static const struct kernel_param_ops uint_ops = {
 module_param_named(family, shuffle_params.family, int, 0444);
 MODULE_PARM_DESC(family, "address family number: 18 (default), 22, 19 or 13");
 module_param_named(udp_port, shuffle_params.udp_port, ushort, 0444);
-MODULE_PARM_DESC(udp_port, "UDP port of all shuffle traffic (default 18518)");
+MODULE_PARM_DESC(udp_port, "UDP port of all shuffle traffic (default 818)");
 module_param_cb(policy, &policy_ops, &shuffle_params.policy, 0644);
 MODULE_PARM_DESC(policy, "grpf (default), srpt, grpt or hadoop; for new operations");
 module_param_cb(hadoop_c, &uint_ops, &shuffle_params.hadoop_c, 0644);

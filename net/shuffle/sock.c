@@ -57,6 +57,7 @@ static void sock_destruct(struct sock *sk)
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 
 	shuffle_group_put(ssk->group);
+	memzero_explicit(&ssk->key, sizeof(ssk->key));
 	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
 	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
@@ -220,6 +221,26 @@ static int sock_set_common(struct socket *sock, int optname, sockptr_t optval,
 	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 }
 
+static int set_key(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
+{
+	u8 bytes[SHUFFLE_KEY_BYTES];
+
+	BUILD_BUG_ON(SHUFFLE_KEY_BYTES != SHUFFLE_KEY_LEN);
+	if (optlen && optlen != sizeof(bytes))
+		return -EINVAL;
+	if (optlen && copy_from_sockptr(bytes, optval, sizeof(bytes)))
+		return -EFAULT;
+	lock_sock(&ssk->sk);
+	ssk->keyed = optlen;
+	if (optlen)
+		shuffle_key_read(&ssk->key, bytes);
+	else
+		memzero_explicit(&ssk->key, sizeof(ssk->key));
+	release_sock(&ssk->sk);
+	memzero_explicit(bytes, sizeof(bytes));
+	return 0;
+}
+
 static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 			      sockptr_t optval, unsigned int optlen)
 {
@@ -239,6 +260,8 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 		err = shuffle_group_set(ssk, optval, optlen);
 		release_sock(sk);
 		return err;
+	case SHUFFLE_KEY:
+		return set_key(ssk, optval, optlen);
 	case SHUFFLE_CANCEL:
 		if (optlen != sizeof(id))
 			return -EINVAL;

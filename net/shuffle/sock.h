@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 #include "netns.h"
+#include "sched/tag.h"
 
 #define SHUFFLE_OP_BUCKETS	64
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
@@ -85,6 +86,8 @@ struct shuffle_early {
  * @number: in sn->socks
  * @inode: of its file
  * @cookie: unique on this machine
+ * @key: group key for the next SHUFFLE_GROUP; lock_sock
+ * @keyed: there is one
  * @group: members, NULL before the option SHUFFLE_GROUP
  * @ops: operations by id
  * @nr_ops: their number
@@ -113,6 +116,8 @@ struct shuffle_sock {
 	u64			cookie;
 	u32			number;
 	u32			inode;
+	struct shuffle_key	key;
+	bool			keyed;
 	struct shuffle_membership *group;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;

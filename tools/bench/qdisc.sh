@@ -72,7 +72,7 @@ for ((run = 1; run <= runs; run++)); do
 		for ((h = 0; h < hosts; h++)); do
 			ip netns exec "h$h" tcpdump -q -n -i hb -s 256 -B 32768 --immediate-mode \
 				--time-stamp-precision=nano -w "$dir/$h" \
-				'udp dst port 18518 and ip[1] & 0xfc = 0xc0' 2>"$dir/$h.log" &
+				'udp dst port 818 and ip[1] & 0xfc = 0xc0' 2>"$dir/$h.log" &
 			dumps+=($!)
 		done
 		sleep 1

@@ -15,7 +15,7 @@
 
 /* What the module does unless it says otherwise: CS6, its port. */
 #define DEFAULT_DSCP	48
-#define DEFAULT_PORT	18518
+#define DEFAULT_PORT	818
 
 static const char usage[] =
 	"usage: shufflectl qdisc [show [DEV]]\n"

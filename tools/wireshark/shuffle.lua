@@ -15,16 +15,18 @@
 -- Works with the Lua 5.2 of Wireshark 4.0 as with later ones: no integers of
 -- Lua's own, no bit operators.
 
-local PORT = "18518"
-local VERSION = 1
-local BASE_LEN = 24
+local PORT = "818"
+local VERSION = 2
+local BASE_LEN = 28
+local TAG_LEN = 8
+local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
 local DATA, GRANT, ACK, RESEND = 1, 2, 3, 4
 local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND" }
-local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 24, [RESEND] = 40 }
-local MAX_MESSAGE = UInt64(0, 0x40000)		-- 2^50 bytes
+local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40 }	-- without tag
+local MAX_PLACE = UInt64(0xffffffff, 0xffff)		-- 2^48 - 1
 local ZERO64 = UInt64(0, 0)
 
 local shuffle = Proto("shuffle", "AF_SHUFFLE")
@@ -35,7 +37,8 @@ local f = {
 	type = ProtoField.uint8("shuffle.type", "Type", base.DEC, names, 0x0f),
 	flags = ProtoField.uint8("shuffle.flags", "Flags", base.HEX),
 	probe = ProtoField.bool("shuffle.flags.probe", "Probe: the sender waits for the ACK", 8, nil, 0x01),
-	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0xfe),
+	tagged = ProtoField.bool("shuffle.flags.tagged", "Tagged: the header ends with a tag", 8, nil, 0x80),
+	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x7e),
 	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
 		"Rank of the host that sent this record"),
 	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
@@ -43,9 +46,10 @@ local f = {
 	dst_rank = ProtoField.uint16("shuffle.dst_rank", "Destination rank", base.DEC, nil, 0,
 		"Rank of the host that this record is for"),
 	op_id = ProtoField.uint64("shuffle.op_id", "Operation", base.DEC),
-	nonce = ProtoField.uint32("shuffle.nonce", "Nonce", base.HEX, nil, 0,
-		"Random number of the message's sender for this operation"),
+	nonce = ProtoField.uint64("shuffle.nonce", "Nonce", base.HEX, nil, 0,
+		"Random number that the message's sender has chosen for it"),
 	unsched = ProtoField.uint16("shuffle.unscheduled", "Unscheduled, units of 64 bytes", base.DEC),
+	tag = ProtoField.uint64("shuffle.tag", "Tag", base.HEX, nil, 0, "Made with the group's key"),
 	payload_len = ProtoField.uint16("shuffle.payload_len", "Payload length", base.DEC),
 	msg_len = ProtoField.uint64("shuffle.msg_len", "Message length", base.DEC),
 	offset = ProtoField.uint64("shuffle.offset", "Offset", base.DEC),
@@ -120,14 +124,17 @@ local function bad(r, expert_info, ...)
 	r.errors[#r.errors + 1] = { info = expert_info, text = string.format(...) }
 end
 
+-- 48 bits, big-endian
+local function place48(tvb, off)
+	return UInt64(tvb(off + 2, 4):uint(), tvb(off, 2):uint())
+end
+
 local function check_data(r, left)
 	if r.payload > left - r.header then
 		bad(r, e.payload, "Payload of %d bytes, and %d are left in the datagram",
 			r.payload, left - r.header)
 	end
-	if r.a > MAX_MESSAGE then
-		bad(r, e.length, "Message of %s bytes: over 2^50", tostring(r.a))
-	elseif r.b > r.a then
+	if r.b > r.a then
 		bad(r, e.length, "Offset %s in a message of %s bytes", tostring(r.b), tostring(r.a))
 	elseif UInt64(r.payload, 0) > r.a - r.b then
 		bad(r, e.length, "Payload of %d bytes at %s in a message of %s bytes",
@@ -145,8 +152,8 @@ local function check_control(r)
 	if r.type == GRANT and r.b > r.a then
 		bad(r, e.length, "Arrived up to %s, granted up to %s", tostring(r.b), tostring(r.a))
 	end
-	if r.type == RESEND and r.a + r.b < r.a then
-		bad(r, e.length, "Offset %s and length %s: the sum is over 2^64",
+	if r.type == RESEND and r.a + r.b > MAX_PLACE then
+		bad(r, e.length, "Offset %s and length %s: the sum is over 2^48",
 			tostring(r.a), tostring(r.b))
 	end
 end
@@ -176,15 +183,19 @@ local function parse(tvb, off)
 		bad(r, e.type, "Type %d does not exist", r.type)
 		return r
 	end
+	r.tagged = tvb(off + 1, 1):bitfield(0, 1) == 1
+	if r.tagged then
+		r.header = r.header + TAG_LEN
+	end
 	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
 	r.flags = tvb(off + 1, 1):uint()
 	r.src_rank = tvb(off + 2, 2):uint()
 	r.dst_port = tvb(off + 4, 2):uint()
 	r.dst_rank = tvb(off + 6, 2):uint()
 	r.op_id = tostring(tvb(off + 8, 8):uint64())
-	r.nonce = tvb(off + 16, 4):uint()
-	r.unsched = tvb(off + 20, 2):uint()
-	r.payload = tvb(off + 22, 2):uint()
+	r.nonce = tvb(off + 16, 8):uint64()
+	r.unsched = tvb(off + 24, 2):uint()
+	r.payload = tvb(off + 26, 2):uint()
 	r.fields = true
 	if left < r.header then
 		bad(r, e.header, "%s has %d bytes of header, and %d are left in the datagram",
@@ -192,21 +203,21 @@ local function parse(tvb, off)
 		return r
 	end
 	r.a, r.b = ZERO64, ZERO64
-	if r.header > BASE_LEN then
-		if not readable(tvb, off, r.header) then
-			r.cut = true
-			return r
-		end
-		r.a = tvb(off + 24, 8):uint64()
-		r.b = tvb(off + 32, 8):uint64()
+	if not readable(tvb, off, r.header) then
+		r.cut = true
+		return r
+	end
+	if r.type ~= ACK then
+		r.a = place48(tvb, off + 28)
+		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
-	if tvb(off + 1, 1):bitfield(0, 7) ~= 0 then
+	if tvb(off + 1, 1):bitfield(1, 6) ~= 0 then
 		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
 	elseif r.probe and r.type ~= DATA then
 		bad(r, e.reserved, "Flag 0x01 on %s: only DATA has it", names[r.type])
 	end
-	if r.nonce == 0 and r.type ~= RESEND then
+	if r.nonce == ZERO64 and r.type ~= RESEND then
 		bad(r, e.nonce, "Nonce 0 in %s", names[r.type])
 	end
 	if r.type == DATA then
@@ -259,7 +270,7 @@ local function message_key(r, pinfo)
 	if r.type ~= DATA then
 		from, to = to, from
 	end
-	return table.concat({ r.nonce, r.op_id, sender, receiver, from, to }, "/")
+	return table.concat({ tostring(r.nonce), r.op_id, sender, receiver, from, to }, "/")
 end
 
 -- Is [FROM, TO) part of what has been seen?  SEEN is sorted, disjoint ranges.
@@ -327,7 +338,7 @@ local function relate(r, pinfo)
 	local frame = pinfo.number
 	local rel = {}
 
-	if r.nonce == 0 then
+	if r.nonce == ZERO64 then
 		return rel
 	end
 	if not m then
@@ -414,6 +425,7 @@ local function show_fields(tree, tvb, r)
 	local sub = tree:add(f.flags, tvb(off + 1, 1))
 
 	sub:add(f.probe, tvb(off + 1, 1))
+	sub:add(f.tagged, tvb(off + 1, 1))
 	sub:add(f.reserved, tvb(off + 1, 1))
 	tree:add(f.src_rank, tvb(off + 2, 2))
 	tree:add(f.rank, tvb(off + 2, 2)):set_hidden()
@@ -423,12 +435,15 @@ local function show_fields(tree, tvb, r)
 	generated(tree, f.sender, sender)
 	generated(tree, f.receiver, receiver)
 	tree:add(f.op_id, tvb(off + 8, 8))
-	tree:add(f.nonce, tvb(off + 16, 4))
-	tree:add(f.unsched, tvb(off + 20, 2))
+	tree:add(f.nonce, tvb(off + 16, 8))
+	tree:add(f.unsched, tvb(off + 24, 2))
 	if r.type == DATA then
 		generated(tree, f.unsched_bytes, r.unsched * UNSCHED_UNIT)
 	end
-	tree:add(f.payload_len, tvb(off + 22, 2))
+	tree:add(f.payload_len, tvb(off + 26, 2))
+	if r.tagged and readable(tvb, off, r.header) then
+		tree:add(f.tag, tvb(off + r.header - TAG_LEN, TAG_LEN))
+	end
 end
 
 local offset_fields = {
@@ -441,8 +456,8 @@ local function show_offsets(tree, tvb, r)
 	local first = r.off + r.header
 	local have = math.min(r.size - r.header, tvb:captured_len() - first)
 
-	tree:add(offset_fields[r.type][1], tvb(r.off + 24, 8))
-	tree:add(offset_fields[r.type][2], tvb(r.off + 32, 8))
+	tree:add(offset_fields[r.type][1], tvb(r.off + 28, 6), r.a)
+	tree:add(offset_fields[r.type][2], tvb(r.off + 34, 6), r.b)
 	if r.type == DATA and have > 0 then
 		tree:add(f.payload, tvb(first, have))
 	end
@@ -451,7 +466,7 @@ local function show_offsets(tree, tvb, r)
 	end
 	if r.type == DATA and r.probe then
 		tree:add_proto_expert_info(e.probe)
-	elseif r.type == RESEND and r.nonce == 0 then
+	elseif r.type == RESEND and r.nonce == ZERO64 then
 		tree:add_proto_expert_info(e.resend, "Nothing has been heard of this message")
 	elseif r.type == RESEND then
 		tree:add_proto_expert_info(e.resend,

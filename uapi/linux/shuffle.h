@@ -57,7 +57,14 @@ enum {
 	 * no deadline of its own fails with ETIMEDOUT; 0 waits for ever
 	 */
 	SHUFFLE_IDLE_TIMEOUT = 3,
+	/* set: SHUFFLE_KEY_BYTES bytes, or none to take the key back; for the groups set
+	 * from then on.  All members need the same key: records that were not made with
+	 * it are dropped.  It cannot be read.
+	 */
+	SHUFFLE_KEY = 4,
 };
+
+#define SHUFFLE_KEY_BYTES	16
 
 /**
  * struct shuffle_group - value of the option SHUFFLE_GROUP

@@ -3,12 +3,16 @@
  * From a UDP datagram (or super-packet) to its records, and from a record to its
  * socket and operation.  Softirq context.
  */
+#include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 
 #include "frags.h"
 #include "../shuffle.h"
 #include "../trace.h"
+
+/* packets of answers that may wait for the end of a datagram */
+#define SHUFFLE_RX_ANSWERS	16
 
 /* what a packet needs of a link beside its payload: Ethernet, IP, UDP, record */
 #define SHUFFLE_RX_OVERHEAD	(14 + 20 + 8 + SHUFFLE_WIRE_DATA_HDR)
@@ -20,6 +24,9 @@
  * @from: its source address (no port)
  * @to: its destination address (no port)
  * @now: ns
+ * @q: answers, all to one member
+ * @reacked: operation whose end was told last
+ * @reacked_rank: to this rank
  */
 struct rx_ctx {
 	struct shuffle_net	*sn;
@@ -27,6 +34,9 @@ struct rx_ctx {
 	struct sockaddr_shuffle	from;
 	struct sockaddr_shuffle	to;
 	u64			now;
+	struct sk_buff_head	q;
+	u64			reacked;
+	u32			reacked_rank;
 };
 
 /**
@@ -35,6 +45,7 @@ struct rx_ctx {
  * @data: offset of its payload in the skb
  * @len: payload bytes in all
  * @n: records
+ * @hdr: bytes of a record's header
  * @whole: no other payload is in the datagram
  */
 struct rx_run {
@@ -42,8 +53,49 @@ struct rx_run {
 	u32			data;
 	u32			len;
 	u32			n;
+	u32			hdr;
 	bool			whole;
 };
+
+/* Is the tag of each record in a run what the group's key makes of it?  The places of the
+ * headers follow from the first one: what the packet says a second time is not believed,
+ * for a page that a local sender has spliced may change under us.
+ */
+static bool run_tags_valid(const struct rx_ctx *c, const struct shuffle_membership *group,
+			   const struct rx_run *run)
+{
+	const struct shuffle_wire *w = &run->w;
+	struct shuffle_data_tag tag;
+	u8 buf[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_frags at;
+	u64 off = w->data.off;
+	u32 left = run->len;
+	u32 pos, n, i;
+	const u8 *p;
+
+	if (group->keyed != !!(w->flags & SHUFFLE_FLAG_TAG))
+		return false;
+	if (!group->keyed)
+		return true;
+	if (w->type != SHUFFLE_DATA)
+		return w->tag == shuffle_tag(&group->key, w);
+	shuffle_data_tag_init(&tag, &group->key, w);
+	if (w->tag != shuffle_data_tag(&tag, off, w->payload))
+		return false;
+	shuffle_frags_init(&at, c->skb);
+	pos = run->data + w->payload;
+	for (i = 1; i < run->n; i++) {
+		off += w->payload;
+		left -= w->payload;
+		n = min_t(u32, left, w->payload);
+		p = shuffle_frags_read(&at, pos, run->hdr, buf);
+		if (!p || shuffle_get64(p + SHUFFLE_WIRE_DATA_HDR) !=
+			  shuffle_data_tag(&tag, off, n))
+			return false;
+		pos += run->hdr + n;
+	}
+	return true;
+}
 
 /* Called with ssk->lock held. */
 static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_run *run,
@@ -56,6 +108,10 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	    !shuffle_addr_equal(&op->group->member[w->src_rank].addr,
 			     c->from.shs_ip_family, c->from.shs_addr)) {
 		SHUFFLE_INC(sn, DropMember);
+		return;
+	}
+	if (!run_tags_valid(c, op->group, run)) {
+		SHUFFLE_ADD(sn, DropTag, run->n);
 		return;
 	}
 	switch (w->type) {
@@ -107,10 +163,16 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_membership *group;
 	struct shuffle_net *sn = c->sn;
-	bool member;
+	bool member, valid = false;
 
-	if (shuffle_timewait_answer(sn, &c->to, &c->from, w, q))
+	/* once for each message of a datagram: an answer is never more than the question */
+	if (c->reacked == w->op_id && c->reacked_rank == w->src_rank)
 		return;
+	if (shuffle_timewait_answer(sn, &c->to, &c->from, w, q)) {
+		c->reacked = w->op_id;
+		c->reacked_rank = w->src_rank;
+		return;
+	}
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
 		return;
@@ -125,9 +187,15 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
 		 shuffle_addr_equal(&group->member[w->src_rank].addr,
 				 c->from.shs_ip_family, c->from.shs_addr);
+	if (member)
+		valid = run_tags_valid(c, group, run);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
+		return;
+	}
+	if (!valid) {
+		SHUFFLE_ADD(sn, DropTag, run->n);
 		return;
 	}
 	/* a datagram is kept whole; one with records of several operations is
@@ -142,21 +210,24 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_op *op = NULL;
 	struct shuffle_sock *ssk;
-	struct sk_buff_head q;
 
-	__skb_queue_head_init(&q);
-	c->to.shs_port = htons(w->dst_port);
+	if (c->to.shs_port != htons(w->dst_port)) {
+		/* another socket: answers to this one's peers do not share packets with it */
+		shuffle_output_flush(c->sn, &c->q);
+		c->to.shs_port = htons(w->dst_port);
+	}
 	ssk = shuffle_ports_find(c->sn, c->to.shs_ip_family, c->to.shs_addr, w->dst_port);
 	if (ssk) {
 		spin_lock_bh(&ssk->lock);
 		op = shuffle_op_find(ssk, w->op_id);
 		if (op)
-			run_to_op(c, op, run, &q);
+			run_to_op(c, op, run, &c->q);
 		spin_unlock_bh(&ssk->lock);
 	}
 	if (!op)
-		run_without_op(c, ssk, run, &q);
-	shuffle_output_flush(c->sn, &q);
+		run_without_op(c, ssk, run, &c->q);
+	if (skb_queue_len(&c->q) >= SHUFFLE_RX_ANSWERS)
+		shuffle_output_flush(c->sn, &c->q);
 	if (ssk)
 		sock_put(&ssk->sk);
 }
@@ -168,24 +239,24 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 {
 	u32 off = run->data + run->len, end = at->skb->len;
-	u64 next = run->w.b + run->len;
+	u64 next = run->w.data.off + run->len;
 	u16 n, most = run->w.payload;
-	u8 buf[SHUFFLE_WIRE_DATA_HDR];
+	u8 buf[SHUFFLE_WIRE_MAX_HDR];
 	u32 records = run->n;
 	const u8 *p;
 
-	while (end - off > SHUFFLE_WIRE_DATA_HDR) {
-		p = shuffle_frags_read(at, off, SHUFFLE_WIRE_DATA_HDR, buf);
-		n = p ? shuffle_wire_follows(p, end - off, hdr, next) : 0;
+	while (end - off > run->hdr) {
+		p = shuffle_frags_read(at, off, run->hdr, buf);
+		n = p ? shuffle_wire_follows(p, end - off, hdr, run->hdr, next) : 0;
 		if (!n || n > most)
 			break;
 		next += n;
 		records++;
-		off += SHUFFLE_WIRE_DATA_HDR + n;
+		off += run->hdr + n;
 		if (n < most)
 			break;	/* a short one is the last */
 	}
-	run->len = (u32)(next - run->w.b);
+	run->len = (u32)(next - run->w.data.off);
 	run->n = records;
 	return off;
 }
@@ -208,6 +279,14 @@ static void addresses(struct rx_ctx *c)
 	c->to.shs_ip_family = c->from.shs_ip_family;
 }
 
+/* Does the port say that a kernel has sent this?  See SHUFFLE_SOURCE_PORT_FIRST. */
+static bool source_valid(const struct sk_buff *skb)
+{
+	u32 port = ntohs(udp_hdr(skb)->source);
+
+	return port - SHUFFLE_SOURCE_PORT_FIRST < 1U << SHUFFLE_SOURCE_PORT_BITS;
+}
+
 /**
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
@@ -227,6 +306,12 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 	const u8 *p;
 	int hdr;
 
+	if (!source_valid(skb)) {
+		SHUFFLE_INC(sn, DropSource);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+		return;
+	}
+	__skb_queue_head_init(&c.q);
 	addresses(&c);
 	shuffle_frags_init(&at, skb);
 	while (c.skb) {
@@ -235,7 +320,10 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 		if (left) {
 			avail = min_t(u32, left, SHUFFLE_WIRE_MAX_HDR);
 			p = shuffle_frags_read(&at, off, avail, buf);
-			hdr = p ? shuffle_wire_parse(p, avail, left, &w) : -EBADMSG;
+			/* a page that a local sender has spliced may change: read it once */
+			if (p && p != buf)
+				memcpy(buf, p, avail);
+			hdr = p ? shuffle_wire_parse(buf, avail, left, &w) : -EBADMSG;
 		}
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
@@ -252,15 +340,17 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 			break;
 		run.w = w;
 		run.data = off + hdr;
+		run.hdr = hdr;
 		run.len = w.payload;
 		run.n = 1;
 		run.whole = !data;
 		off += hdr + w.payload;
 		if (w.payload) {
 			data = true;
-			off = extend(&run, &at, p);
+			off = extend(&run, &at, buf);
 		}
 	}
+	shuffle_output_flush(sn, &c.q);
 	if (!c.skb)
 		return;
 	if (hdr == -EPROTONOSUPPORT) {

@@ -246,7 +246,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	in->progress_at = now;
 	op->last_announced_at = now;
 	in->wait_ns = 0;
-	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->a, w->unsched,
+	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
 				shuffle_policy_seed(op->ptx.seed, w->src_rank,
 						    op->group->rank, op->group->count));
 	shuffle_grant_account(op);
@@ -388,7 +388,8 @@ static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *sk
 /* A little payload must neither hold a packet of many messages, nor be charged for it: the
  * payload alone, if that saves three quarters of the memory.  NULL if not.
  */
-static struct sk_buff *payload_alone(const struct sk_buff *skb, u32 data, u32 len, u32 stride)
+static struct sk_buff *payload_alone(const struct sk_buff *skb, u32 data, u32 len, u32 stride,
+				     u32 hdr)
 {
 	struct sk_buff *alone;
 	u32 n;
@@ -398,7 +399,7 @@ static struct sk_buff *payload_alone(const struct sk_buff *skb, u32 data, u32 le
 	alone = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!alone)
 		return NULL;
-	for (; len; len -= n, data += n + SHUFFLE_WIRE_DATA_HDR) {
+	for (; len; len -= n, data += n + hdr) {
 		n = min(len, stride);
 		if (skb_copy_bits(skb, data, skb_put(alone, n), n)) {
 			kfree_skb(alone);
@@ -412,14 +413,15 @@ static struct sk_buff *payload_alone(const struct sk_buff *skb, u32 data, u32 le
 static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, struct sk_buff *skb,
 			 u32 data, u32 len, u32 stride)
 {
-	struct sk_buff *alone = payload_alone(skb, data, len, stride);
+	struct sk_buff *alone = payload_alone(skb, data, len, stride, op->group->data_hdr);
 	struct sk_buff *part = alone ?: skb;
 	bool kept;
 
-	SHUFFLE_PIECE(part)->base = w->b;
+	SHUFFLE_PIECE(part)->base = w->data.off;
+	SHUFFLE_PIECE(part)->hdr = op->group->data_hdr;
 	SHUFFLE_PIECE(part)->data = alone ? 0 : data;
 	SHUFFLE_PIECE(part)->stride = alone ? len : stride;
-	kept = queue_new_ranges(op, w->src_rank, part, w->b, len);
+	kept = queue_new_ranges(op, w->src_rank, part, w->data.off, len);
 	if (alone)
 		consume_skb(kept ? skb : alone);
 	return kept;
@@ -449,7 +451,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	bool kept = false;
 	u64 prefix;
 
-	if (m->announced && (w->nonce != in->nonce || w->a != m->len)) {
+	if (m->announced && (w->nonce != in->nonce || w->data.len != m->len)) {
 		SHUFFLE_INC(sn, DropNonce);
 		return false;
 	}
@@ -472,7 +474,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * must not put off asking for it
 		 */
 		op->data_at = now;
-		if (w->b > m->granted + SHUFFLE_GRANT_SLACK) {
+		if (w->data.off > m->granted + SHUFFLE_GRANT_SLACK) {
 			SHUFFLE_INC(sn, DropNotGranted);
 			return false;
 		}
@@ -481,7 +483,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		    READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
 			shuffle_grant_pressure(op->ssk);
 			/* what comes next in order lets the reader go on */
-			if (w->b > in->have.prefix || !list_empty(&op->ssk->ready)) {
+			if (w->data.off > in->have.prefix || !list_empty(&op->ssk->ready)) {
 				SHUFFLE_INC(sn, DropRcvbuf);
 				return false;
 			}

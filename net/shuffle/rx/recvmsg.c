@@ -51,7 +51,7 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 	struct shuffle_piece *p = SHUFFLE_PIECE(skb);
 	u32 rel = p->start - p->base;
 	u32 at = rel % p->stride;
-	u32 off = p->data + at + rel / p->stride * (p->stride + SHUFFLE_WIRE_DATA_HDR);
+	u32 off = p->data + at + rel / p->stride * (p->stride + p->hdr);
 	u32 left = end - p->start;
 	u32 n = p->stride - at;
 	struct shuffle_frags c;
@@ -66,7 +66,7 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 			   copy_parts(&c, off, n, msg))
 			return -EFAULT;
 		left -= n;
-		off += n + SHUFFLE_WIRE_DATA_HDR;
+		off += n + p->hdr;
 		n = p->stride;
 	}
 	return 0;

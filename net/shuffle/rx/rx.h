@@ -41,7 +41,7 @@ struct shuffle_msg_in {
 	struct rb_root		pieces;
 	struct shuffle_ranges	have;
 	u64			read;
-	u32			nonce;
+	u64			nonce;
 	bool			complete;
 	bool			ack_owed;
 	bool			delivered;
@@ -65,6 +65,7 @@ struct shuffle_msg_in {
  * @end: see @start
  * @data: offset in the skb of that first payload byte
  * @stride: payload bytes between two record headers
+ * @hdr: bytes of a record header
  */
 struct shuffle_piece {
 	u64	base;
@@ -72,6 +73,7 @@ struct shuffle_piece {
 	u64	end;
 	u32	data;
 	u32	stride;
+	u32	hdr;
 };
 
 #define SHUFFLE_PIECE(skb)	((struct shuffle_piece *)&(skb)->cb[0])

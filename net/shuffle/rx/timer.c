@@ -91,8 +91,8 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 		.type = SHUFFLE_RESEND,
 		.op_id = op->id,
 		.nonce = op->in[rank].nonce,
-		.a = start,
-		.b = end - start,
+		.resend.off = start,
+		.resend.len = end - start,
 	};
 
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);

@@ -17,6 +17,7 @@ struct finished {
 	unsigned long			expires;
 	u32				cost;
 	bool				complete;
+	u64				nonce[];
 };
 
 static const struct sockaddr_shuffle *finished_at(const struct finished *f)
@@ -27,7 +28,7 @@ static const struct sockaddr_shuffle *finished_at(const struct finished *f)
 static void finished_free(struct finished *f)
 {
 	shuffle_group_put(f->group);
-	kfree(f);
+	kvfree(f);
 }
 
 static struct hlist_head *timewait_bucket(struct shuffle_net *sn, u64 op_id)
@@ -110,10 +111,15 @@ bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuff
  */
 void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 {
-	struct finished *f = kmalloc(sizeof(*f), GFP_KERNEL | __GFP_NOWARN);
+	u32 i, n = op->incomplete ? 0 : op->group->count;
+	struct finished *f;
 
+	f = kvmalloc(struct_size(f, nonce, n), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!f)
 		return;
+	/* of messages that have arrived: what may be answered */
+	for (i = 0; i < n; i++)
+		f->nonce[i] = op->in[i].nonce;
 	f->group = op->group;
 	refcount_inc(&f->group->ref);
 	f->op_id = op->id;
@@ -154,8 +160,11 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 		group = f->group;
 		if (f->complete && w->type == SHUFFLE_DATA &&
 		    w->src_rank < group->count && w->dst_rank == group->rank &&
+		    w->nonce == f->nonce[w->src_rank] &&
 		    shuffle_addr_equal(&group->member[w->src_rank].addr,
-				    from->shs_ip_family, from->shs_addr)) {
+				       from->shs_ip_family, from->shs_addr) &&
+		    group->keyed == !!(w->flags & SHUFFLE_FLAG_TAG) &&
+		    (!group->keyed || w->tag == shuffle_tag(&group->key, w))) {
 			struct shuffle_wire ack = {
 				.type = SHUFFLE_ACK,
 				.op_id = w->op_id,
@@ -165,6 +174,8 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 			shuffle_output_record(sn, NULL, group, w->src_rank, &ack, q);
 			SHUFFLE_INC(sn, AckOut);
 			SHUFFLE_INC(sn, ReAck);
+		} else {
+			SHUFFLE_INC(sn, DropNoOp);
 		}
 	}
 	spin_unlock_bh(&sn->finished_lock);

@@ -92,6 +92,12 @@ static inline u64 shuffle_get64(const u8 *p)
 	return (u64)shuffle_get32(p) << 32 | shuffle_get32(p + 4);
 }
 
+/* 48 bits: the range of message lengths and offsets */
+static inline u64 shuffle_get48(const u8 *p)
+{
+	return (u64)shuffle_get16(p) << 32 | shuffle_get32(p + 2);
+}
+
 static inline void shuffle_put16(u8 *p, u16 v)
 {
 	p[0] = (u8)(v >> 8);
@@ -108,6 +114,12 @@ static inline void shuffle_put64(u8 *p, u64 v)
 {
 	shuffle_put32(p, (u32)(v >> 32));
 	shuffle_put32(p + 4, (u32)v);
+}
+
+static inline void shuffle_put48(u8 *p, u64 v)
+{
+	shuffle_put16(p, (u16)(v >> 32));
+	shuffle_put32(p + 2, (u32)v);
 }
 
 #endif /* _SHUFFLE_PORTABLE_H */

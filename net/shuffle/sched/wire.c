@@ -8,20 +8,28 @@
 /**
  * shuffle_wire_hdr_len() - bytes of a record's header
  * @type: enum shuffle_wire_type
+ * @flags: SHUFFLE_FLAG_*
  *
  * Return: bytes without payload, 0 for a type that does not exist.
  */
-unsigned int shuffle_wire_hdr_len(u8 type)
+unsigned int shuffle_wire_hdr_len(u8 type, u8 flags)
 {
+	unsigned int tag = flags & SHUFFLE_FLAG_TAG ? SHUFFLE_WIRE_TAG : 0;
+
 	switch (type) {
 	case SHUFFLE_DATA:
 	case SHUFFLE_GRANT:
 	case SHUFFLE_RESEND:
-		return SHUFFLE_WIRE_BASE + 16;
+		return SHUFFLE_WIRE_DATA_HDR + tag;
 	case SHUFFLE_ACK:
-		return SHUFFLE_WIRE_BASE;
+		return SHUFFLE_WIRE_BASE + tag;
 	}
 	return 0;
+}
+
+static u8 flags_of(u8 type)
+{
+	return type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : SHUFFLE_FLAGS_CONTROL;
 }
 
 /**
@@ -30,6 +38,8 @@ unsigned int shuffle_wire_hdr_len(u8 type)
  * @avail: bytes readable at @p; at least min(@left, SHUFFLE_WIRE_MAX_HDR)
  * @left: bytes from @p to the end of the datagram, the payload included
  * @w: result, valid on success
+ *
+ * The tag is read, not checked: only a group knows its key.
  *
  * Return: length of the header; the payload (@w->payload bytes, all within @left)
  * follows.  -EPROTONOSUPPORT: another version; -EBADMSG: malformed.
@@ -46,43 +56,46 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 
 	w->type = p[0] & 0xf;
 	w->flags = p[1];
-	hdr = shuffle_wire_hdr_len(w->type);
+	hdr = shuffle_wire_hdr_len(w->type, w->flags);
 	if (!hdr || left < hdr || avail < hdr)
 		return -EBADMSG;
-	if (w->flags & ~(w->type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : 0))
+	if (w->flags & ~flags_of(w->type))
 		return -EBADMSG;
 
 	w->src_rank = shuffle_get16(p + 2);
 	w->dst_port = shuffle_get16(p + 4);
 	w->dst_rank = shuffle_get16(p + 6);
 	w->op_id = shuffle_get64(p + 8);
-	w->nonce = shuffle_get32(p + 16);
-	unsched = shuffle_get16(p + 20);
+	w->nonce = shuffle_get64(p + 16);
+	unsched = shuffle_get16(p + 24);
 	w->unsched = (u32)unsched * SHUFFLE_UNSCHED_UNIT;
-	w->payload = shuffle_get16(p + 22);
-	w->a = 0;
-	w->b = 0;
-	if (hdr > SHUFFLE_WIRE_BASE) {
-		w->a = shuffle_get64(p + 24);
-		w->b = shuffle_get64(p + 32);
+	w->payload = shuffle_get16(p + 26);
+	w->data.len = 0;
+	w->data.off = 0;
+	if (w->type != SHUFFLE_ACK) {
+		/* the same two places in all types: see the union */
+		w->data.len = shuffle_get48(p + 28);
+		w->data.off = shuffle_get48(p + 34);
 	}
+	w->tag = w->flags & SHUFFLE_FLAG_TAG ? shuffle_get64(p + hdr - SHUFFLE_WIRE_TAG) : 0;
 
-	if (w->type == SHUFFLE_DATA) {
-		if (!w->nonce || w->a > SHUFFLE_MAX_LEN ||
-		    !shuffle_wire_place_valid(w->a, w->b, w->payload, left))
-			return -EBADMSG;
-		return (int)hdr;
-	}
-
-	if (unsched || w->payload)
-		return -EBADMSG;
-	if (w->type == SHUFFLE_GRANT && w->b > w->a)
-		return -EBADMSG;
-	if (w->type == SHUFFLE_RESEND && w->b > U64_MAX - w->a)
-		return -EBADMSG;
 	if (!w->nonce && w->type != SHUFFLE_RESEND)
 		return -EBADMSG;
-	return (int)hdr;
+	switch (w->type) {
+	case SHUFFLE_DATA:
+		if (!shuffle_wire_place_valid(w->data.len, w->data.off, w->payload, left - hdr))
+			return -EBADMSG;
+		return (int)hdr;
+	case SHUFFLE_GRANT:
+		if (w->grant.acked > w->grant.upto)
+			return -EBADMSG;
+		break;
+	case SHUFFLE_RESEND:
+		if (w->resend.len > SHUFFLE_MAX_LEN - w->resend.off)
+			return -EBADMSG;
+		break;
+	}
+	return unsched || w->payload ? -EBADMSG : (int)hdr;
 }
 
 /**
@@ -94,7 +107,7 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
  */
 unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 {
-	unsigned int hdr = shuffle_wire_hdr_len(w->type);
+	unsigned int hdr = shuffle_wire_hdr_len(w->type, w->flags);
 	u32 unsched = (w->unsched + SHUFFLE_UNSCHED_UNIT - 1) / SHUFFLE_UNSCHED_UNIT;
 
 	p[0] = (u8)(SHUFFLE_WIRE_VERSION << 4 | w->type);
@@ -103,12 +116,14 @@ unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 	shuffle_put16(p + 4, w->dst_port);
 	shuffle_put16(p + 6, w->dst_rank);
 	shuffle_put64(p + 8, w->op_id);
-	shuffle_put32(p + 16, w->nonce);
-	shuffle_put16(p + 20, (u16)unsched);
-	shuffle_put16(p + 22, w->payload);
-	if (hdr > SHUFFLE_WIRE_BASE) {
-		shuffle_put64(p + 24, w->a);
-		shuffle_put64(p + 32, w->b);
+	shuffle_put64(p + 16, w->nonce);
+	shuffle_put16(p + 24, (u16)unsched);
+	shuffle_put16(p + 26, w->payload);
+	if (w->type != SHUFFLE_ACK) {
+		shuffle_put48(p + 28, w->data.len);
+		shuffle_put48(p + 34, w->data.off);
 	}
+	if (w->flags & SHUFFLE_FLAG_TAG)
+		shuffle_put64(p + hdr - SHUFFLE_WIRE_TAG, w->tag);
 	return hdr;
 }

@@ -12,15 +12,18 @@
  *   |                          operation id                         |
  *   |                                                               |
  *   +---------------------------------------------------------------+
- *   |                  nonce of the message's sender                |
+ *   |                     nonce of the message                      |
+ *   |                                                               |
  *   +-------------------------------+-------------------------------+
  *   |  unscheduled, units of 64 B   |        payload length         |
  *   +-------------------------------+-------------------------------+
  *
- * DATA:   message length (64), offset (64), payload
- * GRANT:  may send up to (64), received without a gap up to (64)
+ * DATA:   message length (48), offset (48), payload
+ * GRANT:  may send up to (48), received without a gap up to (48)
  * ACK:    nothing
- * RESEND: offset (64), length (64)
+ * RESEND: offset (48), length (48)
+ *
+ * With the flag SHUFFLE_FLAG_TAG, the header ends with a tag (64): tag.h.
  *
  * All big-endian.  "unscheduled" and "payload length" are zero except in DATA.
  * Because every record says where it ends, a super-packet (many equal packets
@@ -31,12 +34,13 @@
 
 #include "portable.h"
 
-#define SHUFFLE_WIRE_VERSION	1
-#define SHUFFLE_WIRE_BASE	24U	/* bytes common to all records */
+#define SHUFFLE_WIRE_VERSION	2
+#define SHUFFLE_WIRE_BASE	28U	/* bytes common to all records */
 #define SHUFFLE_WIRE_DATA_HDR	40U	/* base and DATA's own fields */
-#define SHUFFLE_WIRE_MAX_HDR	40U
+#define SHUFFLE_WIRE_TAG	8U	/* bytes of the tag, where there is one */
+#define SHUFFLE_WIRE_MAX_HDR	(SHUFFLE_WIRE_DATA_HDR + SHUFFLE_WIRE_TAG)
 #define SHUFFLE_UNSCHED_UNIT	64U	/* bytes */
-#define SHUFFLE_MAX_LEN		(1ULL << 50)	/* sums of all members stay below 2^62 */
+#define SHUFFLE_MAX_LEN		((1ULL << 48) - 1)	/* sums of all members stay below 2^62 */
 #define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
 
 enum shuffle_wire_type {
@@ -46,9 +50,10 @@ enum shuffle_wire_type {
 	SHUFFLE_RESEND = 4,
 };
 
-/* flags of DATA */
-#define SHUFFLE_FLAG_PROBE	0x01	/* sender waits for the ACK */
-#define SHUFFLE_FLAGS_DATA	SHUFFLE_FLAG_PROBE
+#define SHUFFLE_FLAG_PROBE	0x01	/* DATA: sender waits for the ACK */
+#define SHUFFLE_FLAG_TAG	0x80	/* all: the header ends with a tag */
+#define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_TAG)
+#define SHUFFLE_FLAGS_CONTROL	SHUFFLE_FLAG_TAG
 
 /**
  * struct shuffle_wire - one record, host byte order
@@ -59,12 +64,14 @@ enum shuffle_wire_type {
  * @dst_port: shuffle port of the host that it is for
  * @payload: DATA: bytes of the message that follow the header
  * @op_id: operation
- * @nonce: random number of the *message's* sender for this operation; echoed in
- *	GRANT, ACK and RESEND, 0 in a RESEND for a message never heard of
+ * @nonce: random number that the message's sender has chosen for this message; echoed
+ *	in GRANT, ACK and RESEND, 0 in a RESEND for a message that was never announced
  * @unsched: DATA: bytes that the sender sends without a grant, rounded up to
  *	SHUFFLE_UNSCHED_UNIT
- * @a: DATA: message length; GRANT: granted offset; RESEND: offset
- * @b: DATA: offset; GRANT: all below has arrived; RESEND: length
+ * @tag: with SHUFFLE_FLAG_TAG
+ * @data: DATA: message length and offset of the payload
+ * @grant: GRANT: the sender may send up to @upto; all below @acked has arrived
+ * @resend: RESEND: range that is missing
  */
 struct shuffle_wire {
 	u8	type;
@@ -74,50 +81,67 @@ struct shuffle_wire {
 	u16	dst_port;
 	u16	payload;
 	u64	op_id;
-	u32	nonce;
+	u64	nonce;
+	u64	tag;
 	u32	unsched;
-	u64	a;
-	u64	b;
+	union {
+		struct {
+			u64	len;
+			u64	off;
+		} data;
+		struct {
+			u64	upto;
+			u64	acked;
+		} grant;
+		struct {
+			u64	off;
+			u64	len;
+		} resend;
+	};
 };
 
-unsigned int shuffle_wire_hdr_len(u8 type);
+unsigned int shuffle_wire_hdr_len(u8 type, u8 flags);
 int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wire *w);
 unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w);
 
 /* The rest is done for each record of a super-packet. */
 
 /* Is payload what a DATA record may hold?  Nothing can wrap: compared by subtraction.
- * @left: at least a header
+ * @left: bytes behind the header
  */
 static inline bool shuffle_wire_place_valid(u64 len, u64 off, u16 payload, size_t left)
 {
-	return payload <= left - SHUFFLE_WIRE_DATA_HDR && off <= len && payload <= len - off;
+	return payload <= left && off <= len && payload <= len - off;
 }
 
 /**
  * shuffle_wire_follows() - does a record go on where one before it ends?
- * @p: its first byte, SHUFFLE_WIRE_DATA_HDR bytes are readable
- * @left: bytes from @p to the end of the datagram, no fewer than that
+ * @p: its first byte, @hdr bytes are readable
+ * @left: bytes from @p to the end of the datagram, no fewer than @hdr
  * @like: header of a valid DATA record
+ * @hdr: length of the header of @like
  * @off: offset in the same message, behind that record
  *
  * Most of a super-packet's records do, and to see that costs much less than
- * shuffle_wire_parse().
+ * shuffle_wire_parse().  The tag is not looked at.
  *
  * Return: its payload bytes, all within @left; 0: not such a record, or a malformed one.
  */
-static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u64 off)
+static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u32 hdr, u64 off)
 {
-	u16 payload = shuffle_get16(p + 22);
+	u16 payload = shuffle_get16(p + 26);
 
 	if (shuffle_get64(p) != shuffle_get64(like) ||
 	    shuffle_get64(p + 8) != shuffle_get64(like + 8) ||
-	    /* all but the payload's length */
-	    (shuffle_get64(p + 16) ^ shuffle_get64(like + 16)) >> 16 ||
-	    shuffle_get64(p + 24) != shuffle_get64(like + 24) ||
-	    shuffle_get64(p + 32) != off)
+	    shuffle_get64(p + 16) != shuffle_get64(like + 16) ||
+	    /* the length of the message, and all but the payload's length */
+	    (shuffle_get64(p + 24) ^ shuffle_get64(like + 24)) & ~(0xffffULL << 32) ||
+	    shuffle_get16(p + 32) != shuffle_get16(like + 32) ||
+	    shuffle_get48(p + 34) != off)
 		return 0;
-	return shuffle_wire_place_valid(shuffle_get64(p + 24), off, payload, left) ? payload : 0;
+	/* the length is the one that was compared, not what @p says when asked again */
+	return shuffle_wire_place_valid(shuffle_get48(like + 28), off, payload, left - hdr) ?
+	       payload : 0;
 }
 
 /**
@@ -128,8 +152,8 @@ static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like,
  */
 static inline void shuffle_wire_place(u8 *p, u64 off, u16 payload)
 {
-	shuffle_put16(p + 22, payload);
-	shuffle_put64(p + 32, off);
+	shuffle_put16(p + 26, payload);
+	shuffle_put48(p + 34, off);
 }
 
 #endif /* _SHUFFLE_WIRE_H */

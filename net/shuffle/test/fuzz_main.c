@@ -17,9 +17,10 @@ static size_t records(struct shuffle_rnd *rnd, u8 *p, size_t max)
 		struct shuffle_wire w = {
 			.type = (u8)shuffle_rnd_in(rnd, SHUFFLE_DATA, SHUFFLE_RESEND),
 			.op_id = shuffle_rnd64(rnd),
-			.nonce = (u32)shuffle_rnd64(rnd),
-			.a = shuffle_rnd_below(rnd, 3000),
-			.b = shuffle_rnd_below(rnd, 1000),
+			.nonce = shuffle_rnd64(rnd),
+			.flags = shuffle_rnd_below(rnd, 2) ? SHUFFLE_FLAG_TAG : 0,
+			.data.len = shuffle_rnd_below(rnd, 3000),
+			.data.off = shuffle_rnd_below(rnd, 1000),
 		};
 
 		if (w.type == SHUFFLE_DATA)

@@ -28,21 +28,21 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 {
 	u8 built[SHUFFLE_WIRE_MAX_HDR];
 
-	if ((unsigned int)hdr != shuffle_wire_hdr_len(w->type))
+	if ((unsigned int)hdr != shuffle_wire_hdr_len(w->type, w->flags))
 		fuzz_check("length of the header");
 	if ((size_t)hdr + w->payload > left)
 		fuzz_check("payload beyond the datagram");
 	if (w->type == SHUFFLE_DATA) {
-		if (w->a > SHUFFLE_MAX_LEN || w->b + w->payload > w->a)
+		if (w->data.len > SHUFFLE_MAX_LEN || w->data.off + w->payload > w->data.len)
 			fuzz_check("payload beyond the message");
 		if (w->unsched > SHUFFLE_UNSCHED_MAX || w->unsched % SHUFFLE_UNSCHED_UNIT)
 			fuzz_check("unscheduled bytes");
-	} else if (w->payload || w->unsched || w->flags) {
+	} else if (w->payload || w->unsched || w->flags & ~SHUFFLE_FLAG_TAG) {
 		fuzz_check("a field that must be zero");
 	}
-	if (w->type == SHUFFLE_RESEND && w->a + w->b < w->a)
+	if (w->type == SHUFFLE_RESEND && w->resend.off + w->resend.len > SHUFFLE_MAX_LEN)
 		fuzz_check("a range that wraps around");
-	if (w->type == SHUFFLE_GRANT && w->b > w->a)
+	if (w->type == SHUFFLE_GRANT && w->grant.acked > w->grant.upto)
 		fuzz_check("more arrived than granted");
 	if (!w->nonce && w->type != SHUFFLE_RESEND)
 		fuzz_check("no nonce");
@@ -55,18 +55,20 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffle_wire *w,
 			  const u8 *like, const struct shuffle_wire *last)
 {
-	u64 off = last->b + last->payload;
+	u32 like_hdr = shuffle_wire_hdr_len(last->type, last->flags);
+	u64 off = last->data.off + last->payload;
 	bool alike;
 	u16 n;
 
-	if (left < SHUFFLE_WIRE_DATA_HDR)
+	if (left < like_hdr)
 		return;
-	alike = hdr > 0 && w->type == SHUFFLE_DATA && w->b == off && w->a == last->a &&
+	alike = hdr > 0 && w->type == SHUFFLE_DATA && w->data.off == off &&
+		w->data.len == last->data.len &&
 		w->op_id == last->op_id && w->nonce == last->nonce &&
 		w->flags == last->flags && w->unsched == last->unsched &&
 		w->src_rank == last->src_rank && w->dst_rank == last->dst_rank &&
 		w->dst_port == last->dst_port;
-	n = shuffle_wire_follows(p, left, like, off);
+	n = shuffle_wire_follows(p, left, like, like_hdr, off);
 	if (n != (alike ? w->payload : 0))
 		fuzz_check("another record when compared with the record before");
 }

@@ -8,4 +8,5 @@
 #include "../sched/policy_hadoop.c"
 #include "../sched/policy_srpt.c"
 #include "../sched/ranges.c"
+#include "../sched/tag.c"
 #include "../sched/wire.c"

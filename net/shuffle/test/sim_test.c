@@ -99,7 +99,7 @@ static const char *put_data(struct net *net, u32 i, u32 k, u32 payload)
 	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA, .src_rank = (u16)i, .dst_rank = (u16)k,
 		.op_id = 1, .nonce = h->nonce, .unsched = (u32)h->unsched[k],
-		.payload = (u16)payload, .a = h->out[k].len, .b = h->out[k].next,
+		.payload = (u16)payload, .data.len = h->out[k].len, .data.off = h->out[k].next,
 	};
 
 	return put_record(net, i, k, &w);
@@ -207,8 +207,8 @@ static const char *grant_all(struct net *net, u32 k)
 			return why;
 		w.dst_rank = (u16)i;
 		w.nonce = net->host[i].nonce;
-		w.a = h->in[i].granted;
-		w.b = h->in[i].received;
+		w.grant.upto = h->in[i].granted;
+		w.grant.acked = h->in[i].received;
 		why = put_record(net, k, i, &w);
 		if (why)
 			return why;
@@ -229,16 +229,16 @@ static const char *take(struct net *net, const struct record *r)
 	if (w.type == SHUFFLE_GRANT) {
 		if (w.nonce != h->nonce)
 			return "sim: wrong nonce";
-		if (w.a > h->out[i].limit)
-			h->out[i].limit = w.a;
+		if (w.grant.upto > h->out[i].limit)
+			h->out[i].limit = w.grant.upto;
 		shuffle_policy_tx_update(&h->tx, i);
 		return shuffle_model_tx(&h->tx);
 	}
 	if (!h->in[i].announced)
-		shuffle_policy_rx_announced(&h->rx, i, w.a, w.unsched,
+		shuffle_policy_rx_announced(&h->rx, i, w.data.len, w.unsched,
 					shuffle_policy_seed(h->tx.seed, i, r->to, net->n));
 	if (w.payload)
-		shuffle_policy_rx_arrived(&h->rx, i, w.payload, w.b + w.payload);
+		shuffle_policy_rx_arrived(&h->rx, i, w.payload, w.data.off + w.payload);
 	return grant_all(net, r->to);
 }
 

@@ -18,40 +18,45 @@ static const struct round_trip round_trips[] = {
 	{ "DATA, the first packet", {
 		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
 		.payload = 1400, .op_id = 4, .nonce = 5, .unsched = 6400,
-		.a = 100000, .b = 0 }, 40 },
+		.data.len = 100000, .data.off = 0 }, 40 },
 	{ "DATA, announces a message", {
-		.type = SHUFFLE_DATA, .nonce = 1, .a = 1 }, 40 },
+		.type = SHUFFLE_DATA, .nonce = 1, .data.len = 1 }, 40 },
 	{ "DATA, an empty message", {
 		.type = SHUFFLE_DATA, .nonce = 1 }, 40 },
 	{ "DATA, the last byte", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .a = 9000, .b = 8999 }, 40 },
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .data.len = 9000, .data.off = 8999 }, 40 },
 	{ "DATA, everything at its greatest", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA,
 		.src_rank = 0xffff, .dst_rank = 0xffff, .dst_port = 0xffff,
-		.payload = 0xffff, .op_id = U64_MAX, .nonce = U32_MAX,
-		.unsched = SHUFFLE_UNSCHED_MAX, .a = SHUFFLE_MAX_LEN,
-		.b = SHUFFLE_MAX_LEN - 0xffff }, 40 },
+		.payload = 0xffff, .op_id = U64_MAX, .nonce = U64_MAX, .tag = U64_MAX,
+		.unsched = SHUFFLE_UNSCHED_MAX, .data.len = SHUFFLE_MAX_LEN,
+		.data.off = SHUFFLE_MAX_LEN - 0xffff }, 48 },
 	{ "DATA, a probe behind the end", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
-		.a = 5ULL << 32, .b = 5ULL << 32 }, 40 },
+		.data.len = 5ULL << 32, .data.off = 5ULL << 32 }, 40 },
 	{ "DATA, sent again", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
-		.payload = 10, .a = 20, .b = 10 }, 40 },
+		.payload = 10, .data.len = 20, .data.off = 10 }, 40 },
 	{ "GRANT", {
 		.type = SHUFFLE_GRANT, .src_rank = 0x1234, .dst_rank = 0x5678,
-		.dst_port = 0x9abc, .op_id = 0x0123456789abcdefULL, .nonce = 0xfedcba98,
-		.a = 1ULL << 40, .b = 1ULL << 39 }, 40 },
+		.dst_port = 0x9abc, .op_id = 0x0123456789abcdefULL, .nonce = 0xfedcba9876543210ULL,
+		.grant.upto = 1ULL << 40, .grant.acked = 1ULL << 39 }, 40 },
 	{ "GRANT, all has arrived", {
-		.type = SHUFFLE_GRANT, .nonce = 1, .a = U64_MAX, .b = U64_MAX }, 40 },
+		.type = SHUFFLE_GRANT, .nonce = 1, .grant.upto = SHUFFLE_MAX_LEN, .grant.acked = SHUFFLE_MAX_LEN }, 40 },
 	{ "ACK", {
 		.type = SHUFFLE_ACK, .src_rank = 4095, .dst_rank = 4094,
-		.dst_port = 18518, .op_id = 42, .nonce = U32_MAX }, 24 },
+		.dst_port = 18518, .op_id = 42, .nonce = U64_MAX }, 28 },
+	{ "ACK with a tag", {
+		.type = SHUFFLE_ACK, .flags = SHUFFLE_FLAG_TAG, .nonce = 1, .tag = 2 }, 36 },
+	{ "RESEND with a tag", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_TAG, .op_id = 1, .tag = 0 }, 48 },
 	{ "RESEND", {
-		.type = SHUFFLE_RESEND, .op_id = 1, .nonce = 1, .a = 1400, .b = 2800 }, 40 },
+		.type = SHUFFLE_RESEND, .op_id = 1, .nonce = 1, .resend.off = 1400, .resend.len = 2800 }, 40 },
 	{ "RESEND, never heard of", {
 		.type = SHUFFLE_RESEND, .op_id = 1 }, 40 },
 	{ "RESEND, to the end of all numbers", {
-		.type = SHUFFLE_RESEND, .nonce = 1, .a = 1, .b = U64_MAX - 1 }, 40 },
+		.type = SHUFFLE_RESEND, .nonce = 1, .resend.off = 1,
+		.resend.len = SHUFFLE_MAX_LEN - 1 }, 40 },
 };
 
 static void round_trip_desc(const struct round_trip *t, char *desc)
@@ -71,7 +76,7 @@ static void wire_build__round_trip(struct kunit *test)
 	memset(p, 0xa5, sizeof(p));
 	memset(&w, 0x5a, sizeof(w));
 	KUNIT_ASSERT_EQ(test, shuffle_wire_build(p, &t->w), t->hdr);
-	KUNIT_ASSERT_EQ(test, shuffle_wire_hdr_len(t->w.type), t->hdr);
+	KUNIT_ASSERT_EQ(test, shuffle_wire_hdr_len(t->w.type, t->w.flags), t->hdr);
 	left = t->hdr + t->w.payload;
 	KUNIT_ASSERT_EQ(test, shuffle_wire_parse(p, t->hdr, left, &w), (int)t->hdr);
 	KUNIT_EXPECT_EQ(test, w.type, t->w.type);
@@ -83,8 +88,9 @@ static void wire_build__round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.op_id, t->w.op_id);
 	KUNIT_EXPECT_EQ(test, w.nonce, t->w.nonce);
 	KUNIT_EXPECT_EQ(test, w.unsched, t->w.unsched);
-	KUNIT_EXPECT_EQ(test, w.a, t->w.a);
-	KUNIT_EXPECT_EQ(test, w.b, t->w.b);
+	KUNIT_EXPECT_EQ(test, w.tag, t->w.tag);
+	KUNIT_EXPECT_EQ(test, w.data.len, t->w.data.len);
+	KUNIT_EXPECT_EQ(test, w.data.off, t->w.data.off);
 }
 
 /* nothing is written behind the header, nothing inside it is left as it was */
@@ -133,33 +139,36 @@ static void wire_parse__truncated(struct kunit *test)
 /* the bytes on the wire, once and for all */
 static void wire_build__layout(struct kunit *test)
 {
-	static const u8 data[SHUFFLE_WIRE_DATA_HDR] = {
-		0x11, 0x01, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+	static const u8 data[] = {
+		0x21, 0x81, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
 		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
-		0x21, 0x22, 0x23, 0x24, 0x00, 0x19, 0x05, 0x78,
-		0x00, 0x02, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
-		0x00, 0x01, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
+		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
+		0x00, 0x19, 0x05, 0x78, 0x33, 0x34, 0x35, 0x36,
+		0x37, 0x38, 0x01, 0x44, 0x45, 0x46, 0x47, 0x48,
+		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
 	};
 	static const u8 ack[SHUFFLE_WIRE_BASE] = {
-		0x13, 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+		0x23, 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
 		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
-		0x21, 0x22, 0x23, 0x24, 0x00, 0x00, 0x00, 0x00,
+		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
+		0x00, 0x00, 0x00, 0x00,
 	};
 	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA, .src_rank = 0x0102,
 		.dst_port = 0x0304, .dst_rank = 0x0506, .op_id = 0x1112131415161718ULL,
-		.nonce = 0x21222324, .unsched = 25 * 64, .payload = 1400,
-		.a = 0x0002333435363738ULL, .b = 0x0001434445464748ULL,
+		.nonce = 0x2122232425262728ULL, .unsched = 25 * 64, .payload = 1400,
+		.data.len = 0x333435363738ULL, .data.off = 0x014445464748ULL,
+		.tag = 0x5152535455565758ULL,
 	};
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 
-	KUNIT_EXPECT_EQ(test, shuffle_wire_build(p, &w), 40U);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_build(p, &w), 48U);
 	KUNIT_EXPECT_EQ(test, memcmp(p, data, sizeof(data)), 0);
 	w.type = SHUFFLE_ACK;
 	w.flags = 0;
 	w.unsched = 0;
 	w.payload = 0;
-	KUNIT_EXPECT_EQ(test, shuffle_wire_build(p, &w), 24U);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_build(p, &w), 28U);
 	KUNIT_EXPECT_EQ(test, memcmp(p, ack, sizeof(ack)), 0);
 }
 
@@ -170,7 +179,7 @@ static void wire_parse__version_and_type(struct kunit *test)
 	unsigned int b;
 
 	memset(p, 0, sizeof(p));
-	p[19] = 1;	/* nonce */
+	p[23] = 1;	/* nonce */
 	for (b = 0; b < 256; b++) {
 		int want = -EBADMSG;
 
@@ -178,23 +187,25 @@ static void wire_parse__version_and_type(struct kunit *test)
 		if (b >> 4 != SHUFFLE_WIRE_VERSION)
 			want = -EPROTONOSUPPORT;
 		else if ((b & 15) == SHUFFLE_ACK)
-			want = 24;
+			want = 28;
 		else if ((b & 15) >= SHUFFLE_DATA && (b & 15) <= SHUFFLE_RESEND)
 			want = 40;
 		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), want);
 		/* another version may be shorter or longer: still not ours */
 		if (want == -EPROTONOSUPPORT)
-			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 24, 24, &w), want);
+			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 28, 28, &w), want);
 	}
 	for (b = 0; b < 256; b++) {
-		unsigned int hdr = shuffle_wire_hdr_len((u8)b);
+		unsigned int hdr = shuffle_wire_hdr_len((u8)b, 0);
+		unsigned int tagged = shuffle_wire_hdr_len((u8)b, SHUFFLE_FLAG_TAG);
 
 		if (b == SHUFFLE_ACK)
-			KUNIT_EXPECT_EQ(test, hdr, 24U);
+			KUNIT_EXPECT_EQ(test, hdr, 28U);
 		else if (b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND)
 			KUNIT_EXPECT_EQ(test, hdr, 40U);
 		else
 			KUNIT_EXPECT_EQ(test, hdr, 0U);
+		KUNIT_EXPECT_EQ(test, tagged, hdr ? hdr + 8 : 0);
 	}
 }
 
@@ -205,11 +216,11 @@ static void wire_parse__flags(struct kunit *test)
 	u8 type;
 
 	for (type = SHUFFLE_DATA; type <= SHUFFLE_RESEND; type++) {
-		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : 0;
+		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : SHUFFLE_FLAGS_CONTROL;
 		unsigned int f;
 
 		for (f = 0; f < 256; f++) {
-			int want = (int)shuffle_wire_hdr_len(type);
+			int want = (int)shuffle_wire_hdr_len(type, (u8)f);
 			struct shuffle_wire out;
 
 			w.type = type;
@@ -217,7 +228,7 @@ static void wire_parse__flags(struct kunit *test)
 			put(p, &w);
 			if (f & ~known)
 				want = -EBADMSG;
-			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &out), want);
+			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 48, 48, &out), want);
 		}
 	}
 }
@@ -229,31 +240,29 @@ struct bad_field {
 };
 
 static const struct bad_field bad_fields[] = {
-	{ "DATA without nonce", { .type = SHUFFLE_DATA, .a = 1 } },
+	{ "DATA without nonce", { .type = SHUFFLE_DATA, .data.len = 1 } },
 	{ "DATA, offset at the length", {
-		.type = SHUFFLE_DATA, .nonce = 1, .a = 9, .b = 9 }, true },
+		.type = SHUFFLE_DATA, .nonce = 1, .data.len = 9, .data.off = 9 }, true },
 	{ "DATA, offset behind the length", {
-		.type = SHUFFLE_DATA, .nonce = 1, .a = 9, .b = 10 } },
+		.type = SHUFFLE_DATA, .nonce = 1, .data.len = 9, .data.off = 10 } },
 	{ "DATA, the greatest length", {
-		.type = SHUFFLE_DATA, .nonce = 1, .a = SHUFFLE_MAX_LEN }, true },
-	{ "DATA, a greater length", {
-		.type = SHUFFLE_DATA, .nonce = 1, .a = SHUFFLE_MAX_LEN + 1 } },
+		.type = SHUFFLE_DATA, .nonce = 1, .data.len = SHUFFLE_MAX_LEN }, true },
 	{ "DATA, greatest offset of an empty message", {
-		.type = SHUFFLE_DATA, .nonce = 1, .b = U64_MAX } },
+		.type = SHUFFLE_DATA, .nonce = 1, .data.off = SHUFFLE_MAX_LEN } },
 	{ "DATA, payload to the end", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 100, .a = 200, .b = 100 }, true },
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 100, .data.len = 200, .data.off = 100 }, true },
 	{ "DATA, payload beyond the end by one", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 101, .a = 200, .b = 100 } },
-	{ "DATA, offset and payload wrap around", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 2, .a = SHUFFLE_MAX_LEN,
-		.b = U64_MAX - 1 } },
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 101, .data.len = 200, .data.off = 100 } },
+	{ "DATA, payload beyond the greatest number", {
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 2, .data.len = SHUFFLE_MAX_LEN,
+		.data.off = SHUFFLE_MAX_LEN - 1 } },
 	{ "DATA, payload of an empty message", {
 		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1 } },
-	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .a = 1 } },
+	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .grant.upto = 1 } },
 	{ "GRANT, more arrived than granted", {
-		.type = SHUFFLE_GRANT, .nonce = 1, .a = 1, .b = 2 } },
+		.type = SHUFFLE_GRANT, .nonce = 1, .grant.upto = 1, .grant.acked = 2 } },
 	{ "GRANT, all that is granted has arrived", {
-		.type = SHUFFLE_GRANT, .nonce = 1, .a = 2, .b = 2 }, true },
+		.type = SHUFFLE_GRANT, .nonce = 1, .grant.upto = 2, .grant.acked = 2 }, true },
 	{ "GRANT with payload", { .type = SHUFFLE_GRANT, .nonce = 1, .payload = 1 } },
 	{ "GRANT with unscheduled bytes", {
 		.type = SHUFFLE_GRANT, .nonce = 1, .unsched = 64 } },
@@ -261,10 +270,10 @@ static const struct bad_field bad_fields[] = {
 	{ "ACK with payload", { .type = SHUFFLE_ACK, .nonce = 1, .payload = 0xffff } },
 	{ "ACK with unscheduled bytes", { .type = SHUFFLE_ACK, .nonce = 1, .unsched = 64 } },
 	{ "RESEND, the range ends at the greatest number", {
-		.type = SHUFFLE_RESEND, .a = 10, .b = U64_MAX - 10 }, true },
+		.type = SHUFFLE_RESEND, .resend.off = 10, .resend.len = SHUFFLE_MAX_LEN - 10 }, true },
 	{ "RESEND, the range wraps around", {
-		.type = SHUFFLE_RESEND, .a = 10, .b = U64_MAX - 9 } },
-	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .b = U64_MAX }, true },
+		.type = SHUFFLE_RESEND, .resend.off = 10, .resend.len = SHUFFLE_MAX_LEN - 9 } },
+	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .resend.len = SHUFFLE_MAX_LEN }, true },
 	{ "RESEND with payload", { .type = SHUFFLE_RESEND, .payload = 1 } },
 	{ "RESEND with unscheduled bytes", { .type = SHUFFLE_RESEND, .unsched = 64 } },
 };
@@ -279,7 +288,7 @@ KUNIT_ARRAY_PARAM(bad_field, bad_fields, bad_field_desc);
 static void wire_parse__field_at_its_bound(struct kunit *test)
 {
 	const struct bad_field *t = test->param_value;
-	unsigned int hdr = shuffle_wire_hdr_len(t->w.type);
+	unsigned int hdr = shuffle_wire_hdr_len(t->w.type, t->w.flags);
 	int want = t->good ? (int)hdr : -EBADMSG;
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 	struct shuffle_wire w;
@@ -324,7 +333,7 @@ static void wire_build__unscheduled(struct kunit *test)
 {
 	const struct unsched_row *t = test->param_value;
 	struct shuffle_wire w = {
-		.type = SHUFFLE_DATA, .nonce = 1, .unsched = t->sent, .a = t->len,
+		.type = SHUFFLE_DATA, .nonce = 1, .unsched = t->sent, .data.len = t->len,
 	};
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 	u64 heard;
@@ -344,21 +353,25 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 		.dst_rank = (u16)shuffle_rnd64(r),
 		.dst_port = (u16)shuffle_rnd64(r),
 		.op_id = shuffle_rnd64(r),
-		.nonce = (u32)shuffle_rnd64(r) | 1,
+		.nonce = shuffle_rnd64(r) | 1,
 	};
 
+	if (shuffle_rnd_below(r, 2)) {
+		w.flags = SHUFFLE_FLAG_TAG;
+		w.tag = shuffle_rnd64(r);
+	}
 	if (w.type == SHUFFLE_ACK)
 		return w;
-	w.b = shuffle_rnd64(r) >> shuffle_rnd_in(r, 15, 63);
-	w.a = w.b + (shuffle_rnd64(r) >> shuffle_rnd_in(r, 15, 63));
+	w.data.off = shuffle_rnd64(r) >> shuffle_rnd_in(r, 17, 63);
+	w.data.len = w.data.off + (shuffle_rnd64(r) >> shuffle_rnd_in(r, 17, 63));
 	if (w.type == SHUFFLE_DATA) {
 		w.payload = (u16)shuffle_rnd_below(r, 1500);
-		if (w.payload > w.a - w.b)
-			w.payload = (u16)(w.a - w.b);
-		w.flags = (u8)shuffle_rnd_below(r, SHUFFLE_FLAGS_DATA + 1);
+		if (w.payload > w.data.len - w.data.off)
+			w.payload = (u16)(w.data.len - w.data.off);
+		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_PROBE : 0;
 		w.unsched = shuffle_rnd_below(r, 0x10000) * 64;
-	} else if (w.type == SHUFFLE_GRANT) {
-		w.a <<= 13;
+	} else if (w.type == SHUFFLE_RESEND && w.resend.len > SHUFFLE_MAX_LEN - w.resend.off) {
+		w.resend.len = SHUFFLE_MAX_LEN - w.resend.off;
 	}
 	return w;
 }
@@ -369,7 +382,7 @@ static bool same(const struct shuffle_wire *x, const struct shuffle_wire *y)
 	       x->src_rank == y->src_rank && x->dst_rank == y->dst_rank &&
 	       x->dst_port == y->dst_port && x->payload == y->payload &&
 	       x->op_id == y->op_id && x->nonce == y->nonce &&
-	       x->unsched == y->unsched && x->a == y->a && x->b == y->b;
+	       x->unsched == y->unsched && x->tag == y->tag && x->data.len == y->data.len && x->data.off == y->data.off;
 }
 
 #define DATAGRAM	65507U
@@ -390,7 +403,7 @@ static void wire_parse__walks_a_datagram(struct kunit *test)
 	while (n < RECORDS) {
 		struct shuffle_wire w = random_record(&rnd);
 
-		if (end + shuffle_wire_hdr_len(w.type) + w.payload > DATAGRAM)
+		if (end + SHUFFLE_WIRE_MAX_HDR + w.payload > DATAGRAM)
 			break;
 		end += shuffle_wire_build(p + end, &w);
 		memset(p + end, 0xff, w.payload);
@@ -402,7 +415,7 @@ static void wire_parse__walks_a_datagram(struct kunit *test)
 		struct shuffle_wire w;
 		int hdr;
 
-		hdr = shuffle_wire_parse(p + at, left < 40 ? left : 40, left, &w);
+		hdr = shuffle_wire_parse(p + at, left < 48 ? left : 48, left, &w);
 		KUNIT_ASSERT_TRUE(test, hdr > 0);
 		KUNIT_ASSERT_LT(test, got, n);
 		KUNIT_ASSERT_TRUE(test, same(&w, &sent[got]));
@@ -418,13 +431,13 @@ static void wire_follows__each_bit(struct kunit *test)
 {
 	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
-		.payload = 100, .op_id = 4, .nonce = 5, .unsched = 6400, .a = 1000, .b = 800,
+		.payload = 100, .op_id = 4, .nonce = 5, .unsched = 6400, .data.len = 1000, .data.off = 800,
 	};
 	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
 	u32 i, bit, alike = 0;
 
 	put(like, &w);
-	for (i = 0; i < sizeof(p); i++) {
+	for (i = 0; i < 40; i++) {
 		for (bit = 0; bit < 8; bit++) {
 			struct shuffle_wire full;
 			u16 expect = 0;
@@ -438,8 +451,8 @@ static void wire_follows__each_bit(struct kunit *test)
 				expect = same(&full, &w) ? payload : 0;
 			}
 			alike += !!expect;
-			KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 200, like, 800), expect);
-			KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 200, like, 700), 0);
+			KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 200, like, 40, 800), expect);
+			KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 200, like, 40, 700), 0);
 		}
 	}
 	/* lengths that differ in a bit from 100 and are not above 160 */
@@ -448,26 +461,26 @@ static void wire_follows__each_bit(struct kunit *test)
 
 static void wire_follows__bounds(struct kunit *test)
 {
-	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .payload = 10, .a = 100 };
+	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .payload = 10, .data.len = 100 };
 	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
 
 	put(like, &w);
-	w.b = 90;
+	w.data.off = 90;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 90), 10);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 51, like, 90), 10);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 49, like, 90), 0);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 40, like, 90), 0);
-	w.b = 91;
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 90), 10);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 51, like, 40, 90), 10);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 49, like, 40, 90), 0);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 40, like, 40, 90), 0);
+	w.data.off = 91;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 91), 0);
-	w.b = 101;
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 91), 0);
+	w.data.off = 101;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 101), 0);
-	w.b = 20;
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 101), 0);
+	w.data.off = 20;
 	w.payload = 0;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 20), 0);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 20), 0);
 }
 
 /* A header made of another is the one that is built. */
@@ -475,15 +488,15 @@ static void wire_place__is_build(struct kunit *test)
 {
 	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
-		.op_id = 4, .nonce = 5, .unsched = 6400, .a = 1ULL << 40,
+		.op_id = 4, .nonce = 5, .unsched = 6400, .data.len = 1ULL << 40,
 	};
 	u8 p[SHUFFLE_WIRE_MAX_HDR], built[SHUFFLE_WIRE_MAX_HDR];
 
 	put(p, &w);
-	w.b = (1ULL << 40) - 0x1234;
+	w.data.off = (1ULL << 40) - 0x1234;
 	w.payload = 0x1234;
 	put(built, &w);
-	shuffle_wire_place(p, w.b, w.payload);
+	shuffle_wire_place(p, w.data.off, w.payload);
 	KUNIT_EXPECT_EQ(test, memcmp(p, built, sizeof(p)), 0);
 }
 
@@ -503,8 +516,8 @@ static void wire_parse__is_canonical(struct kunit *test)
 		put(p, &w);
 		/* damage up to three bits of it */
 		for (j = shuffle_rnd_below(&rnd, 4); j; j--)
-			p[shuffle_rnd_below(&rnd, 40)] ^= (u8)(1 << shuffle_rnd_below(&rnd, 8));
-		hdr = shuffle_wire_parse(p, 40, 70000, &w);
+			p[shuffle_rnd_below(&rnd, 48)] ^= (u8)(1 << shuffle_rnd_below(&rnd, 8));
+		hdr = shuffle_wire_parse(p, 48, 70000, &w);
 		if (hdr < 0)
 			continue;
 		parsed++;

@@ -171,6 +171,11 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		       u32 payload, struct sk_buff_head *q)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
+	const u32 hdr = op->group->data_hdr;
+	struct shuffle_data_tag tag = {};
+
+	if (op->group->keyed)
+		shuffle_data_tag_init(&tag, &op->group->key, &w);
 
 	while (start < end) {
 		u32 in_chunk = start - chunk->off;
@@ -180,14 +185,14 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		struct sk_buff *skb;
 
 		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank,
-					 SHUFFLE_WIRE_DATA_HDR + n, false);
+					 hdr + n, false);
 		if (!skb)
 			return;
-		w.b = start;
+		w.data.off = start;
 		w.payload = n;
-		shuffle_wire_build(skb_put(skb, SHUFFLE_WIRE_DATA_HDR), &w);
-		chunk_copy(chunk, idx * (chunk->pkt + SHUFFLE_WIRE_DATA_HDR) +
-			   SHUFFLE_WIRE_DATA_HDR + at, n, skb_put(skb, n));
+		w.tag = shuffle_data_tag(&tag, start, n);
+		shuffle_wire_build(skb_put(skb, hdr), &w);
+		chunk_copy(chunk, idx * (chunk->pkt + hdr) + hdr + at, n, skb_put(skb, n));
 		__skb_queue_tail(q, skb);
 		SHUFFLE_INC(sn, DataOut);
 		SHUFFLE_ADD(sn, DataBytesOut, n);
@@ -196,25 +201,35 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	}
 }
 
+static u32 ack_len(const struct shuffle_op *op)
+{
+	return shuffle_wire_hdr_len(SHUFFLE_ACK, op->group->keyed ? SHUFFLE_FLAG_TAG : 0);
+}
+
 /* Put the ACK of a member's message behind our own to it. */
 static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		    struct sk_buff *skb)
 {
 	struct shuffle_wire ack = shuffle_msg_in_ack(op, rank);
+	const u32 len = ack_len(op);
 	struct page *page;
 	void *p;
 
+	if (op->group->keyed) {
+		ack.flags |= SHUFFLE_FLAG_TAG;
+		ack.tag = shuffle_tag(&op->group->key, &ack);
+	}
 	if (!skb_is_nonlinear(skb)) {
-		p = skb_put(skb, SHUFFLE_WIRE_BASE);
+		p = skb_put(skb, len);
 	} else {
 		if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
 			return;
-		p = netdev_alloc_frag(SHUFFLE_WIRE_BASE);
+		p = netdev_alloc_frag(len);
 		if (!p)
 			return;
 		page = virt_to_head_page(p);
 		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page),
-				SHUFFLE_WIRE_BASE, SKB_DATA_ALIGN(SHUFFLE_WIRE_BASE));
+				len, SKB_DATA_ALIGN(len));
 	}
 	shuffle_wire_build(p, &ack);
 	op->in[rank].ack_owed = false;
@@ -233,17 +248,19 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	struct sk_buff *skb;
 	u32 payload;
 
-	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, SHUFFLE_WIRE_DATA_HDR +
-				   (u32)(end - start) + SHUFFLE_WIRE_BASE, false);
+	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, op->group->data_hdr +
+				   (u32)(end - start) + ack_len(op), false);
 	if (!skb)
 		return end;
-	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
+	payload = shuffle_route_payload(op->dev, op->group, skb_dst(skb));
 	end = min(end, start + payload);
-	w.b = start;
+	w.data.off = start;
 	w.payload = end - start;
-	shuffle_wire_build(skb_put(skb, SHUFFLE_WIRE_DATA_HDR), &w);
+	if (op->group->keyed)
+		w.tag = shuffle_tag(&op->group->key, &w);
+	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
 	skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
-	if (in->ack_owed && (u32)(end - start) + SHUFFLE_WIRE_BASE <= payload)
+	if (in->ack_owed && (u32)(end - start) + ack_len(op) <= payload)
 		add_ack(sn, op, rank, skb);
 	__skb_queue_tail(q, skb);
 	SHUFFLE_INC(sn, DataOut);
@@ -259,7 +276,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		      const struct shuffle_chunk *chunk, u64 start, u64 end,
 		      struct sk_buff_head *q)
 {
-	const u32 stride = chunk->pkt + SHUFFLE_WIRE_DATA_HDR;
+	const u32 hdr = op->group->data_hdr, stride = chunk->pkt + hdr;
 	u32 first, last, from, to, payload, room;
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct sk_buff *skb;
@@ -273,12 +290,12 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	last = min(last, first + max(SHUFFLE_CHUNK_MAX / stride, 1U) - 1);
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
-	to = (u32)(end - chunk->off) + (last + 1) * SHUFFLE_WIRE_DATA_HDR;
+	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 
 	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
-	payload = shuffle_route_payload(op->dev, &op->group->member[rank].addr, skb_dst(skb));
+	payload = shuffle_route_payload(op->dev, op->group, skb_dst(skb));
 	if (unlikely(chunk->pkt > payload)) {
 		kfree_skb(skb);
 		send_small(sn, op, rank, chunk, chunk->off + (u64)first * chunk->pkt,
@@ -289,8 +306,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	/* an ACK behind the last packet's data, if it has room: segments are no longer than
 	 * gso_size
 	 */
-	room = last > first ? stride : payload + SHUFFLE_WIRE_DATA_HDR;
-	if (in->ack_owed && to - from - (last - first) * stride + SHUFFLE_WIRE_BASE <= room)
+	room = last > first ? stride : payload + hdr;
+	if (in->ack_owed && to - from - (last - first) * stride + ack_len(op) <= room)
 		add_ack(sn, op, rank, skb);
 	if (last > first) {
 		skb_shinfo(skb)->gso_size = stride;

@@ -127,12 +127,13 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 	return (struct shuffle_wire) {
 		.type = SHUFFLE_DATA,
 		.op_id = op->id,
-		.nonce = op->nonce,
+		.flags = op->group->keyed ? SHUFFLE_FLAG_TAG : 0,
+		.nonce = shuffle_op_nonce(op, rank),
 		.src_rank = op->group->rank,
 		.dst_rank = rank,
 		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 		.unsched = op->out[rank].unsched,
-		.a = op->ptx.msg[rank].len,
+		.data.len = op->ptx.msg[rank].len,
 	};
 }
 
@@ -148,7 +149,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	struct shuffle_msg_out *out = &op->out[rank];
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 
-	w.flags = flags;
+	w.flags |= flags;
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	out->reannounced = out->announced_at;
 	out->announced_at = shuffle_now();
@@ -160,7 +161,8 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
  */
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
-	if (op->ended || w->src_rank >= op->announced || w->nonce != op->nonce) {
+	if (op->ended || w->src_rank >= op->announced ||
+	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
 		if (!op->ended)
 			SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return false;
@@ -183,21 +185,21 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		return;
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
-	if (w->a > m->len || w->b > m->next) {
+	if (w->grant.upto > m->len || w->grant.acked > m->next) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
-	trace_shuffle_grant_in(op, w->src_rank, w->a);
+	trace_shuffle_grant_in(op, w->src_rank, w->grant.upto);
 	op->progress_at = now;
 	if (out->acked)
 		return;
 	if (!out->reannounced && !out->granted && now > out->announced_at)
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
-	if (w->b)
-		shuffle_msg_out_free_below(op, w->src_rank, w->b);
-	if (w->a <= out->granted)
+	if (w->grant.acked)
+		shuffle_msg_out_free_below(op, w->src_rank, w->grant.acked);
+	if (w->grant.upto <= out->granted)
 		return;
-	out->granted = w->a;
+	out->granted = w->grant.upto;
 	shuffle_msg_out_limit(op, w->src_rank);
 	shuffle_egress_kick(op);
 }
@@ -290,7 +292,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	out = &op->out[rank];
 	m = &op->ptx.msg[rank];
 	shuffle_peer_resend(op, rank, false);
-	trace_shuffle_resend_in(op, rank, w->a, w->b);
+	trace_shuffle_resend_in(op, rank, w->resend.off, w->resend.len);
 	if (!w->nonce) {
 		/* not authenticated by the nonce: an announcement at most, and
 		 * no more often than a timer would ask.  If nothing has been sent
@@ -302,17 +304,17 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		shuffle_msg_out_announce(op, rank, 0, q);
 		return;
 	}
-	if (w->nonce != op->nonce || w->a > m->len || out->acked) {
+	if (w->nonce != shuffle_op_nonce(op, rank) || w->resend.off > m->len || out->acked) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
 	op->progress_at = now;
-	end = min(w->a + w->b, m->len);
+	end = min(w->resend.off + w->resend.len, m->len);
 	if (!m->len) {
 		shuffle_msg_out_announce(op, rank, 0, q);
 		return;
 	}
-	retransmit(op, rank, w->a, min(end, m->next));
+	retransmit(op, rank, w->resend.off, min(end, m->next));
 	out->granted = max(out->granted, end);
 	shuffle_msg_out_limit(op, rank);
 	shuffle_egress_kick(op);

@@ -17,6 +17,7 @@
 
 /* skb->cb between building and handing to IP */
 struct xmit_cb {
+	const void *group;	/* to compare, never to follow */
 	u8	saddr[16];
 	u8	daddr[16];
 	__be16	sport;
@@ -31,12 +32,15 @@ static struct xmit_cb *xmit_cb(struct sk_buff *skb)
 	return (struct xmit_cb *)skb->cb;
 }
 
-/* Dynamic source ports: NICs and switches spread flows by them.  One path a
- * pair keeps packets of a message mostly in order; the protocol does not need it.
+/* Several source ports: NICs and switches spread flows by them.  One path a pair keeps
+ * packets of a message mostly in order; the protocol does not need it.  All of them are
+ * ports that only privileged processes may use: source_valid() in rx/input.c.
  */
 static __be16 source_port(const struct shuffle_membership *group, u32 rank)
 {
-	return htons(49152 + ((group->rank * 0x9e3779b1U ^ rank * 0x85ebca6bU) >> 18));
+	u32 hash = group->rank * 0x9e3779b1U ^ rank * 0x85ebca6bU;
+
+	return htons(SHUFFLE_SOURCE_PORT_FIRST + (hash >> (32 - SHUFFLE_SOURCE_PORT_BITS)));
 }
 
 /**
@@ -86,6 +90,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	memcpy(cb->saddr, self->shs_addr, 16);
 	memcpy(cb->daddr, to->shs_addr, 16);
 	cb->sport = source_port(group, rank);
+	cb->group = group;
 	cb->rank = rank;
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (control) {
@@ -101,7 +106,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
  * @ssk: see shuffle_output_alloc()
  * @group: its group
  * @rank: receiver
- * @w: the record; source rank, destination rank and port are filled in
+ * @w: the record; source rank, destination rank, port and tag are filled in
  * @q: packets; the last one takes the record if it goes the same way
  *
  * Context: any, locks as shuffle_output_alloc().
@@ -110,13 +115,18 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			 struct shuffle_membership *group, u32 rank,
 			 struct shuffle_wire *w, struct sk_buff_head *q)
 {
-	unsigned int hdr = shuffle_wire_hdr_len(w->type);
 	struct sk_buff *skb = skb_peek_tail(q);
+	unsigned int hdr;
 
 	w->src_rank = group->rank;
 	w->dst_rank = rank;
 	w->dst_port = ntohs(group->member[rank].addr.shs_port);
-	if (!skb || xmit_cb(skb)->rank != rank || skb_is_nonlinear(skb) ||
+	if (group->keyed) {
+		w->flags |= SHUFFLE_FLAG_TAG;
+		w->tag = shuffle_tag(&group->key, w);
+	}
+	hdr = shuffle_wire_hdr_len(w->type, w->flags);
+	if (!skb || xmit_cb(skb)->rank != rank || xmit_cb(skb)->group != group || skb_is_nonlinear(skb) ||
 	    skb->len + hdr > SHUFFLE_CONTROL_MAX || skb_tailroom(skb) < hdr) {
 		skb = shuffle_output_alloc(sn, ssk, group, rank, SHUFFLE_CONTROL_MAX, true);
 		if (!skb)

@@ -161,7 +161,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to)
 	/* a packet to ourselves would be as large as the loopback's */
 	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
 	dst = shuffle_route(sn, op->ssk, op->group, i);
-	payload = shuffle_route_payload(op->dev, &op->group->member[i].addr, dst);
+	payload = shuffle_route_payload(op->dev, op->group, dst);
 	dst_release(dst);
 	/* rounded up to whole packets; of all the data only this can overflow a port */
 	for (i = 0; i < from; i++)
@@ -407,23 +407,31 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 		       struct iov_iter *iter)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(c->op, rank);
+	const struct shuffle_membership *group = c->op->group;
+	const u32 hdr_len = group->data_hdr;
+	struct shuffle_data_tag tag = {};
 	struct row_page page = {};
 	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
 	u32 done, left, n;
 	int err;
 
+	if (group->keyed)
+		shuffle_data_tag_init(&tag, &group->key, &w);
 	shuffle_wire_build(hdr, &w);
 	for (done = 0; done < chunk->len;) {
-		if (page.room < SHUFFLE_WIRE_DATA_HDR) {
+		if (page.room < hdr_len) {
 			err = open_page(c->ssk, chunk, &page);
 			if (err)
 				return err;
 		}
 		left = min(chunk->len - done, chunk->pkt);
 		shuffle_wire_place(hdr, chunk->off + done, left);
-		memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
-		page.to += SHUFFLE_WIRE_DATA_HDR;
-		page.room -= SHUFFLE_WIRE_DATA_HDR;
+		if (group->keyed)
+			shuffle_put64(hdr + SHUFFLE_WIRE_DATA_HDR,
+				      shuffle_data_tag(&tag, chunk->off + done, left));
+		memcpy(page.to, hdr, hdr_len);
+		page.to += hdr_len;
+		page.room -= hdr_len;
 		done += left;
 		for (; left; left -= n) {
 			if (!page.room) {
@@ -490,7 +498,7 @@ static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u64 off, 
  */
 static u32 frags_for(u32 len, u32 pkt)
 {
-	u32 wire = len + DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_DATA_HDR;
+	u32 wire = len + DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_MAX_HDR;
 
 	return 1 + DIV_ROUND_UP(wire, (u32)PAGE_SIZE - SHUFFLE_WIRE_MAX_HDR);
 }
@@ -508,7 +516,7 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 
 	spin_lock_bh(&ssk->lock);
 	dst = shuffle_route(sn, ssk, op->group, rank);
-	pkt = shuffle_route_payload(op->dev, &op->group->member[rank].addr, dst);
+	pkt = shuffle_route_payload(op->dev, op->group, dst);
 	dst_release(dst);
 	spin_unlock_bh(&ssk->lock);
 	frags = min_t(u32, frags_for(len, pkt), SHUFFLE_CHUNK_FRAGS);
@@ -516,7 +524,7 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
 	chunk->truesize = struct_size(chunk, frag, frags) + len +
-			  DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_DATA_HDR;
+			  DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
 	chunk->pkt = pkt;
 	chunk->max_frags = frags;
 	chunk->nr_frags = 0;

@@ -149,7 +149,7 @@ void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_membership *group, u32 rank);
 struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to);
-u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
-			  struct dst_entry *dst);
+u32 shuffle_route_payload(const struct shuffle_dev *dev,
+			  const struct shuffle_membership *group, struct dst_entry *dst);
 
 #endif /* _SHUFFLE_TX_H */

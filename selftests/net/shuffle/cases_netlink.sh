@@ -74,7 +74,7 @@ nl_dscp()
 	command -v tcpdump >/dev/null || skip "no tcpdump"
 	rack 2
 	nsx h1 "$BIN/shufflectl" config set control-dscp 10 || fail "not set"
-	background nsx h0 tcpdump --immediate-mode -nvl -i eth0 'udp port 18518 and src 10.77.0.2' \
+	background nsx h0 tcpdump --immediate-mode -nvl -i eth0 'udp port 818 and src 10.77.0.2' \
 		>"$work/dump" 2>"$work/dump.err"
 	wait_for 5 grep -q listening "$work/dump.err" || skip "tcpdump does not start"
 	# One way: what host 1 has to say cannot ride on data of its own.

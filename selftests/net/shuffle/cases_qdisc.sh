@@ -328,7 +328,7 @@ qdisc_truth()
 		priomap 1 1 1 1 1 1 1 0 1 1 1 1 1 1 1 1
 	says h0 eth0 '"control_first":true' 'by priority"' '"first_forwarded":false'
 	# a filter that sends data there, too
-	tc -n shf-h0 filter add dev eth0 parent 5: protocol ip u32 match ip dport 18518 0xffff flowid 5:1
+	tc -n shf-h0 filter add dev eth0 parent 5: protocol ip u32 match ip dport 818 0xffff flowid 5:1
 	says h0 eth0 '"control_first":false'
 	# somebody's own filter on the DSCP is as good as ours
 	tc -n shf-br qdisc replace dev p0 root handle 5: prio bands 3 \
@@ -370,12 +370,12 @@ band()
 # counts those that arrive.
 qdisc_counts()
 {
-	local before data ns proto='ip' tos='ip tos 0xc0 0xfc' port='ip dport 18518 0xffff'
+	local before data ns proto='ip' tos='ip tos 0xc0 0xfc' port='ip dport 818 0xffff'
 
 	rack 2
 	modprobe -aq sch_ingress act_gact 2>/dev/null
 	if [ "$1" = 1 ]; then
-		proto=ipv6 tos='ip6 priority 0xc0 0xfc' port='ip6 dport 18518 0xffff'
+		proto=ipv6 tos='ip6 priority 0xc0 0xfc' port='ip6 dport 818 0xffff'
 	else
 		# its MLD reports have the same priority
 		for ns in br h0 h1; do

@@ -266,7 +266,7 @@ static void test_op(int fd)
 	int fds[2];
 
 	open_pair(fds, m, 0);
-	WORKS(!set(fd, SHUFFLE_A_CONFIG_PORT, 18518).err, "config-set: the same port while bound");
+	WORKS(!set(fd, SHUFFLE_A_CONFIG_PORT, 818).err, "config-set: the same port while bound");
 	refused(set(fd, SHUFFLE_A_CONFIG_PORT, 18600), "config-set: another port while bound",
 		EBUSY, 0, 0, "port");
 	op = start(fds);

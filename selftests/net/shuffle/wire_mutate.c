@@ -13,7 +13,7 @@
  *
  *	wire_mutate flood=10.77.0.1 count=5000
  *
- * sends records of random operations and plain noise from an ordinary socket.
+ * sends records of random operations and plain noise from a privileged port.
  *
  * One line of JSON tells what was sent; "must_drop" counts the packets that
  * no receiver may accept.
@@ -34,7 +34,8 @@
 #include "shtest.h"
 #include "wire.h"
 
-#define UDP_PORT	18518
+#define UDP_PORT	818
+#define SOURCE_PORT	800	/* of a flood that gets as far as the parser */
 #define MAX_MUTATIONS	256
 
 #define D	(1U << SHUFFLE_DATA)
@@ -48,7 +49,7 @@ enum action {
 	SET,		/* field = value */
 	XOR,		/* field ^= value */
 	ADD,		/* field += value */
-	LIKE,		/* field = 64-bit field at value */
+	LIKE,		/* field = field of the same size at value */
 	CUT,		/* only the first bytes */
 	PAD,		/* zero bytes behind it */
 	SAME,		/* unchanged */
@@ -78,15 +79,15 @@ struct mutation {
 
 static struct mutation table[MAX_MUTATIONS] = {
 	{ "version-0", ALL, DROP, SET, 0, 1, 0x01, 0 },
-	{ "version-2", ALL, DROP, XOR, 0, 1, 0x30, 0 },
-	{ "version-15", ALL, DROP, XOR, 0, 1, 0xe0, 0 },
-	{ "type-0", ALL, DROP, SET, 0, 1, 0x10, 0 },
-	{ "type-5", ALL, DROP, SET, 0, 1, 0x15, 0 },
-	{ "type-15", ALL, DROP, SET, 0, 1, 0x1f, 0 },
+	{ "version-1", ALL, DROP, XOR, 0, 1, 0x30, 0 },
+	{ "version-15", ALL, DROP, XOR, 0, 1, 0xd0, 0 },
+	{ "type-0", ALL, DROP, SET, 0, 1, 0x20, 0 },
+	{ "type-5", ALL, DROP, SET, 0, 1, 0x25, 0 },
+	{ "type-15", ALL, DROP, SET, 0, 1, 0x2f, 0 },
 	{ "flags-04", ALL, DROP, XOR, 1, 1, 0x04, 0 },
 	{ "flags-08", ALL, DROP, XOR, 1, 1, 0x08, 0 },
 	{ "flags-10", ALL, DROP, XOR, 1, 1, 0x10, 0 },
-	{ "flags-80", ALL, DROP, XOR, 1, 1, 0x80, 0 },
+	{ "flags-tag", ALL, DROP, XOR, 1, 1, 0x80, 0 },
 	{ "flags-01", CTRL, DROP, XOR, 1, 1, 0x01, 0 },
 	{ "flags-retrans", D, FINE, XOR, 1, 1, 0x01, 0 },
 	{ "flags-probe", D, FINE, XOR, 1, 1, 0x02, 0 },
@@ -99,50 +100,53 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "op-high-bit", ALL, STRAY, XOR, 8, 8, 1ull << 63, 0 },
 	{ "op-0", ALL, STRAY, SET, 8, 8, 0, 0 },
 	{ "op-max", ALL, STRAY, SET, 8, 8, ~0ull, 0 },
-	{ "nonce^1", ALL, DROP, XOR, 16, 4, 1, 0 },
-	{ "nonce-not", ALL, DROP, XOR, 16, 4, 0xffffffff, 0 },
-	{ "nonce-0", D | G | A, DROP, SET, 16, 4, 0, 0 },
-	{ "unsched-max", D, FINE, SET, 20, 2, 0xffff, 0 },
-	{ "unsched-0", D, FINE, SET, 20, 2, 0, 0 },
-	{ "unsched-1", CTRL, DROP, SET, 20, 2, 1, 0 },
-	{ "len+1", ALL, DROP, ADD, 22, 2, 1, 0 },
-	{ "len-max", ALL, DROP, SET, 22, 2, 0xffff, 0 },
-	{ "len-1", D, STRAY, ADD, 22, 2, ~0ull, 0 },
-	{ "len-0", D, STRAY, SET, 22, 2, 0, 0 },
-	{ "msg-len+1", D, DROP, ADD, 24, 8, 1, 0 },
-	{ "msg-len-0", D, STRAY, SET, 24, 8, 0, 0 },
-	{ "msg-len-max", D, DROP, SET, 24, 8, ~0ull, 0 },
-	{ "msg-len-2^63", D, DROP, SET, 24, 8, 1ull << 63, 0 },
-	{ "msg-len-offset", D, STRAY, LIKE, 24, 8, 32, 0 },
-	{ "offset-max", D, DROP, SET, 32, 8, ~0ull, 0 },
-	{ "offset-2^63", D, DROP, SET, 32, 8, 1ull << 63, 0 },
-	{ "offset-end", D, STRAY, LIKE, 32, 8, 24, 0 },
-	{ "granted-max", G, STRAY, SET, 24, 8, ~0ull, 0 },
-	{ "granted-2^62", G, STRAY, SET, 24, 8, 1ull << 62, 0 },
-	{ "granted-0", G, STRAY, SET, 24, 8, 0, 0 },
-	{ "received-max", G, DROP, SET, 32, 8, ~0ull, 0 },
-	{ "received-0", G, FINE, SET, 32, 8, 0, 0 },
-	{ "resend-offset-max", R, STRAY, SET, 24, 8, ~0ull, 0 },
-	{ "resend-offset-2^62", R, STRAY, SET, 24, 8, 1ull << 62, 0 },
-	{ "resend-length-max", R, STRAY, SET, 32, 8, ~0ull, 0 },
-	{ "resend-length-2^62", R, STRAY, SET, 32, 8, 1ull << 62, 0 },
-	{ "resend-length-0", R, STRAY, SET, 32, 8, 0, 0 },
+	{ "nonce^1", ALL, DROP, XOR, 16, 8, 1, 0 },
+	{ "nonce-not", ALL, DROP, XOR, 16, 8, ~0ull, 0 },
+	{ "nonce-0", D | G | A, DROP, SET, 16, 8, 0, 0 },
+	{ "unsched-max", D, FINE, SET, 24, 2, 0xffff, 0 },
+	{ "unsched-0", D, FINE, SET, 24, 2, 0, 0 },
+	{ "unsched-1", CTRL, DROP, SET, 24, 2, 1, 0 },
+	{ "len+1", ALL, DROP, ADD, 26, 2, 1, 0 },
+	{ "len-max", ALL, DROP, SET, 26, 2, 0xffff, 0 },
+	{ "len-1", D, STRAY, ADD, 26, 2, ~0ull, 0 },
+	{ "len-0", D, STRAY, SET, 26, 2, 0, 0 },
+	{ "msg-len+1", D, DROP, ADD, 28, 6, 1, 0 },
+	{ "msg-len-0", D, STRAY, SET, 28, 6, 0, 0 },
+	{ "msg-len-max", D, DROP, SET, 28, 6, ~0ull, 0 },
+	{ "msg-len-2^47", D, DROP, SET, 28, 6, 1ull << 47, 0 },
+	{ "msg-len-offset", D, STRAY, LIKE, 28, 6, 34, 0 },
+	{ "offset-max", D, DROP, SET, 34, 6, ~0ull, 0 },
+	{ "offset-2^47", D, DROP, SET, 34, 6, 1ull << 47, 0 },
+	{ "offset-end", D, STRAY, LIKE, 34, 6, 28, 0 },
+	{ "granted-max", G, STRAY, SET, 28, 6, ~0ull, 0 },
+	{ "granted-2^46", G, STRAY, SET, 28, 6, 1ull << 46, 0 },
+	{ "granted-0", G, STRAY, SET, 28, 6, 0, 0 },
+	{ "received-max", G, DROP, SET, 34, 6, ~0ull, 0 },
+	{ "received-0", G, FINE, SET, 34, 6, 0, 0 },
+	{ "resend-offset-max", R, STRAY, SET, 28, 6, ~0ull, 0 },
+	{ "resend-offset-2^46", R, STRAY, SET, 28, 6, 1ull << 46, 0 },
+	{ "resend-length-max", R, STRAY, SET, 34, 6, ~0ull, 0 },
+	{ "resend-length-2^46", R, STRAY, SET, 34, 6, 1ull << 46, 0 },
+	{ "resend-length-0", R, STRAY, SET, 34, 6, 0, 0 },
 	{ "repeat", ALL, FINE, SAME, 0, 0, 0, 0 },
 	{ "pad-1", ALL, STRAY, PAD, 0, 0, 1, 0 },
 	{ "pad-23", ALL, STRAY, PAD, 0, 0, 23, 0 },
 	{ "pad-64", ALL, STRAY, PAD, 0, 0, 64, 0 },
 	{ "source-stranger", ALL, DROP, SOURCE, 0, 0, 200, 0 },
-	{ "source-port", ALL, FINE, SPORT, 0, 0, 0, 0 },
+	{ "source-port", ALL, FINE, SPORT, 0, 0, 768, 0 },
+	{ "source-port-of-anybody", ALL, DROP, SPORT, 0, 0, 40000, 0 },
+	{ "source-port-1024", ALL, DROP, SPORT, 0, 0, 1024, 0 },
+	{ "source-port-767", ALL, DROP, SPORT, 0, 0, 512, 0 },
 	{ "checksum", ALL, UDP, SUM, 0, 0, 0, 0 },
-	{ "offset-64", D, ROUGH, ADD, 32, 8, (u64)-64, 0 },
-	{ "offset-0", D, ROUGH, SET, 32, 8, 0, 0 },
-	{ "granted=received", G, ROUGH, LIKE, 32, 8, 24, 0 },
-	{ "grant-to-ack", G, ROUGH, SET, 0, 1, 0x13, 0 },
-	{ "grant-to-resend", G, ROUGH, SET, 0, 1, 0x14, 0 },
-	{ "resend-to-grant", R, ROUGH, SET, 0, 1, 0x12, 0 },
-	{ "resend-to-ack", R, ROUGH, SET, 0, 1, 0x13, 0 },
-	{ "data-to-grant", D, ROUGH, SET, 0, 1, 0x12, 0 },
-	{ "data-to-ack", D, ROUGH, SET, 0, 1, 0x13, 0 },
+	{ "offset-64", D, ROUGH, ADD, 34, 6, (u64)-64, 0 },
+	{ "offset-0", D, ROUGH, SET, 34, 6, 0, 0 },
+	{ "granted=received", G, ROUGH, LIKE, 34, 6, 28, 0 },
+	{ "grant-to-ack", G, ROUGH, SET, 0, 1, 0x23, 0 },
+	{ "grant-to-resend", G, ROUGH, SET, 0, 1, 0x24, 0 },
+	{ "resend-to-grant", R, ROUGH, SET, 0, 1, 0x22, 0 },
+	{ "resend-to-ack", R, ROUGH, SET, 0, 1, 0x23, 0 },
+	{ "data-to-grant", D, ROUGH, SET, 0, 1, 0x22, 0 },
+	{ "data-to-ack", D, ROUGH, SET, 0, 1, 0x23, 0 },
 };
 
 static unsigned int mutations;
@@ -227,7 +231,7 @@ static void inject(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 			  get_field(p + m->at, m->size) + m->value);
 		break;
 	case LIKE:
-		put_field(p + m->at, m->size, get_field(p + m->value, 8));
+		put_field(p + m->at, m->size, get_field(p + m->value, m->size));
 		break;
 	case CUT:
 		len = m->value;
@@ -239,7 +243,7 @@ static void inject(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 		ip[ip_len == 20 ? 15 : 23] = m->value;
 		break;
 	case SPORT:
-		put_field(ip + ip_len, 2, 40000 + sent % 20000);
+		put_field(ip + ip_len, 2, m->value + sent % 256);
 		break;
 	case SAME:
 	case SUM:
@@ -297,11 +301,11 @@ static void take_frame(int fd, const u8 *frame, size_t len)
 	while (len - at >= SHUFFLE_WIRE_BASE && done < 8) {
 		type = frame[at] & 0xf;
 		hdr = type == SHUFFLE_ACK ? SHUFFLE_WIRE_BASE :
-		      SHUFFLE_WIRE_BASE + 16;
+		      SHUFFLE_WIRE_DATA_HDR;
 		if (frame[at] >> 4 != SHUFFLE_WIRE_VERSION ||
 		    type < SHUFFLE_DATA || type > SHUFFLE_RESEND)
 			return;
-		body = type == SHUFFLE_DATA ? get_field(frame + at + 22, 2) : 0;
+		body = type == SHUFFLE_DATA ? get_field(frame + at + 26, 2) : 0;
 		if (hdr + body > len - at)
 			return;
 		mutate(fd, frame, ip_len, frame + at, hdr + body, type);
@@ -319,7 +323,7 @@ static void add_cuts(void)
 	for (i = 0; i < SHUFFLE_WIRE_BASE; i++)
 		table[mutations++] = (struct mutation){
 			"cut", ALL, i ? DROP : UDP, CUT, 0, 0, i, 0 };
-	for (; i < SHUFFLE_WIRE_BASE + 16; i++)
+	for (; i < SHUFFLE_WIRE_DATA_HDR; i++)
 		table[mutations++] = (struct mutation){
 			"cut", D | G | R, DROP, CUT, 0, 0, i, 0 };
 }
@@ -382,6 +386,10 @@ static int run_flood(const char *host, long count)
 		.sin_family = AF_INET,
 		.sin_port = htons(UDP_PORT),
 	};
+	struct sockaddr_in src = {
+		.sin_family = AF_INET,
+		.sin_port = htons(SOURCE_PORT),
+	};
 	u8 buf[1200];
 	u64 x = 1;
 	size_t len, j;
@@ -389,7 +397,8 @@ static int run_flood(const char *host, long count)
 	int fd;
 
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || inet_pton(AF_INET, host, &dst.sin_addr) != 1) {
+	if (fd < 0 || inet_pton(AF_INET, host, &dst.sin_addr) != 1 ||
+	    bind(fd, (struct sockaddr *)&src, sizeof(src))) {
 		perror("wire_mutate");
 		return 2;
 	}
@@ -405,12 +414,12 @@ static int run_flood(const char *host, long count)
 			put_field(buf + 2, 2, x >> 16 & 7);	/* rank */
 			put_field(buf + 4, 2, 7000);
 			put_field(buf + 6, 2, 0);
-			put_field(buf + 20, 4, 0);
-			put_field(buf + 24, 8, 1000);
-			put_field(buf + 32, 8, 0);
-			len = i % 4 == SHUFFLE_ACK ? 24 : 40;
+			put_field(buf + 24, 4, 0);
+			put_field(buf + 28, 6, 1000);
+			put_field(buf + 34, 6, 0);
+			len = i % 4 == SHUFFLE_ACK ? 28 : 40;
 			if (i % 4 == SHUFFLE_DATA && i % 8 > 4) {
-				put_field(buf + 22, 2, 500);
+				put_field(buf + 26, 2, 500);
 				len += 500;
 			}
 		}

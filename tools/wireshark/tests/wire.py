@@ -9,21 +9,24 @@ import ipaddress
 import struct
 from collections import namedtuple
 
-PORT = 18518
+PORT = 818
 DATA, GRANT, ACK, RESEND = 1, 2, 3, 4
-BASE = struct.Struct(">BBHHHQIHH")
-OFFSETS = struct.Struct(">QQ")
+BASE = struct.Struct(">BBHHHQQHH")
+OFFSETS = struct.Struct(">HIHI")
+TAG = struct.Struct(">Q")
+TAGGED = 0x80
 
 Datagram = namedtuple("Datagram", "frame time src dst sport dport payload length")
 Record = namedtuple("Record", "type flags src_rank dst_port dst_rank op nonce unsched payload a b data at")
 
 
-def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd, flags=0, unsched=0,
-          payload=b"", a=0, b=0, version=1, payload_len=None):
+def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd56789, flags=0, unsched=0,
+          payload=b"", a=0, b=0, version=2, payload_len=None, tag=0x55):
     """One record; everything can be set wrong."""
     head = BASE.pack(version << 4 | kind, flags, src, port, dst, op, nonce, unsched,
                      len(payload) if payload_len is None else payload_len)
-    return head + (b"" if kind == ACK else OFFSETS.pack(a, b)) + payload
+    places = b"" if kind == ACK else OFFSETS.pack(a >> 32 & 0xffff, a & 0xffffffff, b >> 32 & 0xffff, b & 0xffffffff)
+    return head + places + (TAG.pack(tag) if flags & TAGGED else b"") + payload
 
 
 def records(data):
@@ -31,14 +34,16 @@ def records(data):
     at = 0
     while at < len(data):
         head, flags, src, port, dst, op, nonce, unsched, length = BASE.unpack_from(data, at)
-        if head >> 4 != 1:
+        if head >> 4 != 2:
             raise ValueError("version %d" % (head >> 4))
         kind, start, at, a, b = head & 15, at, at + BASE.size, None, None
         if kind in (DATA, GRANT, RESEND):
-            a, b = OFFSETS.unpack_from(data, at)
+            high_a, low_a, high_b, low_b = OFFSETS.unpack_from(data, at)
+            a, b = high_a << 32 | low_a, high_b << 32 | low_b
             at += OFFSETS.size
         elif kind != ACK:
             raise ValueError("type %d" % kind)
+        at += TAG.size if flags & TAGGED else 0
         if at + length > len(data):
             raise ValueError("payload beyond the datagram")
         yield Record(kind, flags, src, port, dst, op, nonce, unsched, length, a, b,
@@ -165,8 +170,8 @@ class Wire(ctypes.Structure):
     """struct shuffle_wire of net/shuffle/sched/wire.h."""
     _fields_ = [("type", ctypes.c_uint8), ("flags", ctypes.c_uint8), ("src_rank", ctypes.c_uint16),
                 ("dst_rank", ctypes.c_uint16), ("dst_port", ctypes.c_uint16),
-                ("payload", ctypes.c_uint16), ("op_id", ctypes.c_uint64), ("nonce", ctypes.c_uint32),
-                ("unsched", ctypes.c_uint32), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
+                ("payload", ctypes.c_uint16), ("op_id", ctypes.c_uint64), ("nonce", ctypes.c_uint64),
+                ("tag", ctypes.c_uint64), ("unsched", ctypes.c_uint32), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
 class Module:
@@ -182,7 +187,7 @@ class Module:
         taken, at, w = 0, 0, Wire()
         while at < len(data):
             left = len(data) - at
-            head = self.parse(data[at:at + 40], min(left, 40), left, ctypes.byref(w))
+            head = self.parse(data[at:at + 48], min(left, 48), left, ctypes.byref(w))
             if head < 0:
                 return taken, False
             taken, at = taken + 1, at + head + w.payload
