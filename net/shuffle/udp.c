@@ -6,6 +6,7 @@
  * with encap_rcv never sees a super-packet whole (udp_unexpected_gso()).
  */
 #include <linux/udp.h>
+#include <linux/workqueue.h>
 #include <net/udp.h>
 
 #include "shuffle.h"
@@ -169,19 +170,7 @@ static void udp_close(struct shuffle_net *sn)
 	}
 }
 
-/**
- * shuffle_udp_open() - open the namespace's UDP sockets unless they are open
- * @sn: namespace
- *
- * The caller is a user of them until shuffle_udp_put().  They stay open without
- * users until the port is changed, or the namespace or the module goes: a finished
- * operation still answers when its process has gone.
- *
- * Context: process, may sleep.
- * Return: 0, or the error of the IPv4 socket (-EADDRINUSE: the port is taken).
- * A host without IPv6 has no IPv6 socket.
- */
-int shuffle_udp_open(struct shuffle_net *sn)
+static int udp_open(struct shuffle_net *sn)
 {
 	struct socket *sock;
 	int err = 0;
@@ -190,14 +179,14 @@ int shuffle_udp_open(struct shuffle_net *sn)
 	if (!sn->udp[0]) {
 		err = udp_create(sn, AF_INET, &sock);
 		if (!err)
-			/* pairs with the readers in xmit.c */
+			/* pairs with the readers in tx/output.c */
 			smp_store_release(&sn->udp[0], sock);
 	}
 	if (!err && !sn->udp[1] && IS_ENABLED(CONFIG_IPV6)) {
 		int err6 = udp_create(sn, AF_INET6, &sock);
 
 		if (!err6)
-			/* pairs with the readers in xmit.c */
+			/* pairs with the readers in tx/output.c */
 			smp_store_release(&sn->udp[1], sock);
 		else if (err6 != -EAFNOSUPPORT && err6 != -EADDRNOTAVAIL)
 			err = err6;
@@ -206,6 +195,45 @@ int shuffle_udp_open(struct shuffle_net *sn)
 		sn->udp_users++;
 	mutex_unlock(&sn->udp_mutex);
 	return err;
+}
+
+struct udp_opening {
+	struct work_struct	work;
+	struct shuffle_net	*sn;
+	int			err;
+};
+
+static void udp_open_work(struct work_struct *work)
+{
+	struct udp_opening *o = container_of(work, struct udp_opening, work);
+
+	o->err = udp_open(o->sn);
+}
+
+/**
+ * shuffle_udp_open() - open the namespace's UDP sockets unless they are open
+ * @sn: namespace
+ *
+ * The caller is a user of them until shuffle_udp_put().  They stay open without
+ * users until the port is changed, or the namespace or the module goes: a finished
+ * operation still answers when its process has gone.
+ *
+ * A kernel worker opens them: they belong to no user and no cgroup, and their port is a
+ * privileged one that the first process to bind need not have a right to.
+ *
+ * Context: process, may sleep.
+ * Return: 0, or the error of the IPv4 socket (-EADDRINUSE: the port is taken).
+ * A host without IPv6 has no IPv6 socket.
+ */
+int shuffle_udp_open(struct shuffle_net *sn)
+{
+	struct udp_opening o = { .sn = sn };
+
+	INIT_WORK_ONSTACK(&o.work, udp_open_work);
+	queue_work(system_unbound_wq, &o.work);
+	flush_work(&o.work);
+	destroy_work_on_stack(&o.work);
+	return o.err;
 }
 
 /**

@@ -32,11 +32,18 @@ static struct xmit_cb *xmit_cb(struct sk_buff *skb)
 	return (struct xmit_cb *)skb->cb;
 }
 
-/* Several source ports: NICs and switches spread flows by them.  One path a pair keeps
+/**
+ * shuffle_output_port() - UDP source port of packets to a member
+ * @group: group
+ * @rank: the member
+ *
+ * Several source ports: NICs and switches spread flows by them.  One path a pair keeps
  * packets of a message mostly in order; the protocol does not need it.  All of them are
  * ports that only privileged processes may use: source_valid() in rx/input.c.
+ *
+ * Return: the port.
  */
-static __be16 source_port(const struct shuffle_membership *group, u32 rank)
+__be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
 {
 	u32 hash = group->rank * 0x9e3779b1U ^ rank * 0x85ebca6bU;
 
@@ -89,7 +96,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	memset(cb, 0, sizeof(*cb));
 	memcpy(cb->saddr, self->shs_addr, 16);
 	memcpy(cb->daddr, to->shs_addr, 16);
-	cb->sport = source_port(group, rank);
+	cb->sport = shuffle_output_port(group, rank);
 	cb->group = group;
 	cb->rank = rank;
 	cb->v6 = to->shs_ip_family == AF_INET6;

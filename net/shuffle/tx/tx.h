@@ -137,6 +137,7 @@ void shuffle_egress_force(struct shuffle_net *sn);
 void shuffle_egress_room(struct shuffle_net *sn);
 
 /* output.c */
+__be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);
 struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				   struct shuffle_membership *group, u32 rank,
 				   unsigned int linear, bool control);
