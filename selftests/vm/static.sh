@@ -82,9 +82,12 @@ checkpatch_ignored()
 	# A list of counters with the names that nstat shows.
 	net/shuffle/mib.[ch]) echo CAMELCASE,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
 	net/shuffle/sched/portable.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
-	# Locks are explained in the kernel-doc of their structs.
-	net/shuffle/shuffle.h) echo CAMELCASE,UNCOMMENTED_DEFINITION ;;
 	net/shuffle/sched/wire.h) echo BIT_MACRO ;;		# also compiled in user space
+	# Locks are explained in the kernel-doc of their structs.
+	net/shuffle/group.h | net/shuffle/netns.h | net/shuffle/op.h | net/shuffle/params.h | \
+	net/shuffle/peer.h | net/shuffle/shuffle.h | net/shuffle/sock.h | \
+	net/shuffle/tx/tx.h | net/shuffle/rx/rx.h)
+		echo CAMELCASE,UNCOMMENTED_DEFINITION ;;
 	# checkpatch takes macros, compound literals, 1e-9 and _Atomic for something else
 	net/shuffle/test/user.h) echo "$user,COMPLEX_MACRO,SPACING" ;;
 	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;

@@ -131,14 +131,14 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 		.type = SHUFFLE_GRANT,
 		.op_id = op->id,
 		.nonce = in->nonce,
-		.grant.upto = op->prx.msg[rank].granted,
+		.grant.limit = op->prx.msg[rank].granted,
 		.grant.acked = in->have.prefix,
 	};
 
-	in->granted_sent = w.grant.upto;
+	in->granted_sent = w.grant.limit;
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, GrantOut);
-	trace_shuffle_grant_out(op, rank, w.grant.upto);
+	trace_shuffle_grant_out(op, rank, w.grant.limit);
 }
 
 static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)

@@ -123,7 +123,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 					    c->now);
 		if (run->whole) {
 			if (shuffle_msg_in_data(op, w, c->skb, run->data, run->len,
-					    w->payload, q, c->now))
+						w->payload, q, c->now))
 				c->skb = NULL;
 		} else {
 			/* several messages in one packet share its data */
@@ -137,7 +137,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 				}
 			}
 			if (!shuffle_msg_in_data(op, w, clone, run->data, run->len,
-					     w->payload, q, c->now))
+						 w->payload, q, c->now))
 				kfree_skb(clone);
 		}
 		shuffle_grant_op(op, q, c->now);
@@ -186,7 +186,7 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	group = ssk->group;
 	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
 		 shuffle_addr_equal(&group->member[w->src_rank].addr,
-				 c->from.shs_ip_family, c->from.shs_addr);
+				    c->from.shs_ip_family, c->from.shs_addr);
 	if (member)
 		valid = run_tags_valid(c, group, run);
 	spin_unlock_bh(&ssk->lock);

@@ -247,7 +247,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	op->last_announced_at = now;
 	in->wait_ns = 0;
 	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
-				shuffle_policy_seed(op->ptx.seed, w->src_rank,
+				    shuffle_policy_seed(op->ptx.seed, w->src_rank,
 						    op->group->rank, op->group->count));
 	shuffle_grant_account(op);
 	in->granted_sent = op->prx.msg[w->src_rank].granted;
@@ -345,7 +345,8 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 }
 
 /* Take what is new of [start, start + len).  Returns true if skb was kept. */
-static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u32 len)
+static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
+			     u32 len)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
@@ -442,8 +443,8 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
  * Return: true if @skb has been kept.
  */
 bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
-		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
-		     struct sk_buff_head *q, u64 now)
+			 struct sk_buff *skb, u32 data, u32 len, u32 stride,
+			 struct sk_buff_head *q, u64 now)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[w->src_rank];
 	struct shuffle_msg_in *in = &op->in[w->src_rank];

@@ -99,8 +99,8 @@ void shuffle_timewait_purge(struct shuffle_net *sn);
 
 /* msg_in.c */
 bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
-		     struct sk_buff *skb, u32 data, u32 len, u32 stride,
-		     struct sk_buff_head *q, u64 now);
+			 struct sk_buff *skb, u32 data, u32 len, u32 stride,
+			 struct sk_buff_head *q, u64 now);
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank);

@@ -105,7 +105,7 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
  * time.
  */
 static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 more,
-		struct timer_scan *s)
+			 struct timer_scan *s)
 {
 	if (s->now < since || s->now - since < *wait + more) {
 		s->next = min(s->next, since + *wait + more);

@@ -301,7 +301,7 @@ static bool rx_released(struct shuffle_policy_rx *rx, u32 i)
  * @seed: of its priorities
  */
 void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
-			     u64 unsched, u32 seed)
+				 u64 unsched, u32 seed)
 {
 	struct shuffle_rx_sched *m = &rx->msg[i];
 

@@ -87,7 +87,7 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 			return -EBADMSG;
 		return (int)hdr;
 	case SHUFFLE_GRANT:
-		if (w->grant.acked > w->grant.upto)
+		if (w->grant.acked > w->grant.limit)
 			return -EBADMSG;
 		break;
 	case SHUFFLE_RESEND:

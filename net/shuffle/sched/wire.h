@@ -70,7 +70,7 @@ enum shuffle_wire_type {
  *	SHUFFLE_UNSCHED_UNIT
  * @tag: with SHUFFLE_FLAG_TAG
  * @data: DATA: message length and offset of the payload
- * @grant: GRANT: the sender may send up to @upto; all below @acked has arrived
+ * @grant: GRANT: the sender may send up to @limit; all below @acked has arrived
  * @resend: RESEND: range that is missing
  */
 struct shuffle_wire {
@@ -90,7 +90,7 @@ struct shuffle_wire {
 			u64	off;
 		} data;
 		struct {
-			u64	upto;
+			u64	limit;
 			u64	acked;
 		} grant;
 		struct {

@@ -42,7 +42,7 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 	}
 	if (w->type == SHUFFLE_RESEND && w->resend.off + w->resend.len > SHUFFLE_MAX_LEN)
 		fuzz_check("a range that wraps around");
-	if (w->type == SHUFFLE_GRANT && w->grant.acked > w->grant.upto)
+	if (w->type == SHUFFLE_GRANT && w->grant.acked > w->grant.limit)
 		fuzz_check("more arrived than granted");
 	if (!w->nonce && w->type != SHUFFLE_RESEND)
 		fuzz_check("no nonce");

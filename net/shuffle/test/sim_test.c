@@ -207,7 +207,7 @@ static const char *grant_all(struct net *net, u32 k)
 			return why;
 		w.dst_rank = (u16)i;
 		w.nonce = net->host[i].nonce;
-		w.grant.upto = h->in[i].granted;
+		w.grant.limit = h->in[i].granted;
 		w.grant.acked = h->in[i].received;
 		why = put_record(net, k, i, &w);
 		if (why)
@@ -229,8 +229,8 @@ static const char *take(struct net *net, const struct record *r)
 	if (w.type == SHUFFLE_GRANT) {
 		if (w.nonce != h->nonce)
 			return "sim: wrong nonce";
-		if (w.grant.upto > h->out[i].limit)
-			h->out[i].limit = w.grant.upto;
+		if (w.grant.limit > h->out[i].limit)
+			h->out[i].limit = w.grant.limit;
 		shuffle_policy_tx_update(&h->tx, i);
 		return shuffle_model_tx(&h->tx);
 	}

@@ -24,7 +24,8 @@ static const struct round_trip round_trips[] = {
 	{ "DATA, an empty message", {
 		.type = SHUFFLE_DATA, .nonce = 1 }, 40 },
 	{ "DATA, the last byte", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .data.len = 9000, .data.off = 8999 }, 40 },
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .data.len = 9000,
+		.data.off = 8999 }, 40 },
 	{ "DATA, everything at its greatest", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA,
 		.src_rank = 0xffff, .dst_rank = 0xffff, .dst_port = 0xffff,
@@ -40,9 +41,10 @@ static const struct round_trip round_trips[] = {
 	{ "GRANT", {
 		.type = SHUFFLE_GRANT, .src_rank = 0x1234, .dst_rank = 0x5678,
 		.dst_port = 0x9abc, .op_id = 0x0123456789abcdefULL, .nonce = 0xfedcba9876543210ULL,
-		.grant.upto = 1ULL << 40, .grant.acked = 1ULL << 39 }, 40 },
+		.grant.limit = 1ULL << 40, .grant.acked = 1ULL << 39 }, 40 },
 	{ "GRANT, all has arrived", {
-		.type = SHUFFLE_GRANT, .nonce = 1, .grant.upto = SHUFFLE_MAX_LEN, .grant.acked = SHUFFLE_MAX_LEN }, 40 },
+		.type = SHUFFLE_GRANT, .nonce = 1, .grant.limit = SHUFFLE_MAX_LEN,
+		.grant.acked = SHUFFLE_MAX_LEN }, 40 },
 	{ "ACK", {
 		.type = SHUFFLE_ACK, .src_rank = 4095, .dst_rank = 4094,
 		.dst_port = 18518, .op_id = 42, .nonce = U64_MAX }, 28 },
@@ -51,7 +53,8 @@ static const struct round_trip round_trips[] = {
 	{ "RESEND with a tag", {
 		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_TAG, .op_id = 1, .tag = 0 }, 48 },
 	{ "RESEND", {
-		.type = SHUFFLE_RESEND, .op_id = 1, .nonce = 1, .resend.off = 1400, .resend.len = 2800 }, 40 },
+		.type = SHUFFLE_RESEND, .op_id = 1, .nonce = 1, .resend.off = 1400,
+		.resend.len = 2800 }, 40 },
 	{ "RESEND, never heard of", {
 		.type = SHUFFLE_RESEND, .op_id = 1 }, 40 },
 	{ "RESEND, to the end of all numbers", {
@@ -250,19 +253,21 @@ static const struct bad_field bad_fields[] = {
 	{ "DATA, greatest offset of an empty message", {
 		.type = SHUFFLE_DATA, .nonce = 1, .data.off = SHUFFLE_MAX_LEN } },
 	{ "DATA, payload to the end", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 100, .data.len = 200, .data.off = 100 }, true },
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 100, .data.len = 200,
+		.data.off = 100 }, true },
 	{ "DATA, payload beyond the end by one", {
-		.type = SHUFFLE_DATA, .nonce = 1, .payload = 101, .data.len = 200, .data.off = 100 } },
+		.type = SHUFFLE_DATA, .nonce = 1, .payload = 101, .data.len = 200,
+		.data.off = 100 } },
 	{ "DATA, payload beyond the greatest number", {
 		.type = SHUFFLE_DATA, .nonce = 1, .payload = 2, .data.len = SHUFFLE_MAX_LEN,
 		.data.off = SHUFFLE_MAX_LEN - 1 } },
 	{ "DATA, payload of an empty message", {
 		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1 } },
-	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .grant.upto = 1 } },
+	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .grant.limit = 1 } },
 	{ "GRANT, more arrived than granted", {
-		.type = SHUFFLE_GRANT, .nonce = 1, .grant.upto = 1, .grant.acked = 2 } },
+		.type = SHUFFLE_GRANT, .nonce = 1, .grant.limit = 1, .grant.acked = 2 } },
 	{ "GRANT, all that is granted has arrived", {
-		.type = SHUFFLE_GRANT, .nonce = 1, .grant.upto = 2, .grant.acked = 2 }, true },
+		.type = SHUFFLE_GRANT, .nonce = 1, .grant.limit = 2, .grant.acked = 2 }, true },
 	{ "GRANT with payload", { .type = SHUFFLE_GRANT, .nonce = 1, .payload = 1 } },
 	{ "GRANT with unscheduled bytes", {
 		.type = SHUFFLE_GRANT, .nonce = 1, .unsched = 64 } },
@@ -270,7 +275,8 @@ static const struct bad_field bad_fields[] = {
 	{ "ACK with payload", { .type = SHUFFLE_ACK, .nonce = 1, .payload = 0xffff } },
 	{ "ACK with unscheduled bytes", { .type = SHUFFLE_ACK, .nonce = 1, .unsched = 64 } },
 	{ "RESEND, the range ends at the greatest number", {
-		.type = SHUFFLE_RESEND, .resend.off = 10, .resend.len = SHUFFLE_MAX_LEN - 10 }, true },
+		.type = SHUFFLE_RESEND, .resend.off = 10, .resend.len = SHUFFLE_MAX_LEN - 10 },
+		true },
 	{ "RESEND, the range wraps around", {
 		.type = SHUFFLE_RESEND, .resend.off = 10, .resend.len = SHUFFLE_MAX_LEN - 9 } },
 	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .resend.len = SHUFFLE_MAX_LEN }, true },
@@ -382,7 +388,8 @@ static bool same(const struct shuffle_wire *x, const struct shuffle_wire *y)
 	       x->src_rank == y->src_rank && x->dst_rank == y->dst_rank &&
 	       x->dst_port == y->dst_port && x->payload == y->payload &&
 	       x->op_id == y->op_id && x->nonce == y->nonce &&
-	       x->unsched == y->unsched && x->tag == y->tag && x->data.len == y->data.len && x->data.off == y->data.off;
+	       x->unsched == y->unsched && x->tag == y->tag &&
+	       x->data.len == y->data.len && x->data.off == y->data.off;
 }
 
 #define DATAGRAM	65507U
@@ -431,7 +438,8 @@ static void wire_follows__each_bit(struct kunit *test)
 {
 	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
-		.payload = 100, .op_id = 4, .nonce = 5, .unsched = 6400, .data.len = 1000, .data.off = 800,
+		.payload = 100, .op_id = 4, .nonce = 5, .unsched = 6400, .data.len = 1000,
+		.data.off = 800,
 	};
 	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
 	u32 i, bit, alike = 0;
@@ -461,7 +469,8 @@ static void wire_follows__each_bit(struct kunit *test)
 
 static void wire_follows__bounds(struct kunit *test)
 {
-	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .payload = 10, .data.len = 100 };
+	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .payload = 10,
+		.data.len = 100 };
 	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
 
 	put(like, &w);

@@ -185,7 +185,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		struct sk_buff *skb;
 
 		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank,
-					 hdr + n, false);
+					   hdr + n, false);
 		if (!skb)
 			return;
 		w.data.off = start;

@@ -185,11 +185,11 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		return;
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
-	if (w->grant.upto > m->len || w->grant.acked > m->next) {
+	if (w->grant.limit > m->len || w->grant.acked > m->next) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
-	trace_shuffle_grant_in(op, w->src_rank, w->grant.upto);
+	trace_shuffle_grant_in(op, w->src_rank, w->grant.limit);
 	op->progress_at = now;
 	if (out->acked)
 		return;
@@ -197,9 +197,9 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
 	if (w->grant.acked)
 		shuffle_msg_out_free_below(op, w->src_rank, w->grant.acked);
-	if (w->grant.upto <= out->granted)
+	if (w->grant.limit <= out->granted)
 		return;
-	out->granted = w->grant.upto;
+	out->granted = w->grant.limit;
 	shuffle_msg_out_limit(op, w->src_rank);
 	shuffle_egress_kick(op);
 }
@@ -280,7 +280,7 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
  * A range that was never sent is a lost GRANT: the range is granted.
  */
 void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
-			struct sk_buff_head *q, u64 now)
+			    struct sk_buff_head *q, u64 now)
 {
 	u32 rank = w->src_rank;
 	struct shuffle_tx_sched *m;
@@ -299,7 +299,8 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * yet, nothing is lost: it will come with its data.
 		 */
 		if (!out->announced_at ||
-		    now - out->announced_at < (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
+		    now - out->announced_at <
+		    (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
 			return;
 		shuffle_msg_out_announce(op, rank, 0, q);
 		return;

@@ -63,8 +63,8 @@ __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
  * Return: the packet, or NULL (counted): no route or no memory.
  */
 struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
-				   struct shuffle_membership *group, u32 rank,
-				   unsigned int linear, bool control)
+				     struct shuffle_membership *group, u32 rank,
+				     unsigned int linear, bool control)
 {
 	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
 	const struct sockaddr_shuffle *to = &group->member[rank].addr;
@@ -119,8 +119,8 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
  * Context: any, locks as shuffle_output_alloc().
  */
 void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
-			 struct shuffle_membership *group, u32 rank,
-			 struct shuffle_wire *w, struct sk_buff_head *q)
+			   struct shuffle_membership *group, u32 rank,
+			   struct shuffle_wire *w, struct sk_buff_head *q)
 {
 	struct sk_buff *skb = skb_peek_tail(q);
 	unsigned int hdr;
@@ -133,7 +133,8 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 		w->tag = shuffle_tag(&group->key, w);
 	}
 	hdr = shuffle_wire_hdr_len(w->type, w->flags);
-	if (!skb || xmit_cb(skb)->rank != rank || xmit_cb(skb)->group != group || skb_is_nonlinear(skb) ||
+	if (!skb || xmit_cb(skb)->rank != rank || xmit_cb(skb)->group != group ||
+	    skb_is_nonlinear(skb) ||
 	    skb->len + hdr > SHUFFLE_CONTROL_MAX || skb_tailroom(skb) < hdr) {
 		skb = shuffle_output_alloc(sn, ssk, group, rank, SHUFFLE_CONTROL_MAX, true);
 		if (!skb)

@@ -127,7 +127,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
-			struct sk_buff_head *q, u64 now);
+			    struct sk_buff_head *q, u64 now);
 
 /* egress.c */
 void shuffle_egress_init(struct shuffle_net *sn);
@@ -139,11 +139,11 @@ void shuffle_egress_room(struct shuffle_net *sn);
 /* output.c */
 __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);
 struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
-				   struct shuffle_membership *group, u32 rank,
-				   unsigned int linear, bool control);
+				     struct shuffle_membership *group, u32 rank,
+				     unsigned int linear, bool control);
 void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
-			 struct shuffle_membership *group, u32 rank,
-			 struct shuffle_wire *w, struct sk_buff_head *q);
+			   struct shuffle_membership *group, u32 rank,
+			   struct shuffle_wire *w, struct sk_buff_head *q);
 void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
 
 /* route.c */
