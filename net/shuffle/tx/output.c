@@ -15,8 +15,11 @@
 /* A packet of control records fits every path. */
 #define SHUFFLE_CONTROL_MAX	(4 * SHUFFLE_WIRE_MAX_HDR)
 
-/* skb->cb between building and handing to IP */
+/* skb->cb between building and handing to IP.  @ssk: whoever builds a packet hands it on
+ * before the socket can be freed: in a system call on it, or in the same softirq.
+ */
 struct xmit_cb {
+	struct shuffle_sock *ssk;
 	u8	saddr[16];
 	u8	daddr[16];
 	__be16	sport;
@@ -31,10 +34,15 @@ static struct xmit_cb *xmit_cb(struct sk_buff *skb)
 	return (struct xmit_cb *)skb->cb;
 }
 
-/* Dynamic source ports: NICs and switches spread flows by them.  One path a
+/**
+ * shuffle_output_port() - UDP source port of packets to a member
+ * @group: group
+ * @rank: the member
+ *
+ * Dynamic source ports: NICs and switches spread flows by them.  One path a
  * pair keeps packets of a message mostly in order; the protocol does not need it.
  */
-static __be16 source_port(const struct shuffle_membership *group, u32 rank)
+__be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
 {
 	return htons(49152 + ((group->rank * 0x9e3779b1U ^ rank * 0x85ebca6bU) >> 18));
 }
@@ -83,9 +91,10 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	}
 	cb = xmit_cb(skb);
 	memset(cb, 0, sizeof(*cb));
+	cb->ssk = ssk;
 	memcpy(cb->saddr, self->shs_addr, 16);
 	memcpy(cb->daddr, to->shs_addr, 16);
-	cb->sport = source_port(group, rank);
+	cb->sport = shuffle_output_port(group, rank);
 	cb->rank = rank;
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (control) {
@@ -186,17 +195,27 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 {
 	struct dst_entry *dst = skb_dst(skb);
 	struct xmit_cb cb = *xmit_cb(skb);
-	struct socket *sock;
+	struct sock *sk = NULL;
 	struct udphdr *uh;
 
-	/* pairs with shuffle_udp_open() */
-	sock = smp_load_acquire(&sn->udp[cb.v6]);
-	if (!sock) {
-		kfree_skb(skb);
+	if (cb.ssk)
+		sk = shuffle_owner_set(cb.ssk, skb, dst, cb.daddr);
+	if (!sk) {
+		/* on behalf of a socket that has gone; pairs with shuffle_udp_open() */
+		struct socket *sock = smp_load_acquire(&sn->udp[cb.v6]);
+
+		if (sock) {
+			sk = sock->sk;
+			skb_set_owner_w(skb, sk);
+		}
+	}
+	if (IS_ERR_OR_NULL(sk)) {
+		if (sk)
+			SHUFFLE_INC(sn, NoNeigh);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NEIGH_QUEUEFULL);
 		return;
 	}
 	skb->_skb_refdst = 0;	/* the reference is ours now */
-	skb_set_owner_w(skb, sock->sk);
 
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
@@ -207,9 +226,9 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
 	if (cb.v6)
-		xmit6(sn->net, sock->sk, skb, dst, &cb);
+		xmit6(sn->net, sk, skb, dst, &cb);
 	else
-		xmit4(sn->net, sock->sk, skb, dst, &cb);
+		xmit4(sn->net, sk, skb, dst, &cb);
 }
 
 /**

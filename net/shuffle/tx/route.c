@@ -3,6 +3,7 @@
  * The way to a member: cached route, packet size; and what we know of the link:
  * its rate and the round-trip time of an idle network.
  */
+#include <linux/security.h>
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/inet_dscp.h>
@@ -12,21 +13,36 @@
 
 #include "../shuffle.h"
 
+/* What both families' flows have in common: policies of routing, of the security module and
+ * of IPsec look at it.
+ */
+static void flow_common(struct net *net, const struct shuffle_sock *ssk, struct flowi_common *c)
+{
+	const struct sock *sk = ssk ? &ssk->sk : NULL;
+
+	c->flowic_proto = IPPROTO_UDP;
+	c->flowic_uid = sock_net_uid(net, sk);
+	if (!sk)
+		return;
+	c->flowic_oif = READ_ONCE(sk->sk_bound_dev_if);
+	c->flowic_mark = READ_ONCE(sk->sk_mark);
+	security_sk_classify_flow(sk, c);
+}
+
 static struct dst_entry *route4(struct net *net, const struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,
-				const struct sockaddr_shuffle *to)
+				const struct sockaddr_shuffle *to, __be16 sport)
 {
 	struct flowi4 fl4 = {
-		.flowi4_oif = ssk ? READ_ONCE(ssk->sk.sk_bound_dev_if) : 0,
-		.flowi4_mark = ssk ? READ_ONCE(ssk->sk.sk_mark) : 0,
-		.flowi4_proto = IPPROTO_UDP,
+		.fl4_sport = sport,
 		.fl4_dport = htons(READ_ONCE(shuffle_net(net)->dev0.cfg.port)),
 	};
 	struct rtable *rt;
 
 	memcpy(&fl4.saddr, from->shs_addr, 4);
 	memcpy(&fl4.daddr, to->shs_addr, 4);
-	rt = ip_route_output_key(net, &fl4);
+	flow_common(net, ssk, flowi4_to_flowi_common(&fl4));
+	rt = ip_route_output_flow(net, &fl4, NULL);
 	if (IS_ERR(rt))
 		return NULL;
 	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
@@ -38,26 +54,24 @@ static struct dst_entry *route4(struct net *net, const struct shuffle_sock *ssk,
 
 static struct dst_entry *route6(struct net *net, const struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,
-				const struct sockaddr_shuffle *to, u32 *cookie)
+				const struct sockaddr_shuffle *to, __be16 sport, u32 *cookie)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct flowi6 fl6 = {
-		.flowi6_oif = ssk ? READ_ONCE(ssk->sk.sk_bound_dev_if) : 0,
-		.flowi6_mark = ssk ? READ_ONCE(ssk->sk.sk_mark) : 0,
-		.flowi6_proto = IPPROTO_UDP,
+		.fl6_sport = sport,
 		.fl6_dport = htons(READ_ONCE(shuffle_net(net)->dev0.cfg.port)),
 	};
 	struct dst_entry *dst;
 
-	if (!fl6.flowi6_oif)
-		fl6.flowi6_oif = to->shs_scope_id;
 	memcpy(&fl6.saddr, from->shs_addr, 16);
 	memcpy(&fl6.daddr, to->shs_addr, 16);
-	dst = ip6_route_output(net, NULL, &fl6);
-	if (dst->error) {
-		dst_release(dst);
+	flow_common(net, ssk, flowi6_to_flowi_common(&fl6));
+	if (!fl6.flowi6_oif)
+		fl6.flowi6_oif = to->shs_scope_id;
+	/* with the look-up of IPsec policies, which ip6_route_output() leaves out */
+	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
 		return NULL;
-	}
 	*cookie = rt6_get_cookie(container_of(dst, struct rt6_info, dst));
 	return dst;
 #else
@@ -79,6 +93,7 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 				struct shuffle_membership *group, u32 rank)
 {
 	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
+	__be16 sport = shuffle_output_port(group, rank);
 	struct shuffle_member *m = &group->member[rank];
 	struct dst_entry *dst;
 	u32 cookie = 0;
@@ -86,8 +101,8 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 	if (!ssk) {
 		/* rare, and nothing guards the cache */
 		if (m->addr.shs_ip_family == AF_INET)
-			return route4(sn->net, NULL, self, &m->addr);
-		return route6(sn->net, NULL, self, &m->addr, &cookie);
+			return route4(sn->net, NULL, self, &m->addr, sport);
+		return route6(sn->net, NULL, self, &m->addr, sport, &cookie);
 	}
 	dst = m->dst;
 	if (dst && ((dst->obsolete && !dst->ops->check(dst, m->cookie)) ||
@@ -102,9 +117,9 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 		m->mark = READ_ONCE(ssk->sk.sk_mark);
 		m->oif = READ_ONCE(ssk->sk.sk_bound_dev_if);
 		if (m->addr.shs_ip_family == AF_INET)
-			dst = route4(sn->net, ssk, self, &m->addr);
+			dst = route4(sn->net, ssk, self, &m->addr, sport);
 		else
-			dst = route6(sn->net, ssk, self, &m->addr, &m->cookie);
+			dst = route6(sn->net, ssk, self, &m->addr, sport, &m->cookie);
 		m->dst = dst;
 	}
 	if (dst)
@@ -126,8 +141,8 @@ struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockad
 	u32 cookie;
 
 	if (to->shs_ip_family == AF_INET)
-		return route4(sn->net, NULL, &any, to);
-	return route6(sn->net, NULL, &any, to, &cookie);
+		return route4(sn->net, NULL, &any, to, 0);
+	return route6(sn->net, NULL, &any, to, 0, &cookie);
 }
 
 /**
@@ -136,7 +151,9 @@ struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockad
  * @to: its address
  * @dst: route, NULL for the least that every path carries
  *
- * Context: any.
+ * The MTU of a route through IPsec is what is left for the packet inside.
+ *
+ * Context: any, under RCU if @dst is a route: its device may go.
  */
 u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
 			  struct dst_entry *dst)
