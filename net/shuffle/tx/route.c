@@ -148,23 +148,23 @@ struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockad
 /**
  * shuffle_route_payload() - payload bytes of a packet to a member
  * @dev: device with the setting packet-size
- * @to: its address
+ * @to: the member
  * @dst: route, NULL for the least that every path carries
  *
  * The MTU of a route through IPsec is what is left for the packet inside.
  *
  * Context: any, under RCU if @dst is a route: its device may go.
  */
-u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct sockaddr_shuffle *to,
+u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_member *to,
 			  struct dst_entry *dst)
 {
 	u32 most = READ_ONCE(dev->cfg.packet_size);
 	u32 overhead = sizeof(struct udphdr) + SHUFFLE_WIRE_DATA_HDR;
 	u32 mtu = dst ? dst_mtu(dst) : 0;
 
-	overhead += to->shs_ip_family == AF_INET ? 20 : 40;
+	overhead += to->addr.shs_ip_family == AF_INET ? 20 : 40;
 	if (mtu < overhead + SHUFFLE_MIN_PAYLOAD)
 		return SHUFFLE_MIN_PAYLOAD;
 	/* the loopback's 64 KiB packets would leave no room for GSO's own limits */
-	return min3(mtu - overhead, most ?: 32768U, 32768U);
+	return shuffle_peer_payload(to->peer, min3(mtu - overhead, most ?: 32768U, 32768U));
 }
