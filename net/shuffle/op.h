@@ -40,7 +40,7 @@ struct shuffle_ready {
  * @SHUFFLE_WAIT_GAP_LATE: likewise, and it was late before
  * @SHUFFLE_WAIT_DATA: data
  * @SHUFFLE_WAIT_DATA_LATE: likewise, and it was late before
- * @SHUFFLE_WAIT_ACK: the acknowledgement of an outgoing message
+ * @SHUFFLE_WAIT_ACK: the ACK of an outgoing message
  * @SHUFFLE_WAITS: their number
  */
 enum shuffle_wait {

@@ -16,6 +16,7 @@ static atomic_long_t shuffle_memory_allocated;
 static DEFINE_PER_CPU(int, shuffle_memory_per_cpu_fw_alloc);
 /* pages, all sockets together: params.c */
 static long shuffle_mem[3];
+static long shuffle_mem_max;
 static int shuffle_buf_min = PAGE_SIZE;
 
 static struct lock_class_key shuffle_sk_key;
@@ -31,6 +32,23 @@ struct proto shuffle_proto = {
 	.sysctl_wmem		= &shuffle_buf_min,
 	.sysctl_rmem		= &shuffle_buf_min,
 };
+
+/**
+ * shuffle_sock_has_room() - may more be copied from the user?
+ * @sk: socket
+ * @more: bytes that have been copied and not been charged yet
+ *
+ * Whatever memory others use, a socket that has nothing queued may send something.
+ *
+ * Context: any.
+ */
+bool shuffle_sock_has_room(struct sock *sk, u32 more)
+{
+	s64 queued = (s64)READ_ONCE(sk->sk_wmem_queued) + more;
+
+	return !queued || (queued < READ_ONCE(sk->sk_sndbuf) &&
+			   !shuffle_sock_mem_above(SHUFFLE_MEM_SEND));
+}
 
 /**
  * shuffle_sock_write_space() - the send buffer may have room, or an end has come
@@ -191,7 +209,7 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	/* lockless: whoever adds to the list wakes us after that */
 	if (!list_empty_careful(&ssk->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(sk->sk_wmem_queued) < READ_ONCE(sk->sk_sndbuf))
+	if (shuffle_sock_has_room(sk, 0))
 		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
 	return mask;
 }
@@ -362,6 +380,12 @@ static struct net_proto_family shuffle_family_ops = {
 	.owner	= THIS_MODULE,
 };
 
+/* Pages that CPUs may have in reserve: sk_memory_allocated_add(). */
+static long cpu_reserves(void)
+{
+	return (long)num_possible_cpus() << (20 - PAGE_SHIFT);
+}
+
 /**
  * shuffle_sock_set_mem_max() - limit what all sockets together may hold
  * @bytes: 0 for the default
@@ -370,16 +394,31 @@ static struct net_proto_family shuffle_family_ops = {
  */
 void shuffle_sock_set_mem_max(u64 bytes)
 {
-	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, LONG_MAX);
+	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, LONG_MAX / 2);
 	int i;
 
 	if (!bytes && shuffle_params.mem_mbytes)
 		pages = (unsigned long)shuffle_params.mem_mbytes << (20 - PAGE_SHIFT);
 	else if (!bytes)
 		pages = nr_free_buffer_pages() / 4;
-	/* without a pressure callback all three mean the same: no more */
+	pages = max(pages, 128UL);
+	WRITE_ONCE(shuffle_mem_max, pages);
+	/* The kernel's own count leaves out what CPUs have in reserve, which may be more than
+	 * the limit: we count, it is there for what we have missed.
+	 */
 	for (i = 0; i < 3; i++)
-		WRITE_ONCE(shuffle_mem[i], max(pages, 128UL));
+		WRITE_ONCE(shuffle_mem[i], pages + cpu_reserves());
+}
+
+/* Pages in use, of which the kernel's count leaves out what each CPU has in reserve. */
+static long pages_used(void)
+{
+	long pages = atomic_long_read(&shuffle_memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += READ_ONCE(per_cpu(shuffle_memory_per_cpu_fw_alloc, cpu));
+	return max(pages, 0L);
 }
 
 /**
@@ -391,8 +430,46 @@ void shuffle_sock_set_mem_max(u64 bytes)
  */
 void shuffle_sock_mem(u64 *max, u64 *used)
 {
-	*max = (u64)READ_ONCE(shuffle_mem[2]) << PAGE_SHIFT;
-	*used = (u64)max(atomic_long_read(&shuffle_memory_allocated), 0L) << PAGE_SHIFT;
+	*max = (u64)READ_ONCE(shuffle_mem_max) << PAGE_SHIFT;
+	*used = (u64)pages_used() << PAGE_SHIFT;
+}
+
+/**
+ * shuffle_sock_mem_above() - is more than a part of the limit in use?
+ * @eighths: the part
+ *
+ * At the limit somebody must be able to finish, and memory comes back only from messages
+ * that go on.  So who begins something stops earlier than who goes on with it: new data is
+ * copied while there is plenty, data behind gaps is taken while there is some, and the next
+ * bytes for a reader that waits are taken to the last page.
+ *
+ * Context: any.
+ */
+bool shuffle_sock_mem_above(u32 eighths)
+{
+	long most = READ_ONCE(shuffle_mem_max) / 8 * eighths;
+
+	/* mostly there is plenty, and no need to ask every CPU */
+	return atomic_long_read(&shuffle_memory_allocated) + cpu_reserves() > most &&
+	       pages_used() > most;
+}
+
+/**
+ * shuffle_sock_mem_left() - memory that may still be used
+ * @enough: more than that need not be told
+ *
+ * Context: any.
+ * Return: bytes; exact if less than @enough.
+ */
+u64 shuffle_sock_mem_left(u64 enough)
+{
+	long max = READ_ONCE(shuffle_mem_max);
+	long left;
+
+	left = max - atomic_long_read(&shuffle_memory_allocated) - cpu_reserves();
+	if (left < 0 || (u64)left << PAGE_SHIFT < enough)
+		left = max(max - pages_used(), 0L);
+	return (u64)left << PAGE_SHIFT;
 }
 
 /**

@@ -98,6 +98,7 @@ struct shuffle_early {
  * @tx_ops: operations that have data to send: op->tx_node
  * @egress_node: in sn->egress_socks
  * @idle_ms: idle timeout of operations without a deadline
+ * @mem_wait: a writer was refused memory, so its wake-up may not come from its own data
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
  * @pressure_at: when that was last told
  * @pages: that sendmsg copies into
@@ -126,6 +127,7 @@ struct shuffle_sock {
 	struct list_head	tx_ops;
 	struct list_head	egress_node;
 	u32			idle_ms;
+	bool			mem_wait;
 	bool			pressure;
 	u64			pressure_at;
 	struct shuffle_pages	pages;
@@ -141,8 +143,18 @@ static inline struct shuffle_sock *shuffle_sk(const struct sock *sk)
 extern struct proto shuffle_proto;
 int shuffle_sock_init(void);
 void shuffle_sock_exit(void);
+bool shuffle_sock_has_room(struct sock *sk, u32 more);
 void shuffle_sock_write_space(struct sock *sk);
 void shuffle_sock_set_mem_max(u64 bytes);
 void shuffle_sock_mem(u64 *max, u64 *used);
+
+/* Memory of all sockets, in eighths of the limit: above it is kept for others */
+#define SHUFFLE_MEM_UNITS	2	/* row that goes in small units */
+#define SHUFFLE_MEM_SEND	4	/* what is sent by who has something queued already */
+#define SHUFFLE_MEM_GAPS	6	/* data that is not the next of its message */
+#define SHUFFLE_MEM_DATA	7	/* data while there is something to read, and a row's first */
+#define SHUFFLE_MEM_ALL		8	/* the next data for a reader that waits */
+bool shuffle_sock_mem_above(u32 eighths);
+u64 shuffle_sock_mem_left(u64 enough);
 
 #endif /* _SHUFFLE_SOCK_H */

@@ -109,6 +109,9 @@ static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
 	u64 out = ssk->outstanding;
 
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
+	/* and a part of what all sockets together have left */
+	if (left > 0)
+		left = min_t(s64, left, shuffle_sock_mem_left(4 * left) / 4);
 	left -= 2 * out;
 	left = left > 0 ? left / 2 : 0;
 	/* however small the buffer, one unit at a time must go on */

@@ -315,6 +315,17 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	in->wait_ns = 0;
 }
 
+/* At the memory limit: what lets a reader go on that has nothing to read is taken first,
+ * and data behind gaps, which nobody can read yet, last.
+ */
+static bool has_memory(const struct shuffle_sock *ssk, const struct shuffle_msg_in *in, u64 start)
+{
+	if (start > in->have.prefix)
+		return !shuffle_sock_mem_above(SHUFFLE_MEM_GAPS);
+	return !shuffle_sock_mem_above(list_empty(&ssk->ready) ? SHUFFLE_MEM_ALL :
+							      SHUFFLE_MEM_DATA);
+}
+
 /* Keep bytes [start, end), all of them missing so far.  @skb: ours to keep. */
 static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u64 end)
 {
@@ -323,6 +334,8 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	struct sock *sk = &ssk->sk;
 	int err;
 
+	if (!has_memory(ssk, in, start))
+		return -ENOMEM;
 	if (start > in->have.prefix && !alloc_islands(ssk, in, skb))
 		return -ENOMEM;
 	if (!sk_rmem_schedule(sk, skb, skb->truesize))

@@ -438,6 +438,10 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		 * faster
 		 */
 		hrtimer_start(timer, ns_to_ktime(s.next), HRTIMER_MODE_ABS_SOFT);
+		if (ssk->mem_wait) {
+			ssk->mem_wait = false;
+			shuffle_sock_write_space(&ssk->sk);
+		}
 		/* memory may have been freed by what no reader sees */
 		shuffle_grant_op(op, &q, s.now);
 		/* Packets for a neighbour that does not answer fill the egress

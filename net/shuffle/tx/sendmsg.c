@@ -254,11 +254,12 @@ static int announce(struct row_call *c, const struct shuffle_row *row)
 	return err;
 }
 
+/* How long a writer sleeps before it asks for memory again. */
+#define SHUFFLE_MEM_NAP	(HZ / 50 + 1)
+
 static bool has_room(const struct row_call *c)
 {
-	const struct sock *sk = &c->ssk->sk;
-
-	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < READ_ONCE(sk->sk_sndbuf);
+	return shuffle_sock_has_room(&c->ssk->sk, c->batch_size);
 }
 
 static void drop_batch(struct row_call *c)
@@ -284,7 +285,9 @@ static int try_commit(struct row_call *c)
 	spin_lock_bh(&c->ssk->lock);
 	if (c->op->ended) {
 		err = -EPIPE;
-	} else if (!sk_wmem_schedule(sk, c->batch_size)) {
+	} else if (shuffle_sock_mem_above(SHUFFLE_MEM_DATA) ||
+		   !sk_wmem_schedule(sk, c->batch_size)) {
+		c->ssk->mem_wait = true;
 		err = -ENOBUFS;
 	} else {
 		sk_mem_charge(sk, c->batch_size);
@@ -300,6 +303,9 @@ static int try_commit(struct row_call *c)
 	return err;
 }
 
+/* Who may wait waits for memory, too; it comes back from other sockets, which do not wake
+ * us.  The end of the operation ends it.
+ */
 static int commit_batch(struct row_call *c)
 {
 	int err = try_commit(c);
@@ -308,8 +314,18 @@ static int commit_batch(struct row_call *c)
 		shuffle_pages_drop(c->ssk);
 		err = try_commit(c);
 	}
+	while (err == -ENOBUFS && c->timeo && !fatal_signal_pending(current)) {
+		long nap = min_t(long, c->timeo, SHUFFLE_MEM_NAP);
+		long left;
+
+		__set_current_state(TASK_KILLABLE | TASK_FREEZABLE);
+		left = schedule_timeout(nap);
+		if (c->timeo != MAX_SCHEDULE_TIMEOUT)
+			c->timeo -= nap - left;
+		err = try_commit(c);
+	}
 	drop_batch(c);
-	return err;
+	return err == -ENOBUFS && !c->timeo ? -EAGAIN : err;
 }
 
 /* Wait until the send buffer has room or the operation has ended. */
@@ -563,6 +579,13 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	return c->batch_size < c->op->prx.unit ? 0 : commit_batch(c);
 }
 
+/* Bytes that are copied as one.  Where memory is short, everybody shall have some. */
+static u32 fill_unit(const struct shuffle_op *op)
+{
+	return shuffle_sock_mem_above(SHUFFLE_MEM_UNITS) ? min(op->fill_unit, op->ptx.unit) :
+							   op->fill_unit;
+}
+
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
 {
 	return op->ptx.msg[rank].len - op->out[rank].filled;
@@ -592,7 +615,7 @@ static ssize_t fill_in_order(struct row_call *c)
 		if (rank == op->announced)
 			break;
 		left = unfilled(op, rank);
-		n = min3(left, (u64)op->fill_unit, (u64)iov_iter_count(c->iter));
+		n = min3(left, (u64)fill_unit(op), (u64)iov_iter_count(c->iter));
 		err = wait_room(c, false);
 		if (!err)
 			err = fill_chunk(c, rank, n, c->iter);
@@ -639,7 +662,7 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 	}
 	err = 0;
 	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
-		u32 len = min_t(u64, unfilled(op, i), op->fill_unit);
+		u32 len = min_t(u64, unfilled(op, i), fill_unit(op));
 
 		err = wait_room(c, true);
 		if (!err)

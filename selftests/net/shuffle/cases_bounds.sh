@@ -11,6 +11,7 @@ bounds_cases()
 	run_case "api-bounds" tap_program api_bounds
 	run_case "byte-by-byte" bytes_one_by_one
 	run_case "early-packets-are-charged" early_charged
+	run_case "mem-limit-progress" mem_limit
 }
 
 # Packets hold copies of bytes behind which others are put.
@@ -42,4 +43,16 @@ no_sockets()
 	for h; do
 		[ -z "$(hctl "$h" socket)" ] || return 1
 	done
+}
+
+# All sockets together have 1 MiB, less than what any member would have on its way.
+mem_limit()
+{
+	local rc=0
+
+	rack 4
+	ctl config set mem-max 1048576 || skip "no limit can be set"
+	peer n=16 hosts=4 matrix=uniform:100000 || rc=1
+	ctl config set mem-max default
+	[ "$rc" = 0 ] || shuffle_failed "not all operations end at the memory limit"
 }
