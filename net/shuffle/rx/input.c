@@ -26,7 +26,7 @@
  * @now: ns
  * @q: answers, all to one member
  * @reacked: operation whose end was told last
- * @reacked_rank: to this rank
+ * @reacked_rank: to this rank; SHUFFLE_NONE: none was, of this socket
  */
 struct rx_ctx {
 	struct shuffle_net	*sn;
@@ -215,6 +215,7 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 		/* another socket: answers to this one's peers do not share packets with it */
 		shuffle_output_flush(c->sn, &c->q);
 		c->to.shs_port = htons(w->dst_port);
+		c->reacked_rank = SHUFFLE_NONE;
 	}
 	ssk = shuffle_ports_find(c->sn, c->to.shs_ip_family, c->to.shs_addr, w->dst_port);
 	if (ssk) {
@@ -296,7 +297,12 @@ static bool source_valid(const struct sk_buff *skb)
  */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 {
-	struct rx_ctx c = { .sn = sn, .skb = skb, .now = shuffle_now() };
+	struct rx_ctx c = {
+		.sn = sn,
+		.skb = skb,
+		.now = shuffle_now(),
+		.reacked_rank = SHUFFLE_NONE,
+	};
 	u8 buf[SHUFFLE_WIRE_MAX_HDR];
 	struct rx_run run = {};
 	struct shuffle_frags at;
