@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Cases: members that come late, do not read, give up, die or lose their
-# namespace; bad packets; system calls; unloading the module.
+# namespace; system calls; unloading the module.
 # Sourced by run_all.sh.
 #
 # shellcheck disable=SC2034,SC2154 # work, slow, KEEP, peer_pid: lib.sh, other cases
@@ -35,10 +35,6 @@ life_cases()
 	run_case "netns-name-deleted" netns_name
 	run_case "netns-deleted" netns_deleted
 	run_case "all-netns-deleted" netns_all
-	run_case "wire-mutate-v4" wire_mutate 0
-	run_case "wire-mutate-v6" wire_mutate 1
-	run_case "wire-mutate-plausible" wire_rough
-	run_case "wire-flood" wire_flood
 	run_case "counters" counters_exist
 	run_case "unload-refused-then-works" unload
 	run_case "unload-with-early-packets" unload_early
@@ -253,63 +249,6 @@ netns_all()
 		wait "$peer_pid" 2>/dev/null
 	done
 	return 0
-}
-
-DROPS='Drop(Malformed|Version|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
-
-# Every field of every record that goes to host 0 is changed; loss on its way
-# out makes the others ask it again.
-wire_mutate()
-{
-	local before drops must
-
-	rack 3
-	rate 20
-	tc -n shf-h0 qdisc add dev eth0 parent 1:1 netem loss 10% || skip "no netem"
-	before=$(counter 0 "$DROPS")
-	nsx br "$BIN/wire_mutate" dev=p0 ms=$((4000 + 4000 * slow)) >"$work/mutate" &
-	jobs_started+=("$!")
-	set -- "$1" "$!"
-	sleep 0.3
-	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 || shuffle_failed
-	wait "$2" || fail "wire_mutate sent nothing"
-	drops=$(($(counter 0 "$DROPS") - before))
-	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
-	diag "drops counted: $drops; $(cat "$work/mutate")"
-	nsx h0 cat /proc/net/shuffle/netstat
-	grep -qE '"(data|grant|ack|resend)": \{"seen": 0' "$work/mutate" &&
-		fail "a type of record was not seen"
-	# Those that come when their operation is over are filtered uncounted.
-	[ "$drops" -ge $((must / 2)) ] || fail "$must bad packets, $drops drops"
-}
-
-# Forgeries with the right nonce: operations may fail, but end.
-wire_rough()
-{
-	rack 3
-	rate 20
-	background nsx br "$BIN/wire_mutate" dev=p0 ms=$((3000 + 3000 * slow)) rough=1
-	sleep 0.3
-	peer n=3 matrix=others:150000 ops=2 deadline=$((2000 + 1000 * slow)) expect=any \
-		>"$work/peer.log"
-	cat "$work/peer.log"
-	grep -q 'ran out of time' "$work/peer.log" && fail "an operation does not end"
-	sleep 1
-	peer n=3 op=100 matrix=others:20000 deadline=$((3000 * slow)) expect=any >"$work/peer.log"
-	grep -q 'ran out of time' "$work/peer.log" && fail "a later operation does not end"
-	return 0
-}
-
-# Noise from a stranger (host 3) and from a member (host 2), whose made-up
-# operations fill the early store and no more.
-wire_flood()
-{
-	rack 4
-	background nsx h3 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
-	background nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
-	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || shuffle_failed
-	diag "$(nsx h0 cat /proc/net/shuffle/netstat)"
-	[ "$(counter 0 "$DROPS")" -gt 0 ] || fail "no drops counted"
 }
 
 counters_exist()

@@ -23,6 +23,8 @@
 . "$here/cases_net.sh"
 # shellcheck source=cases_life.sh
 . "$here/cases_life.sh"
+# shellcheck source=cases_identity.sh
+. "$here/cases_identity.sh"
 # shellcheck source=cases_qdisc.sh
 . "$here/cases_qdisc.sh"
 # shellcheck source=cases_ctl.sh
@@ -42,6 +44,7 @@ setup_all
 data_cases
 net_cases
 life_cases
+identity_cases
 qdisc_cases
 ctl_cases
 netlink_cases

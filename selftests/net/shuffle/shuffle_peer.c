@@ -48,7 +48,7 @@ struct options {
 	long mode;
 	long delay, stagger, open_delay, read_delay, read_pause;	/* ms */
 	long recv_buf, chunk, split;
-	long rcvbuf, sndbuf, deadline, idle;
+	long rcvbuf, sndbuf, deadline, idle, key;
 	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
 	long min_tx_ms, check_mem, timeout;
 	long absent;
@@ -90,7 +90,7 @@ static const struct {
 	NUM(delay), NUM(stagger), NUM(open_delay), NUM(read_delay),
 	NUM(read_pause),
 	NUM(recv_buf), NUM(chunk), NUM(split),
-	NUM(rcvbuf), NUM(sndbuf), NUM(deadline), NUM(idle),
+	NUM(rcvbuf), NUM(sndbuf), NUM(deadline), NUM(idle), NUM(key),
 	NUM(kill_rx), NUM(kill_ms), NUM(close_ms), NUM(cancel_ms),
 	NUM(cancel_op), NUM(linger), NUM(min_tx_ms),
 	NUM(check_mem), NUM(timeout), NUM(absent),
@@ -607,6 +607,17 @@ static void set_int(int level, int name, long value, const char *text)
 		fail("setsockopt %s: %s", text, strerror(errno));
 }
 
+/* The group is taken once more: a key counts for the groups set after it. */
+static void set_key(const struct sockaddr_shuffle *members)
+{
+	uint64_t bytes[2] = { sht_mix(o->key), sht_mix(~o->key) };
+
+	if (setsockopt(sock, SOL_SHUFFLE, SHUFFLE_KEY, bytes, sizeof(bytes)))
+		fail("SHUFFLE_KEY: %s", strerror(errno));
+	if (sht_set_group(sock, members, o->n, rank))
+		fail("SHUFFLE_GROUP with a key: %s", strerror(errno));
+}
+
 static void run_round(uint64_t first_op)
 {
 	unsigned char *rbuf, *sbuf;
@@ -677,6 +688,8 @@ static void run_member(void)
 	sock = sht_open(members, o->n, rank, 0);
 	if (sock < 0)
 		fail("open: %s", strerror(errno));
+	if (o->key)
+		set_key(members);
 	set_int(SOL_SOCKET, SO_RCVBUF, o->rcvbuf, "SO_RCVBUF");
 	set_int(SOL_SOCKET, SO_SNDBUF, o->sndbuf, "SO_SNDBUF");
 	set_int(SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, o->idle, "idle timeout");

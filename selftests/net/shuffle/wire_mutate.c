@@ -2,18 +2,20 @@
 /*
  * Bad packets.
  *
- *	wire_mutate dev=p0 ms=5000 [rough=1]
+ *	wire_mutate dev=p0 ms=5000 [rough=1] [key=1]
  *
  * listens on a bridge port, takes every kind of record out of the genuine
  * packets on their way to the host behind that port, changes one field, and
  * sends the result after the genuine packet: addresses, nonce and operation
  * are right, so each check of the receiver is tried behind the others.
  * Without rough=1 no change is one that only cryptography could detect, and
- * the shuffle must end whole.
+ * the shuffle must end whole.  With key=1 the group has a key: records carry
+ * tags, and every change of a header must be refused.
  *
- *	wire_mutate flood=10.77.0.1 count=5000
+ *	wire_mutate flood=10.77.0.1 count=5000 [sport=800] [op=N]
  *
- * sends records of random operations and plain noise from a privileged port.
+ * sends records of random operations, or of one, and plain noise from a privileged
+ * port, or from any (sport=0).
  *
  * One line of JSON tells what was sent; "must_drop" counts the packets that
  * no receiver may accept.
@@ -61,6 +63,7 @@ enum action {
 /* How a receiver must take it. */
 enum kind {
 	DROP,		/* refuse and count */
+	TAG,		/* the same; only records with a tag have the field */
 	STRAY,		/* refuse, or keep for a while (unknown operation) */
 	FINE,		/* harmless: part of the truth, or repeated */
 	UDP,		/* never gets to us */
@@ -89,8 +92,8 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "flags-10", ALL, DROP, XOR, 1, 1, 0x10, 0 },
 	{ "flags-tag", ALL, DROP, XOR, 1, 1, 0x80, 0 },
 	{ "flags-01", CTRL, DROP, XOR, 1, 1, 0x01, 0 },
-	{ "flags-retrans", D, FINE, XOR, 1, 1, 0x01, 0 },
-	{ "flags-probe", D, FINE, XOR, 1, 1, 0x02, 0 },
+	{ "flags-02", ALL, DROP, XOR, 1, 1, 0x02, 0 },
+	{ "flags-probe", D, FINE, XOR, 1, 1, 0x01, 0 },
 	{ "src-rank+1", ALL, DROP, ADD, 2, 2, 1, 0 },
 	{ "src-rank-max", ALL, DROP, SET, 2, 2, 0xffff, 0 },
 	{ "dst-port+1", ALL, DROP, ADD, 4, 2, 1, 0 },
@@ -138,6 +141,11 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "source-port-1024", ALL, DROP, SPORT, 0, 0, 1024, 0 },
 	{ "source-port-767", ALL, DROP, SPORT, 0, 0, 512, 0 },
 	{ "checksum", ALL, UDP, SUM, 0, 0, 0, 0 },
+	{ "tag^1", D | G | R, TAG, XOR, 40, 8, 1, 0 },
+	{ "tag-0", D | G | R, TAG, SET, 40, 8, 0, 0 },
+	{ "tag-high-bit", D | G | R, TAG, XOR, 40, 8, 1ull << 63, 0 },
+	{ "tag^1", A, TAG, XOR, 28, 8, 1, 0 },
+	{ "tag-0", A, TAG, SET, 28, 8, 0, 0 },
 	{ "offset-64", D, ROUGH, ADD, 34, 6, (u64)-64, 0 },
 	{ "offset-0", D, ROUGH, SET, 34, 6, 0, 0 },
 	{ "granted=received", G, ROUGH, LIKE, 34, 6, 28, 0 },
@@ -152,7 +160,7 @@ static struct mutation table[MAX_MUTATIONS] = {
 static unsigned int mutations;
 static unsigned int next_of[5];		/* per type: where to go on */
 static unsigned long seen[5], sent, must_drop;
-static bool rough;
+static bool rough, keyed;
 
 static u64 get_field(const u8 *p, unsigned int size)
 {
@@ -257,8 +265,14 @@ static void inject(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 		return;
 	m->sent++;
 	sent++;
-	if (m->kind == DROP)
+	if (m->kind == DROP || (keyed && m->action <= LIKE))
 		must_drop++;
+}
+
+/* Must this run try the change? */
+static bool wanted(const struct mutation *m)
+{
+	return m->kind == TAG ? keyed : keyed || (m->kind == ROUGH) == rough;
 }
 
 /* The next change that fits the type of this record. */
@@ -270,8 +284,7 @@ static void mutate(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 	seen[type]++;
 	for (i = 0; i < mutations; i++) {
 		at = (next_of[type] + i) % mutations;
-		if (!(table[at].types & 1U << type) ||
-		    (table[at].kind == ROUGH) != rough)
+		if (!(table[at].types & 1U << type) || !wanted(&table[at]))
 			continue;
 		next_of[type] = at + 1;
 		inject(fd, frame, ip_len, record, len, &table[at]);
@@ -305,6 +318,9 @@ static void take_frame(int fd, const u8 *frame, size_t len)
 		if (frame[at] >> 4 != SHUFFLE_WIRE_VERSION ||
 		    type < SHUFFLE_DATA || type > SHUFFLE_RESEND)
 			return;
+		if (keyed != !!(frame[at + 1] & SHUFFLE_FLAG_TAG))
+			return;
+		hdr += keyed ? SHUFFLE_WIRE_TAG : 0;
 		body = type == SHUFFLE_DATA ? get_field(frame + at + 26, 2) : 0;
 		if (hdr + body > len - at)
 			return;
@@ -370,8 +386,7 @@ static int run_port(const char *dev, long ms)
 		missed = 0;
 		for (i = 0; i < mutations; i++)
 			missed += (table[i].types & 1U << t) &&
-				  (table[i].kind == ROUGH) == rough &&
-				  !table[i].sent;
+				  wanted(&table[i]) && !table[i].sent;
 		printf(", \"%s\": {\"seen\": %lu, \"untried\": %u}", types[t],
 		       seen[t], missed);
 	}
@@ -380,7 +395,7 @@ static int run_port(const char *dev, long ms)
 }
 
 /* A stranger: random operations in well-formed records, and noise. */
-static int run_flood(const char *host, long count)
+static int run_flood(const char *host, long count, long sport, u64 op)
 {
 	struct sockaddr_in dst = {
 		.sin_family = AF_INET,
@@ -388,7 +403,7 @@ static int run_flood(const char *host, long count)
 	};
 	struct sockaddr_in src = {
 		.sin_family = AF_INET,
-		.sin_port = htons(SOURCE_PORT),
+		.sin_port = htons(sport),
 	};
 	u8 buf[1200];
 	u64 x = 1;
@@ -414,6 +429,8 @@ static int run_flood(const char *host, long count)
 			put_field(buf + 2, 2, x >> 16 & 7);	/* rank */
 			put_field(buf + 4, 2, 7000);
 			put_field(buf + 6, 2, 0);
+			if (op)
+				put_field(buf + 8, 8, op);
 			put_field(buf + 24, 4, 0);
 			put_field(buf + 28, 6, 1000);
 			put_field(buf + 34, 6, 0);
@@ -435,7 +452,8 @@ static int run_flood(const char *host, long count)
 int main(int argc, char **argv)
 {
 	const char *dev = NULL, *flood = NULL;
-	long ms = 5000, count = 5000;
+	long ms = 5000, count = 5000, sport = SOURCE_PORT;
+	u64 op = 0;
 	int i;
 
 	for (i = 1; i < argc; i++) {
@@ -447,12 +465,18 @@ int main(int argc, char **argv)
 			ms = atol(argv[i] + 3);
 		else if (!strncmp(argv[i], "count=", 6))
 			count = atol(argv[i] + 6);
+		else if (!strncmp(argv[i], "sport=", 6))
+			sport = atol(argv[i] + 6);
+		else if (!strncmp(argv[i], "op=", 3))
+			op = strtoull(argv[i] + 3, NULL, 0);
 		else if (!strcmp(argv[i], "rough=1"))
 			rough = true;
+		else if (!strcmp(argv[i], "key=1"))
+			keyed = true;
 		else
 			return 2;
 	}
 	if (flood)
-		return run_flood(flood, count);
+		return run_flood(flood, count, sport, op);
 	return dev ? run_port(dev, ms) : 2;
 }

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: packets of strangers, and groups with a key.
+# Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work, slow: lib.sh
+
+identity_cases()
+{
+	run_case "wire-mutate-v4" wire_mutate 0
+	run_case "wire-mutate-v6" wire_mutate 1
+	run_case "wire-mutate-plausible" wire_rough
+	run_case "wire-mutate-key" wire_mutate 0 key
+	run_case "wire-flood" wire_flood
+	run_case "process-without-privilege" unprivileged_flood
+	run_case "answers-only-known-nonces" no_reflection
+	run_case "group-key-v4" group_key 0
+	run_case "group-key-v6" group_key 1
+	run_case "group-key-differs" group_key_differs
+	run_case "group-key-missing" group_key_missing
+}
+
+DROPS='Drop(Malformed|Version|Source|Tag|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
+
+# Every field of every record that goes to host 0 is changed; loss on its way
+# out makes the others ask it again.
+#
+# wire_mutate V6 [key] - with a group key every such packet must be refused.
+wire_mutate()
+{
+	local before drops must pid
+
+	rack 3
+	rate 20
+	tc -n shf-h0 qdisc add dev eth0 parent 1:1 netem loss 10% || skip "no netem"
+	before=$(counter 0 "$DROPS")
+	nsx br "$BIN/wire_mutate" dev=p0 ms=$((4000 + 4000 * slow)) ${2:+key=1} >"$work/mutate" &
+	pid=$!
+	jobs_started+=("$pid")
+	sleep 0.3
+	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 ${2:+key=5} || shuffle_failed
+	wait "$pid" || fail "wire_mutate sent nothing"
+	drops=$(($(counter 0 "$DROPS") - before))
+	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
+	diag "drops counted: $drops; $(cat "$work/mutate")"
+	nsx h0 cat /proc/net/shuffle/netstat
+	grep -qE '"(data|grant|ack|resend)": \{"seen": 0' "$work/mutate" &&
+		fail "a type of record was not seen"
+	# Those that come when their operation is over are filtered uncounted.
+	[ "$drops" -ge $((must / 2)) ] || fail "$must bad packets, $drops drops"
+}
+
+# Forgeries with the right nonce: operations may fail, but end.
+wire_rough()
+{
+	rack 3
+	rate 20
+	background nsx br "$BIN/wire_mutate" dev=p0 ms=$((3000 + 3000 * slow)) rough=1
+	sleep 0.3
+	peer n=3 matrix=others:150000 ops=2 deadline=$((2000 + 1000 * slow)) expect=any \
+		>"$work/peer.log"
+	cat "$work/peer.log"
+	grep -q 'ran out of time' "$work/peer.log" && fail "an operation does not end"
+	sleep 1
+	peer n=3 op=100 matrix=others:20000 deadline=$((3000 * slow)) expect=any >"$work/peer.log"
+	grep -q 'ran out of time' "$work/peer.log" && fail "a later operation does not end"
+	return 0
+}
+
+# Noise from a stranger (host 3) and from a member (host 2), whose made-up
+# operations fill the early store and no more.
+wire_flood()
+{
+	rack 4
+	background nsx h3 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
+	background nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
+	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || shuffle_failed
+	diag "$(nsx h0 cat /proc/net/shuffle/netstat)"
+	[ "$(counter 0 "$DROPS")" -gt 0 ] || fail "no drops counted"
+}
+
+# A process without privilege on a member's own host sends from the member's address,
+# but from a port that anybody may use: nothing behind that check sees its packets.
+unprivileged_flood()
+{
+	local sent other='Drop(Malformed|Version|NoSocket|NoOp|Member|Nonce|State)'
+
+	rack 3
+	nsx h2 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$BIN/wire_mutate" flood=10.77.0.1 count=10 && fail "nobody holds port 800"
+	nsx h2 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow)) sport=0 >"$work/sent" &
+	jobs_started+=("$!")
+	peer n=3 matrix="skew:$(sz 65536 16384)" rounds=3 || shuffle_failed
+	wait "${jobs_started[-1]}" || fail "nothing was sent"
+	sent=$(sed 's/.*"sent": \([0-9]*\).*/\1/' "$work/sent")
+	diag "$(cat "$work/sent"), $(counter 0 DropSource) of them counted as DropSource"
+	[ "$(counter 0 DropSource)" -ge $((sent / 2)) ] || fail "packets of anybody came further"
+	[ "$(counter 0 "$other")" = 0 ] || fail "packets of anybody were looked at"
+}
+
+# A finished operation answers the nonces of its members, and one packet for a datagram
+# at most.
+no_reflection()
+{
+	local before
+
+	rack 3
+	peer n=3 op=77 matrix=others:3000 || shuffle_failed
+	sleep 0.5
+	before=$(counter 0 AckOut)
+	nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=1000 op=77 || fail "nothing was sent"
+	wait_for 5 has_counted 0 "$DROPS" 500 || fail "the records have not arrived"
+	[ "$(counter 0 AckOut)" = "$before" ] ||
+		fail "$(($(counter 0 AckOut) - before)) answers to a stranger"
+}
+
+group_key()
+{
+	rack 8
+	peer n=8 v6="$1" key=7 matrix="skew:$(sz 65536 16384)" ops=2 rounds=2 || shuffle_failed
+	[ "$(counters 'DropTag|DropMalformed')" = 0 ] || fail "a member's record was refused"
+}
+
+group_key_differs()
+{
+	rack 3
+	peer n=3 key=7 2:key=8 matrix=others:5000 deadline=$((1500 * slow)) \
+		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
+	[ "$(counter 0 DropTag)" -gt 0 ] || fail "host 0 counts no wrong tag"
+	[ "$(counter 2 DropTag)" -gt 0 ] || fail "host 2 counts no wrong tag"
+}
+
+# A member without the key hears nobody, and nobody hears it.
+group_key_missing()
+{
+	rack 3
+	peer n=3 key=7 2:key=0 matrix=others:5000 deadline=$((1500 * slow)) \
+		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
+	[ "$(counter 0 DropTag)" -gt 0 ] || fail "host 0 counts no missing tag"
+	[ "$(counter 2 DropTag)" -gt 0 ] || fail "host 2 counts no tag without a key"
+}
