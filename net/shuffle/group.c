@@ -108,21 +108,60 @@ static int group_check_unique(const struct shuffle_membership *group)
 	return err;
 }
 
+/* What the program knows and we do not must be zero.  0, -EFAULT or -E2BIG */
+static int check_zero(sockptr_t optval, size_t from, size_t to)
+{
+	u8 buf[64];
+	size_t n;
+
+	for (; from < to; from += n) {
+		n = min(to - from, sizeof(buf));
+		if (copy_from_sockptr_offset(buf, optval, from, n))
+			return -EFAULT;
+		if (memchr_inv(buf, 0, n))
+			return -E2BIG;
+	}
+	return 0;
+}
+
+static int head_read(struct shuffle_group *head, sockptr_t optval, unsigned int optlen)
+{
+	BUILD_BUG_ON(sizeof(*head) != SHUFFLE_GROUP_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(struct sockaddr_shuffle) != SHUFFLE_MEMBER_SIZE_VER0);
+	if (optlen < SHUFFLE_GROUP_SIZE_VER0)
+		return -EINVAL;
+	if (copy_from_sockptr(head, optval, sizeof(*head)))
+		return -EFAULT;
+	if (head->size < SHUFFLE_GROUP_SIZE_VER0 || head->size > PAGE_SIZE || head->size % 8 ||
+	    head->member_size < SHUFFLE_MEMBER_SIZE_VER0 || head->member_size > PAGE_SIZE ||
+	    head->member_size % 4)
+		return -EINVAL;
+	if (head->flags || head->reserved || !head->count || head->count > SHUFFLE_MAX_MEMBERS ||
+	    head->rank >= head->count)
+		return -EINVAL;
+	if (optlen != head->size + head->count * head->member_size)
+		return -EINVAL;
+	return check_zero(optval, sizeof(*head), head->size);
+}
+
 static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group,
-		      sockptr_t optval)
+		      const struct shuffle_group *head, sockptr_t optval)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	const struct sockaddr_shuffle *self = &ssk->addr;
 	struct sockaddr_shuffle a;
 	struct shuffle_peer *peer;
+	size_t at;
 	int err;
 	u32 i;
 
 	for (i = 0; i < group->count; i++, cond_resched()) {
-		if (copy_from_sockptr_offset(&a, optval,
-					     offsetof(struct shuffle_group, members) +
-					     i * sizeof(a), sizeof(a)))
+		at = head->size + i * head->member_size;
+		if (copy_from_sockptr_offset(&a, optval, at, sizeof(a)))
 			return -EFAULT;
+		err = check_zero(optval, at + sizeof(a), at + head->member_size);
+		if (err)
+			return err;
 		err = shuffle_addr_check(&a);
 		if (err)
 			return err;
@@ -147,12 +186,12 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 /**
  * shuffle_group_set() - option SHUFFLE_GROUP
  * @ssk: a bound socket
- * @optval: struct shuffle_group
+ * @optval: struct shuffle_group, in sizes of the program
  * @optlen: its size
  *
  * Context: process, lock_sock held.
- * Return: 0, or -EINVAL (also: a member twice), -EFAULT, -ENOMEM, -EBUSY (operations are running),
- * -EADDRNOTAVAIL (members[rank] is not our address), -EAFNOSUPPORT, or -ENOBUFS (groups of this
+ * Return: 0, or -EINVAL (also: a member twice), -E2BIG (fields that we do not know),
+ * -EFAULT, -ENOMEM, -EBUSY (operations are running), -EADDRNOTAVAIL (members[rank] is not our address), -EAFNOSUPPORT, or -ENOBUFS (groups of this
  * user name too many hosts).
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
@@ -163,14 +202,9 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 
 	if (!ssk->addr.shs_family)
 		return -EINVAL;
-	if (optlen < sizeof(head))
-		return -EINVAL;
-	if (copy_from_sockptr(&head, optval, sizeof(head)))
-		return -EFAULT;
-	if (!head.count || head.count > SHUFFLE_MAX_MEMBERS || head.rank >= head.count)
-		return -EINVAL;
-	if (optlen != sizeof(head) + head.count * sizeof(struct sockaddr_shuffle))
-		return -EINVAL;
+	err = head_read(&head, optval, optlen);
+	if (err)
+		return err;
 
 	group = kvzalloc(struct_size(group, member, head.count), GFP_KERNEL_ACCOUNT);
 	if (!group)
@@ -181,7 +215,7 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	group->keyed = ssk->keyed;
 	group->key = ssk->key;
 	group->data_hdr = SHUFFLE_WIRE_DATA_HDR + (ssk->keyed ? SHUFFLE_WIRE_TAG : 0);
-	err = group_read(ssk, group, optval);
+	err = group_read(ssk, group, &head, optval);
 	if (err) {
 		group_free(group);
 		return err;
@@ -223,6 +257,8 @@ int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 		return -EFAULT;
 	if (len < (int)sizeof(head))
 		return -EINVAL;
+	head.size = sizeof(head);
+	head.member_size = sizeof(struct sockaddr_shuffle);
 	head.rank = group->rank;
 	head.count = group->count;
 	if (copy_to_user(optval, &head, sizeof(head)))

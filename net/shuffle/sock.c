@@ -267,7 +267,13 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 			return -EINVAL;
 		if (copy_from_sockptr(&id, optval, sizeof(id)))
 			return -EFAULT;
-		return shuffle_op_cancel(ssk, id);
+		err = shuffle_op_cancel(ssk, id);
+		if (err)
+			return err;
+		spin_lock_bh(&ssk->lock);
+		ssk->cancelled = id;
+		spin_unlock_bh(&ssk->lock);
+		return 0;
 	case SHUFFLE_IDLE_TIMEOUT:
 		if (optlen != sizeof(ms))
 			return -EINVAL;
@@ -285,6 +291,7 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	struct sock *sk = sock->sk;
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 	u32 ms;
+	u64 id;
 	int len;
 	int err;
 
@@ -296,6 +303,17 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 		err = shuffle_group_get(ssk, optval, optlen);
 		release_sock(sk);
 		return err;
+	case SHUFFLE_CANCEL:
+		if (get_user(len, optlen))
+			return -EFAULT;
+		if (len < (int)sizeof(id))
+			return -EINVAL;
+		spin_lock_bh(&ssk->lock);
+		id = ssk->cancelled;
+		spin_unlock_bh(&ssk->lock);
+		if (copy_to_user(optval, &id, sizeof(id)) || put_user((int)sizeof(id), optlen))
+			return -EFAULT;
+		return 0;
 	case SHUFFLE_IDLE_TIMEOUT:
 		if (get_user(len, optlen))
 			return -EFAULT;

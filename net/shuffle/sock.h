@@ -56,7 +56,7 @@ struct shuffle_port_key {
 	u8	addr[16];
 	u16	ip_family;
 	u16	port;
-};
+} __aligned(4);	/* hashed as words */
 
 /**
  * struct shuffle_early - packets of operations that are not known yet: early.c
@@ -101,6 +101,7 @@ struct shuffle_early {
  * @tx_ops: operations that have data to send: op->tx_node
  * @egress_node: in sn->egress_socks
  * @idle_ms: idle timeout of operations without a deadline
+ * @cancelled: operation that the option SHUFFLE_CANCEL has ended last, 0 none
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
  * @pressure_at: when that was last told
  * @pages: that sendmsg copies into
@@ -131,6 +132,7 @@ struct shuffle_sock {
 	struct list_head	tx_ops;
 	struct list_head	egress_node;
 	u32			idle_ms;
+	u64			cancelled;
 	bool			pressure;
 	u64			pressure_at;
 	struct shuffle_pages	pages;

@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shuffle.h"
+#include "internal.h"
 
 #define RX_BUFFER	(64U << 10)
-#define RX_RECORDS	128
 
 int shuffle_rx_init(struct shuffle_rx *rx,
 		    int (*record)(void *arg, const struct shuffle_record *rec, const void *data),
@@ -66,7 +65,7 @@ static int pass_on(struct shuffle_rx *rx, struct shuffle_record *rec, const stru
 int shuffle_rx_step(int fd, struct shuffle_rx *rx, int flags)
 {
 	union {
-		char space[CMSG_SPACE(RX_RECORDS * sizeof(struct shuffle_record))];
+		char space[CMSG_SPACE(RECORDS_SIZE(RX_RECORDS))];
 		struct cmsghdr align;
 	} control;
 	struct iovec iov[2] = { { NULL, 0 }, { rx->buf, RX_BUFFER } };
@@ -74,7 +73,7 @@ int shuffle_rx_step(int fd, struct shuffle_rx *rx, int flags)
 	struct cmsghdr *cmsg;
 	unsigned int n, i;
 	struct msghdr msg;
-	size_t pos = 0;
+	size_t pos = 0, apart;
 	ssize_t len;
 
 	if (rx->next.type)
@@ -88,19 +87,19 @@ int shuffle_rx_step(int fd, struct shuffle_rx *rx, int flags)
 	msg.msg_control = control.space;
 	/* the kernel clears what it may need */
 	n = rx->records && rx->records < RX_RECORDS ? rx->records : RX_RECORDS;
-	msg.msg_controllen = CMSG_LEN(n * sizeof(rec));
+	msg.msg_controllen = CMSG_LEN(RECORDS_SIZE(n));
 	len = recvmsg(fd, &msg, flags);
 	if (len < 0)
 		return -1;
 	rx->next.type = 0;
 	cmsg = CMSG_FIRSTHDR(&msg);
-	if (!cmsg || cmsg->cmsg_level != SOL_SHUFFLE || cmsg->cmsg_type != SHUFFLE_CMSG_RECORDS) {
+	n = cmsg ? records_count(cmsg, &apart) : 0;
+	if (!n) {
 		errno = EPROTO;
 		return -1;
 	}
-	n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(rec);
 	for (i = 0; i < n; i++) {
-		memcpy(&rec, CMSG_DATA(cmsg) + i * sizeof(rec), sizeof(rec));
+		records_read(cmsg, apart, i, &rec);
 		if (rec.type == SHUFFLE_RECORD_DATA && rec.len > (size_t)len - pos) {
 			errno = EPROTO;
 			return -1;
@@ -108,7 +107,7 @@ int shuffle_rx_step(int fd, struct shuffle_rx *rx, int flags)
 		if (pass_on(rx, &rec, iov, &pos))
 			return -1;
 	}
-	if (n && rx->place && rec.type == SHUFFLE_RECORD_DATA && !(rec.flags & SHUFFLE_RECORD_LAST))
+	if (rx->place && rec.type == SHUFFLE_RECORD_DATA && !(rec.flags & SHUFFLE_RECORD_LAST))
 		rx->next = rec;
 	return n;
 }

@@ -12,12 +12,13 @@
 #include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "shuffle.h"
+#include "internal.h"
 
 /*
  * Lengths told per call.  Control messages are charged to net.core.optmem_max
@@ -28,8 +29,6 @@
 #define TX_IOVS		1024
 /* Bytes per call; the kernel cuts at 2 GiB - 4096 anyway */
 #define TX_BYTES	(1UL << 30)
-/* Records per call: the control buffer lives on the stack */
-#define RX_RECORDS	128
 /* Bytes per call of shuffle_recv_column() */
 #define RX_BUFFER	(256U << 10)
 
@@ -178,9 +177,11 @@ int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int co
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len))
 		return -1;
 	size = sizeof(*group) + count * sizeof(group->members[0]);
-	group = malloc(size);
+	group = calloc(1, size);
 	if (!group)
 		return -1;
+	group->size = sizeof(*group);
+	group->member_size = sizeof(group->members[0]);
 	group->rank = rank;
 	group->count = count;
 	memcpy(group->members, members, count * sizeof(group->members[0]));
@@ -274,6 +275,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, int data)
 	size_t size;
 
 	memset(&row, 0, sizeof(row));
+	row.size = sizeof(row);
 	row.op_id = tx->op_id;
 	row.deadline_ms = tx->deadline_ms;
 	row.first_rank = tx->announced;
@@ -435,13 +437,15 @@ ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *reco
 		     unsigned int *count, int flags)
 {
 	union {
-		char space[CMSG_SPACE(RX_RECORDS * sizeof(struct shuffle_record))];
+		char space[CMSG_SPACE(RECORDS_SIZE(RX_RECORDS))];
 		struct cmsghdr align;
 	} control;
 	struct iovec iov = { .iov_base = buf, .iov_len = size };
 	unsigned int room = *count;
+	unsigned int i, n;
 	struct cmsghdr *cmsg;
 	struct msghdr msg;
+	size_t apart;
 	ssize_t len;
 
 	*count = 0;
@@ -456,25 +460,26 @@ ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *reco
 	msg.msg_iov = &iov;
 	msg.msg_iovlen = 1;
 	msg.msg_control = control.space;
-	msg.msg_controllen = CMSG_LEN(room * sizeof(struct shuffle_record));
+	msg.msg_controllen = CMSG_LEN(RECORDS_SIZE(room));
 
 	len = recvmsg(fd, &msg, flags);
 	if (len < 0)
 		return -1;
 
 	for (cmsg = CMSG_FIRSTHDR(&msg); cmsg; cmsg = CMSG_NXTHDR(&msg, cmsg)) {
-		unsigned int n;
-
-		if (cmsg->cmsg_level != SOL_SHUFFLE ||
-		    cmsg->cmsg_type != SHUFFLE_CMSG_RECORDS)
-			continue;
-		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(*records);
-		if (n > room - *count)
-			n = room - *count;
-		memcpy(records + *count, CMSG_DATA(cmsg), n * sizeof(*records));
-		*count += n;
+		n = records_count(cmsg, &apart);
+		for (i = 0; i < n && *count < room; i++)
+			records_read(cmsg, apart, i, &records[(*count)++]);
 	}
 	return len;
+}
+
+/* What a column can have at most: more than the machine has cannot be received. */
+static uint64_t memory_size(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * size : SIZE_MAX / 2;
 }
 
 struct shuffle_column *shuffle_column_new(uint64_t op_id, unsigned int count)
@@ -490,6 +495,7 @@ struct shuffle_column *shuffle_column_new(uint64_t op_id, unsigned int count)
 		return NULL;
 	col->op_id = op_id;
 	col->count = count;
+	col->max_bytes = memory_size();
 	col->bufs = calloc(count, sizeof(*col->bufs));
 	col->lens = calloc(count, sizeof(*col->lens));
 	col->have = calloc(count, sizeof(*col->have));
@@ -528,14 +534,17 @@ static int column_data(struct shuffle_column *col, const struct shuffle_record *
 		goto proto;
 
 	if (!col->bufs[rank]) {
-		if (rec->msg_len > SIZE_MAX - 1) {
-			errno = ENOMEM;
+		/* the other member says how long it is */
+		if (rec->msg_len > SIZE_MAX - 1 || col->bytes > col->max_bytes ||
+		    rec->msg_len > col->max_bytes - col->bytes) {
+			errno = EMSGSIZE;
 			return -1;
 		}
 		col->bufs[rank] = malloc(rec->msg_len + 1);
 		if (!col->bufs[rank])
 			return -1;
 		col->lens[rank] = rec->msg_len;
+		col->bytes += rec->msg_len;
 	} else if (rec->msg_len != col->lens[rank] || col->have[rank] == col->lens[rank]) {
 		goto proto;
 	}
@@ -663,6 +672,58 @@ static void *sender_main(void *arg)
 	return NULL;
 }
 
+/* Signals are for the threads of the caller. */
+static int start_sender(pthread_t *thread, struct sender *s)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	err = pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (err)
+		return err;
+	err = pthread_create(thread, NULL, sender_main, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+/*
+ * Read what is left of an operation that has ended, so that the next one does not find
+ * it.  The end of a cancelled operation is there when the cancellation returns: never
+ * waits.
+ */
+static void drain(int fd, struct shuffle_column *col)
+{
+	struct shuffle_record records[RX_RECORDS];
+	unsigned int count, i;
+	char *buf;
+
+	buf = malloc(RX_BUFFER);
+	while (buf && (!col->done || col->missing_left)) {
+		count = RX_RECORDS;
+		if (shuffle_recv(fd, buf, RX_BUFFER, records, &count, MSG_DONTWAIT) < 0) {
+			if (errno == EINTR)
+				continue;
+			break;
+		}
+		for (i = 0; i < count; i++)
+			if (records[i].op_id == col->op_id && records[i].type != SHUFFLE_RECORD_DATA)
+				shuffle_column_add(col, &records[i], NULL);
+	}
+	free(buf);
+}
+
+/* Give the operation up and leave nothing of it; errno stays. */
+static void give_up(int fd, struct shuffle_column *col)
+{
+	int err = errno;
+
+	if (!col->done)
+		shuffle_cancel(fd, col->op_id);
+	drain(fd, col);
+	errno = err;
+}
+
 int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint64_t *lens,
 		     unsigned int count, uint64_t deadline_ms, struct shuffle_column *col)
 {
@@ -678,7 +739,10 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 	if (shuffle_tx_fits(fd, &s.tx)) {
 		if (shuffle_tx_finish(fd, &s.tx))
 			goto fail;
-		return shuffle_recv_column(fd, col);
+		ret = shuffle_recv_column(fd, col);
+		if (ret)
+			give_up(fd, col);
+		return ret;
 	}
 	/* first the announcement: then there is an operation that will end */
 	do {
@@ -686,11 +750,10 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 		if (ret < 0)
 			goto fail;
 	} while (!ret);
-	err = pthread_create(&thread, NULL, sender_main, &s);
+	err = start_sender(&thread, &s);
 	if (err) {
-		shuffle_cancel(fd, op_id);
 		errno = err;
-		return -1;
+		goto fail;
 	}
 	ret = shuffle_recv_column(fd, col);
 	err = errno;
@@ -698,16 +761,18 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 	if (ret && !col->done)
 		shuffle_cancel(fd, op_id);
 	pthread_join(thread, NULL);
-	if (ret)
+	if (ret) {
 		errno = s.error && s.error != EPIPE ? s.error : err;
+		give_up(fd, col);
+	}
 	return ret;
 
 fail:
-	err = errno;
-	/* one that is not ours (EEXIST) is left alone */
-	if (s.tx.announced)
-		shuffle_cancel(fd, op_id);
-	errno = err;
+	/* One that is not ours (EEXIST) is left alone; a first call that could not read
+	 * the data has begun one and ended it.
+	 */
+	if (s.tx.announced || errno == EFAULT)
+		give_up(fd, col);
 	return -1;
 }
 

@@ -132,6 +132,8 @@ struct shuffle_column {
 	unsigned int missing_left;	/* MISSING records still to come */
 	unsigned int missing_count;
 	unsigned int *missing;	/* ranks named by a failure */
+	uint64_t max_bytes;	/* of all messages together; at first the machine's memory */
+	uint64_t bytes;		/* of those that are known */
 };
 
 struct shuffle_column *shuffle_column_new(uint64_t op_id, unsigned int count);
@@ -139,6 +141,7 @@ void shuffle_column_free(struct shuffle_column *col);
 
 /* Receive until the operation of col has ended.  Records of other operations
  * are an error (EPROTO): use shuffle_recv() to run several at once.
+ * EMSGSIZE: members have announced more than col->max_bytes; the operation goes on.
  * Returns 0, or -1 with errno set to the operation's error.
  */
 int shuffle_recv_column(int fd, struct shuffle_column *col);
@@ -146,14 +149,15 @@ int shuffle_recv_column(int fd, struct shuffle_column *col);
 /* A whole shuffle: send the row and receive the column at the same time.  What
  * most programs want: shuffle_send() followed by shuffle_recv_column() waits until
  * the idle timeout when rows are larger than the socket buffers and nobody reads.
- * Returns like shuffle_recv_column(); an operation whose row could not be sent is
- * cancelled, and errno says why.
+ * Returns like shuffle_recv_column().  An operation whose row could not be sent, or
+ * whose column not be received, is cancelled, errno says why, and nothing of it is left
+ * on the socket.
  */
 int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint64_t *lens,
 		     unsigned int count, uint64_t deadline_ms, struct shuffle_column *col);
 
 /* Add what one shuffle_recv() returned; buf holds the bytes of the record.
- * Returns 1 when the operation has ended, 0 when not, -1 (EPROTO, ENOMEM).
+ * Returns 1 when the operation has ended, 0 when not, -1 (EPROTO, ENOMEM, EMSGSIZE).
  */
 int shuffle_column_add(struct shuffle_column *col, const struct shuffle_record *rec,
 		       const void *buf);

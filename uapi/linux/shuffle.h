@@ -4,6 +4,13 @@
  *
  * A shuffle is N members, each holding one message for every member.  One
  * socket is one member.  See Documentation/networking/api.rst.
+ *
+ * How these structures grow.  A program fills in the sizes as it knows them, with
+ * sizeof(), and zeroes what it does not use.  A kernel that knows more takes what is
+ * not there for zero; one that knows less takes more if it is zero, and otherwise
+ * fails with E2BIG.  New fields go behind the others, before what has no fixed
+ * length.  The sizes came with version 0.2; nothing here is changed any more but
+ * by these rules.
  */
 #ifndef _UAPI_LINUX_SHUFFLE_H
 #define _UAPI_LINUX_SHUFFLE_H
@@ -51,7 +58,9 @@ struct sockaddr_shuffle {
 enum {
 	/* get, set: struct shuffle_group; set only while no operation runs */
 	SHUFFLE_GROUP = 1,
-	/* set: __u64 operation id; the operation ends with ECANCELED */
+	/* set: __u64 operation id; the operation ends with ECANCELED
+	 * get: __u64 the one that was cancelled last by this option, 0: none
+	 */
 	SHUFFLE_CANCEL = 2,
 	/* get, set: __u32 ms without any progress until an operation that has
 	 * no deadline of its own fails with ETIMEDOUT; 0 waits for ever
@@ -68,22 +77,36 @@ enum {
 
 /**
  * struct shuffle_group - value of the option SHUFFLE_GROUP
- * @rank: index of this socket in @members
+ * @size: sizeof(struct shuffle_group): where the members begin, a multiple of 8
+ * @member_size: sizeof(struct sockaddr_shuffle): how far they are apart, a multiple
+ *	of 4
+ * @flags: must be zero
+ * @rank: index of this socket in the list of members
  * @count: number of members
+ * @reserved: must be zero
  * @members: all members, in the same order everywhere; members[rank] must be
  *	the address that the socket is bound to
+ *
+ * getsockopt() fills in the kernel's own sizes.
  */
 struct shuffle_group {
+	__u32			size;
+	__u32			member_size;
+	__u32			flags;
 	__u32			rank;
 	__u32			count;
+	__u32			reserved;
 	struct sockaddr_shuffle	members[];
 };
+
+#define SHUFFLE_GROUP_SIZE_VER0		24
+#define SHUFFLE_MEMBER_SIZE_VER0	28
 
 /* Control messages, level SOL_SHUFFLE */
 enum {
 	/* sendmsg: struct shuffle_row */
 	SHUFFLE_CMSG_ROW = 1,
-	/* recvmsg: array of struct shuffle_record */
+	/* recvmsg: struct shuffle_records */
 	SHUFFLE_CMSG_RECORDS = 2,
 };
 
@@ -97,14 +120,14 @@ enum {
 
 /**
  * struct shuffle_row - start an operation, or go on with one
+ * @size: sizeof(struct shuffle_row): where the lengths begin, a multiple of 8
+ * @flags: SHUFFLE_ROW_*
  * @op_id: identifier, the same at all members, never used twice
  * @deadline_ms: from now until the operation fails with ETIMEDOUT; 0: no
  *	deadline (the idle timeout holds); read by the first call only
  * @first_rank: receiver of the first message announced here; must be the
  *	number of ranks announced so far
  * @count: number of messages announced here; 0 only goes on with the data
- * @flags: SHUFFLE_ROW_*
- * @reserved: must be zero
  * @lens: length in bytes of the messages to ranks @first_rank and up
  *
  * The data of a row is the concatenation of its messages in order of rank.
@@ -113,14 +136,16 @@ enum {
  * (count = 0) goes on behind them.
  */
 struct shuffle_row {
+	__u32	size;
+	__u32	flags;
 	__u64	op_id;
 	__u64	deadline_ms;
 	__u32	first_rank;
 	__u32	count;
-	__u32	flags;
-	__u32	reserved;
 	__u64	lens[];
 };
+
+#define SHUFFLE_ROW_SIZE_VER0	32
 
 /* struct shuffle_record, type */
 enum {
@@ -164,6 +189,22 @@ struct shuffle_record {
 	__u16	flags;
 	__u32	error;
 	__u32	reserved;
+};
+
+/**
+ * struct shuffle_records - all that one recvmsg() returns
+ * @size: of a record, sizeof(struct shuffle_record): how far they are apart
+ * @count: number of records
+ * @rec: the records
+ *
+ * Room for n of them is CMSG_LEN(sizeof(struct shuffle_records) +
+ * n * sizeof(struct shuffle_record)).  Records of this size fit it for ever: larger
+ * ones are returned to programs only that ask for them, by an option to come.
+ */
+struct shuffle_records {
+	__u32			size;
+	__u32			count;
+	struct shuffle_record	rec[];
 };
 
 #endif /* _UAPI_LINUX_SHUFFLE_H */

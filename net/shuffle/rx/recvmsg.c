@@ -296,6 +296,7 @@ static int wait_ready(struct shuffle_sock *ssk, long timeo)
 int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
 	struct sock *sk = sock->sk;
+	struct shuffle_records *recs;
 	struct sk_buff_head q;
 	struct recv_call c = {
 		.ssk = shuffle_sk(sk),
@@ -308,12 +309,14 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 	if (flags & ~(MSG_DONTWAIT | MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC | MSG_NOSIGNAL))
 		return -EOPNOTSUPP;
 	room = msg->msg_controllen;
-	if (room < CMSG_LEN(sizeof(*c.rec)))
+	if (room < CMSG_LEN(struct_size(recs, rec, 1)))
 		return -EINVAL;
-	c.max = min_t(size_t, (room - CMSG_LEN(0)) / sizeof(*c.rec), SHUFFLE_MAX_RECORDS);
-	c.rec = kvmalloc_array(c.max, sizeof(*c.rec), GFP_KERNEL);
-	if (!c.rec)
+	c.max = min_t(size_t, (room - CMSG_LEN(sizeof(*recs))) / sizeof(*c.rec),
+		      SHUFFLE_MAX_RECORDS);
+	recs = kvmalloc(struct_size(recs, rec, c.max), GFP_KERNEL);
+	if (!recs)
 		return -ENOMEM;
+	c.rec = recs->rec;
 
 	lock_sock(sk);
 	err = wait_ready(c.ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
@@ -334,9 +337,11 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 	release_sock(sk);
 
 	msg->msg_namelen = 0;
+	recs->size = sizeof(*c.rec);
+	recs->count = c.n;
 	if (c.n && put_cmsg(msg, SOL_SHUFFLE, SHUFFLE_CMSG_RECORDS,
-			    c.n * sizeof(*c.rec), c.rec))
+			    struct_size(recs, rec, c.n), recs))
 		err = -EFAULT;
-	kvfree(c.rec);
+	kvfree(recs);
 	return err ?: (int)(min_t(size_t, len, INT_MAX) - c.left);
 }

@@ -34,41 +34,58 @@ struct row_call {
 	ssize_t			done;
 };
 
+/* Lengths of the messages: behind the structure as the program knows it. */
+static const u64 *row_lens(const struct shuffle_row *row)
+{
+	return (const void *)row + row->size;
+}
+
+/* @len: bytes of the control message.  0, -EINVAL, or -E2BIG (fields that we do not know) */
+static int check_row(const struct shuffle_row *row, size_t len)
+{
+	BUILD_BUG_ON(sizeof(*row) != SHUFFLE_ROW_SIZE_VER0);
+	if (len < SHUFFLE_ROW_SIZE_VER0 || row->size < SHUFFLE_ROW_SIZE_VER0 || row->size > len ||
+	    row->size % sizeof(u64))
+		return -EINVAL;
+	if (row->count > SHUFFLE_MAX_MEMBERS || len != row->size + row->count * sizeof(u64))
+		return -EINVAL;
+	if (memchr_inv(row + 1, 0, row->size - sizeof(*row)))
+		return -E2BIG;
+	return row->flags & ~SHUFFLE_ROW_MORE ? -EINVAL : 0;
+}
+
 static const struct shuffle_row *find_row(struct msghdr *msg)
 {
 	const struct shuffle_row *row = NULL;
 	struct cmsghdr *cmsg;
+	int err;
 
 	for_each_cmsghdr(cmsg, msg) {
 		if (!CMSG_OK(msg, cmsg) || cmsg->cmsg_level != SOL_SHUFFLE ||
 		    cmsg->cmsg_type != SHUFFLE_CMSG_ROW || row)
 			return ERR_PTR(-EINVAL);
 		row = CMSG_DATA(cmsg);
-		if (cmsg->cmsg_len < CMSG_LEN(sizeof(*row)) ||
-		    row->count > SHUFFLE_MAX_MEMBERS ||
-		    cmsg->cmsg_len != CMSG_LEN(struct_size(row, lens, row->count)))
-			return ERR_PTR(-EINVAL);
+		err = check_row(row, cmsg->cmsg_len - CMSG_LEN(0));
+		if (err)
+			return ERR_PTR(err);
 	}
-	if (!row)
-		return ERR_PTR(-EINVAL);
-	if (row->flags & ~SHUFFLE_ROW_MORE || row->reserved)
-		return ERR_PTR(-EINVAL);
-	return row;
+	return row ?: ERR_PTR(-EINVAL);
 }
 
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
 				 size_t len, bool *created)
 {
+	const u64 *lens = row_lens(row);
 	struct shuffle_op *op;
 	u64 sum = 0;
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < row->count; i++) {
-		if (row->lens[i] > SHUFFLE_MAX_LEN)
+		if (lens[i] > SHUFFLE_MAX_LEN)
 			return ERR_PTR(-EINVAL);
-		sum += row->lens[i];
+		sum += lens[i];
 	}
 
 	spin_lock_bh(&ssk->lock);
@@ -244,7 +261,7 @@ static int announce(struct row_call *c, const struct shuffle_row *row)
 		err = -EINVAL;
 	} else if (!op->closed) {
 		for (i = 0; i < row->count; i++)
-			op->ptx.msg[row->first_rank + i].len = row->lens[i];
+			op->ptx.msg[row->first_rank + i].len = row_lens(row)[i];
 		from = op->announced;
 		to = row->flags & SHUFFLE_ROW_MORE ? from + row->count : n;
 		start_messages(op, from, to);

@@ -107,6 +107,36 @@ static inline void close_pair(int fds[2])
 	close(fds[1]);
 }
 
+/* sendmsg with a raw control message. */
+static inline ssize_t send_raw(int fd, int level, int type, const void *payload,
+			size_t size, const void *bytes, size_t len, int flags)
+{
+	struct iovec iov = { .iov_base = (void *)bytes, .iov_len = len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union {
+		struct cmsghdr align;
+		char buf[1024];
+	} control;
+	struct cmsghdr *cmsg;
+
+	memset(&control, 0, sizeof(control));
+	msg.msg_control = control.buf;
+	msg.msg_controllen = CMSG_SPACE(size);
+	cmsg = CMSG_FIRSTHDR(&msg);
+	cmsg->cmsg_level = level;
+	cmsg->cmsg_type = type;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), payload, size);
+	return sendmsg(fd, &msg, flags);
+}
+
+struct row_buf {
+	struct shuffle_row row;
+	uint64_t lens[8];
+};
+
+#define ROW_SIZE(n)	(sizeof(struct shuffle_row) + (n) * sizeof(uint64_t))
+
 static inline ssize_t send_row(int fd, uint64_t op, uint64_t len0, uint64_t len1,
 			const void *data, size_t len, int flags)
 {

@@ -43,41 +43,63 @@ static uint64_t tick_ms(void)
 	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
 }
 
-/* sendmsg with a raw control message. */
-static ssize_t send_raw(int fd, int level, int type, const void *payload,
-			size_t size, const void *bytes, size_t len, int flags)
-{
-	struct iovec iov = { .iov_base = (void *)bytes, .iov_len = len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	union {
-		struct cmsghdr align;
-		char buf[1024];
-	} control;
-	struct cmsghdr *cmsg;
-
-	memset(&control, 0, sizeof(control));
-	msg.msg_control = control.buf;
-	msg.msg_controllen = CMSG_SPACE(size);
-	cmsg = CMSG_FIRSTHDR(&msg);
-	cmsg->cmsg_level = level;
-	cmsg->cmsg_type = type;
-	cmsg->cmsg_len = CMSG_LEN(size);
-	memcpy(CMSG_DATA(cmsg), payload, size);
-	return sendmsg(fd, &msg, flags);
-}
-
-struct row_buf {
-	struct shuffle_row row;
-	uint64_t lens[8];
-};
-
-#define ROW_SIZE(n)	(sizeof(struct shuffle_row) + (n) * sizeof(uint64_t))
-
+/* A row without a size gets the right one. */
 static ssize_t send_buf(int fd, const struct row_buf *r, size_t size,
 			size_t len, int flags)
 {
-	return send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_ROW, r, size, data, len,
+	struct row_buf row = *r;
+
+	if (!row.row.size)
+		row.row.size = sizeof(row.row);
+	return send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &row, size, data, len,
 			flags);
+}
+
+/* Programs that know less, or more, of a row than the kernel does. */
+static void test_row_sizes(void)
+{
+	struct {
+		struct shuffle_row row;
+		uint64_t more[2];
+		uint64_t lens[2];
+	} big = { .row = { .size = sizeof(struct shuffle_row) + 16, .count = 2 },
+		  .lens = { 10, 20 } };
+	struct row_buf r = { .row = { .count = 2 }, .lens = { 10, 20 } };
+	struct sockaddr_shuffle m[2];
+	static const struct {
+		uint32_t size;
+		const char *name;
+	} bad[] = {
+		{ 8, "row: size 8" },
+		{ SHUFFLE_ROW_SIZE_VER0 - 8, "row: size of less than the first version" },
+		{ SHUFFLE_ROW_SIZE_VER0 + 4, "row: size that is no multiple of 8" },
+		{ SHUFFLE_ROW_SIZE_VER0 + 8, "row: size of one length" },
+		{ ROW_SIZE(2) + 8, "row: size of more than there is" },
+		{ ~0U - 7, "row: size 2^32 - 8" },
+	};
+	uint64_t op;
+	int fds[2];
+	size_t i;
+
+	open_pair(fds, m, 0);
+	r.row.op_id = next_op++;
+	FAILS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &r, ROW_SIZE(2), data, 30, 0),
+	      "row: size 0", EINVAL);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		r.row.size = bad[i].size;
+		FAILS(send_buf(fds[0], &r, ROW_SIZE(2), 30, 0), bad[i].name, EINVAL);
+	}
+	op = next_op++;
+	big.row.op_id = op;
+	big.more[1] = 1;
+	FAILS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &big, sizeof(big), data, 30, 0),
+	      "row: a field that the kernel does not know", E2BIG);
+	big.more[1] = 0;
+	WORKS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &big, sizeof(big), data, 30, 0) == 30,
+	      "row: the same, zero");
+	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0 && read_end(fds[0], op) == 0 &&
+	      read_end(fds[1], op) == 0, "and it shuffles");
+	close_pair(fds);
 }
 
 static void test_bad_rows(void)
@@ -89,6 +111,7 @@ static void test_bad_rows(void)
 	int fds[2], fd;
 
 	memset(&good, 0, sizeof(good));
+	good.row.size = sizeof(good.row);
 	good.row.op_id = next_op++;
 	good.row.count = 2;
 	good.lens[0] = 10;
@@ -142,8 +165,8 @@ static void test_bad_rows(void)
 	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: another flag",
 	      EOPNOTSUPP, EINVAL);
 	r = good;
-	r.row.reserved = 1;
-	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: reserved field",
+	r.row.flags = SHUFFLE_ROW_MORE | 1U << 16;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: a known and an unknown flag",
 	      EINVAL);
 	FAILS(send_buf(fd, &good, ROW_SIZE(2), 31, 0),
 	      "row: more data than announced", EMSGSIZE);
@@ -462,7 +485,8 @@ struct mmsg_row {
 static void fill_mmsg(struct mmsghdr *m, struct mmsg_row *r, uint64_t op, uint64_t len0,
 		      uint64_t len1)
 {
-	struct row_buf row = { .row = { .op_id = op, .count = 2 }, .lens = { len0, len1 } };
+	struct row_buf row = { .row = { .size = sizeof(row.row), .op_id = op, .count = 2 },
+			       .lens = { len0, len1 } };
 	struct cmsghdr *cmsg;
 
 	memset(m, 0, sizeof(*m));
@@ -487,7 +511,9 @@ static void test_mmsg(void)
 	struct mmsg_row rows[3];
 	struct sockaddr_shuffle m[2];
 	struct timespec ts = { .tv_sec = WAIT_MS / 1000 };
-	char control[3][512], buf[3][4096];
+	char control[3][512] __attribute__((aligned(8))), buf[3][4096];
+	const struct shuffle_records *recs;
+	struct cmsghdr *cmsg;
 	struct mmsghdr mm[3];
 	struct iovec iov[3];
 	ssize_t bytes = 0;
@@ -528,7 +554,12 @@ static void test_mmsg(void)
 		bytes += mm[i].msg_len;
 	WORKS(n >= 1 && bytes <= 3000, "recvmmsg: what is there");
 	WORKS(bytes > 0, "recvmmsg: bytes of a message");
-	WORKS(n < 2 || read_end(fds[1], op) == 0 || errno == ETIMEDOUT, "recvmmsg: to the end");
+	cmsg = CMSG_FIRSTHDR(&mm[0].msg_hdr);
+	recs = cmsg ? (void *)CMSG_DATA(cmsg) : NULL;
+	WORKS(recs && recs->size == sizeof(struct shuffle_record) && recs->count &&
+	      cmsg->cmsg_len == CMSG_LEN(sizeof(*recs) + recs->count * recs->size),
+	      "recvmmsg: records say their size and number");
+	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
 }
 
@@ -749,6 +780,7 @@ int main(int argc, char **argv)
 {
 	api_start(argc, argv);
 	test_bad_rows();
+	test_row_sizes();
 	test_operation_states();
 	test_deadline();
 	test_recv();

@@ -174,6 +174,8 @@ static void test_group(void)
 	socklen_t len;
 
 	memset(&gb, 0, sizeof(gb));
+	gb.g.size = sizeof(gb.g);
+	gb.g.member_size = sizeof(gb.m[0]);
 	gb.g.count = 2;
 	my_addr(&gb.m[0]);
 	my_addr(&gb.m[1]);
@@ -251,6 +253,8 @@ static void test_group(void)
 	WORKS(!set_group(fd, &gb, GROUP_SIZE(3)), "group: another one");
 
 	huge = calloc(1, GROUP_SIZE(big_n));
+	huge->size = sizeof(*huge);
+	huge->member_size = sizeof(huge->members[0]);
 	huge->count = big_n;
 	big = huge->members;
 	big[0] = gb.m[0];
@@ -259,6 +263,72 @@ static void test_group(void)
 	WORKS(!set_group(fd, huge, GROUP_SIZE(big_n)),
 	      "group: as many as there may be");
 	free(huge);
+	close(fd);
+}
+
+/* Programs that know less, or more, than the kernel does. */
+static void test_group_sizes(void)
+{
+	struct {
+		struct shuffle_group g;
+		uint32_t more[2];
+		struct {
+			struct sockaddr_shuffle a;
+			uint32_t more;
+		} m[2];
+	} big;
+	struct group_buf gb, got;
+	int fd = new_socket(0);
+	socklen_t len;
+
+	memset(&gb, 0, sizeof(gb));
+	gb.g.count = 2;
+	gb.g.size = sizeof(gb.g);
+	gb.g.member_size = sizeof(gb.m[0]);
+	my_addr(&gb.m[0]);
+	my_addr(&gb.m[1]);
+	bind_to(fd, &gb.m[0]);
+	gb.g.size = 0;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: size 0", EINVAL);
+	gb.g.size = SHUFFLE_GROUP_SIZE_VER0 - 8;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: size of less than the first version",
+	      EINVAL);
+	gb.g.size = sizeof(gb.g) + sizeof(gb.m[0]) + 4;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: size of more", EINVAL);
+	gb.g.size = 0xfffffff8;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: size 2^32 - 8", EINVAL);
+	gb.g.size = sizeof(gb.g);
+	gb.g.member_size = SHUFFLE_MEMBER_SIZE_VER0 - 4;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2) - 8), "group: members of less", EINVAL);
+	gb.g.member_size = 0xfffffffc;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: members of 2^32 - 4 bytes", EINVAL);
+	gb.g.member_size = 0;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: members of no bytes", EINVAL);
+	gb.g.member_size = sizeof(gb.m[0]);
+	gb.g.flags = 1;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: a flag", EINVAL);
+	gb.g.flags = 0;
+	gb.g.reserved = 1;
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: reserved field", EINVAL);
+	gb.g.reserved = 0;
+
+	memset(&big, 0, sizeof(big));
+	big.g = gb.g;
+	big.g.size = sizeof(big.g) + sizeof(big.more);
+	big.g.member_size = sizeof(big.m[0]);
+	big.m[0].a = gb.m[0];
+	big.m[1].a = gb.m[1];
+	big.more[1] = 1;
+	FAILS(set_group(fd, &big, sizeof(big)), "group: a field that the kernel does not know",
+	      E2BIG);
+	big.more[1] = 0;
+	big.m[1].more = 1;
+	FAILS(set_group(fd, &big, sizeof(big)), "group: such a field of a member", E2BIG);
+	big.m[1].more = 0;
+	WORKS(!set_group(fd, &big, sizeof(big)), "group: the same, zero");
+	len = sizeof(got);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len) &&
+	      len == GROUP_SIZE(2) && !memcmp(&got, &gb, len), "group: get has the kernel's sizes");
 	close(fd);
 }
 
@@ -277,8 +347,19 @@ static void test_shuffle_options(void)
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, (void *)8, 8),
 	      "cancel: bad pointer", EFAULT);
 	len = 8;
+	WORKS(!getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len) && !op && len == 8,
+	      "cancel: get, none yet");
+	len = 7;
 	FAILS(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len),
-	      "cancel: get", ENOPROTOOPT, EOPNOTSUPP);
+	      "cancel: get with too little room", EINVAL);
+	send_row(fds[0], 4711, 1, 1, "ab", 2, 0);
+	len = 8;
+	WORKS(!sht_cancel(fds[0], 4711) &&
+	      !getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len) && op == 4711,
+	      "cancel: get, the last one");
+	WORKS(read_end(fds[0], 4711) == ECANCELED, "cancel: it has ended");
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, 8),
+	      "cancel: again", ENOENT);
 	ms = 1234;
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, 3),
 	      "idle timeout: too short", EINVAL);
@@ -313,6 +394,7 @@ int main(int argc, char **argv)
 	test_bind();
 	test_other_calls();
 	test_group();
+	test_group_sizes();
 	test_shuffle_options();
 	return api_finish();
 }

@@ -163,6 +163,8 @@ int sht_set_group(int fd, const struct sockaddr_shuffle *members,
 	group = calloc(1, size);
 	if (!group)
 		return -1;
+	group->size = sizeof(*group);
+	group->member_size = sizeof(*members);
 	group->rank = rank;
 	group->count = count;
 	memcpy(group->members, members, count * sizeof(*members));
@@ -214,6 +216,7 @@ ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
 	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
 	cmsg->cmsg_len = CMSG_LEN(payload);
 	memcpy(CMSG_DATA(cmsg), row, sizeof(*row));
+	((struct shuffle_row *)CMSG_DATA(cmsg))->size = sizeof(*row);
 	if (row->count)
 		memcpy(CMSG_DATA(cmsg) + sizeof(*row), lens,
 		       row->count * sizeof(*lens));
@@ -229,12 +232,14 @@ ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
 {
 	struct iovec iov = { .iov_base = buf, .iov_len = size };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct shuffle_records *all;
 	struct cmsghdr *cmsg;
-	size_t room, bytes;
+	unsigned int i;
+	size_t room;
 	ssize_t rc;
 	int err;
 
-	room = CMSG_SPACE(*count * sizeof(*recs));
+	room = CMSG_SPACE(sizeof(*all) + *count * sizeof(*recs));
 	msg.msg_controllen = room;
 	msg.msg_control = malloc(room);
 	if (!msg.msg_control)
@@ -248,9 +253,10 @@ ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
 			if (cmsg->cmsg_level != SOL_SHUFFLE ||
 			    cmsg->cmsg_type != SHUFFLE_CMSG_RECORDS)
 				continue;
-			bytes = cmsg->cmsg_len - CMSG_LEN(0);
-			memcpy(recs, CMSG_DATA(cmsg), bytes);
-			*count = bytes / sizeof(*recs);
+			all = (struct shuffle_records *)CMSG_DATA(cmsg);
+			for (i = 0; i < all->count; i++)
+				memcpy(&recs[i], (char *)all->rec + i * all->size, sizeof(*recs));
+			*count = all->count;
 		}
 		if (msg.msg_flags & MSG_CTRUNC) {
 			err = EMSGSIZE;

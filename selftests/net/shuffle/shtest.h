@@ -51,7 +51,7 @@ int sht_set_group(int fd, const struct sockaddr_shuffle *members,
 		  uint32_t count, uint32_t rank);
 int sht_cancel(int fd, uint64_t op);
 
-/* One sendmsg() with a row of its own; row->lens are given apart. */
+/* One sendmsg() with a row of its own; row->lens are given apart, row->size is set. */
 ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
 		 const void *data, size_t len, int flags);
 
