@@ -113,6 +113,8 @@ static bool bound_socket(void)
 
 	if (!one_socket() || bind_to(tmp_fd, &tmp_addr))
 		return false;
+	group.g.size = sizeof(group.g);
+	group.g.member_size = sizeof(group.m[0]);
 	group.g.rank = 3;
 	group.g.count = 8;
 	for (i = 0; i < 8; i++)

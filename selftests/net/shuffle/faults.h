@@ -43,7 +43,7 @@ static union {
 } row_cmsg;
 static union {
 	struct cmsghdr	h;
-	char		buf[CMSG_SPACE(sizeof(recs))];
+	char		buf[CMSG_SPACE(sizeof(struct shuffle_records) + sizeof(recs))];
 } recs_cmsg;
 static uint64_t deadline_ms;
 static char why[160];
@@ -190,6 +190,7 @@ static ssize_t side_send(struct side *s, int flags)
 	row_cmsg.h.cmsg_type = SHUFFLE_CMSG_ROW;
 	row_cmsg.h.cmsg_len = CMSG_LEN(len);
 	msg.msg_controllen = CMSG_SPACE(len);
+	row->size = sizeof(*row);
 	row->op_id = s->op;
 	row->deadline_ms = deadline_ms;
 	row->count = s->announced ? 0 : s->n;
@@ -243,6 +244,7 @@ static ssize_t side_recv(struct side *s)
 /* What side_recv() has delivered. */
 static bool side_take(struct side *s, ssize_t rc, int err)
 {
+	const struct shuffle_records *all = (void *)CMSG_DATA(&recs_cmsg.h);
 	unsigned char *p = in_buf;
 	unsigned int i, n;
 	uint64_t key;
@@ -259,8 +261,8 @@ static bool side_take(struct side *s, ssize_t rc, int err)
 		       wrong("recvmsg", rc);
 	if (!recs_cmsg.h.cmsg_len)
 		return wrong("no records", rc);
-	n = (recs_cmsg.h.cmsg_len - CMSG_LEN(0)) / sizeof(recs[0]);
-	memcpy(recs, CMSG_DATA(&recs_cmsg.h), n * sizeof(recs[0]));
+	n = all->count;
+	memcpy(recs, all->rec, n * sizeof(recs[0]));
 	for (i = 0; i < n; i++) {
 		struct shuffle_record *r = &recs[i];
 
