@@ -35,6 +35,7 @@
 	X(DropVersion,		"dropped: another protocol version")		\
 	X(DropCsum,		"dropped: UDP checksum")			\
 	X(DropSource,		"datagrams dropped: from a port that anybody may use")	\
+	X(DropForwarded,	"packets not forwarded: they would pass for ours")	\
 	X(DropTag,		"records dropped: tag wrong, missing or not expected")	\
 	X(DropNoSocket,		"records dropped: no such socket")		\
 	X(DropNoOp,		"records dropped: operation not known")		\

@@ -27,12 +27,18 @@
 #include "config.h"
 #include "mib.h"
 
-/* Source ports of all packets: only privileged processes may use ports below 1024, and NAT
- * keeps others out of them, so a packet from one of these comes from a host's kernel (or
- * from somebody who may do as it does).  Not below 768: fewer services live there.
+/* Source ports of all packets: only privileged processes may use ports below 1024, so a
+ * packet from one of these comes from a host's kernel, or from a process that may do the
+ * same; forwarded.c keeps containers behind NAT from it.  Not below 768: fewer services
+ * live there.
  */
 #define SHUFFLE_SOURCE_PORT_FIRST	768
 #define SHUFFLE_SOURCE_PORT_BITS	8
+
+static inline bool shuffle_source_port(u32 port)
+{
+	return port - SHUFFLE_SOURCE_PORT_FIRST < 1U << SHUFFLE_SOURCE_PORT_BITS;
+}
 
 #define SHUFFLE_FINISHED_BITS	8
 
@@ -134,6 +140,10 @@ void shuffle_udp_put(struct shuffle_net *sn);
 int shuffle_udp_set_port(struct shuffle_net *sn, u16 port);
 void shuffle_udp_close(struct shuffle_net *sn);
 unsigned long shuffle_udp_drops(struct shuffle_net *sn);
+
+/* forwarded.c */
+int shuffle_forwarded_watch(struct net *net);
+void shuffle_forwarded_ignore(struct net *net);
 
 /* ports.c */
 int shuffle_ports_init(struct shuffle_net *sn);

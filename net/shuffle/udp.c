@@ -158,7 +158,8 @@ static void udp_close(struct shuffle_net *sn)
 	}
 	if (!old[0] && !old[1])
 		return;
-	/* callbacks, and senders that have read sn->udp, run in RCU read-side
+	shuffle_forwarded_ignore(sn->net);
+	/* callbacks, hooks, and senders that have read sn->udp, run in RCU read-side
 	 * sections (or with BH off, the same)
 	 */
 	synchronize_rcu();
@@ -170,18 +171,32 @@ static void udp_close(struct shuffle_net *sn)
 	}
 }
 
+static int udp_open4(struct shuffle_net *sn)
+{
+	struct socket *sock;
+	int err;
+
+	err = shuffle_forwarded_watch(sn->net);
+	if (err)
+		return err;
+	err = udp_create(sn, AF_INET, &sock);
+	if (err) {
+		shuffle_forwarded_ignore(sn->net);
+		return err;
+	}
+	/* pairs with the readers in tx/output.c */
+	smp_store_release(&sn->udp[0], sock);
+	return 0;
+}
+
 static int udp_open(struct shuffle_net *sn)
 {
 	struct socket *sock;
 	int err = 0;
 
 	mutex_lock(&sn->udp_mutex);
-	if (!sn->udp[0]) {
-		err = udp_create(sn, AF_INET, &sock);
-		if (!err)
-			/* pairs with the readers in tx/output.c */
-			smp_store_release(&sn->udp[0], sock);
-	}
+	if (!sn->udp[0])
+		err = udp_open4(sn);
 	if (!err && !sn->udp[1] && IS_ENABLED(CONFIG_IPV6)) {
 		int err6 = udp_create(sn, AF_INET6, &sock);
 

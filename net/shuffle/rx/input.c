@@ -280,14 +280,6 @@ static void addresses(struct rx_ctx *c)
 	c->to.shs_ip_family = c->from.shs_ip_family;
 }
 
-/* Does the port say that a kernel has sent this?  See SHUFFLE_SOURCE_PORT_FIRST. */
-static bool source_valid(const struct sk_buff *skb)
-{
-	u32 port = ntohs(udp_hdr(skb)->source);
-
-	return port - SHUFFLE_SOURCE_PORT_FIRST < 1U << SHUFFLE_SOURCE_PORT_BITS;
-}
-
 /**
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
@@ -312,7 +304,7 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 	const u8 *p;
 	int hdr;
 
-	if (!source_valid(skb)) {
+	if (!shuffle_source_port(ntohs(udp_hdr(skb)->source))) {
 		SHUFFLE_INC(sn, DropSource);
 		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 		return;

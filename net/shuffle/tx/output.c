@@ -39,7 +39,7 @@ static struct xmit_cb *xmit_cb(struct sk_buff *skb)
  *
  * Several source ports: NICs and switches spread flows by them.  One path a pair keeps
  * packets of a message mostly in order; the protocol does not need it.  All of them are
- * ports that only privileged processes may use: source_valid() in rx/input.c.
+ * ports that only privileged processes may use: shuffle_source_port().
  *
  * Return: the port.
  */

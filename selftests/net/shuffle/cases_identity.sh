@@ -14,6 +14,8 @@ identity_cases()
 	run_case "wire-mutate-key" wire_mutate 0 key
 	run_case "wire-flood" wire_flood
 	run_case "process-without-privilege" unprivileged_flood
+	run_case "container-behind-nat-v4" behind_nat 0
+	run_case "container-behind-nat-v6" behind_nat 1
 	run_case "answers-only-known-nonces" no_reflection
 	run_case "group-key-v4" group_key 0
 	run_case "group-key-v6" group_key 1
@@ -98,6 +100,56 @@ unprivileged_flood()
 	diag "$(cat "$work/sent"), $(counter 0 DropSource) of them counted as DropSource"
 	[ "$(counter 0 DropSource)" -ge $((sent / 2)) ] || fail "packets of anybody came further"
 	[ "$(counter 0 "$other")" = 0 ] || fail "packets of anybody were looked at"
+}
+
+# A container on a member's host, where every process may use every port; NAT gives its
+# packets the member's address and leaves them their port.
+behind_nat()
+{
+	local to=10.77.0.1 sent
+
+	command -v nft >/dev/null || skip "no nft"
+	modprobe -aq nf_tables nft_chain_nat nft_masq 2>/dev/null
+	new_rack 3
+	ip netns add shf-ct
+	ip -n shf-ct link add eth0 type veth peer name ct netns shf-h2 || fail "no veth"
+	ip -n shf-ct -batch - <<-END || fail "no addresses in the container"
+		link set lo up
+		link set eth0 up
+		addr add 10.99.0.2/24 dev eth0
+		addr add fd99::2/64 dev eth0 nodad
+		route add default via 10.99.0.1
+	END
+	ip -n shf-h2 -batch - <<-END || fail "no addresses for the container"
+		link set ct up
+		addr add 10.99.0.1/24 dev ct
+		addr add fd99::1/64 dev ct nodad
+	END
+	ip -6 -n shf-ct route add default via fd99::1 || fail "no route"
+	nsx h2 sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	nsx ct sysctl -qw net.ipv4.ip_unprivileged_port_start=0
+	nsx h2 nft -f - <<-'END' || skip "no NAT in this kernel"
+		table inet t {
+			chain post {
+				type nat hook postrouting priority srcnat
+				oifname "eth0" masquerade
+			}
+		}
+	END
+	[ "$1" = 0 ] || to=fd77::1
+	nsx ct ping -c 1 -W 5 "$to" >/dev/null || fail "the container does not reach host 0"
+	# while host 2 has no socket the packets arrive, from a host that is no member
+	peer n=2 v6="$1" matrix=others:1000 || shuffle_failed
+	nsx ct "$BIN/wire_mutate" flood=$to count=50 || fail "nothing was sent"
+	wait_for 5 has_counted 0 "$DROPS" 20 || fail "the container's packets do not arrive"
+	peer n=3 v6="$1" matrix=others:1000 || shuffle_failed
+	sent=$(counter 0 "$DROPS")
+	nsx ct setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
+		"$BIN/wire_mutate" flood=$to count=500 || fail "nothing was sent"
+	wait_for 5 has_counted 2 DropForwarded 400 || fail "forged packets are forwarded"
+	[ "$(counter 0 "$DROPS")" = "$sent" ] || fail "forged packets have arrived"
+	# members behind this host as their router are not touched
+	[ "$(counter 0 DropForwarded)" = 0 ] || fail "host 0 forwards nothing"
 }
 
 # A finished operation answers the nonces of its members, and one packet for a datagram

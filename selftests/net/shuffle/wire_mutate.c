@@ -394,26 +394,37 @@ static int run_port(const char *dev, long ms)
 	return sent ? 0 : 4;
 }
 
+/* Length of the address, 0 if @text is none. */
+static socklen_t set_addr(struct sockaddr_storage *ss, const char *text, long port)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+
+	if (strchr(text, ':')) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+		return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1 ? sizeof(*in6) : 0;
+	}
+	in->sin_family = AF_INET;
+	in->sin_port = htons(port);
+	return inet_pton(AF_INET, text, &in->sin_addr) == 1 ? sizeof(*in) : 0;
+}
+
 /* A stranger: random operations in well-formed records, and noise. */
 static int run_flood(const char *host, long count, long sport, u64 op)
 {
-	struct sockaddr_in dst = {
-		.sin_family = AF_INET,
-		.sin_port = htons(UDP_PORT),
-	};
-	struct sockaddr_in src = {
-		.sin_family = AF_INET,
-		.sin_port = htons(sport),
-	};
+	struct sockaddr_storage dst = {}, src = {};
+	socklen_t alen;
 	u8 buf[1200];
 	u64 x = 1;
 	size_t len, j;
 	long i;
 	int fd;
 
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || inet_pton(AF_INET, host, &dst.sin_addr) != 1 ||
-	    bind(fd, (struct sockaddr *)&src, sizeof(src))) {
+	alen = set_addr(&dst, host, UDP_PORT);
+	set_addr(&src, strchr(host, ':') ? "::" : "0.0.0.0", sport);
+	fd = socket(dst.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (!alen || fd < 0 || bind(fd, (struct sockaddr *)&src, alen)) {
 		perror("wire_mutate");
 		return 2;
 	}
@@ -440,8 +451,7 @@ static int run_flood(const char *host, long count, long sport, u64 op)
 				len += 500;
 			}
 		}
-		if (sendto(fd, buf, len, 0, (struct sockaddr *)&dst,
-			   sizeof(dst)) >= 0)
+		if (sendto(fd, buf, len, 0, (struct sockaddr *)&dst, alen) >= 0)
 			sent++;
 	}
 	close(fd);
