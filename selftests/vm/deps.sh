@@ -75,6 +75,13 @@ apt()
 	wait "$pid"
 }
 
+# apt refuses while an installation that was cut off has not been ended.
+if [ -n "$(dpkg --audit)" ]; then
+	note "an installation was cut off: dpkg --configure -a"
+	DEBIAN_FRONTEND=noninteractive dpkg --force-confold --configure -a >>"$log" 2>&1 </dev/null ||
+		die "dpkg --configure -a failed; log: $log"
+fi
+
 note "installing ${#missing[@]} packages: ${missing[*]}"
 apt update || { tail -5 "$log" >&2; die "apt-get update failed: is there a network? log: $log"; }
 # apt-get update succeeds without a network, with a warning.
