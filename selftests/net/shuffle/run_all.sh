@@ -33,6 +33,8 @@
 . "$here/cases_netlink.sh"
 # shellcheck source=cases_faults.sh
 . "$here/cases_faults.sh"
+# shellcheck source=cases_bounds.sh
+. "$here/cases_bounds.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
 
@@ -49,5 +51,6 @@ qdisc_cases
 ctl_cases
 netlink_cases
 [ -z "${FAULTS-}" ] || faults_cases
+bounds_cases
 [ -z "${RACE_SECONDS-}" ] || race_cases
 finish_all

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What must not grow with what a user does: memory of small writes, the work of many
+ * operations, waits that were not asked for.  TAP; no times are compared, a wait that
+ * does not end is ended by a signal.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "api.h"
+
+#define MEMBERS		256
+#define OPS		512
+#define SMALL_WRITES	70000
+#define BIG_GROUP	4096	/* members */
+#define MSGS		(1 << 20)	/* that a socket may have */
+
+/* One socket, in a group whose other members do not exist. */
+static int open_alone(unsigned int members)
+{
+	struct sockaddr_shuffle *m = calloc(members, sizeof(*m));
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < members; i++)
+		my_addr(&m[i]);
+	fd = sht_open(m, members, 0, SOCK_NONBLOCK);
+	if (fd < 0) {
+		printf("Bail out! no socket: %s\n", strerror(errno));
+		exit(1);
+	}
+	free(m);
+	return fd;
+}
+
+/* A message written byte by byte costs about its bytes: all of it fits a send buffer that
+ * is fifteen times as large.
+ */
+static void small_writes(void)
+{
+	struct shuffle_row row = { .op_id = next_op++, .count = 2 };
+	uint64_t lens[2] = { 0, SMALL_WRITES };
+	int sndbuf = 1 << 19, fd = open_alone(2);
+	char byte = 'x';
+	ssize_t rc;
+	int n = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
+	rc = sht_send(fd, &row, lens, &byte, 1, 0);
+	row.first_rank = 2;
+	row.count = 0;
+	while (rc == 1 && ++n < SMALL_WRITES)
+		rc = sht_send(fd, &row, NULL, &byte, 1, 0);
+	works(n == SMALL_WRITES, "send: 70 KB byte by byte fit a buffer of 1 MB");
+	close(fd);
+}
+
+/* Operations that wait for members that do not come: they have timers, and an end. */
+static void many_operations(void)
+{
+	struct shuffle_row row = { .count = MEMBERS };
+	static uint64_t lens[MEMBERS];
+	int fd = open_alone(MEMBERS);
+	int i, made = 0;
+
+	for (i = 0; i < MEMBERS; i++)
+		lens[i] = 100;
+	for (i = 0; i < OPS; i++) {
+		row.op_id = next_op++;
+		made += sht_send(fd, &row, lens, NULL, 0, 0) == 0;
+	}
+	works(made == OPS, "send: 512 operations of 256 members");
+	sleep(2);
+	WORKS(!close(fd), "close: while they wait");
+}
+
+static bool much_memory(void)
+{
+	return sysconf(_SC_AVPHYS_PAGES) * (sysconf(_SC_PAGESIZE) >> 10) > 1200L << 10;
+}
+
+/* As many messages as a socket may have, and one operation more. */
+static void message_limit(void)
+{
+	static uint64_t lens[BIG_GROUP];
+	struct shuffle_row row = { .count = BIG_GROUP };
+	int i, fd = open_alone(BIG_GROUP);
+	ssize_t rc = 0;
+
+	for (i = 0; i < BIG_GROUP; i++)
+		lens[i] = 100;
+	for (i = 0; i < MSGS / BIG_GROUP && !rc; i++) {
+		row.op_id = next_op++;
+		rc = sht_send(fd, &row, lens, NULL, 0, 0);
+	}
+	works(!rc, "send: 2^20 messages of one socket");
+	row.op_id = next_op++;
+	FAILS(sht_send(fd, &row, lens, NULL, 0, 0), "send: and not more", ENOBUFS);
+	close(fd);
+}
+
+struct stuck {
+	int fd;
+	uint64_t op;
+	const void *data;
+	size_t len;
+};
+
+static void *send_stuck(void *arg)
+{
+	struct shuffle_row row = { .count = 2 };
+	uint64_t lens[2] = { 0 };
+	struct stuck *s = arg;
+
+	row.op_id = s->op;
+	lens[1] = s->len;
+	sht_send(s->fd, &row, lens, s->data, s->len, 0);
+	return NULL;
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* A thread that copies from memory which nobody provides does not stop another one that
+ * does not want to wait.
+ */
+static void dontwait(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct sigaction sa = { .sa_handler = nothing };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_zeropage zero = { };
+	static char data[20000];
+	struct shuffle_row row = { .count = 2 };
+	uint64_t lens[2] = { 0, sizeof(data) };
+	struct sockaddr_shuffle m[2];
+	struct stuck s = { .op = next_op++ };
+	pthread_t thread;
+	int uffd, fds[2];
+	size_t size = 65536;
+	struct pollfd pfd;
+	ssize_t rc;
+	void *mem;
+
+	uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api)) {
+		result(true, "send: MSG_DONTWAIT beside a stuck copy", "SKIP no userfaultfd");
+		return;
+	}
+	open_pair(fds, m, 0);
+	mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	reg.range.start = (uintptr_t)mem;
+	reg.range.len = size;
+	WORKS(!ioctl(uffd, UFFDIO_REGISTER, &reg), "userfaultfd: register");
+	s.fd = fds[0];
+	s.data = mem;
+	s.len = 20000;
+	pthread_create(&thread, NULL, send_stuck, &s);
+	pfd.fd = uffd;
+	pfd.events = POLLIN;
+	WORKS(poll(&pfd, 1, WAIT_MS) == 1, "userfaultfd: the copy waits");
+
+	sigaction(SIGALRM, &sa, NULL);
+	row.op_id = next_op++;
+	alarm(10);
+	rc = sht_send(fds[0], &row, lens, data, sizeof(data), MSG_DONTWAIT);
+	/* its row is announced, so nothing taken is not an error */
+	works(!rc && alarm(600) > 0, "send: MSG_DONTWAIT beside a stuck copy");
+	row.first_rank = 2;
+	row.count = 0;
+	alarm(10);
+	errno = 0;
+	rc = sht_send(fds[0], &row, NULL, data, sizeof(data), MSG_DONTWAIT);
+	works(rc == -1 && errno == EAGAIN && alarm(600) > 0, "send: and EAGAIN");
+	zero.range = reg.range;
+	WORKS(!ioctl(uffd, UFFDIO_ZEROPAGE, &zero), "userfaultfd: provide the memory");
+	pthread_join(thread, NULL);
+	close(uffd);
+	close_pair(fds);
+}
+
+int main(int argc, char **argv)
+{
+	api_start(argc, argv);
+	next_port = 20000;
+	small_writes();
+	dontwait();
+	many_operations();
+	if (much_memory())
+		message_limit();
+	return api_finish();
+}

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: bounds of memory and of work, and what goes on at them.
+# Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work, slow: lib.sh
+
+bounds_cases()
+{
+	run_case "api-bounds" tap_program api_bounds
+	run_case "byte-by-byte" bytes_one_by_one
+	run_case "early-packets-are-charged" early_charged
+}
+
+# Packets hold copies of bytes behind which others are put.
+bytes_one_by_one()
+{
+	rack 2
+	peer n=2 matrix=others:6000 chunk=1 || shuffle_failed
+	peer n=2 matrix=others:90000 chunk=100 ops=2 || shuffle_failed
+}
+
+# What hosts 1 to 3 have sent to host 0, which has not started; they are gone.
+early_charged()
+{
+	local kept
+
+	new_rack 4
+	background peer n=4 matrix=uniform:20000 0:delay=$(($(tmo 60) * 1000)) \
+		1-3:kill_ms=$((2000 * slow)) timeout=$(($(tmo 90) * 1000))
+	wait_for 20 has_counted 0 EarlyKept 3 || fail "no early packets"
+	wait_for 20 no_sockets 1 2 3 || fail "hosts 1 to 3 do not go"
+	kept=$(mem_used)
+	[ "$kept" -gt 20000 ] || fail "only $kept bytes are charged"
+}
+
+no_sockets()
+{
+	local h
+
+	for h; do
+		[ -z "$(hctl "$h" socket)" ] || return 1
+	done
+}
