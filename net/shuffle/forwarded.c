@@ -43,7 +43,8 @@ static unsigned int post_routing4(void *priv, struct sk_buff *skb,
 	struct shuffle_net *sn = shuffle_net(state->net);
 	const struct iphdr *iph = ip_hdr(skb);
 
-	if (!(IPCB(skb)->flags & IPSKB_FORWARDED) || iph->protocol != IPPROTO_UDP ||
+	/* what this host sends has come in by no device */
+	if (!skb->skb_iif || iph->protocol != IPPROTO_UDP ||
 	    iph->frag_off & htons(IP_OFFSET) || !has_ports(skb, ip_hdrlen(skb), sn))
 		return NF_ACCEPT;
 	/* a router may forward what members send to each other */
@@ -62,7 +63,7 @@ static unsigned int post_routing6(void *priv, struct sk_buff *skb,
 	__be16 frag;
 	int off;
 
-	if (!(IP6CB(skb)->flags & IP6SKB_FORWARDED))
+	if (!skb->skb_iif)
 		return NF_ACCEPT;
 	off = ipv6_skip_exthdr(skb, sizeof(*h), &proto, &frag);
 	if (off < 0 || proto != IPPROTO_UDP || frag & htons(IP6_OFFSET) ||

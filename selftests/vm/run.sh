@@ -17,7 +17,9 @@
 #
 #   -p 'PARAM=VALUE ...'  parameters for the shuffle module
 #   -N                    do not build or load the shuffle module
-#   -t SECONDS            time limit (default 600)
+#   -t SECONDS            time limit (default 600); SHUFFLE_DEADLINE, seconds since
+#                         the epoch, shortens it, and then the script finds in
+#                         CASES_SECONDS how long after boot it may begin something
 #   -m MEGABYTES          memory (default 2048)
 #   -e NAME=VALUE         put into the script's environment (repeatable)
 #   -o DIR                output directory (default build/out/LANE)
@@ -90,11 +92,6 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 run=$(mktemp -d "$out/.run.XXXXXX")
 console=$run/console
-# Time is not the guest's own in some lanes: only the host watches it there.
-guest_limit=$limit host_limit=$((limit + 60))
-case $lane in
-*-time | qemu-icount*) guest_limit=0 host_limit=$limit ;;
-esac
 vmpid=
 # shellcheck disable=SC2317 # a trap
 cleanup()
@@ -114,6 +111,18 @@ if [ "$load" = 1 ]; then
 	[ -e "$ko" ] || die "no $ko"
 fi
 rm -f "$out"/console-died-?.log
+# Now, for building has taken its time.
+if [ -n "${SHUFFLE_DEADLINE-}" ]; then
+	left=$((SHUFFLE_DEADLINE - $(date +%s) - 70))
+	[ "$limit" -le "$left" ] || limit=$left
+	[ "$limit" -ge 60 ] || limit=60
+	exports+=("CASES_SECONDS=$((limit > 400 ? limit - 400 : 1))")
+fi
+# Time is not the guest's own in some lanes: only the host watches it there.
+guest_limit=$limit host_limit=$((limit + 60))
+case $lane in
+*-time | qemu-icount*) guest_limit=0 host_limit=$limit ;;
+esac
 kmoddir='' use9p=0 port=auto
 cmdline="quiet loglevel=5 panic=-1 shuffle_run=$run $extra"
 case $lane in

@@ -7,6 +7,8 @@
 #   CASES=regex      only cases whose name matches
 #   CASES_PART=K/N   of these the K-th of N parts; parts 1/N to N/N are all
 #   CASES_ALWAYS=regex  cases that are in every part
+#   CASES_SECONDS=N  no case begins later than that after the guest's start: the
+#                    rest is skipped
 #   SHUFFLE_LANE     uml-debug, qemu-6.12, qemu-6.1, qemu-debug: sizes and waits
 #   SHUFFLE_BIN      where the programs are (default build/tools)
 #   SHUFFLE_VERBOSE  show the log of every case
