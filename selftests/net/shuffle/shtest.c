@@ -152,6 +152,13 @@ uint64_t sht_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+int sht_set_key(int fd, uint64_t number)
+{
+	uint64_t bytes[2] = { sht_mix(number), sht_mix(~number) };
+
+	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_KEY, bytes, sizeof(bytes));
+}
+
 int sht_set_group(int fd, const struct sockaddr_shuffle *members,
 		  uint32_t count, uint32_t rank)
 {

@@ -607,17 +607,6 @@ static void set_int(int level, int name, long value, const char *text)
 		fail("setsockopt %s: %s", text, strerror(errno));
 }
 
-/* The group is taken once more: a key counts for the groups set after it. */
-static void set_key(const struct sockaddr_shuffle *members)
-{
-	uint64_t bytes[2] = { sht_mix(o->key), sht_mix(~o->key) };
-
-	if (setsockopt(sock, SOL_SHUFFLE, SHUFFLE_KEY, bytes, sizeof(bytes)))
-		fail("SHUFFLE_KEY: %s", strerror(errno));
-	if (sht_set_group(sock, members, o->n, rank))
-		fail("SHUFFLE_GROUP with a key: %s", strerror(errno));
-}
-
 static void run_round(uint64_t first_op)
 {
 	unsigned char *rbuf, *sbuf;
@@ -688,8 +677,8 @@ static void run_member(void)
 	sock = sht_open(members, o->n, rank, 0);
 	if (sock < 0)
 		fail("open: %s", strerror(errno));
-	if (o->key)
-		set_key(members);
+	if (o->key && (sht_set_key(sock, o->key) || sht_set_group(sock, members, o->n, rank)))
+		fail("group with a key: %s", strerror(errno));
 	set_int(SOL_SOCKET, SO_RCVBUF, o->rcvbuf, "SO_RCVBUF");
 	set_int(SOL_SOCKET, SO_SNDBUF, o->sndbuf, "SO_SNDBUF");
 	set_int(SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, o->idle, "idle timeout");
