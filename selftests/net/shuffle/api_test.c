@@ -387,6 +387,36 @@ static void test_shuffle_options(void)
 	close_pair(fds);
 }
 
+static bool group_again(const int fds[2], const struct sockaddr_shuffle *m)
+{
+	return !sht_set_group(fds[0], m, 2, 0) && !sht_set_group(fds[1], m, 2, 1);
+}
+
+static void test_key(void)
+{
+	struct sockaddr_shuffle m[2];
+	char key[17] = "sixteen bytes...";
+	socklen_t len = 16;
+	int fds[2];
+
+	open_pair(fds, m, 0);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, 15), "key: too short", EINVAL);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, 17), "key: too long", EINVAL);
+	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, (void *)8, 16), "key: bad pointer",
+	      EFAULT);
+	WORKS(pair_works(fds), "key: none after wrong calls");
+	WORKS(!setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, 16) &&
+	      !setsockopt(fds[1], SOL_SHUFFLE, SHUFFLE_KEY, key, 16), "key: set");
+	WORKS(pair_works(fds), "key: not for the group that was set before");
+	WORKS(group_again(fds, m) && pair_works(fds), "key: for the next group");
+	FAILS(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, &len), "key: get", ENOPROTOOPT);
+	WORKS(!setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, NULL, 0) && group_again(fds, m),
+	      "key: one member takes it back");
+	WORKS(!setsockopt(fds[1], SOL_SHUFFLE, SHUFFLE_KEY, NULL, 0) && group_again(fds, m) &&
+	      pair_works(fds), "key: both have taken it back");
+	close_pair(fds);
+}
+
 int main(int argc, char **argv)
 {
 	api_start(argc, argv);
@@ -396,5 +426,6 @@ int main(int argc, char **argv)
 	test_group();
 	test_group_sizes();
 	test_shuffle_options();
+	test_key();
 	return api_finish();
 }
