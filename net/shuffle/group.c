@@ -191,8 +191,8 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
  *
  * Context: process, lock_sock held.
  * Return: 0, or -EINVAL (also: a member twice), -E2BIG (fields that we do not know),
- * -EFAULT, -ENOMEM, -EBUSY (operations are running), -EADDRNOTAVAIL (members[rank] is not our address), -EAFNOSUPPORT, or -ENOBUFS (groups of this
- * user name too many hosts).
+ * -EFAULT, -ENOMEM, -EBUSY (operations are running), -EADDRNOTAVAIL (members[rank] is not our
+ * address), -EAFNOSUPPORT, or -ENOBUFS (groups of this user name too many hosts).
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {

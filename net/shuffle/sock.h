@@ -20,7 +20,7 @@
 #define SHUFFLE_OP_BUCKETS	64
 #define SHUFFLE_MAX_OPS		1024	/* of one socket */
 #define SHUFFLE_MAX_SOCK_RETRANS	4096	/* ranges waiting to be sent again */
-#define SHUFFLE_MAX_MSGS	(1U << 20)	/* in each direction, of one socket */
+#define SHUFFLE_MAX_MSGS	(1024U * 1024U)	/* in each direction, of one socket */
 
 struct shuffle_membership;
 

@@ -18,7 +18,7 @@ static u8 state(const struct shuffle_sock *ssk)
 }
 
 static int fill_diag(struct sk_buff *skb, struct sk_buff *in, const struct nlmsghdr *req,
-		struct shuffle_sock *ssk, u32 states, u16 flags)
+		     struct shuffle_sock *ssk, u32 states, u16 flags)
 {
 	struct shuffle_diag_msg *m;
 	struct sock *sk = &ssk->sk;

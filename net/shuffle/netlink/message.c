@@ -64,12 +64,12 @@ static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 	if (nla_put_u32(skb, SHUFFLE_A_MSG_STATE, in_state(op, rank)))
 		return -EMSGSIZE;
 	if (m->announced && (shuffle_put_u64(skb, SHUFFLE_A_MSG_LENGTH, m->len) ||
-			 shuffle_put_u64(skb, SHUFFLE_A_MSG_GRANTED, m->granted) ||
-			 shuffle_put_u64(skb, SHUFFLE_A_MSG_DONE, m->received) ||
-			 shuffle_put_u64(skb, SHUFFLE_A_MSG_LEFT, m->len - m->received) ||
-			 shuffle_put_u64(skb, SHUFFLE_A_MSG_PREFIX, in->have.prefix) ||
-			 shuffle_put_u64(skb, SHUFFLE_A_MSG_READ, in->read) ||
-			 nla_put_u32(skb, SHUFFLE_A_MSG_GAPS, in->have.n)))
+			     shuffle_put_u64(skb, SHUFFLE_A_MSG_GRANTED, m->granted) ||
+			     shuffle_put_u64(skb, SHUFFLE_A_MSG_DONE, m->received) ||
+			     shuffle_put_u64(skb, SHUFFLE_A_MSG_LEFT, m->len - m->received) ||
+			     shuffle_put_u64(skb, SHUFFLE_A_MSG_PREFIX, in->have.prefix) ||
+			     shuffle_put_u64(skb, SHUFFLE_A_MSG_READ, in->read) ||
+			     nla_put_u32(skb, SHUFFLE_A_MSG_GAPS, in->have.n)))
 		return -EMSGSIZE;
 	return put_times(skb, in->resends, in->complete ? 0 : in->moved_at ?: op->started_at,
 			 in->complete ? 0 : shuffle_timer_in_wait(op, rank));

@@ -137,7 +137,8 @@ int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	cb->seq = atomic_read(&sn->gen);
 	while ((f.peer = shuffle_peer_next(sn, &at->last, at->begun))) {
 		if (matches(f.peer, tb))
-			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_PEER_GET, fill_peer, &f);
+			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_PEER_GET, fill_peer,
+						       &f);
 		if (!err) {
 			at->last = f.peer->addr;
 			at->begun = true;

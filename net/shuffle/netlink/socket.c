@@ -92,7 +92,8 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 		struct nlattr *a = tb[SHUFFLE_A_SOCKET_SOCKET];
 
 		if (!a || ssk->cookie == nla_get_u64(a))
-			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_SOCKET_GET, fill_socket, ssk);
+			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_SOCKET_GET,
+						       fill_socket, ssk);
 		if (!err)
 			cb->args[0] = ssk->number + 1UL;
 		sock_put(&ssk->sk);

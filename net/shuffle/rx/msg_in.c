@@ -248,7 +248,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	in->wait_ns = 0;
 	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
 				    shuffle_policy_seed(op->ptx.seed, w->src_rank,
-						    op->group->rank, op->group->count));
+							op->group->rank, op->group->count));
 	shuffle_grant_account(op);
 	in->granted_sent = op->prx.msg[w->src_rank].granted;
 	shuffle_timer_in(op, w->src_rank);

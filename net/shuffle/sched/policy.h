@@ -157,7 +157,7 @@ u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx);
 u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out);
 void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
-			     u64 unsched, u32 seed);
+				 u64 unsched, u32 seed);
 void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end);
 void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i);
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
