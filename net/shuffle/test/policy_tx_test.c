@@ -219,7 +219,8 @@ static void policy_prio__seeds_agree_at_both_ends(struct kunit *test)
 
 		memset(&node, 0, sizeof(node));
 		memset(&msg, 0, sizeof(msg));
-		shuffle_policy_rx_announced(&rx, 0, len[i], 0, shuffle_policy_seed(seed, rank, i, 4));
+		shuffle_policy_rx_announced(&rx, 0, len[i], 0,
+					    shuffle_policy_seed(seed, rank, i, 4));
 		while (tx->msg[i].next < len[i] && tx->msg[i].next < 50 * 1400) {
 			KUNIT_ASSERT_EQ(test, node.key, tx->heap.node[i].key);
 			tx->msg[i].next += 1400;

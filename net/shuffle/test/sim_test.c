@@ -236,7 +236,7 @@ static const char *take(struct net *net, const struct record *r)
 	}
 	if (!h->in[i].announced)
 		shuffle_policy_rx_announced(&h->rx, i, w.data.len, w.unsched,
-					shuffle_policy_seed(h->tx.seed, i, r->to, net->n));
+					    shuffle_policy_seed(h->tx.seed, i, r->to, net->n));
 	if (w.payload)
 		shuffle_policy_rx_arrived(&h->rx, i, w.payload, w.data.off + w.payload);
 	return grant_all(net, r->to);
