@@ -707,7 +707,8 @@ static void drain(int fd, struct shuffle_column *col)
 			break;
 		}
 		for (i = 0; i < count; i++)
-			if (records[i].op_id == col->op_id && records[i].type != SHUFFLE_RECORD_DATA)
+			if (records[i].op_id == col->op_id &&
+			    records[i].type != SHUFFLE_RECORD_DATA)
 				shuffle_column_add(col, &records[i], NULL);
 	}
 	free(buf);

@@ -166,8 +166,8 @@ static void heard(struct sim *s, u32 op, u32 host, u32 from)
 	if (e->rx.msg[from].announced)
 		return;
 	shuffle_policy_rx_announced(&e->rx, from, (u64)sim_len(s, op, from, host) << s->shift,
-				(u64)s->unsched[sim_row(s, op, from, host)] << s->shift,
-				shuffle_policy_seed(e->tx.seed, from, host, s->n));
+				    (u64)s->unsched[sim_row(s, op, from, host)] << s->shift,
+				    shuffle_policy_seed(e->tx.seed, from, host, s->n));
 	if (s->last)
 		s->last[sim_row(s, op, host, from)] = s->now;
 	e->dirty = true;
