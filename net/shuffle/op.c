@@ -234,7 +234,7 @@ static void op_end(struct shuffle_op *op, int error)
 {
 	struct shuffle_sock *ssk = op->ssk;
 
-	op->ended = true;
+	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
 	op->ended_at = shuffle_now();
 	op->error = error;
 	shuffle_grant_account(op);
@@ -305,7 +305,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	if (!op->ended) {
 		SHUFFLE_INC(sn, OpsFailed);
 		op_stop(op);
-		op->ended = true;
+		WRITE_ONCE(op->ended, true);
 		op->ended_at = shuffle_now();
 		op->error = ECANCELED;
 		shuffle_grant_account(op);
