@@ -640,12 +640,19 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 {
 	struct shuffle_op *op = c->op;
 	u32 n = op->announced;
-	struct shuffle_policy_tx fill = op->ptx;
+	/* what never changes; the heap of op->ptx does, under ssk->lock */
+	struct shuffle_policy_tx fill = {
+		.kind = op->ptx.kind,
+		.seed = op->ptx.seed,
+		.rank = op->ptx.rank,
+		.members = op->ptx.members,
+		.unit = op->ptx.unit,
+		.n = op->ptx.n,
+	};
 	struct iov_iter *iters;
 	int err = -ENOMEM;
 	u32 i;
 
-	fill.heap.n = 0;
 	fill.heap.node = kvcalloc(n, sizeof(*fill.heap.node), GFP_KERNEL);
 	fill.msg = kvcalloc(n, sizeof(*fill.msg), GFP_KERNEL);
 	iters = kvmalloc_array(n, sizeof(*iters), GFP_KERNEL);
