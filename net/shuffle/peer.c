@@ -217,9 +217,11 @@ void shuffle_peer_put(struct shuffle_peer *peer)
 	if (!peer)
 		return;
 	sn = peer->sn;
-	local_bh_disable();
-	if (!refcount_dec_and_lock(&peer->ref, &sn->peers_lock)) {
-		local_bh_enable();
+	if (refcount_dec_not_one(&peer->ref))
+		return;
+	spin_lock_bh(&sn->peers_lock);
+	if (!refcount_dec_and_test(&peer->ref)) {
+		spin_unlock_bh(&sn->peers_lock);
 		return;
 	}
 	rb_erase(&peer->node, &sn->peers);
