@@ -100,9 +100,9 @@ ack_rides()
 {
 	local ms
 
-	for ms in 300 2000 10000; do
+	for ms in 300 1000 2500; do
 		new_rack 2
-		config_all resend-first 60s resend-max 60s
+		config_all resend-first 10s resend-max 10s
 		peer n=2 matrix=uniform:5000 0:delay=$((100 * slow)) 1:delay=$((ms * slow)) ||
 			shuffle_failed
 		[ "$(counter 1 EarlyClaimed)" = 0 ] || break
