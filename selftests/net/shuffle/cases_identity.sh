@@ -178,7 +178,7 @@ group_key()
 group_key_differs()
 {
 	rack 3
-	peer n=3 key=7 2:key=8 matrix=others:5000 deadline=$((1500 * slow)) \
+	patiently $((1500 * slow)) n=3 key=7 2:key=8 matrix=others:5000 \
 		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
 	[ "$(counter 0 DropTag)" -gt 0 ] || fail "host 0 counts no wrong tag"
 	[ "$(counter 2 DropTag)" -gt 0 ] || fail "host 2 counts no wrong tag"
@@ -188,7 +188,7 @@ group_key_differs()
 group_key_missing()
 {
 	rack 3
-	peer n=3 key=7 2:key=0 matrix=others:5000 deadline=$((1500 * slow)) \
+	patiently $((1500 * slow)) n=3 key=7 2:key=0 matrix=others:5000 \
 		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
 	[ "$(counter 0 DropTag)" -gt 0 ] || fail "host 0 counts no missing tag"
 	[ "$(counter 2 DropTag)" -gt 0 ] || fail "host 2 counts no tag without a key"

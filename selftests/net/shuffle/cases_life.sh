@@ -92,9 +92,9 @@ early_overflow()
 never_comes()
 {
 	rack 4
-	peer n=4 matrix=uniform:20000 3:absent=1 deadline=$((1500 * slow)) \
+	patiently $((1500 * slow)) n=4 matrix=uniform:20000 3:absent=1 \
 		expect=ETIMEDOUT missing=3 || fail "others do not name rank 3"
-	peer n=4 op=2 matrix=onerow:20000:0 3:absent=1 deadline=$((1500 * slow)) \
+	patiently $((1500 * slow)) n=4 matrix=onerow:20000:0 3:absent=1 \
 		expect=ETIMEDOUT missing=3 || fail "empty messages: others do not name rank 3"
 }
 
@@ -119,7 +119,7 @@ killed_member()
 {
 	rack 4
 	rate 10
-	peer n=4 v6="$1" matrix=others:400000 deadline=$((3000 + 1500 * slow)) \
+	patiently $((3000 + 1500 * slow)) n=4 v6="$1" matrix=others:400000 \
 		2:kill_ms=300 expect=ETIMEDOUT missing=2 ||
 		fail "others do not name rank 2"
 }
@@ -129,7 +129,7 @@ killed_restarts()
 {
 	rack 3
 	rate 10
-	peer n=3 matrix=others:400000 deadline=$((1500 + 1000 * slow)) \
+	patiently $((1500 + 1000 * slow)) n=3 matrix=others:400000 \
 		1:kill_ms=250 expect=ETIMEDOUT missing=1 || fail "first shuffle"
 	peer n=3 op=2 matrix=others:50000 || fail "second shuffle"
 }
@@ -138,7 +138,7 @@ closed_member()
 {
 	rack 4
 	rate 10
-	peer n=4 matrix=others:300000 deadline=$((3000 + 1500 * slow)) 1:close_ms=300 \
+	patiently $((3000 + 1500 * slow)) n=4 matrix=others:300000 1:close_ms=300 \
 		expect=ETIMEDOUT missing=1 || fail "others do not name rank 1"
 }
 
@@ -162,8 +162,8 @@ cancel_one()
 {
 	rack 4
 	rate 10
-	peer n=4 ops=2 matrix=others:100000 2:cancel_ms=250 2:cancel_op=1 \
-		deadline=$((5000 + 2000 * slow)) expect=done,ETIMEDOUT 2:expect=done,ECANCELED \
+	patiently $((5000 + 2000 * slow)) n=4 ops=2 matrix=others:100000 2:cancel_ms=250 2:cancel_op=1 \
+		expect=done,ETIMEDOUT 2:expect=done,ECANCELED \
 		missing=2 2:missing= || shuffle_failed
 }
 

@@ -371,6 +371,14 @@ peer()
 		op=$((tap_count * 1000 + peer_calls * 50)) "$@"
 }
 
+# patiently MS ARGS... - a shuffle with a deadline: MS, and once more eight times that if it
+# did not end as expected.  For cases whose members must have done their part before the
+# deadline, on a machine of any speed.
+patiently()
+{
+	peer "${@:2}" deadline="$1" || peer "${@:2}" deadline=$((8 * $1))
+}
+
 # counter HOST NAME - of /proc/net/shuffle/netstat.
 counter()
 {
