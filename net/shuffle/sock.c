@@ -84,6 +84,7 @@ static int sock_release_op(struct socket *sock)
 			shuffle_op_unlink(op);
 			cond_resched();
 		}
+	shuffle_owner_close(ssk);
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
 	shuffle_early_exit(ssk);
@@ -151,9 +152,15 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	err = shuffle_udp_open(shuffle_net(net));
 	if (err)
 		goto out;
+	err = shuffle_owner_open(ssk, a->shs_ip_family);
+	if (err) {
+		shuffle_udp_put(shuffle_net(net));
+		goto out;
+	}
 	bound = *a;
 	err = shuffle_ports_add(ssk, &bound);
 	if (err) {
+		shuffle_owner_close(ssk);
 		shuffle_udp_put(shuffle_net(net));
 		goto out;
 	}
@@ -370,6 +377,10 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	sock_lock_init_class_and_name(sk, "slock-AF_SHUFFLE", &shuffle_slock_key,
 				      "sk_lock-AF_SHUFFLE", &shuffle_sk_key);
 	sock_set_flag(sk, SOCK_RCU_FREE);
+	/* A filter would see super-packets with records of several operations, and could
+	 * only drop what the sender then repeats: SO_ATTACH_FILTER gets EPERM.
+	 */
+	sock_set_flag(sk, SOCK_FILTER_LOCKED);
 	sk->sk_destruct = sock_destruct;
 	sk->sk_write_space = shuffle_sock_write_space;
 	cfg = &shuffle_net(net)->dev0.cfg;
