@@ -23,6 +23,8 @@
 . "$here/cases_data.sh"
 # shellcheck source=cases_net.sh
 . "$here/cases_net.sh"
+# shellcheck source=cases_networks.sh
+. "$here/cases_networks.sh"
 # shellcheck source=cases_life.sh
 . "$here/cases_life.sh"
 # shellcheck source=cases_identity.sh
@@ -47,6 +49,7 @@ esac
 setup_all
 data_cases
 net_cases
+networks_cases
 life_cases
 identity_cases
 qdisc_cases
