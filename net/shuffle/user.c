@@ -73,11 +73,14 @@ void shuffle_user_put(struct shuffle_user *user)
 	if (!user)
 		return;
 	sn = user->sn;
-	local_bh_disable();
-	if (refcount_dec_and_lock(&user->ref, &sn->users_lock)) {
-		rb_erase(&user->node, &sn->users);
-		spin_unlock(&sn->users_lock);
-		kfree(user);
+	if (refcount_dec_not_one(&user->ref))
+		return;
+	spin_lock_bh(&sn->users_lock);
+	if (!refcount_dec_and_test(&user->ref)) {
+		spin_unlock_bh(&sn->users_lock);
+		return;
 	}
-	local_bh_enable();
+	rb_erase(&user->node, &sn->users);
+	spin_unlock_bh(&sn->users_lock);
+	kfree(user);
 }
