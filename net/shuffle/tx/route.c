@@ -16,9 +16,9 @@
 /* What both families' flows have in common: policies of routing, of the security module and
  * of IPsec look at it.
  */
-static void flow_common(struct net *net, const struct shuffle_sock *ssk, struct flowi_common *c)
+static void flow_common(struct net *net, struct shuffle_sock *ssk, struct flowi_common *c)
 {
-	const struct sock *sk = ssk ? &ssk->sk : NULL;
+	struct sock *sk = ssk ? &ssk->sk : NULL;
 
 	c->flowic_proto = IPPROTO_UDP;
 	c->flowic_uid = sock_net_uid(net, sk);
@@ -29,7 +29,7 @@ static void flow_common(struct net *net, const struct shuffle_sock *ssk, struct 
 	security_sk_classify_flow(sk, c);
 }
 
-static struct dst_entry *route4(struct net *net, const struct shuffle_sock *ssk,
+static struct dst_entry *route4(struct net *net, struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,
 				const struct sockaddr_shuffle *to, __be16 sport)
 {
@@ -52,7 +52,7 @@ static struct dst_entry *route4(struct net *net, const struct shuffle_sock *ssk,
 	return &rt->dst;
 }
 
-static struct dst_entry *route6(struct net *net, const struct shuffle_sock *ssk,
+static struct dst_entry *route6(struct net *net, struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,
 				const struct sockaddr_shuffle *to, __be16 sport, u32 *cookie)
 {
