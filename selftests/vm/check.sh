@@ -16,7 +16,7 @@
 #
 # SHUFFLE_DEADLINE, seconds since the epoch.  A machine that is too slow does not do all
 # until then: what it leaves out is skipped, with that reason, and never what has failed or
-# hangs.  See no_time(), cut_off() and, for the cases of a lane, CASES_SECONDS in
+# hangs.  See no_time(), cut_off() and, for the cases of a lane, CASES_END in
 # selftests/net/shuffle/lib.sh.
 # SHUFFLE_PART=K/N, smp: only the K-th of N parts of the cases.
 set -uo pipefail
@@ -52,6 +52,7 @@ limit()
 }
 
 slow="no time left on this machine"
+number=0	# of the commit, where it matters
 
 # cut_off NAME STATUS - has the deadline ended a lane that went on until then?  One that has
 # said nothing for 20 minutes hangs; and selftests begin no case that has no time left.
@@ -152,8 +153,19 @@ job()
 	races) in_vm selftests-qemu-debug qemu-debug 1500 -e CASES=^race- "$selftests" ;;
 	part-*) in_vm "selftests-qemu-debug-${1#part-}" qemu-debug 3600 \
 		-e "CASES_PART=${1#part-}/$parts" "$selftests" ;;
-	selftests-*) in_vm "$1" "${1#selftests-}" 2400 "$selftests" ;;
+	selftests-*) in_vm "$1" "${1#selftests-}" 6000 -e "CASES_FIRST=$(first_set "$1")" "$selftests" ;;
 	*) die "no lane $1" ;;
+	esac
+}
+
+# first_set NAME - the set of cases that a lane begins with: where time is short, each lane and
+# each commit leaves out others.
+first_set()
+{
+	case $1 in
+	*-6.12) echo $((number + 3)) ;;
+	*-6.1) echo $((number + 6)) ;;
+	*) echo "$number" ;;
 	esac
 }
 
@@ -162,7 +174,7 @@ needs()
 {
 	case $1 in
 	kernel-*) ;;
-	*uml-debug | wireshark) echo um-debug ;;
+	*uml-debug | *uml-debug-time | wireshark) echo um-debug ;;
 	*qemu-debug | race* | part-*) echo x86-debug ;;
 	esac
 }
@@ -209,7 +221,7 @@ run_jobs()
 }
 
 # A kernel first: lanes without one run while it is built.  Then the long ones.
-checks=(kernel-um-debug selftests-uml-debug static selftests-qemu-6.12 selftests-qemu-6.1
+checks=(kernel-um-debug selftests-uml-debug-time static selftests-qemu-6.12 selftests-qemu-6.1
 	mpi-uml-debug sim planted-uml-debug wireshark unit workload kunit-uml-debug fpu-uml-debug)
 
 # What the races and a fifth of the other cases take beside other lanes, with
@@ -218,8 +230,8 @@ ci_smp_s=$((26 * 60))
 ci_races_s=$((12 * 60))
 ci_kernel_s=$((30 * 60))
 
-# The fifth for this commit: consecutive commits have consecutive ones.
-ci_part()
+# A number for this commit: consecutive commits have consecutive ones.
+ci_number()
 {
 	local n
 
@@ -227,7 +239,7 @@ ci_part()
 	if [ "$(git -c safe.directory='*' rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then
 		n=$((0x$(git -c safe.directory='*' rev-parse HEAD | cut -c1-7)))
 	fi
-	echo $((n % 5 + 1))/5
+	echo "$n"
 }
 
 smp_skipped()
@@ -281,7 +293,8 @@ smp)
 	worker kernel-x86-debug "${jobs[@]}"
 	;;
 ci)
-	part=$(ci_part)
+	number=$(ci_number)
+	part=$((number % 5 + 1))/5
 	if [ -e "$SHUFFLE_CACHE/build-x86-debug/.shuffle-done" ] &&
 	   "$here/build-kernel.sh" -n x86-debug; then
 		note "SMP lane: the races, and part $part of the other cases"

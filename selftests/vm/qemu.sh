@@ -154,27 +154,28 @@ host_tsc()
 # never waits for a reader to connect.
 qemu_command()
 {
-	local cpus=(-accel "tcg,thread=multi" -smp 2) more='' khz
+	# Virtual time, 2 ns an instruction: what a busy host does is not the guest's fault.
+	local cpus=(-accel "tcg,thread=single" -icount "shift=1,sleep=off" -smp 2) more='' khz
 	local clock='tsc=reliable no_timer_check' model=max,la57=off
-	# A busy host may stop a guest for half a minute: no stall of the guest's own.
 	local patience='rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60'
 
 	case $1 in
 	qemu-icount*)
-		cpus=(-accel "tcg,thread=single" -icount "shift=1,sleep=off" -smp 1)
-		# A "rep movsb" counts an instruction for every byte: copying would
-		# cost as much as everything else together.
-		model+=,erms=off
+		cpus[-1]=1
 		;;
 	qemu-debug)
+		# Two CPUs that really run at once.  A busy host may stop the guest for
+		# half a minute: no stall of its own.
+		cpus=(-accel "tcg,thread=multi" -smp 2)
 		more='printk.time=1'
-		;;
-	esac
-	# With icount the guest's own calibration is exact, and its rate another one.
-	if [[ $1 != qemu-icount* ]]; then
+		# With icount the guest's own calibration is exact, and its rate another one.
 		khz=$(host_tsc)
 		[ -z "$khz" ] || clock+=" tsc_early_khz=$khz"
-	fi
+		;;
+	esac
+	# With icount a "rep movsb" counts an instruction for every byte: copying would
+	# cost as much as everything else together.
+	[ "$1" = qemu-debug ] || model+=,erms=off
 	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "$model" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
 		-append "console=ttyS0 mitigations=off nokaslr $clock $patience rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"

@@ -118,11 +118,11 @@ ack_rides()
 pages_again()
 {
 	new_rack 2
-	peer n=2 matrix=one:6000000:0:1 rounds=4 sndbuf=1000000 || shuffle_failed
+	peer n=2 matrix=one:6000000:0:1 rounds=8 sndbuf=1000000 || shuffle_failed
 	[ "$(counter 0 PageReuse)" -ge 100 ] || fail "pages filled again: $(counter 0 PageReuse)"
 	background peer n=2 matrix=one:6000000:0:1 linger=$(($(tmo 90) * 1000)) \
 		timeout=$(($(tmo 120) * 1000))
-	wait_for 30 has_counted 0 OpsDone 5 || fail "no shuffle"
+	wait_for 30 has_counted 0 OpsDone 9 || fail "no shuffle"
 	wait_for 20 holds_less 3000000 || fail "idle sockets hold $(mem_used) bytes"
 	[ -n "$(hctl 0 socket)" ] || fail "the socket is gone"
 }

@@ -7,8 +7,9 @@
 #   CASES=regex      only cases whose name matches
 #   CASES_PART=K/N   of these the K-th of N parts; parts 1/N to N/N are all
 #   CASES_ALWAYS=regex  cases that are in every part
-#   CASES_SECONDS=N  no case begins later than that after the guest's start: the
-#                    rest is skipped
+#   CASES_END=FILE   no case begins once that file exists: the rest is skipped
+#   CASES_FIRST=N    the N-th set of cases is the first one, and the last one precedes it:
+#                    where time is short, other cases are skipped
 #   SHUFFLE_LANE     uml-debug, qemu-6.12, qemu-6.1, qemu-debug: sizes and waits
 #   SHUFFLE_BIN      where the programs are (default build/tools)
 #   SHUFFLE_VERBOSE  show the log of every case
@@ -44,15 +45,13 @@ case $LANE in
 qemu-debug) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
+sets=(data net life identity qdisc ctl netlink bounds)
+first=$((${CASES_FIRST:-0} % ${#sets[@]}))
+
 setup_all
-data_cases
-net_cases
-life_cases
-identity_cases
-qdisc_cases
-ctl_cases
-netlink_cases
+for set in "${sets[@]:first}" "${sets[@]:0:first}"; do
+	"${set}_cases"
+done
 [ -z "${FAULTS-}" ] || faults_cases
-bounds_cases
 [ -z "${RACE_SECONDS-}" ] || race_cases
 finish_all
