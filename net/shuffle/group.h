@@ -52,6 +52,34 @@ struct shuffle_membership {
 	struct shuffle_member	member[];
 };
 
+/**
+ * shuffle_group_tag() - give a record the tag that a group key asks for
+ * @group: of the members
+ * @w: the record; all but its flags and tag is filled in
+ */
+static inline void shuffle_group_tag(const struct shuffle_membership *group, struct shuffle_wire *w)
+{
+	if (group->keyed) {
+		w->flags |= SHUFFLE_FLAG_TAG;
+		w->tag = shuffle_tag(&group->key, w);
+	}
+}
+
+/**
+ * shuffle_group_tag_valid() - has a record the tag that a group key asks for, and only then?
+ * @group: of the members
+ * @w: the record
+ *
+ * Return: true when a member can have sent it.
+ */
+static inline bool shuffle_group_tag_valid(const struct shuffle_membership *group,
+					   const struct shuffle_wire *w)
+{
+	if (group->keyed != !!(w->flags & SHUFFLE_FLAG_TAG))
+		return false;
+	return !group->keyed || w->tag == shuffle_tag(&group->key, w);
+}
+
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen);
 int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen);
 void shuffle_group_put(struct shuffle_membership *group);

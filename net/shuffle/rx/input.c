@@ -73,12 +73,10 @@ static bool run_tags_valid(const struct rx_ctx *c, const struct shuffle_membersh
 	u32 pos, n, i;
 	const u8 *p;
 
-	if (group->keyed != !!(w->flags & SHUFFLE_FLAG_TAG))
+	if (!group->keyed || w->type != SHUFFLE_DATA)
+		return shuffle_group_tag_valid(group, w);
+	if (!(w->flags & SHUFFLE_FLAG_TAG))
 		return false;
-	if (!group->keyed)
-		return true;
-	if (w->type != SHUFFLE_DATA)
-		return w->tag == shuffle_tag(&group->key, w);
 	shuffle_data_tag_init(&tag, &group->key, w);
 	if (w->tag != shuffle_data_tag(&tag, off, w->payload))
 		return false;

@@ -163,8 +163,7 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 		    w->nonce == f->nonce[w->src_rank] &&
 		    shuffle_addr_equal(&group->member[w->src_rank].addr,
 				       from->shs_ip_family, from->shs_addr) &&
-		    group->keyed == !!(w->flags & SHUFFLE_FLAG_TAG) &&
-		    (!group->keyed || w->tag == shuffle_tag(&group->key, w))) {
+		    shuffle_group_tag_valid(group, w)) {
 			struct shuffle_wire ack = {
 				.type = SHUFFLE_ACK,
 				.op_id = w->op_id,

@@ -215,10 +215,7 @@ static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	struct page *page;
 	void *p;
 
-	if (op->group->keyed) {
-		ack.flags |= SHUFFLE_FLAG_TAG;
-		ack.tag = shuffle_tag(&op->group->key, &ack);
-	}
+	shuffle_group_tag(op->group, &ack);
 	if (!skb_is_nonlinear(skb)) {
 		p = skb_put(skb, len);
 	} else {
@@ -256,8 +253,7 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	end = min(end, start + payload);
 	w.data.off = start;
 	w.payload = end - start;
-	if (op->group->keyed)
-		w.tag = shuffle_tag(&op->group->key, &w);
+	shuffle_group_tag(op->group, &w);
 	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
 	skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
 	if (in->ack_owed && (u32)(end - start) + ack_len(op) <= payload)

@@ -128,10 +128,7 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	w->src_rank = group->rank;
 	w->dst_rank = rank;
 	w->dst_port = ntohs(group->member[rank].addr.shs_port);
-	if (group->keyed) {
-		w->flags |= SHUFFLE_FLAG_TAG;
-		w->tag = shuffle_tag(&group->key, w);
-	}
+	shuffle_group_tag(group, w);
 	hdr = shuffle_wire_hdr_len(w->type, w->flags);
 	if (!skb || xmit_cb(skb)->rank != rank || xmit_cb(skb)->group != group ||
 	    skb_is_nonlinear(skb) ||
