@@ -33,7 +33,7 @@ touch "$tmp/MAINTAINERS"
 
 gen()
 {
-	timeout 60 python3 "$ynl/tools/net/ynl/ynl-gen-c.py" --spec "$tmp/$spec" "$@"
+	timeout 1200 python3 "$ynl/tools/net/ynl/ynl-gen-c.py" --spec "$tmp/$spec" "$@"
 }
 
 gen --mode uapi --header -o "$tmp/out/shuffle_netlink.h"

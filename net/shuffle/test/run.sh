@@ -10,7 +10,7 @@ export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99"
 export UBSAN_OPTIONS="print_stacktrace=1"
 
 # every wait has an end
-timeout 120 "$out/portable_test" >"$out/portable_test.tap" 2>"$out/portable_test.err"
+timeout 1200 "$out/portable_test" >"$out/portable_test.tap" 2>"$out/portable_test.err"
 status=$?
 grep -v '^1\.\.' "$out/portable_test.tap"
 sed 's/^/# /' "$out/portable_test.err"
@@ -28,7 +28,7 @@ for target in "$@"; do
 	r=$runs
 	# a datagram is soon walked; a sequence is checked after every step
 	[ "$target" = fuzz_wire ] || r=$((runs / 10))
-	if timeout 180 "$out/$target" -runs="$r" -seed=1 -max_len=512 -len_control=0 \
+	if timeout 1200 "$out/$target" -runs="$r" -seed=1 -max_len=512 -len_control=0 \
 			-artifact_prefix="$out/$target-" >"$log" 2>&1; then
 		echo "ok $n - $target: $r runs"
 	else

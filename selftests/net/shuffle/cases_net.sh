@@ -11,6 +11,7 @@ net_cases()
 	local v6 v mid
 
 	mid=$(sz 65536 16384)
+	KEEP=1
 	for v in 4 6; do
 		v6=$((v == 6))
 		run_case "v$v-loss-1" netem_case $v6 "uniform:$(sz 262144 65536)" loss 1%
@@ -24,10 +25,12 @@ net_cases()
 		run_case "v$v-everything" netem_case $v6 "skew:$mid" \
 			delay 5ms 3ms loss 5% duplicate 5% reorder 10%
 	done
-	run_case "loss-of-single-packets" loss_packets
 	run_case "loss-10-empty" netem_case 0 empty loss 10%
 	run_case "loss-30-1-byte" netem_case 0 uniform:1 loss 30%
 	run_case "corrupt" netem_case 0 "uniform:$mid" corrupt 3%
+	KEEP=
+	rack_down
+	run_case "loss-of-single-packets" loss_packets
 	run_case "probes-do-not-put-off-resend" probes_arrive
 	run_case "slow-links" slow_links
 	run_case "narrow-port-buffer" narrow_port
@@ -46,8 +49,7 @@ net_cases()
 # with a GRANT has to.
 netem_case()
 {
-	rack 4
-	config_all unscheduled 8k
+	rack 4 unscheduled 8k
 	netem "${@:3}"
 	peer n=4 v6="$1" matrix="$2" || shuffle_failed
 	diag "retransmitted: $(counters RetransBytes), resends: $(counters ResendOut)," \
@@ -59,8 +61,7 @@ loss_packets()
 {
 	local h
 
-	rack 4
-	config_all unscheduled 8k
+	rack 4 unscheduled 8k
 	rate 500
 	for ((h = 0; h < 4; h++)); do
 		tc -n shf-h$h qdisc add dev eth0 parent 1:1 netem loss 5% || skip "no netem"

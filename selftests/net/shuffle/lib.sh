@@ -3,7 +3,7 @@
 #
 # Shared by the AF_SHUFFLE selftests: TAP, network namespaces, waits.  Sourced.
 #
-#   rack N         hosts shf-h0 ... on one bridge in the namespace shf-br
+#   rack N [CONFIG...]  hosts shf-h0 ... on one bridge in the namespace shf-br
 #
 #      shf-h0           shf-h1                  host h: 10.77.0.h+1/16
 #      [eth0]           [eth0]                          fd77::h+1/64
@@ -26,6 +26,7 @@ CASES_ALWAYS=${CASES_ALWAYS:-^$}
 CASES_END=${CASES_END-}
 case_number=0
 heartbeat_pid=
+splats=0		# that the kernel has printed so far
 PFX=shf-
 KEEP=			# set: cases leave their rack for the next one of that size
 work=
@@ -122,7 +123,7 @@ chosen()
 # subshell; everything that it has set up is gone afterwards.
 run_case()
 {
-	local name=$1 rc before after start=$SECONDS
+	local name=$1 rc before start=$SECONDS
 	shift
 
 	chosen "$name" || return 0
@@ -130,7 +131,7 @@ run_case()
 		tap ok "$name # SKIP no time left on this machine"
 		return 0
 	fi
-	before=$(splat_count)
+	before=$splats
 	try_case "$@"
 	rc=$?
 	if [ "$rc" != 0 ] && [ "$rc" != 4 ] && [ -s "$state/stopped" ]; then
@@ -138,12 +139,12 @@ run_case()
 		try_case "$@"
 		rc=$?
 	fi
-	after=$(splat_count)
+	splats=$(splat_count)
 	if [ "$rc" = 4 ] && [ -s "$work/skip" ]; then
 		tap ok "$name # SKIP $(cat "$work/skip")"
 		return 0
 	fi
-	if [ "$after" -gt "$before" ]; then
+	if [ "$splats" -gt "$before" ]; then
 		rc=1
 		dmesg | grep -E -A 12 'BUG:|WARNING:|KASAN:|possible|suspicious|ODEBUG' |
 			tail -40 >>"$work/log"
@@ -231,9 +232,10 @@ rack_down()
 	local ns
 
 	rm -f "$state/rack"
-	for ns in $(ip netns list 2>/dev/null | awk -v p="$PFX" 'index($1, p) == 1 { print $1 }'); do
-		ip netns del "$ns" 2>/dev/null
-	done
+	for ns in /run/netns/"$PFX"*; do
+		[ ! -e "$ns" ] || echo "netns del ${ns##*/}"
+	done >"$state/netns"
+	[ ! -s "$state/netns" ] || ip -force -batch "$state/netns" 2>/dev/null
 	return 0
 }
 
@@ -255,11 +257,13 @@ net_begin()
 	done | ip -n "${PFX}br" -batch - || fail "no veth"
 }
 
+# rack HOSTS [CONFIG...] - with KEEP, the one that the case before has left, if it is the same.
 rack()
 {
-	local h
+	local h kept=''
 
-	if [ "$(cat "$state/rack" 2>/dev/null)" = "$1" ]; then
+	[ ! -e "$state/rack" ] || read -r kept <"$state/rack"
+	if [ "$kept" = "$*" ]; then
 		hosts=$1
 		return 0
 	fi
@@ -282,7 +286,8 @@ rack()
 		END
 	done
 	wait_for 5 rack_ready || fail "the rack does not come up"
-	[ -z "$KEEP" ] || echo "$hosts" >"$state/rack"
+	[ $# = 1 ] || config_all "${@:2}"
+	[ -z "$KEEP" ] || echo "$*" >"$state/rack"
 }
 
 # new_rack HOSTS - one whose counters and settings are nobody else's.
@@ -337,16 +342,15 @@ each_host()
 	done
 }
 
-# netem ARGS... - on the way out of every host.
+# netem ARGS... - on the way to every host.
 netem()
 {
 	local h
 
 	modprobe -q sch_netem 2>/dev/null
 	for ((h = 0; h < hosts; h++)); do
-		tc -n "${PFX}h$h" qdisc replace dev eth0 root netem "$@" limit 20000 ||
-			skip "no netem"
-	done
+		echo "qdisc replace dev p$h root netem $* limit 20000"
+	done | tc -n "${PFX}br" -batch - || skip "no netem"
 }
 
 # rate MBIT - of every link, both ways; a small burst makes tbf segment
@@ -359,9 +363,10 @@ rate()
 	for ((h = 0; h < hosts; h++)); do
 		tc -n "${PFX}h$h" qdisc replace dev eth0 root handle 1: \
 			tbf rate "$1mbit" burst 9100 limit 2000000 || skip "no tbf"
-		tc -n "${PFX}br" qdisc replace dev "p$h" root \
-			tbf rate "$1mbit" burst 9100 limit 2000000 || skip "no tbf"
 	done
+	for ((h = 0; h < hosts; h++)); do
+		echo "qdisc replace dev p$h root tbf rate $1mbit burst 9100 limit 2000000"
+	done | tc -n "${PFX}br" -batch - || skip "no tbf"
 }
 
 # ---- members ----
@@ -386,10 +391,7 @@ patiently()
 # counter HOST NAME - of /proc/net/shuffle/netstat.
 counter()
 {
-	nsx "h$1" cat /proc/net/shuffle/netstat | awk -v name="$2" '
-		NR % 2 { split($0, names); next }
-		{ for (i = 2; i <= NF; i++) if (names[i] ~ "^(" name ")$") sum += $i }
-		END { print sum + 0 }'
+	"$BIN/host_counter" "$PFX" "$2" "h$1"
 }
 
 # has_counted HOST NAME LEAST - for wait_for.
@@ -415,12 +417,12 @@ shuffle_failed()
 # counters NAME - summed over all hosts.
 counters()
 {
-	local h sum=0
+	local h names=()
 
 	for ((h = 0; h < hosts; h++)); do
-		sum=$((sum + $(counter "$h" "$1")))
+		names+=("h$h")
 	done
-	echo "$sum"
+	"$BIN/host_counter" "$PFX" "$1" "${names[@]}"
 }
 
 module_loaded()
@@ -464,6 +466,7 @@ setup_all()
 	sysctl -qw net.ipv6.neigh.default.gc_thresh1=8192 \
 		net.ipv6.neigh.default.gc_thresh2=16384 \
 		net.ipv6.neigh.default.gc_thresh3=32768 2>/dev/null
+	splats=$(splat_count)
 	echo "TAP version 13"
 }
 

@@ -17,7 +17,7 @@ from tap import Tap
 
 def tables(_, suites):
     """KUnit's tables, on the objects of the schedule that the simulator is linked with."""
-    p = subprocess.run([suites], capture_output=True, text=True, timeout=120, check=False)
+    p = subprocess.run([suites], capture_output=True, text=True, timeout=1200, check=False)
     bad = [line for line in p.stdout.splitlines() if line.startswith("not ok")]
     assert not bad and p.returncode == 0, "\n".join(bad) + p.stderr
     assert p.stdout.count("\nok ") > 100, "too few cases"

@@ -35,7 +35,7 @@ class Tap:
     def call(self, options):
         """Exit status, standard output, standard error."""
         p = subprocess.run([self.sim] + options.split(), capture_output=True, text=True,
-                           timeout=120, check=False)
+                           timeout=1200, check=False)
         return p.returncode, p.stdout, p.stderr
 
     def matrix(self, rows, name="matrix.csv"):

@@ -35,7 +35,7 @@ def tshark(dissector, capture, fields=(), options=()):
            "-e", "frame.number", "-e", "_ws.lua.error", *options]
     for field in fields:
         cmd += ["-e", "shuffle." + field]
-    run = subprocess.run(cmd, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(cmd, capture_output=True, text=True, timeout=1200, check=False)
     said = [x for x in run.stderr.splitlines() if x and not x.startswith("Running as user")]
     if run.returncode or said:
         raise Failed("tshark: status %d: %s" % (run.returncode, "; ".join(said)))
