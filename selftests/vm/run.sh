@@ -120,8 +120,8 @@ if [ -n "${SHUFFLE_DEADLINE-}" ]; then
 	left=$((SHUFFLE_DEADLINE - $(date +%s) - 70))
 	[ "$limit" -le "$left" ] || limit=$left
 	[ "$limit" -ge 60 ] || limit=60
-	# A case can take minutes.
-	(sleep $((limit > 400 ? limit - 400 : 1)) && : >"$run/late") >/dev/null 2>&1 &
+	# A case can take minutes, and so can the search for leaks at the end.
+	(sleep $((limit > 700 ? limit - 700 : 1)) && : >"$run/late") >/dev/null 2>&1 &
 	clock=$!
 	exports+=("CASES_END=$run/late")
 fi
