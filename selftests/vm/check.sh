@@ -55,11 +55,11 @@ slow="no time left on this machine"
 number=0	# of the commit, where it matters
 
 # cut_off NAME STATUS - has the deadline ended a lane that went on until then?  One that has
-# said nothing for 20 minutes hangs.
+# said nothing for 40 minutes hangs: where a guest gets an eighth of a CPU, one case takes 20.
 cut_off()
 {
 	[ "$2" = 124 ] && [ "$(left_s)" -le 120 ] &&
-		[ $(($(date +%s) - $(stat -c %Y "$dir/$1.log"))) -lt 1200 ]
+		[ $(($(date +%s) - $(stat -c %Y "$dir/$1.log"))) -lt 2400 ]
 }
 
 # no_time JOB - is it too late to begin it?
