@@ -15,7 +15,7 @@
 #include "objects.h"
 #include "shufflectl.h"
 
-#define VERSION	"0.1.0"
+#define VERSION	"0.2.0"
 
 struct ctl_options ctl;
 
