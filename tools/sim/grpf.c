@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hosts that run the module's schedule, net/shuffle/policy.c, as it is: GRPF and,
+ * Hosts that run the module's schedule, net/shuffle/sched/policy.c, as it is: GRPF and,
  * by its kinds, SRPT and GRPT.  The simulator adds what the source compares it with:
  * constant windows, no randomness, other amounts of unscheduled data, a limit to
  * redirection, and the limits that depend on other receivers.
