@@ -3,8 +3,8 @@
  * Packets that a host forwards must not look like its own.
  *
  * A receiver takes a packet for a member's if it comes from the member's address and from a
- * port that only privileged processes may use.  The namespace of a container decides anew
- * who that is: its root, or all its processes (net.ipv4.ip_unprivileged_port_start).  NAT
+ * port that only privileged processes may use.  In a container's namespace, root of the container
+ * has that privilege, or every process has it (net.ipv4.ip_unprivileged_port_start).  NAT
  * then puts an address of this host into the container's packets and keeps their ports, or
  * takes others from the same range.  So packets that are forwarded are looked at behind NAT,
  * and those that would pass for ours are dropped.

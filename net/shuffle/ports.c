@@ -2,7 +2,7 @@
 /*
  * Bound sockets of a namespace by address and port.  The table's hash has a secret of
  * its own and the table grows, so that nobody can make others' packets search.  It has
- * its own locks; RCU guards those who look a packet's socket up.
+ * its own locks; a packet's socket is looked up under RCU.
  */
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>

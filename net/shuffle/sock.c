@@ -189,7 +189,7 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	sock_poll_wait(file, sock, wait);
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
-	/* lockless: whoever adds to the list wakes us after that */
+	/* lockless: a task that adds to the list wakes the poller after that */
 	if (!list_empty_careful(&ssk->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(sk->sk_wmem_queued) < READ_ONCE(sk->sk_sndbuf))
@@ -203,8 +203,8 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
  * others only for protocols without memory accounting and outside of memory cgroups.
  * No counter of our own could stand in: sk_rmem_schedule() and sk_mem_charge() know
  * only that one.  So all options of level SOL_SOCKET come here first, where the kernel
- * lets a protocol ask for that.  Where it neither does nor refuses the option, whoever
- * uses it spoils the accounting of his own socket, and is warned of when it is closed.
+ * lets a protocol ask for that.  Where it neither does nor refuses the option, a
+ * program that uses it spoils the accounting of its own socket, and closing the socket warns.
  */
 static void sock_want_common(struct socket *sock)
 {

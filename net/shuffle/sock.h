@@ -28,7 +28,7 @@ struct shuffle_membership;
  * struct shuffle_pages - pages that a socket fills: pages.c
  * @lock: all of it
  * @frag: page that is being filled
- * @used: ring of pages that were filled, whoever holds them now
+ * @used: ring of pages that were filled, some of them held by packets
  * @first: the one that was filled first
  * @n: their number
  * @charged: so many are charged to the socket
@@ -79,7 +79,7 @@ struct shuffle_early {
  * @sk: must be first
  * @lock: see the top of this file
  * @addr: where it is bound; shs_family is 0 before.  Changed once, under the sk lock
- *	and @lock; who holds neither knows that the socket is bound
+ *	and @lock; code with neither runs for bound sockets only
  * @port_node: in sn->ports
  * @port_key: its key there
  * @cookie_node: in sn->cookies

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All sockets of a namespace, oldest first, for those who look at them from
+ * All sockets of a namespace, oldest first, for what looks at them from
  * outside.  Any user can open as many as there are file descriptors, so nobody
  * searches from the front: sn->socks has them by number, which grows along the
  * list and starts again after 2^31, so that a dump goes on where it stopped;
@@ -88,7 +88,7 @@ void shuffle_sock_list_del(struct shuffle_sock *ssk)
  * @sn: namespace
  * @number: its least number
  *
- * Who goes through all of them lets others run between two.
+ * A caller that goes through all of them lets others run between two.
  *
  * Context: process.
  * Return: the socket with a reference, or NULL.

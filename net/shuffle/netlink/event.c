@@ -242,7 +242,7 @@ void __init shuffle_event_go(void)
 void shuffle_event_stop(void)
 {
 	WRITE_ONCE(event_off, true);
-	/* those who have seen it on: softirqs */
+	/* softirqs that have seen it on */
 	synchronize_rcu();
 	flush_workqueue(event_wq);
 }

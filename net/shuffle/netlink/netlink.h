@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The control plane: shared by netlink*.c and those who have something to tell.
+ * The control plane: shared by its files and by the files that have events to report.
  *
  * Dumps and events are filled under the locks that guard what they show, never for
  * more than one operation, message or peer at a time; they are sent without locks.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Granting: how much may be on its way to this host, and who gets it.  The policy
+ * Granting: how much may be on its way to this host, and from whom.  The policy
  * chooses, this file knows links and memory.  Under ssk->lock, any context.
  */
 #include "../shuffle.h"
@@ -64,7 +64,7 @@ static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
  * shuffle_grant_share() - operations that share the downlink
  * @op: one of them, even if it has granted nothing yet
  *
- * Those that wait for nobody, or only for who does not deliver, take no part.
+ * Operations that wait for nobody, or only for members that do not deliver, take no part.
  *
  * Return: their number, at least 1.
  */

@@ -149,7 +149,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	return err;
 }
 
-/* DONE, or FAILED and who is missing.  Returns true when all has been said. */
+/* DONE, or FAILED and the missing ranks.  Returns true when all has been said. */
 static bool read_end(struct recv_call *c, struct shuffle_op *op)
 {
 	struct shuffle_record *rec;

@@ -244,8 +244,8 @@ static bool in_waits(const struct shuffle_op *op, u32 rank)
 	return !op->in[rank].complete && m->announced && (!m->len || m->granted > m->received);
 }
 
-/* It has been sent, and who has not started has not got it, and asks for it then if it is
- * lost.
+/* All of the message has been sent.  A member that has not started has not got it, and asks
+ * for it after its start if it is lost.
  */
 static bool out_waits(const struct shuffle_op *op, u32 rank)
 {

@@ -98,7 +98,7 @@ void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i)
 }
 
 /**
- * shuffle_policy_tx_pick() - who sends next
+ * shuffle_policy_tx_pick() - the message that sends next
  * @tx: schedule
  *
  * Return: the message, or SHUFFLE_NONE.
@@ -255,8 +255,8 @@ static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 	return max_out * whole + mul_div(max_out, rx->rem - whole * others, others);
 }
 
-/* Who has less left than the slowest receiver leaves links that they share to it:
- * equation 3.13 for the sum of all windows.  (Equation 3.14 squares the part, which
+/* A receiver that has less left than the slowest one leaves the links that they share to
+ * the slowest: equation 3.13 for the sum of all windows.  (Equation 3.14 squares the part, which
  * reacts to old knowledge of the slowest, too, by slowing everybody down.)
  */
 static u64 limit_to_slowest(const struct shuffle_policy_rx *rx, u64 max_out)

@@ -2,7 +2,7 @@
 /*
  * What a policy is: struct shuffle_policy_ops, one file each (policy_NAME.c), and one
  * entry in the table of policy.c.  The machinery in policy.c keeps heaps, windows and
- * sums; it asks the policy who comes first and who may be granted at all.
+ * sums; it asks the policy which message comes first and which may be granted at all.
  *
  * Portable, as policy.h.  All functions run under the lock of the schedule's owner and
  * must be O(1).

@@ -156,7 +156,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
 }
 
-/* Is the record about a message that we have announced, from somebody who has
+/* Is the record about a message that we have announced, from a member that has
  * seen it?
  */
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)

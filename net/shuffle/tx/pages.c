@@ -157,7 +157,7 @@ static void idle(struct work_struct *work)
 						pages.idle_work);
 	struct shuffle_pages *p = &ssk->pages;
 
-	/* whoever holds it may be waiting for the user's memory, for ever */
+	/* its holder may be waiting for the user's memory, for ever */
 	if (!mutex_trylock(&p->lock)) {
 		schedule_delayed_work(&p->idle_work, SHUFFLE_PAGES_IDLE);
 		return;

@@ -128,7 +128,7 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 }
 
 /**
- * shuffle_route_peer() - the route to a host, whoever sends
+ * shuffle_route_peer() - the route to a host, for no socket in particular
  * @sn: namespace
  * @to: its address
  *

@@ -151,7 +151,7 @@ static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
 	whole = min3(whole, (u64)READ_ONCE(sk->sk_rcvbuf) / 4, (u64)READ_ONCE(sk->sk_sndbuf) / 2);
 	for (i = 0; i < to; i++)
 		total += op->ptx.msg[i].len;
-	/* an operator who has set a limit means it */
+	/* a limit that an operator has set is meant */
 	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= whole)
 		return total;
 	return shuffle_dev_unscheduled(op->dev);
@@ -207,7 +207,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to)
 	shuffle_timer_start(op);
 }
 
-/* Who gets nothing unasked must be told that a message comes.  The lock is free between
+/* A member that gets nothing unasked must be told that a message comes.  The lock is free between
  * slices: an operation with messages that nobody has been told of yet is like one whose
  * packets were lost.  No data is there to be sent before we return: we hold op->tx_mutex.
  */
@@ -548,8 +548,8 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 	chunk->off = off;
 	chunk->len = len;
 
-	/* The copy may fault, and a fault may take as long as it likes: who does not wait
-	 * for room does not wait for another's page, either.
+	/* The copy may fault, and a fault may take as long as it likes: a call that does
+	 * not wait for room does not wait for another's page, either.
 	 */
 	if (c->timeo)
 		err = mutex_lock_killable(&ssk->pages.lock);
