@@ -39,7 +39,6 @@ wire_mutate()
 	before=$(counter 0 "$DROPS")
 	nsx br "$BIN/wire_mutate" dev=p0 ms=$((4000 + 4000 * slow)) ${2:+key=1} >"$work/mutate" &
 	pid=$!
-	jobs_started+=("$pid")
 	sleep 0.3
 	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 ${2:+key=5} || shuffle_failed
 	wait "$pid" || fail "wire_mutate sent nothing"
@@ -86,16 +85,16 @@ wire_flood()
 # but from a port that anybody may use: nothing behind that check sees its packets.
 unprivileged_flood()
 {
-	local sent
+	local sent pid
 
 	new_rack 3
 	nsx h2 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		"$BIN/wire_mutate" flood=10.77.0.1 count=10 && fail "nobody holds port 800"
 	nsx h2 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		"$BIN/wire_mutate" flood=10.77.0.1 count=$((3000 / slow)) sport=0 >"$work/sent" &
-	jobs_started+=("$!")
+	pid=$!
 	peer n=3 matrix="skew:$(sz 65536 16384)" rounds=3 || shuffle_failed
-	wait "${jobs_started[-1]}" || fail "nothing was sent"
+	wait "$pid" || fail "nothing was sent"
 	sent=$(sed 's/.*"sent": \([0-9]*\).*/\1/' "$work/sent")
 	diag "$(cat "$work/sent"), $(counter 0 DropSource) of them counted as DropSource"
 	wait_for 5 has_counted 0 'DropSource|DropUdp' "$sent" ||

@@ -95,7 +95,6 @@ in_the_middle()
 
 	peer "$@" >"$work/peer.log" 2>&1 &
 	peer_pid=$!
-	jobs_started+=("$peer_pid")
 	wait_for 10 has_counted 0 DataBytesIn "$goal" || {
 		cat "$work/peer.log"
 		fail "the shuffle does not start"

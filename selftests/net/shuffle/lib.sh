@@ -26,6 +26,7 @@ CASES_ALWAYS=${CASES_ALWAYS:-^$}
 CASES_END=${CASES_END-}
 case_number=0
 heartbeat_pid=
+case_group=		# of the case that runs
 splats=0		# that the kernel has printed so far
 PFX=shf-
 KEEP=			# set: cases leave their rack for the next one of that size
@@ -33,7 +34,6 @@ work=
 state=			# outlives a case
 tap_count=0
 tap_failed=0
-jobs_started=()
 hosts=0
 peer_calls=0
 
@@ -97,15 +97,24 @@ heartbeat()
 	done
 }
 
-# A case's function in a subshell, output in $work/log.
+# A case's function in a subshell, output in $work/log.  The subshell has a process group of its
+# own: what it leaves behind, children of children included, is killed.
 try_case()
 {
+	local rc
+
 	rm -f "$work"/* "$state/stopped"
+	set -m
 	(
-		trap 'case_cleanup' EXIT
-		trap 'exit 1' INT TERM
+		set +m
 		"$@"
-	) >"$work/log" 2>&1
+	) >"$work/log" 2>&1 &
+	case_group=$!
+	set +m
+	wait "$case_group"
+	rc=$?
+	case_cleanup
+	return $rc
 }
 
 # chosen NAME - by CASES, and by CASES_PART=K/N: of N cases in a row the K-th, so
@@ -162,13 +171,8 @@ run_case()
 
 case_cleanup()
 {
-	local pid
-
-	trap '' INT TERM
-	for pid in "${jobs_started[@]}"; do
-		kill -9 "$pid" 2>/dev/null
-	done
-	wait 2>/dev/null
+	[ -z "$case_group" ] || kill -9 -- "-$case_group" 2>/dev/null
+	case_group=
 	[ -n "$KEEP" ] || rack_down
 }
 
@@ -176,7 +180,6 @@ case_cleanup()
 background()
 {
 	"$@" &
-	jobs_started+=("$!")
 }
 
 # ---- lanes ----
@@ -472,8 +475,9 @@ setup_all()
 
 all_cleanup()
 {
+	KEEP=
+	case_cleanup
 	[ -z "$heartbeat_pid" ] || kill "$heartbeat_pid"
-	rack_down
 	rm -rf "$state"
 }
 

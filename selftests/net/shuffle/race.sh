@@ -22,7 +22,6 @@ race_all()
 	for t in close_receive cancel_send netns_exit many_processes options open_close; do
 		"$BIN/shuffle_race" $t "$RACE_SECONDS" 7 &
 		pids+=("$!")
-		jobs_started+=("$!")
 	done
 	set --
 	for t in "${pids[@]}"; do
@@ -39,7 +38,6 @@ race_unload_held()
 	need_ko
 	"$BIN/shuffle_race" hold "$RACE_SECONDS" &
 	pid=$!
-	jobs_started+=("$pid")
 	sleep 1
 	background "$BIN/shuffle_race" open_close "$((RACE_SECONDS - 1))"
 	while kill -0 "$pid" 2>/dev/null && [ "$n" -lt 10000 ]; do
@@ -62,7 +60,6 @@ race_unload()
 	for t in open_close close_receive netns_exit; do
 		"$BIN/shuffle_race" $t "$RACE_SECONDS" 5 &
 		pids+=("$!")
-		jobs_started+=("$!")
 	done
 	while kill -0 "${pids[0]}" 2>/dev/null && [ "$n" -lt 10000 ]; do
 		rmmod shuffle 2>/dev/null && done=$((done + 1))
@@ -85,7 +82,6 @@ race_rack()
 		rack 2
 		peer n=2 op=1 ops=4 matrix=uniform:300000 0:kill_ms=$((i % 7 * 40 + 20)) \
 			1:kill_ms=$((i % 5 * 50 + 20)) >/dev/null &
-		jobs_started+=("$!")
 		set -- "$!"
 		sleep 0.0$((i % 9 + 1))
 		ip netns del shf-h0
