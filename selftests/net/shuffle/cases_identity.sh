@@ -69,13 +69,27 @@ wire_rough()
 	return 0
 }
 
+# flood_in_parts HOST - where the CPU takes no time, a flood would be over before a shuffle begins.
+flood_in_parts()
+{
+	local i
+
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		nsx "$1" "$BIN/wire_mutate" flood=10.77.0.1 count=$((2000 / slow))
+		sleep 0.1
+	done
+}
+
 # Noise from a stranger (host 3) and from a member (host 2), whose made-up
 # operations fill the early store and no more.
 wire_flood()
 {
-	rack 4
-	background nsx h3 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
-	background nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=$((20000 / slow))
+	new_rack 4
+	rate 20
+	# host 0 has the port open from then on
+	peer n=3 hosts=3 matrix=others:1000 || shuffle_failed
+	background flood_in_parts h3
+	background flood_in_parts h2
 	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || shuffle_failed
 	diag "$(nsx h0 cat /proc/net/shuffle/netstat)"
 	[ "$(counter 0 "$DROPS")" -gt 0 ] || fail "no drops counted"
@@ -90,6 +104,8 @@ unprivileged_flood()
 	new_rack 3
 	nsx h2 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		"$BIN/wire_mutate" flood=10.77.0.1 count=10 && fail "nobody holds port 800"
+	# host 0 has the port open from then on
+	peer n=3 matrix=others:1000 || shuffle_failed
 	nsx h2 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		"$BIN/wire_mutate" flood=10.77.0.1 count=$((3000 / slow)) sport=0 >"$work/sent" &
 	pid=$!
