@@ -183,6 +183,12 @@ int sht_set_group(int fd, const struct sockaddr_shuffle *members,
 int sht_open(const struct sockaddr_shuffle *members, uint32_t count,
 	     uint32_t rank, int type_flags)
 {
+	return sht_open_keyed(members, count, rank, type_flags, 0);
+}
+
+int sht_open_keyed(const struct sockaddr_shuffle *members, uint32_t count,
+		   uint32_t rank, int type_flags, uint64_t key)
+{
 	int fd, err;
 
 	fd = socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC | type_flags, 0);
@@ -190,6 +196,7 @@ int sht_open(const struct sockaddr_shuffle *members, uint32_t count,
 		return -1;
 	if (bind(fd, (const struct sockaddr *)&members[rank],
 		 sizeof(*members)) ||
+	    (key && sht_set_key(fd, key)) ||
 	    sht_set_group(fd, members, count, rank)) {
 		err = errno;
 		close(fd);

@@ -47,6 +47,11 @@ uint64_t sht_now_ms(void);
 /* Socket bound to members[rank] and in the group; -1 and errno. */
 int sht_open(const struct sockaddr_shuffle *members, uint32_t count,
 	     uint32_t rank, int type_flags);
+/* The same; a key other than 0 is set before the group, so that no record without a tag is taken
+ * for a member's, nor one with a tag refused.
+ */
+int sht_open_keyed(const struct sockaddr_shuffle *members, uint32_t count,
+		   uint32_t rank, int type_flags, uint64_t key);
 /* SHUFFLE_KEY made of a number, for the groups that are set afterwards. */
 int sht_set_key(int fd, uint64_t number);
 int sht_set_group(int fd, const struct sockaddr_shuffle *members,

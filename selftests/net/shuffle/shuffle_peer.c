@@ -674,11 +674,9 @@ static void run_member(void)
 			fail("namespace %s: %s", ns, strerror(errno));
 	}
 	usleep(o->open_delay * 1000);
-	sock = sht_open(members, o->n, rank, 0);
+	sock = sht_open_keyed(members, o->n, rank, 0, o->key);
 	if (sock < 0)
 		fail("open: %s", strerror(errno));
-	if (o->key && (sht_set_key(sock, o->key) || sht_set_group(sock, members, o->n, rank)))
-		fail("group with a key: %s", strerror(errno));
 	set_int(SOL_SOCKET, SO_RCVBUF, o->rcvbuf, "SO_RCVBUF");
 	set_int(SOL_SOCKET, SO_SNDBUF, o->sndbuf, "SO_SNDBUF");
 	set_int(SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, o->idle, "idle timeout");
