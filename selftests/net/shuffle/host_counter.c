@@ -26,9 +26,9 @@ static unsigned long long sum_of(FILE *f, const regex_t *re)
 	while (fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
 		char *n, *v, *name, *value;
 
-		strtok_r(names, " \n", &n);
-		strtok_r(values, " \n", &v);
-		while ((name = strtok_r(NULL, " \n", &n)) && (value = strtok_r(NULL, " \n", &v))) {
+		strtok_r(names, "\n ", &n);
+		strtok_r(values, "\n ", &v);
+		while ((name = strtok_r(NULL, "\n ", &n)) && (value = strtok_r(NULL, "\n ", &v))) {
 			if (!regexec(re, name, 0, NULL, 0))
 				sum += strtoull(value, NULL, 10);
 		}
