@@ -120,8 +120,10 @@ if [ -n "${SHUFFLE_DEADLINE-}" ]; then
 	left=$((SHUFFLE_DEADLINE - $(date +%s) - 70))
 	[ "$limit" -le "$left" ] || limit=$left
 	[ "$limit" -ge 60 ] || limit=60
-	# A case can take minutes, and so can the search for leaks at the end.
-	(sleep $((limit > 700 ? limit - 700 : 1)) && : >"$run/late") >/dev/null 2>&1 &
+	# A case can take minutes, and so can the search for leaks at the end.  One process: a
+	# sleep would outlive a shell that is killed.
+	mkfifo "$run/never"
+	(read -r -t $((limit > 700 ? limit - 700 : 1)) <>"$run/never" || : >"$run/late") >/dev/null 2>&1 &
 	clock=$!
 	exports+=("CASES_END=$run/late")
 fi
@@ -141,10 +143,13 @@ uml*)
 	vm=("$kdir/linux" "mem=${mem}M" root=/dev/root rootfstype=hostfs ro
 		"init=$here/guest-init.sh" con=null con0=null,fd:2 con1=null,fd:1)
 	[[ $lane == uml-debug* ]] || vm+=(ssl=null)
-	# The jitter RNG waits for jitter, and an infinitely fast CPU has none.  UML's kallsyms
-	# does not know init.text: the address is the function's name there.
-	[[ $lane != *-time ]] || vm+=(time-travel=inf-cpu
-		"initcall_blacklist=0x$(nm "$kdir/linux" | awk '$3 == "jent_mod_init" { sub(/^0+/, "", $1); print $1 }')")
+	if [[ $lane == *-time ]]; then
+		vm+=(time-travel=inf-cpu)
+		# The jitter RNG, in some of the kernels, waits for jitter, and an infinitely fast CPU has
+		# none.  UML's kallsyms does not know init.text: the address is the function's name there.
+		jitter=$(nm "$kdir/linux" | awk '$3 == "jent_mod_init" { sub(/^0+/, "0x", $1); print $1 }')
+		[ -z "$jitter" ] || vm+=("initcall_blacklist=$jitter")
+	fi
 	# shellcheck disable=SC2054,SC2206 # words
 	vm+=($cmdline)
 	# It maps its memory from a file; a container's /dev/shm may be small.
