@@ -24,29 +24,6 @@ qdisc_cases()
 	run_case "qdisc-counts-v6" qdisc_counts 1
 }
 
-# ctl ARGS... - in this namespace; hctl HOST ARGS... - in a host's.
-ctl()
-{
-	"$BIN/shufflectl" "$@"
-}
-
-hctl()
-{
-	local h=$1
-	shift
-	ctl -n "${PFX}h$h" "$@"
-}
-
-# config_all SETTING VALUE... - on all hosts of the rack.
-config_all()
-{
-	local h
-
-	for ((h = 0; h < hosts; h++)); do
-		hctl "$h" config set "$@" || fail "config set $* on host $h"
-	done
-}
-
 # refused STATUS WORDS COMMAND... - it ends with that status and says these words.
 refused()
 {

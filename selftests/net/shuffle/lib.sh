@@ -372,6 +372,31 @@ rate()
 	done | tc -n "${PFX}br" -batch - || skip "no tbf"
 }
 
+# ---- shufflectl ----
+
+# ctl ARGS... - in this namespace; hctl HOST ARGS... - in a host's.
+ctl()
+{
+	"$BIN/shufflectl" "$@"
+}
+
+hctl()
+{
+	local h=$1
+	shift
+	ctl -n "${PFX}h$h" "$@"
+}
+
+# config_all SETTING VALUE... - on all hosts of the rack.
+config_all()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do
+		hctl "$h" config set "$@" || fail "config set $* on host $h"
+	done
+}
+
 # ---- members ----
 
 # peer [ARGS...] - run a shuffle; its lines of JSON are the log.  Operations have
