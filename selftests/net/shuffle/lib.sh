@@ -345,13 +345,15 @@ each_host()
 	done
 }
 
-# netem ARGS... - on the way to every host.
+# netem ARGS... - on the way to every host.  Anew: replacing a netem by a netem keeps what the
+# new one does not name.
 netem()
 {
 	local h
 
 	modprobe -q sch_netem 2>/dev/null
 	for ((h = 0; h < hosts; h++)); do
+		echo "qdisc replace dev p$h root pfifo"
 		echo "qdisc replace dev p$h root netem $* limit 20000"
 	done | tc -n "${PFX}br" -batch - || skip "no netem"
 }
