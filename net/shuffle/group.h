@@ -55,7 +55,9 @@ struct shuffle_membership {
 /**
  * shuffle_group_tag() - give a record the tag that a group key asks for
  * @group: of the members
- * @w: the record; all but its flags and tag is filled in
+ * @w: the record; all but its tag and the flag for it is filled in
+ *
+ * Context: any.
  */
 static inline void shuffle_group_tag(const struct shuffle_membership *group, struct shuffle_wire *w)
 {
@@ -70,6 +72,7 @@ static inline void shuffle_group_tag(const struct shuffle_membership *group, str
  * @group: of the members
  * @w: the record
  *
+ * Context: any.
  * Return: true when a member can have sent it.
  */
 static inline bool shuffle_group_tag_valid(const struct shuffle_membership *group,
