@@ -10,7 +10,7 @@
 #   CASES_END=FILE   no case begins once that file exists: the rest is skipped
 #   CASES_FIRST=N    the N-th set of cases is the first one, and the last one precedes it:
 #                    where time is short, other cases are skipped
-#   SHUFFLE_LANE     uml-debug, qemu-6.12, qemu-6.1, qemu-debug: sizes and waits
+#   SHUFFLE_LANE     uml-debug-time, qemu-6.12, qemu-debug, ...: sizes and waits
 #   SHUFFLE_BIN      where the programs are (default build/tools)
 #   SHUFFLE_VERBOSE  show the log of every case
 #   SHUFFLE_TIMES    show how long cases take
