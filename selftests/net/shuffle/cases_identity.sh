@@ -72,9 +72,7 @@ wire_rough()
 # flood_in_parts HOST - where the CPU takes no time, a flood would be over before a shuffle begins.
 flood_in_parts()
 {
-	local i
-
-	for i in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		nsx "$1" "$BIN/wire_mutate" flood=10.77.0.1 count=$((2000 / slow))
 		sleep 0.1
 	done
