@@ -321,6 +321,12 @@ listening()
 	[ "$(nsx h0 awk '$2 == 16 && $4 != "00000000" { n++ } END { print n + 0 }' /proc/net/netlink)" -ge "$1" ]
 }
 
+events_dropped()
+{
+	# shellcheck disable=SC2016 # for awk
+	nsx h0 awk '$2 == 16 && $9 > 0 { n++ } END { exit !n }' /proc/net/netlink
+}
+
 # A listener that may not have a large buffer, and does not read for a while.
 ctl_lost()
 {
@@ -338,6 +344,8 @@ ctl_lost()
 		echo "config set overcommit $((i % 100 + 1))"
 	done >"$work/batch"
 	hctl 0 -b "$work/batch" || fail "batch"
+	# a worker sends them: it waits for a listener that reads
+	wait_for 5 events_dropped || fail "its buffer holds all of them"
 	kill -CONT "$pid"
 	wait_for 10 grep -q ' resynced' "$work/events" || fail "not a word about losses"
 	grep -q ' lost .*buffer was full' "$work/events" || fail "resynced, but not lost"
