@@ -67,7 +67,7 @@ static unsigned int post_routing6(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	off = ipv6_skip_exthdr(skb, sizeof(*h), &proto, &frag);
 	if (off < 0 || proto != IPPROTO_UDP || frag & htons(IP6_OFFSET) ||
-	    !has_ports(skb, off, sn) || !ipv6_chk_addr(state->net, &h->saddr, NULL, 0))
+	    !has_ports(skb, off, sn) || !ipv6_chk_addr(state->net, &h->saddr, state->out, 0))
 		return NF_ACCEPT;
 	return drop(sn);
 }

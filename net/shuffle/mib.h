@@ -40,6 +40,7 @@
 	X(DropNoSocket,		"records dropped: no such socket")		\
 	X(DropNoOp,		"records dropped: operation not known")		\
 	X(DropMember,		"records dropped: not from that member")	\
+	X(DropDevice,		"records dropped: came in by another device")	\
 	X(DropNonce,		"records dropped: wrong nonce or length")	\
 	X(DropNotGranted,	"DATA dropped: far beyond its grant")		\
 	X(DropState,		"GRANT, ACK, RESEND that fits no message")	\
@@ -48,6 +49,8 @@
 	X(DropIslands,		"DATA dropped: too many gaps in its message")	\
 	X(DropUdp,		"datagrams dropped: UDP receive buffer full")	\
 	X(NoRoute,		"packets not sent: no route")			\
+	X(NoNeigh,		"packets not sent: too many wait for neighbours")\
+	X(EgressStuck,		"times that packets in a device stood still")	\
 	X(PageReuse,		"pages filled again for data to be sent")	\
 	X(Pressure,		"times the receive buffer held back grants")	\
 	X(EventsLost,		"netlink events dropped: too many waiting")

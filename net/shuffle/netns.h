@@ -53,7 +53,6 @@ struct shuffle_sock;
  * @udp_users: bound sockets
  * @udp_drops: counted by sockets that have been closed
  * @udp_data_ready: their own callback, put back before they are closed
- * @udp_write_space: likewise
  * @udp_error_report: likewise
  * @ports: bound sockets by address and port
  * @mib: counters
@@ -61,7 +60,10 @@ struct shuffle_sock;
  * @egress_lock: @egress_socks
  * @egress_socks: sockets that have data to send, each holding a reference
  * @egress_at: when a socket last had its turn
- * @egress_forced: the next super-packet goes out whatever is queued
+ * @egress_queued: bytes of packets on their way out that egress waits for: tx/owner.c
+ * @egress_stuck: so many of them have not moved for long, and are not waited for
+ * @egress_mark: @egress_queued when it was last looked at for that
+ * @egress_marked_at: when, ns
  * @socks: all sockets by number, oldest first
  * @socks_next: number that is tried next
  * @cookies: all sockets by cookie
@@ -92,7 +94,6 @@ struct shuffle_net {
 	u32			udp_users;
 	unsigned long		udp_drops;
 	void			(*udp_data_ready)(struct sock *sk);
-	void			(*udp_write_space)(struct sock *sk);
 	void			(*udp_error_report)(struct sock *sk);
 	struct rhashtable	ports;
 	struct shuffle_mib __percpu *mib;
@@ -100,7 +101,10 @@ struct shuffle_net {
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
 	u64			egress_at;
-	bool			egress_forced;
+	atomic_t		egress_queued;
+	int			egress_stuck;
+	int			egress_mark;
+	u64			egress_marked_at;
 	struct xarray		socks;
 	u32			socks_next;
 	struct rhashtable	cookies;

@@ -115,6 +115,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	struct shuffle_dev *dev;
 	struct shuffle_op *op;
 	u32 payload, unit;
+	int ifindex = 0;
 	int err = 0;
 	u32 i;
 
@@ -127,13 +128,17 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		refcount_inc(&group->ref);
 		dst = shuffle_route(sn, ssk, group, group->rank + 1 < group->count ?
 				    group->rank + 1 : 0);
+		/* with BHs off a device is not freed; the route alone does not hold it */
+		if (dst && !(READ_ONCE(dst->dev)->flags & IFF_LOOPBACK))
+			ifindex = READ_ONCE(dst->dev)->ifindex;
 	}
 	spin_unlock_bh(&ssk->lock);
 	if (!group)
 		return ERR_PTR(-ENOTCONN);
-	dev = shuffle_dev_get(sn, dst && !(dst->dev->flags & IFF_LOOPBACK) ?
-			      dst->dev->ifindex : 0);
+	dev = shuffle_dev_get(sn, ifindex);
+	rcu_read_lock();
 	payload = shuffle_route_payload(dev, group, dst);
+	rcu_read_unlock();
 	dst_release(dst);
 
 	op = op_alloc(group->count);

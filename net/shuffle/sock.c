@@ -8,6 +8,7 @@
 #include <linux/poll.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
+#include <net/l3mdev.h>
 #include <net/route.h>
 
 #include "shuffle.h"
@@ -84,6 +85,7 @@ static int sock_release_op(struct socket *sock)
 			shuffle_op_unlink(op);
 			cond_resched();
 		}
+	shuffle_owner_close(ssk);
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
 	shuffle_early_exit(ssk);
@@ -96,13 +98,18 @@ static int sock_release_op(struct socket *sock)
 	return 0;
 }
 
-static bool is_local(struct net *net, const struct sockaddr_shuffle *a)
+/* As for other sockets: in the VRF of the device to which the socket is bound. */
+static bool is_local(struct sock *sk, const struct sockaddr_shuffle *a)
 {
+	int ifindex = READ_ONCE(sk->sk_bound_dev_if);
+	struct net *net = sock_net(sk);
+
 	if (a->shs_ip_family == AF_INET) {
+		u32 table = l3mdev_fib_table_by_index(net, ifindex) ?: RT_TABLE_LOCAL;
 		__be32 a4;
 
 		memcpy(&a4, a->shs_addr, 4);
-		return inet_addr_type(net, a4) == RTN_LOCAL;
+		return inet_addr_type_table(net, a4, table) == RTN_LOCAL;
 	}
 #if IS_ENABLED(CONFIG_IPV6)
 	{
@@ -110,10 +117,12 @@ static bool is_local(struct net *net, const struct sockaddr_shuffle *a)
 		struct net_device *dev = NULL;
 		bool local;
 
-		rcu_read_lock();
 		if (a->shs_scope_id)
-			dev = dev_get_by_index_rcu(net, a->shs_scope_id);
-		local = (dev || !a->shs_scope_id) && ipv6_chk_addr(net, a6, dev, 0);
+			ifindex = a->shs_scope_id;
+		rcu_read_lock();
+		if (ifindex)
+			dev = dev_get_by_index_rcu(net, ifindex);
+		local = (dev || !ifindex) && ipv6_chk_addr(net, a6, dev, 0);
 		rcu_read_unlock();
 		return local;
 	}
@@ -141,7 +150,7 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	if (port && inet_port_requires_bind_service(net, port) &&
 	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
 		return -EACCES;
-	if (!is_local(net, a))
+	if (!is_local(sk, a))
 		return -EADDRNOTAVAIL;
 
 	lock_sock(sk);
@@ -151,9 +160,15 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	err = shuffle_udp_open(shuffle_net(net));
 	if (err)
 		goto out;
+	err = shuffle_owner_open(ssk, a->shs_ip_family);
+	if (err) {
+		shuffle_udp_put(shuffle_net(net));
+		goto out;
+	}
 	bound = *a;
 	err = shuffle_ports_add(ssk, &bound);
 	if (err) {
+		shuffle_owner_close(ssk);
 		shuffle_udp_put(shuffle_net(net));
 		goto out;
 	}
@@ -370,6 +385,10 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	sock_lock_init_class_and_name(sk, "slock-AF_SHUFFLE", &shuffle_slock_key,
 				      "sk_lock-AF_SHUFFLE", &shuffle_sk_key);
 	sock_set_flag(sk, SOCK_RCU_FREE);
+	/* A filter would see super-packets with records of several operations, and could
+	 * only drop what the sender then repeats: SO_ATTACH_FILTER gets EPERM.
+	 */
+	sock_set_flag(sk, SOCK_FILTER_LOCKED);
 	sk->sk_destruct = sock_destruct;
 	sk->sk_write_space = shuffle_sock_write_space;
 	cfg = &shuffle_net(net)->dev0.cfg;

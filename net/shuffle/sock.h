@@ -75,6 +75,21 @@ struct shuffle_early {
 };
 
 /**
+ * struct shuffle_owner - who the packets of a socket belong to: tx/owner.c
+ * @sock: UDP sockets, [0] of packets on their way, [1] of packets that wait for a
+ *	neighbour; NULL before bind and after close
+ * @sk: the same, read under RCU
+ * @write_space: their own callback, put back before they are closed
+ * @counted: bytes of [0] that are in sn->egress_queued
+ */
+struct shuffle_owner {
+	struct socket		*sock[2];
+	struct sock		*sk[2];
+	void			(*write_space)(struct sock *sk);
+	atomic_t		counted;
+};
+
+/**
  * struct shuffle_sock - an AF_SHUFFLE socket: one member
  * @sk: must be first
  * @lock: see the top of this file
@@ -106,6 +121,7 @@ struct shuffle_early {
  * @pressure_at: when that was last told
  * @pages: that sendmsg copies into
  * @early: packets of operations that are not known yet
+ * @owner: who its packets belong to
  */
 struct shuffle_sock {
 	struct sock		sk;
@@ -137,6 +153,7 @@ struct shuffle_sock {
 	u64			pressure_at;
 	struct shuffle_pages	pages;
 	struct shuffle_early	early;
+	struct shuffle_owner	owner;
 };
 
 static inline struct shuffle_sock *shuffle_sk(const struct sock *sk)

@@ -5,8 +5,10 @@
  * They are plain sockets with a data_ready of ours, not tunnel sockets: a socket
  * with encap_rcv never sees a super-packet whole (udp_unexpected_gso()).
  */
+#include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <linux/workqueue.h>
+#include <net/ip.h>
 #include <net/udp.h>
 
 #include "shuffle.h"
@@ -15,6 +17,14 @@
  * bring at the same moment.
  */
 #define SHUFFLE_UDP_RCVBUF	(32 << 20)
+
+/* The device that came in a VRF, or 0. */
+static int slave_device(struct sk_buff *skb)
+{
+	if (IS_ENABLED(CONFIG_IPV6) && ip_hdr(skb)->version == 6)
+		return inet6_sdif(skb);
+	return inet_sdif(skb);
+}
 
 /* Several CPUs may drain one queue: nothing here relies on order.  UDP calls
  * this in softirq context, without locks, under RCU.
@@ -31,6 +41,8 @@ static void udp_data_ready(struct sock *sk)
 	while ((skb = __skb_recv_udp(sk, MSG_DONTWAIT, &off, &err))) {
 		/* it aliases UDP's scratch space */
 		skb->dev = NULL;
+		/* whoever keeps the packet uses IP's cb; nobody wants the mark any more */
+		skb->mark = slave_device(skb);
 		skb_dst_drop(skb);
 		skb_orphan(skb);
 		if (udp_lib_checksum_complete(skb)) {
@@ -40,18 +52,6 @@ static void udp_data_ready(struct sock *sk)
 		}
 		shuffle_input_packet(sn, skb);
 	}
-}
-
-/* A packet of ours has left the qdisc; also when one is reset, in a process. */
-static void udp_write_space(struct sock *sk)
-{
-	struct shuffle_net *sn;
-
-	rcu_read_lock();
-	sn = rcu_dereference_sk_user_data(sk);
-	if (sn)
-		shuffle_egress_room(sn);
-	rcu_read_unlock();
 }
 
 /* ICMP errors are hints that anybody can forge; timers decide. */
@@ -94,13 +94,14 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 		((struct sockaddr_in *)&ss)->sin_port = htons(READ_ONCE(sn->dev0.cfg.port));
 	}
 	err = set_int(sock, SOL_UDP, UDP_GRO, 1);
+	/* otherwise UDP clears what slave_device() reads; IPv6 keeps it */
+	if (!err && ip_family == AF_INET)
+		err = set_int(sock, SOL_IP, IP_PKTINFO, 1);
 	if (err)
 		goto fail;
 
 	lock_sock(sk);
 	WRITE_ONCE(sk->sk_rcvbuf, SHUFFLE_UDP_RCVBUF);
-	/* its own packets are counted, not limited: shuffle_egress_room() */
-	WRITE_ONCE(sk->sk_sndbuf, INT_MAX);
 	sk->sk_allocation = GFP_ATOMIC;
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	/* no busy polling in a softirq */
@@ -112,10 +113,8 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	rcu_assign_sk_user_data(sk, sn);
 	/* the same functions for both families, to be put back at the end */
 	sn->udp_data_ready = sk->sk_data_ready;
-	sn->udp_write_space = sk->sk_write_space;
 	sn->udp_error_report = sk->sk_error_report;
 	sk->sk_data_ready = udp_data_ready;
-	sk->sk_write_space = udp_write_space;
 	sk->sk_error_report = udp_error_report;
 	WRITE_ONCE(udp_sk(sk)->encap_err_lookup, udp_err_lookup);
 	write_unlock_bh(&sk->sk_callback_lock);
@@ -147,11 +146,9 @@ static void udp_close(struct shuffle_net *sn)
 		old[i] = sn->udp[i];
 		WRITE_ONCE(sn->udp[i], NULL);
 		sk = old[i]->sk;
-		/* packets in some qdisc may outlive the socket, and us */
 		write_lock_bh(&sk->sk_callback_lock);
 		rcu_assign_sk_user_data(sk, NULL);
 		WRITE_ONCE(sk->sk_data_ready, sn->udp_data_ready);
-		WRITE_ONCE(sk->sk_write_space, sn->udp_write_space);
 		WRITE_ONCE(sk->sk_error_report, sn->udp_error_report);
 		WRITE_ONCE(udp_sk(sk)->encap_err_lookup, NULL);
 		write_unlock_bh(&sk->sk_callback_lock);
@@ -189,30 +186,33 @@ static int udp_open4(struct shuffle_net *sn)
 	return 0;
 }
 
+/* In a worker; the process that waits for it holds udp_mutex. */
 static int udp_open(struct shuffle_net *sn)
 {
 	struct socket *sock;
-	int err = 0;
+	int err;
 
-	mutex_lock(&sn->udp_mutex);
-	if (!sn->udp[0])
+	if (!sn->udp[0]) {
 		err = udp_open4(sn);
-	if (!err && !sn->udp[1] && IS_ENABLED(CONFIG_IPV6)) {
-		int err6 = udp_create(sn, AF_INET6, &sock);
-
-		if (!err6)
-			/* pairs with the readers in tx/output.c */
-			smp_store_release(&sn->udp[1], sock);
-		else if (err6 != -EAFNOSUPPORT && err6 != -EADDRNOTAVAIL)
-			err = err6;
+		if (err)
+			return err;
 	}
+	if (sn->udp[1] || !IS_ENABLED(CONFIG_IPV6))
+		return 0;
+	err = udp_create(sn, AF_INET6, &sock);
 	if (!err)
-		sn->udp_users++;
-	mutex_unlock(&sn->udp_mutex);
-	return err;
+		/* pairs with the readers in tx/output.c */
+		smp_store_release(&sn->udp[1], sock);
+	return err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL ? 0 : err;
 }
 
-struct udp_opening {
+/**
+ * struct udp_work - somebody waits until the sockets are open
+ * @work: opens them
+ * @sn: namespace
+ * @err: result
+ */
+struct udp_work {
 	struct work_struct	work;
 	struct shuffle_net	*sn;
 	int			err;
@@ -220,9 +220,24 @@ struct udp_opening {
 
 static void udp_open_work(struct work_struct *work)
 {
-	struct udp_opening *o = container_of(work, struct udp_opening, work);
+	struct udp_work *w = container_of(work, struct udp_work, work);
 
-	o->err = udp_open(o->sn);
+	w->err = udp_open(w->sn);
+}
+
+/* The sockets serve all users, so they must not belong to the first process that binds.  A
+ * kernel worker opens them: it is in the root cgroup, and it has the right to a privileged
+ * port, which that process need not have.
+ */
+static int udp_open_by_kernel(struct shuffle_net *sn)
+{
+	struct udp_work w = { .sn = sn };
+
+	INIT_WORK_ONSTACK(&w.work, udp_open_work);
+	queue_work(system_unbound_wq, &w.work);
+	flush_work(&w.work);
+	destroy_work_on_stack(&w.work);
+	return w.err;
 }
 
 /**
@@ -233,22 +248,21 @@ static void udp_open_work(struct work_struct *work)
  * users until the port is changed, or the namespace or the module goes: a finished
  * operation still answers when its process has gone.
  *
- * A kernel worker opens them: they belong to no user and no cgroup, and their port is a
- * privileged one that the first process to bind need not have a right to.
- *
  * Context: process, may sleep.
  * Return: 0, or the error of the IPv4 socket (-EADDRINUSE: the port is taken).
  * A host without IPv6 has no IPv6 socket.
  */
 int shuffle_udp_open(struct shuffle_net *sn)
 {
-	struct udp_opening o = { .sn = sn };
+	int err = 0;
 
-	INIT_WORK_ONSTACK(&o.work, udp_open_work);
-	queue_work(system_unbound_wq, &o.work);
-	flush_work(&o.work);
-	destroy_work_on_stack(&o.work);
-	return o.err;
+	mutex_lock(&sn->udp_mutex);
+	if (!sn->udp[0] || !sn->udp[1])
+		err = udp_open_by_kernel(sn);
+	if (!err)
+		sn->udp_users++;
+	mutex_unlock(&sn->udp_mutex);
+	return err;
 }
 
 /**

@@ -13,9 +13,11 @@ static int put_route(struct sk_buff *skb, const struct shuffle_peer *peer)
 	if (!dst)
 		return peer->addr.shs_scope_id ?
 		       nla_put_u32(skb, SHUFFLE_A_PEER_IFINDEX, peer->addr.shs_scope_id) : 0;
-	if (nla_put_u32(skb, SHUFFLE_A_PEER_IFINDEX, dst->dev->ifindex) ||
+	rcu_read_lock();
+	if (nla_put_u32(skb, SHUFFLE_A_PEER_IFINDEX, READ_ONCE(dst->dev)->ifindex) ||
 	    nla_put_u32(skb, SHUFFLE_A_PEER_PATH_MTU, dst_mtu(dst)))
 		err = -EMSGSIZE;
+	rcu_read_unlock();
 	dst_release(dst);
 	return err;
 }

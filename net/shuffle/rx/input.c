@@ -6,6 +6,7 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/udp.h>
 
 #include "frags.h"
 #include "../shuffle.h"
@@ -95,6 +96,34 @@ static bool run_tags_valid(const struct rx_ctx *c, const struct shuffle_membersh
 	return true;
 }
 
+static bool by_scope(const struct rx_ctx *c, int scope)
+{
+	int dif = c->skb->skb_iif;
+
+	/* what a host says to itself comes in by no link; udp.c has left sdif in the mark */
+	return !scope || dif == scope || (int)c->skb->mark == scope || dif == LOOPBACK_IFINDEX;
+}
+
+/* Has the packet come in by the device, VRF or link that the socket is bound to?  Called
+ * with ssk->lock held.
+ */
+static bool by_device(const struct rx_ctx *c, const struct shuffle_sock *ssk)
+{
+	int dif = c->skb->skb_iif;
+
+	if (!by_scope(c, ssk->addr.shs_scope_id))
+		return false;
+	return dif == LOOPBACK_IFINDEX ||
+	       udp_sk_bound_dev_eq(c->sn->net, READ_ONCE(ssk->sk.sk_bound_dev_if), dif,
+				   c->skb->mark);
+}
+
+static bool from_member(const struct rx_ctx *c, const struct shuffle_member *m)
+{
+	return shuffle_addr_equal(&m->addr, c->from.shs_ip_family, c->from.shs_addr) &&
+	       by_scope(c, m->addr.shs_scope_id);
+}
+
 /* Called with ssk->lock held. */
 static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_run *run,
 		      struct sk_buff_head *q)
@@ -103,8 +132,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	struct shuffle_net *sn = c->sn;
 
 	if (w->src_rank >= op->group->count || w->dst_rank != op->group->rank ||
-	    !shuffle_addr_equal(&op->group->member[w->src_rank].addr,
-			     c->from.shs_ip_family, c->from.shs_addr)) {
+	    !from_member(c, &op->group->member[w->src_rank])) {
 		SHUFFLE_INC(sn, DropMember);
 		return;
 	}
@@ -183,8 +211,7 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	spin_lock_bh(&ssk->lock);
 	group = ssk->group;
 	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
-		 shuffle_addr_equal(&group->member[w->src_rank].addr,
-				    c->from.shs_ip_family, c->from.shs_addr);
+		 from_member(c, &group->member[w->src_rank]);
 	if (member)
 		valid = run_tags_valid(c, group, run);
 	spin_unlock_bh(&ssk->lock);
@@ -218,6 +245,12 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 	ssk = shuffle_ports_find(c->sn, c->to.shs_ip_family, c->to.shs_addr, w->dst_port);
 	if (ssk) {
 		spin_lock_bh(&ssk->lock);
+		if (!by_device(c, ssk)) {
+			spin_unlock_bh(&ssk->lock);
+			SHUFFLE_INC(c->sn, DropDevice);
+			sock_put(&ssk->sk);
+			return;
+		}
 		op = shuffle_op_find(ssk, w->op_id);
 		if (op)
 			run_to_op(c, op, run, &c->q);

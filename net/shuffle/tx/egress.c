@@ -16,6 +16,9 @@
 /* packets and super-packets that one run of the tasklet sends, about */
 #define SHUFFLE_EGRESS_BURST	64
 
+/* what has not moved for so long is stuck */
+#define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
+
 static u32 egress_limit(struct shuffle_net *sn)
 {
 	u32 set = READ_ONCE(sn->dev0.cfg.egress_bytes);
@@ -28,19 +31,19 @@ static u32 egress_limit(struct shuffle_net *sn)
 	return 2 * shuffle_grant_unit(shuffle_dev_widest(sn), 1500);
 }
 
-static u32 queued(const struct shuffle_net *sn)
+/* Bytes in front of the next packet.  What is stuck is forgotten as soon as it moves; two
+ * CPUs that see that at once may forget a little more.
+ */
+static u32 queued(struct shuffle_net *sn)
 {
-	u32 n = 0;
-	int i;
+	int n = max(atomic_read(&sn->egress_queued), 0);
+	int stuck = READ_ONCE(sn->egress_stuck);
 
-	for (i = 0; i < 2; i++) {
-		/* pairs with shuffle_udp_open() and _close() */
-		struct socket *sock = smp_load_acquire(&sn->udp[i]);
-
-		if (sock)
-			n += sk_wmem_alloc_get(sock->sk);
+	if (n < stuck) {
+		WRITE_ONCE(sn->egress_stuck, n);
+		return 0;
 	}
-	return n;
+	return n - stuck;
 }
 
 static bool has_data(const struct shuffle_op *op)
@@ -92,14 +95,29 @@ void shuffle_egress_room(struct shuffle_net *sn)
 }
 
 /**
- * shuffle_egress_force() - send one super-packet whatever is queued
+ * shuffle_egress_force() - nothing has been sent for long though there is something
  * @sn: namespace
+ *
+ * A tunnel whose other end is dead, or that waits for a key, keeps packets for seconds and
+ * so fills the limit.  If nothing has left since this was asked last, long ago, what is
+ * queued is waited for no more.
  *
  * Context: any.
  */
 void shuffle_egress_force(struct shuffle_net *sn)
 {
-	WRITE_ONCE(sn->egress_forced, true);
+	int n = atomic_read(&sn->egress_queued);
+	u64 now = shuffle_now();
+
+	spin_lock_bh(&sn->egress_lock);
+	if (sn->egress_marked_at <= READ_ONCE(sn->egress_at) || n < sn->egress_mark) {
+		sn->egress_mark = n;
+		sn->egress_marked_at = now;
+	} else if (now - sn->egress_marked_at >= SHUFFLE_EGRESS_STUCK_NS) {
+		WRITE_ONCE(sn->egress_stuck, n);
+		SHUFFLE_INC(sn, EgressStuck);
+	}
+	spin_unlock_bh(&sn->egress_lock);
 	tasklet_schedule(&sn->egress);
 }
 
@@ -440,9 +458,8 @@ static void egress_run(struct tasklet_struct *t)
 	for (;;) {
 		/* pairs with shuffle_egress_room() */
 		smp_mb();
-		if (queued(sn) >= limit && !READ_ONCE(sn->egress_forced))
+		if (queued(sn) >= limit)
 			return;
-		WRITE_ONCE(sn->egress_forced, false);
 		if (n >= SHUFFLE_EGRESS_BURST) {
 			/* nobody queues here (a device without qdisc): let
 			 * others have the CPU

@@ -15,9 +15,12 @@
 /* A packet of control records fits every path. */
 #define SHUFFLE_CONTROL_MAX	(4 * SHUFFLE_WIRE_MAX_HDR)
 
-/* skb->cb between building and handing to IP */
+/* skb->cb between building and handing to IP.  @ssk: a packet is handed to IP before its
+ * socket can be freed: in a system call on the socket, or in the softirq that has built the
+ * packet (SOCK_RCU_FREE).
+ */
 struct xmit_cb {
-	const void *group;	/* to compare, never to follow */
+	struct shuffle_sock *ssk;
 	u8	saddr[16];
 	u8	daddr[16];
 	__be16	sport;
@@ -94,10 +97,10 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	}
 	cb = xmit_cb(skb);
 	memset(cb, 0, sizeof(*cb));
+	cb->ssk = ssk;
 	memcpy(cb->saddr, self->shs_addr, 16);
 	memcpy(cb->daddr, to->shs_addr, 16);
 	cb->sport = shuffle_output_port(group, rank);
-	cb->group = group;
 	cb->rank = rank;
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (control) {
@@ -105,6 +108,17 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 		cb->tos = shuffle_dev_control_tos(sn, dst->dev->ifindex);
 	}
 	return skb;
+}
+
+/* May a record of @ssk, NULL for a socket that has gone, join the packet? */
+static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
+		     const struct shuffle_membership *group, u32 rank)
+{
+	const struct xmit_cb *cb = (const struct xmit_cb *)skb->cb;
+
+	return cb->ssk == ssk && cb->rank == rank &&
+	       !memcmp(cb->saddr, group->member[group->rank].addr.shs_addr, 16) &&
+	       !memcmp(cb->daddr, group->member[rank].addr.shs_addr, 16);
 }
 
 /**
@@ -130,8 +144,7 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	w->dst_port = ntohs(group->member[rank].addr.shs_port);
 	shuffle_group_tag(group, w);
 	hdr = shuffle_wire_hdr_len(w->type, w->flags);
-	if (!skb || xmit_cb(skb)->rank != rank || xmit_cb(skb)->group != group ||
-	    skb_is_nonlinear(skb) ||
+	if (!skb || !same_way(skb, ssk, group, rank) || skb_is_nonlinear(skb) ||
 	    skb->len + hdr > SHUFFLE_CONTROL_MAX || skb_tailroom(skb) < hdr) {
 		skb = shuffle_output_alloc(sn, ssk, group, rank, SHUFFLE_CONTROL_MAX, true);
 		if (!skb)
@@ -201,17 +214,27 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 {
 	struct dst_entry *dst = skb_dst(skb);
 	struct xmit_cb cb = *xmit_cb(skb);
-	struct socket *sock;
+	struct sock *sk = NULL;
 	struct udphdr *uh;
 
-	/* pairs with shuffle_udp_open() */
-	sock = smp_load_acquire(&sn->udp[cb.v6]);
-	if (!sock) {
-		kfree_skb(skb);
+	if (cb.ssk)
+		sk = shuffle_owner_set(cb.ssk, skb, dst, cb.daddr);
+	if (!sk) {
+		/* on behalf of a socket that has gone; pairs with shuffle_udp_open() */
+		struct socket *sock = smp_load_acquire(&sn->udp[cb.v6]);
+
+		if (sock) {
+			sk = sock->sk;
+			skb_set_owner_w(skb, sk);
+		}
+	}
+	if (IS_ERR_OR_NULL(sk)) {
+		if (sk)
+			SHUFFLE_INC(sn, NoNeigh);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NEIGH_QUEUEFULL);
 		return;
 	}
 	skb->_skb_refdst = 0;	/* the reference is ours now */
-	skb_set_owner_w(skb, sock->sk);
 
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
@@ -222,9 +245,9 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
 	if (cb.v6)
-		xmit6(sn->net, sock->sk, skb, dst, &cb);
+		xmit6(sn->net, sk, skb, dst, &cb);
 	else
-		xmit4(sn->net, sock->sk, skb, dst, &cb);
+		xmit4(sn->net, sk, skb, dst, &cb);
 }
 
 /**

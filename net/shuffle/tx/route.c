@@ -153,7 +153,7 @@ struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockad
  *
  * The MTU of a route through IPsec is what is left for the packet inside.
  *
- * Context: any.
+ * Context: any, under RCU if @dst is a route: its device may go.
  */
 u32 shuffle_route_payload(const struct shuffle_dev *dev,
 			  const struct shuffle_membership *group, struct dst_entry *dst)

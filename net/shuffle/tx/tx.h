@@ -145,6 +145,13 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			   struct shuffle_membership *group, u32 rank,
 			   struct shuffle_wire *w, struct sk_buff_head *q);
 void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
+__be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);
+
+/* owner.c */
+int shuffle_owner_open(struct shuffle_sock *ssk, int family);
+void shuffle_owner_close(struct shuffle_sock *ssk);
+struct sock *shuffle_owner_set(struct shuffle_sock *ssk, struct sk_buff *skb,
+			       const struct dst_entry *dst, const void *daddr);
 
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
