@@ -50,6 +50,7 @@
 	X(DropUdp,		"datagrams dropped: UDP receive buffer full")	\
 	X(NoRoute,		"packets not sent: no route")			\
 	X(NoNeigh,		"packets not sent: too many wait for neighbours")\
+	X(PathShrunk,		"times that a path was narrower than it said")	\
 	X(EgressStuck,		"times that packets in a device stood still")	\
 	X(PageReuse,		"pages filled again for data to be sent")	\
 	X(Pressure,		"times the receive buffer held back grants")	\

@@ -137,7 +137,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		return ERR_PTR(-ENOTCONN);
 	dev = shuffle_dev_get(sn, ifindex);
 	rcu_read_lock();
-	payload = shuffle_route_payload(dev, group, dst);
+	payload = shuffle_route_payload(dev, group, 0, dst);
 	rcu_read_unlock();
 	dst_release(dst);
 

@@ -17,6 +17,14 @@
 /* the rate is measured over at least this time */
 #define SHUFFLE_RATE_NS		(5 * NSEC_PER_MSEC)
 
+/* Full packets that do not arrive so often in a row are too long for the path.  Loss alone
+ * does that rarely: a RESEND asks for more than one packet, and one that arrives ends the
+ * row.
+ */
+#define SHUFFLE_PAYLOAD_LOST	4
+/* then the route is believed again (RFC 8899 waits 600 s) */
+#define SHUFFLE_PAYLOAD_UNTIL	(300 * HZ)
+
 /* Peers that the groups of one user may make in a namespace, sixteen of the largest
  * groups without a host in common.  A peer that is there already costs nothing.
  */
@@ -312,4 +320,74 @@ void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out)
 	struct shuffle_peer *peer = peer_of(op, rank);
 
 	atomic64_inc(out ? &peer->resends_out : &peer->resends_in);
+}
+
+/**
+ * shuffle_peer_payload() - what the path to a peer carries
+ * @peer: the peer
+ * @payload: bytes of a packet's payload that the route allows
+ *
+ * A path may be narrower than its route says, and no ICMP tell us: RFC 8899.
+ *
+ * Context: any.
+ * Return: bytes, no more than @payload.
+ */
+u32 shuffle_peer_payload(struct shuffle_peer *peer, u32 payload)
+{
+	u32 most = READ_ONCE(peer->payload_max);
+
+	if (likely(!most))
+		return payload;
+	if (time_after(jiffies, READ_ONCE(peer->payload_until))) {
+		WRITE_ONCE(peer->payload_lost, 0);
+		WRITE_ONCE(peer->payload_max, 0);
+		return payload;
+	}
+	return min(most, payload);
+}
+
+/**
+ * shuffle_peer_full_lost() - a peer asks for data that went in packets of full size
+ * @op: operation
+ * @rank: the member
+ * @payload: payload bytes of such a packet, as the chunk was laid out
+ * @now: ns
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now)
+{
+	struct shuffle_peer *peer = peer_of(op, rank);
+	u32 n;
+
+	payload = shuffle_peer_payload(peer, payload);
+	/* one question comes as several RESENDs, and from several operations at once */
+	if (payload <= SHUFFLE_MIN_PAYLOAD ||
+	    now - READ_ONCE(peer->payload_lost_at) <
+	    (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
+		return;
+	WRITE_ONCE(peer->payload_lost_at, now);
+	n = READ_ONCE(peer->payload_lost) + 1;
+	if (n >= SHUFFLE_PAYLOAD_LOST) {
+		n = 0;
+		WRITE_ONCE(peer->payload_until, jiffies + SHUFFLE_PAYLOAD_UNTIL);
+		WRITE_ONCE(peer->payload_max, max_t(u32, payload / 2, SHUFFLE_MIN_PAYLOAD));
+		SHUFFLE_INC(peer->sn, PathShrunk);
+	}
+	WRITE_ONCE(peer->payload_lost, n);
+}
+
+/**
+ * shuffle_peer_full_arrived() - a peer has got a packet of full size
+ * @op: operation
+ * @rank: the member
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_peer_full_arrived(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_peer *peer = peer_of(op, rank);
+
+	if (READ_ONCE(peer->payload_lost))
+		WRITE_ONCE(peer->payload_lost, 0);
 }

@@ -32,6 +32,11 @@ struct shuffle_peer_user;
  * @rate: at which it last delivered, bytes/s
  * @rate_at: when that was measured
  * @rate_bytes: @rx_bytes then
+ * @payload_max: most payload bytes of a packet that the path is believed to carry; 0: as
+ *	many as the route says
+ * @payload_until: jiffies, how long that is believed
+ * @payload_lost: times in a row that full packets have not arrived
+ * @payload_lost_at: the last time, ns
  */
 struct shuffle_peer {
 	struct rb_node		node;
@@ -49,6 +54,10 @@ struct shuffle_peer {
 	u64			rate;
 	u64			rate_at;
 	u64			rate_bytes;
+	u32			payload_max;
+	unsigned long		payload_until;
+	u32			payload_lost;
+	u64			payload_lost_at;
 };
 
 struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
@@ -59,6 +68,9 @@ void shuffle_peer_put(struct shuffle_peer *peer);
 void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns);
 void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes);
 void shuffle_peer_sent(struct shuffle_op *op, u32 rank, u32 bytes);
+u32 shuffle_peer_payload(struct shuffle_peer *peer, u32 payload);
+void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now);
+void shuffle_peer_full_arrived(struct shuffle_op *op, u32 rank);
 void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out);
 
 #endif /* _SHUFFLE_PEER_H */

@@ -267,7 +267,7 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 				   (u32)(end - start) + ack_len(op), false);
 	if (!skb)
 		return end;
-	payload = shuffle_route_payload(op->dev, op->group, skb_dst(skb));
+	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 	end = min(end, start + payload);
 	w.data.off = start;
 	w.payload = end - start;
@@ -309,7 +309,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
-	payload = shuffle_route_payload(op->dev, op->group, skb_dst(skb));
+	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 	if (unlikely(chunk->pkt > payload)) {
 		kfree_skb(skb);
 		send_small(sn, op, rank, chunk, chunk->off + (u64)first * chunk->pkt,

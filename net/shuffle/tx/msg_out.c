@@ -170,6 +170,23 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 	return true;
 }
 
+/* A receiver has got all bytes below @off: what does that say of packets of full size? */
+static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u64 now)
+{
+	struct rb_node *node = rb_first(&op->out[rank].chunks);
+	const struct shuffle_chunk *chunk;
+
+	if (!node || rank == op->group->rank)
+		return;
+	chunk = rb_entry(node, struct shuffle_chunk, by_off);
+	if (!chunk->nr_frags || chunk->len < chunk->pkt)
+		return;
+	if (off >= chunk->off + chunk->pkt)
+		shuffle_peer_full_arrived(op, rank);
+	else if (asks)
+		shuffle_peer_full_lost(op, rank, chunk->pkt, now);
+}
+
 /**
  * shuffle_msg_out_grant() - a GRANT has come
  * @op: operation
@@ -195,8 +212,10 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		return;
 	if (!out->reannounced && !out->granted && now > out->announced_at)
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
-	if (w->grant.acked)
+	if (w->grant.acked) {
+		path_carries(op, w->src_rank, w->grant.acked, false, now);
 		shuffle_msg_out_free_below(op, w->src_rank, w->grant.acked);
+	}
 	if (w->grant.limit <= out->granted)
 		return;
 	out->granted = w->grant.limit;
@@ -230,6 +249,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	op->acked_at = now;
 	op->unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);
+	path_carries(op, w->src_rank, m->len, false, now);
 	shuffle_msg_out_free_below(op, w->src_rank, U64_MAX);
 	shuffle_op_check_done(op);
 }
@@ -310,6 +330,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	op->progress_at = now;
+	path_carries(op, rank, w->resend.off, w->resend.off < m->next, now);
 	end = min(w->resend.off + w->resend.len, m->len);
 	if (!m->len) {
 		shuffle_msg_out_announce(op, rank, 0, q);

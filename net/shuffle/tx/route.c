@@ -149,14 +149,15 @@ struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockad
  * shuffle_route_payload() - payload bytes of a packet to a member
  * @dev: device with the setting packet-size
  * @group: its group
+ * @rank: the member
  * @dst: route, NULL for the least that every path carries
  *
  * The MTU of a route through IPsec is what is left for the packet inside.
  *
  * Context: any, under RCU if @dst is a route: its device may go.
  */
-u32 shuffle_route_payload(const struct shuffle_dev *dev,
-			  const struct shuffle_membership *group, struct dst_entry *dst)
+u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_membership *group,
+			  u32 rank, struct dst_entry *dst)
 {
 	u32 most = READ_ONCE(dev->cfg.packet_size);
 	u32 overhead = sizeof(struct udphdr) + group->data_hdr;
@@ -167,5 +168,6 @@ u32 shuffle_route_payload(const struct shuffle_dev *dev,
 	if (mtu < overhead + SHUFFLE_MIN_PAYLOAD)
 		return SHUFFLE_MIN_PAYLOAD;
 	/* the loopback's 64 KiB packets would leave no room for GSO's own limits */
-	return min3(mtu - overhead, most ?: 32768U, 32768U);
+	return shuffle_peer_payload(group->member[rank].peer,
+				    min3(mtu - overhead, most ?: 32768U, 32768U));
 }

@@ -178,7 +178,7 @@ static void start_messages(struct shuffle_op *op, u32 from, u32 to)
 	/* a packet to ourselves would be as large as the loopback's */
 	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
 	dst = shuffle_route(sn, op->ssk, op->group, i);
-	payload = shuffle_route_payload(op->dev, op->group, dst);
+	payload = shuffle_route_payload(op->dev, op->group, i, dst);
 	dst_release(dst);
 	/* rounded up to whole packets; of all the data only this can overflow a port */
 	for (i = 0; i < from; i++)
@@ -533,7 +533,7 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 
 	spin_lock_bh(&ssk->lock);
 	dst = shuffle_route(sn, ssk, op->group, rank);
-	pkt = shuffle_route_payload(op->dev, op->group, dst);
+	pkt = shuffle_route_payload(op->dev, op->group, rank, dst);
 	dst_release(dst);
 	spin_unlock_bh(&ssk->lock);
 	frags = min_t(u32, frags_for(len, pkt), SHUFFLE_CHUNK_FRAGS);

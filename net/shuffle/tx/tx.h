@@ -157,7 +157,7 @@ struct sock *shuffle_owner_set(struct shuffle_sock *ssk, struct sk_buff *skb,
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_membership *group, u32 rank);
 struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to);
-u32 shuffle_route_payload(const struct shuffle_dev *dev,
-			  const struct shuffle_membership *group, struct dst_entry *dst);
+u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_membership *group,
+			  u32 rank, struct dst_entry *dst);
 
 #endif /* _SHUFFLE_TX_H */
