@@ -24,6 +24,8 @@
 . "$here/cases_data.sh"
 # shellcheck source=cases_net.sh
 . "$here/cases_net.sh"
+# shellcheck source=cases_networks.sh
+. "$here/cases_networks.sh"
 # shellcheck source=cases_life.sh
 . "$here/cases_life.sh"
 # shellcheck source=cases_identity.sh
@@ -45,7 +47,7 @@ case $LANE in
 qemu-debug) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
-sets=(data net life identity qdisc ctl netlink bounds)
+sets=(data net networks life identity qdisc ctl netlink bounds)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all

@@ -183,20 +183,24 @@ int sht_set_group(int fd, const struct sockaddr_shuffle *members,
 int sht_open(const struct sockaddr_shuffle *members, uint32_t count,
 	     uint32_t rank, int type_flags)
 {
-	return sht_open_keyed(members, count, rank, type_flags, 0);
+	static const struct sht_before nothing = { "", 0 };
+
+	return sht_open_with(&nothing, members, count, rank, type_flags);
 }
 
-int sht_open_keyed(const struct sockaddr_shuffle *members, uint32_t count,
-		   uint32_t rank, int type_flags, uint64_t key)
+int sht_open_with(const struct sht_before *before, const struct sockaddr_shuffle *members,
+		  uint32_t count, uint32_t rank, int type_flags)
 {
 	int fd, err;
 
 	fd = socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC | type_flags, 0);
 	if (fd < 0)
 		return -1;
-	if (bind(fd, (const struct sockaddr *)&members[rank],
+	if ((before->device[0] && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, before->device,
+					     strlen(before->device) + 1)) ||
+	    bind(fd, (const struct sockaddr *)&members[rank],
 		 sizeof(*members)) ||
-	    (key && sht_set_key(fd, key)) ||
+	    (before->key && sht_set_key(fd, before->key)) ||
 	    sht_set_group(fd, members, count, rank)) {
 		err = errno;
 		close(fd);

@@ -47,11 +47,19 @@ uint64_t sht_now_ms(void);
 /* Socket bound to members[rank] and in the group; -1 and errno. */
 int sht_open(const struct sockaddr_shuffle *members, uint32_t count,
 	     uint32_t rank, int type_flags);
-/* The same; a key other than 0 is set before the group, so that no record without a tag is taken
- * for a member's, nor one with a tag refused.
+
+/* What is set before the address and the group, in this order:
+ * device: SO_BINDTODEVICE, "" for none; an address is looked for in its VRF
+ * key: for sht_set_key(), 0 for none; set later, a record without a tag would be taken for a
+ *	member's, or one with a tag refused
  */
-int sht_open_keyed(const struct sockaddr_shuffle *members, uint32_t count,
-		   uint32_t rank, int type_flags, uint64_t key);
+struct sht_before {
+	const char *device;
+	uint64_t key;
+};
+
+int sht_open_with(const struct sht_before *before, const struct sockaddr_shuffle *members,
+		  uint32_t count, uint32_t rank, int type_flags);
 /* SHUFFLE_KEY made of a number, for the groups that are set afterwards. */
 int sht_set_key(int fd, uint64_t number);
 int sht_set_group(int fd, const struct sockaddr_shuffle *members,

@@ -655,6 +655,7 @@ static void out_of_time(int sig)
 
 static void run_member(void)
 {
+	const struct sht_before before = { o->device, o->key };
 	struct sockaddr_shuffle members[MAX_RANKS];
 	unsigned int i, hosts;
 	char ns[64];
@@ -674,15 +675,12 @@ static void run_member(void)
 			fail("namespace %s: %s", ns, strerror(errno));
 	}
 	usleep(o->open_delay * 1000);
-	sock = sht_open_keyed(members, o->n, rank, 0, o->key);
+	sock = sht_open_with(&before, members, o->n, rank, 0);
 	if (sock < 0)
 		fail("open: %s", strerror(errno));
 	set_int(SOL_SOCKET, SO_RCVBUF, o->rcvbuf, "SO_RCVBUF");
 	set_int(SOL_SOCKET, SO_SNDBUF, o->sndbuf, "SO_SNDBUF");
 	set_int(SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, o->idle, "idle timeout");
-	if (o->device[0] && setsockopt(sock, SOL_SOCKET, SO_BINDTODEVICE,
-				       o->device, strlen(o->device) + 1))
-		fail("SO_BINDTODEVICE: %s", strerror(errno));
 	usleep((o->delay + o->stagger * rank) * 1000);
 	for (round = 0; round < o->rounds; round++)
 		run_round(o->op + round * o->ops);
