@@ -168,7 +168,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 		if (!a.shs_port || a.shs_ip_family != self->shs_ip_family)
 			return -EINVAL;
 		group->member[i].addr = a;
-		peer = shuffle_peer_get(sn, &a, ssk->sk.sk_uid);
+		peer = shuffle_peer_get(sn, &a, ssk->user);
 		if (IS_ERR(peer))
 			return PTR_ERR(peer);
 		group->member[i].peer = peer;

@@ -38,7 +38,8 @@ static int __net_init shuffle_net_init(struct net *net)
 	mutex_init(&sn->udp_mutex);
 	spin_lock_init(&sn->peers_lock);
 	sn->peers = RB_ROOT;
-	sn->peer_users = RB_ROOT;
+	spin_lock_init(&sn->users_lock);
+	sn->users = RB_ROOT;
 	/* netlink dumps use generation 0 for "not started" */
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;

@@ -19,6 +19,7 @@
 #include <linux/net.h>
 #include <linux/rbtree.h>
 #include <linux/rhashtable-types.h>
+#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -69,7 +70,8 @@ struct shuffle_sock;
  * @cookies: all sockets by cookie
  * @gen: changes with every socket, operation and peer that comes or goes
  * @peers: hosts that members are on, by address
- * @peer_users: who has made them
+ * @users: who has sockets, peers or ended operations
+ * @users_lock: @users
  * @peers_lock: both
  * @events: that wait to be sent
  * @events_lost: groups that events have been dropped of
@@ -83,6 +85,8 @@ struct shuffle_sock;
  * @early_bytes: packets of operations that are not known yet, of all sockets
  * @finished: operations that have ended, oldest first
  * @finished_hash: the same by operation id
+ * @finished_key: of that hash: users choose the ids
+ * @finished_users: their users by what they count, least first
  * @finished_lock: all @finished
  * @finished_work: lets old ones expire
  * @finished_n: their number, large groups count more
@@ -110,7 +114,8 @@ struct shuffle_net {
 	struct rhashtable	cookies;
 	atomic_t		gen;
 	struct rb_root		peers;
-	struct rb_root		peer_users;
+	struct rb_root		users;
+	spinlock_t		users_lock;
 	spinlock_t		peers_lock;
 	struct sk_buff_head	events;
 	unsigned long		events_lost;
@@ -123,6 +128,8 @@ struct shuffle_net {
 	atomic_t		early_bytes;
 	struct list_head	finished;
 	struct hlist_head	finished_hash[1 << SHUFFLE_FINISHED_BITS];
+	siphash_key_t		finished_key;
+	struct rb_root		finished_users;
 	spinlock_t		finished_lock;
 	struct delayed_work	finished_work;
 	u32			finished_n;

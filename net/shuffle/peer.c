@@ -4,7 +4,7 @@
  * from outside.  A peer lives as long as a group has a member there, so it is the
  * processes of this host, not packets, that make them.
  *
- * sn->peers_lock guards the tree of peers and that of the users who have made them.
+ * sn->peers_lock guards the tree of peers.
  * It takes a few comparisons whatever addresses there are.  Sockets that share a peer
  * update its figures without a lock: sums are atomic, for the others a lost update is
  * a lost sample.
@@ -29,18 +29,6 @@
  * groups without a host in common.  A peer that is there already costs nothing.
  */
 #define SHUFFLE_MAX_PEERS	(16 * SHUFFLE_MAX_MEMBERS)
-
-/**
- * struct shuffle_peer_user - somebody whose groups have made peers
- * @node: in sn->peer_users
- * @uid: of the sockets
- * @n: peers
- */
-struct shuffle_peer_user {
-	struct rb_node	node;
-	kuid_t		uid;
-	u32		n;
-};
 
 /* IPv4 first, then by address, then by interface */
 static int peer_cmp(const struct sockaddr_shuffle *a, const struct sockaddr_shuffle *b)
@@ -76,41 +64,10 @@ static struct shuffle_peer *peer_find(struct shuffle_net *sn, const struct socka
 	return NULL;
 }
 
-/* The user, who is @new if he is not there.  sn->peers_lock held. */
-static struct shuffle_peer_user *user_get(struct shuffle_net *sn, struct shuffle_peer_user *new)
-{
-	struct rb_node **link = &sn->peer_users.rb_node, *parent = NULL;
-	struct shuffle_peer_user *user;
-
-	lockdep_assert_held(&sn->peers_lock);
-	while (*link) {
-		parent = *link;
-		user = rb_entry(parent, struct shuffle_peer_user, node);
-		if (uid_eq(new->uid, user->uid))
-			return user;
-		link = uid_lt(new->uid, user->uid) ? &parent->rb_left : &parent->rb_right;
-	}
-	rb_link_node(&new->node, parent, link);
-	rb_insert_color(&new->node, &sn->peer_users);
-	return new;
-}
-
-/* One peer less.  sn->peers_lock held.  Returns what is to be freed, or NULL. */
-static struct shuffle_peer_user *user_put(struct shuffle_net *sn, struct shuffle_peer_user *user)
-{
-	lockdep_assert_held(&sn->peers_lock);
-	if (--user->n)
-		return NULL;
-	rb_erase(&user->node, &sn->peer_users);
-	return user;
-}
-
-/* Enter @new, or find who was faster.  sn->peers_lock held. */
-static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_peer *new,
-				       struct shuffle_peer_user *new_user)
+/* Enter @new, or find one that another process has made.  sn->peers_lock held. */
+static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_peer *new)
 {
 	struct rb_node *parent, **link;
-	struct shuffle_peer_user *user;
 	struct shuffle_peer *peer;
 
 	peer = peer_find(sn, &new->addr, &parent, &link);
@@ -118,11 +75,9 @@ static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_pe
 		refcount_inc(&peer->ref);
 		return peer;
 	}
-	user = user_get(sn, new_user);
-	if (user->n >= SHUFFLE_MAX_PEERS)
+	if (!atomic_add_unless(&new->user->peers, 1, SHUFFLE_MAX_PEERS))
 		return ERR_PTR(-ENOBUFS);
-	user->n++;
-	new->user = user;
+	shuffle_user_hold(new->user);
 	rb_link_node(&new->node, parent, link);
 	rb_insert_color(&new->node, &sn->peers);
 	return new;
@@ -132,18 +87,17 @@ static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_pe
  * shuffle_peer_get() - the host that a member is on
  * @sn: namespace
  * @a: address of the member
- * @uid: who asks
+ * @user: the user of the group
  *
  * Context: process, may sleep.
  * Return: the peer with a reference, or an ERR_PTR: -ENOMEM, or -ENOBUFS (groups of
  * this user have made SHUFFLE_MAX_PEERS already).
  */
 struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
-				      kuid_t uid)
+				      struct shuffle_user *user)
 {
 	struct rb_node *parent, **link;
 	struct shuffle_peer *peer, *new;
-	struct shuffle_peer_user *user;
 
 	spin_lock_bh(&sn->peers_lock);
 	peer = peer_find(sn, a, &parent, &link);
@@ -154,23 +108,16 @@ struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct socka
 		return peer;
 
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!new || !user) {
-		kfree(new);
-		kfree(user);
+	if (!new)
 		return ERR_PTR(-ENOMEM);
-	}
-	user->uid = uid;
+	new->user = user;
 	new->sn = sn;
 	new->addr = *a;
 	new->addr.shs_port = 0;
 	refcount_set(&new->ref, 1);
 	spin_lock_bh(&sn->peers_lock);
-	peer = peer_enter(sn, new, user);
-	if (user->n)
-		user = NULL;
+	peer = peer_enter(sn, new);
 	spin_unlock_bh(&sn->peers_lock);
-	kfree(user);
 	if (peer != new)
 		kfree(new);
 	else
@@ -219,7 +166,6 @@ struct shuffle_peer *shuffle_peer_next(struct shuffle_net *sn, const struct sock
  */
 void shuffle_peer_put(struct shuffle_peer *peer)
 {
-	struct shuffle_peer_user *user;
 	struct shuffle_net *sn;
 
 	if (!peer)
@@ -233,10 +179,10 @@ void shuffle_peer_put(struct shuffle_peer *peer)
 		return;
 	}
 	rb_erase(&peer->node, &sn->peers);
-	user = user_put(sn, peer->user);
 	spin_unlock_bh(&sn->peers_lock);
 	atomic_inc(&sn->gen);
-	kfree(user);
+	atomic_dec(&peer->user->peers);
+	shuffle_user_put(peer->user);
 	kfree(peer);
 }
 

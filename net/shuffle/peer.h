@@ -13,14 +13,14 @@
 
 struct shuffle_net;
 struct shuffle_op;
-struct shuffle_peer_user;
+struct shuffle_user;
 
 /**
  * struct shuffle_peer - a host that members are on: peer.c
  * @node: in sn->peers
  * @ref: members
  * @sn: namespace
- * @user: who has made it
+ * @user: whose group has made it
  * @addr: its address, port 0
  * @tx_bytes: payload sent to it
  * @rx_bytes: new payload from it
@@ -42,7 +42,7 @@ struct shuffle_peer {
 	struct rb_node		node;
 	refcount_t		ref;
 	struct shuffle_net	*sn;
-	struct shuffle_peer_user *user;
+	struct shuffle_user	*user;
 	struct sockaddr_shuffle	addr;
 	atomic64_t		tx_bytes;
 	atomic64_t		rx_bytes;
@@ -61,7 +61,7 @@ struct shuffle_peer {
 };
 
 struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
-				      kuid_t uid);
+				      struct shuffle_user *user);
 struct shuffle_peer *shuffle_peer_next(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
 				       bool behind);
 void shuffle_peer_put(struct shuffle_peer *peer);

@@ -11,7 +11,7 @@
  *	ssk->pages.lock		inside it: the pages that are filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
  *   sn->egress_lock		BH spinlock: list of sockets that have data to send
- *   sn->finished_lock, dev->lock, sn->peers_lock
+ *   sn->finished_lock, dev->lock, sn->peers_lock, sn->users_lock
  *			BH spinlocks, none inside another; sn->ports, sn->socks and
  *			sn->cookies have locks of their own
  *
@@ -46,5 +46,6 @@
 #include "rx/rx.h"
 #include "sock.h"
 #include "tx/tx.h"
+#include "user.h"
 
 #endif /* _SHUFFLE_H */

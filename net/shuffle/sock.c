@@ -58,6 +58,7 @@ static void sock_destruct(struct sock *sk)
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 
 	shuffle_group_put(ssk->group);
+	shuffle_user_put(ssk->user);
 	memzero_explicit(&ssk->key, sizeof(ssk->key));
 	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
@@ -407,8 +408,9 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	shuffle_early_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
+	ssk->user = shuffle_user_get(shuffle_net(net), sk->sk_uid);
 	/* last: from here on others see it */
-	err = shuffle_sock_list_add(ssk);
+	err = ssk->user ? shuffle_sock_list_add(ssk) : -ENOMEM;
 	if (err) {
 		sock_orphan(sk);
 		sock->sk = NULL;

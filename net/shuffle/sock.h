@@ -115,6 +115,7 @@ struct shuffle_owner {
  * @nr_retrans: ranges waiting to be sent again, of all operations
  * @tx_ops: operations that have data to send: op->tx_node
  * @egress_node: in sn->egress_socks
+ * @user: whose quotas count; the user that has made the socket
  * @idle_ms: idle timeout of operations without a deadline
  * @cancelled: operation that the option SHUFFLE_CANCEL has ended last, 0 none
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
@@ -147,6 +148,7 @@ struct shuffle_sock {
 	u32			nr_retrans;
 	struct list_head	tx_ops;
 	struct list_head	egress_node;
+	struct shuffle_user	*user;
 	u32			idle_ms;
 	u64			cancelled;
 	bool			pressure;

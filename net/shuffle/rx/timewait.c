@@ -2,9 +2,11 @@
 /*
  * Operations that have ended: they filter late packets, answer a sender whose ACK
  * was lost, even when the process has gone, and keep an id from being used twice.
- * Bounded in number and time; guarded by sn->finished_lock.
+ * Bounded in number and time; guarded by sn->finished_lock.  When they are too many, the
+ * user with the most of them loses its oldest: nobody can make those of others forgotten.
  */
-#include <linux/hash.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 
 #include "../shuffle.h"
@@ -12,6 +14,8 @@
 struct finished {
 	struct list_head		node;
 	struct hlist_node		hash;
+	struct list_head		of_user;	/* in user->finished */
+	struct shuffle_user		*user;
 	struct shuffle_membership	*group;
 	u64				op_id;
 	unsigned long			expires;
@@ -28,12 +32,14 @@ static const struct sockaddr_shuffle *finished_at(const struct finished *f)
 static void finished_free(struct finished *f)
 {
 	shuffle_group_put(f->group);
+	shuffle_user_put(f->user);
 	kvfree(f);
 }
 
 static struct hlist_head *timewait_bucket(struct shuffle_net *sn, u64 op_id)
 {
-	return &sn->finished_hash[hash_64(op_id, SHUFFLE_FINISHED_BITS)];
+	return &sn->finished_hash[siphash_1u64(op_id, &sn->finished_key) >>
+				  (64 - SHUFFLE_FINISHED_BITS)];
 }
 
 static struct finished *finished_find(struct shuffle_net *sn,
@@ -48,24 +54,62 @@ static struct finished *finished_find(struct shuffle_net *sn,
 	return NULL;
 }
 
+static bool costs_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct shuffle_user, by_cost)->finished_cost <
+	       rb_entry(b, struct shuffle_user, by_cost)->finished_cost;
+}
+
+/* What the records of a user count changes.  sn->finished_lock held. */
+static void finished_count(struct shuffle_net *sn, struct shuffle_user *user, int cost)
+{
+	lockdep_assert_held(&sn->finished_lock);
+	if (user->finished_cost)
+		rb_erase(&user->by_cost, &sn->finished_users);
+	user->finished_cost += cost;
+	sn->finished_n += cost;
+	if (user->finished_cost)
+		rb_add(&user->by_cost, &sn->finished_users, costs_less);
+}
+
+static void finished_unlink(struct shuffle_net *sn, struct finished *f, struct list_head *old)
+{
+	list_move(&f->node, old);
+	hlist_del(&f->hash);
+	list_del(&f->of_user);
+	finished_count(sn, f->user, -(int)f->cost);
+}
+
+/* The next record to forget: one too many, or one that is too old. */
+static struct finished *finished_victim(struct shuffle_net *sn)
+{
+	struct finished *f = list_first_entry_or_null(&sn->finished, struct finished, node);
+	struct shuffle_user *most;
+
+	if (!f)
+		return NULL;
+	if (sn->finished_n > READ_ONCE(sn->dev0.cfg.finished_max)) {
+		most = rb_entry(rb_last(&sn->finished_users), struct shuffle_user, by_cost);
+		return list_first_entry(&most->finished, struct finished, of_user);
+	}
+	return time_before(jiffies, f->expires) ? NULL : f;
+}
+
 /* Forget what is too old or too much.  Process context. */
 static void finished_trim(struct shuffle_net *sn)
 {
-	u32 max = READ_ONCE(sn->dev0.cfg.finished_max);
 	struct finished *f, *tmp;
 	LIST_HEAD(old);
+	int n;
 
-	spin_lock_bh(&sn->finished_lock);
-	list_for_each_entry_safe(f, tmp, &sn->finished, node) {
-		if (sn->finished_n <= max && time_before(jiffies, f->expires))
-			break;
-		list_move(&f->node, &old);
-		hlist_del(&f->hash);
-		sn->finished_n -= f->cost;
-	}
-	if (!list_empty(&sn->finished))
-		schedule_delayed_work(&sn->finished_work, HZ);
-	spin_unlock_bh(&sn->finished_lock);
+	do {
+		spin_lock_bh(&sn->finished_lock);
+		for (n = 0; n < SHUFFLE_SLICE && (f = finished_victim(sn)); n++)
+			finished_unlink(sn, f, &old);
+		if (!list_empty(&sn->finished))
+			schedule_delayed_work(&sn->finished_work, HZ);
+		spin_unlock_bh(&sn->finished_lock);
+	} while (n == SHUFFLE_SLICE);
 	list_for_each_entry_safe(f, tmp, &old, node)
 		finished_free(f);
 }
@@ -78,6 +122,8 @@ static void finished_work(struct work_struct *work)
 void shuffle_timewait_init(struct shuffle_net *sn)
 {
 	INIT_LIST_HEAD(&sn->finished);
+	sn->finished_users = RB_ROOT;
+	get_random_bytes(&sn->finished_key, sizeof(sn->finished_key));
 	spin_lock_init(&sn->finished_lock);
 	INIT_DELAYED_WORK(&sn->finished_work, finished_work);
 }
@@ -122,6 +168,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 		f->nonce[i] = op->in[i].nonce;
 	f->group = op->group;
 	refcount_inc(&f->group->ref);
+	f->user = shuffle_user_hold(op->ssk->user);
 	f->op_id = op->id;
 	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry));
 	f->complete = !op->incomplete;
@@ -131,7 +178,8 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 	spin_lock_bh(&sn->finished_lock);
 	list_add_tail(&f->node, &sn->finished);
 	hlist_add_head(&f->hash, timewait_bucket(sn, f->op_id));
-	sn->finished_n += f->cost;
+	list_add_tail(&f->of_user, &f->user->finished);
+	finished_count(sn, f->user, f->cost);
 	spin_unlock_bh(&sn->finished_lock);
 	finished_trim(sn);
 }
@@ -190,12 +238,13 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 void shuffle_timewait_purge(struct shuffle_net *sn)
 {
 	struct finished *f, *tmp;
+	LIST_HEAD(old);
 
 	cancel_delayed_work_sync(&sn->finished_work);
-	list_for_each_entry_safe(f, tmp, &sn->finished, node) {
-		list_del(&f->node);
-		hlist_del(&f->hash);
+	spin_lock_bh(&sn->finished_lock);
+	list_for_each_entry_safe(f, tmp, &sn->finished, node)
+		finished_unlink(sn, f, &old);
+	spin_unlock_bh(&sn->finished_lock);
+	list_for_each_entry_safe(f, tmp, &old, node)
 		finished_free(f);
-	}
-	sn->finished_n = 0;
 }
