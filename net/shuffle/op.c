@@ -60,6 +60,63 @@ void shuffle_op_put(struct shuffle_op *op)
 		op_free(op);
 }
 
+/* Free some of what a message holds, both ways: of a column that has failed, only parts of
+ * messages.  Returns true when nothing is left.  ssk->lock held.
+ */
+static bool purge_message(struct shuffle_op *op, u32 rank, bool whole, u32 *budget)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+
+	(*budget)--;
+	if (!shuffle_msg_out_purge(op, rank, budget))
+		return false;
+	if (in->complete && !whole)
+		return true;
+	list_del_init(&in->ready.node);
+	return shuffle_msg_in_purge(op, rank, budget);
+}
+
+/* Free what the messages of an ended operation hold.  Nothing is added any more, so the lock
+ * may be free between slices; the reader may take its part.
+ */
+static void op_purge(struct shuffle_op *op, bool whole)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	u32 budget = SHUFFLE_SLICE;
+	u32 i = 0;
+
+	spin_lock_bh(&ssk->lock);
+	while (i < op->prx.n) {
+		if (purge_message(op, i, whole, &budget))
+			i++;
+		if (budget)
+			continue;
+		spin_unlock_bh(&ssk->lock);
+		cond_resched();
+		spin_lock_bh(&ssk->lock);
+		budget = SHUFFLE_SLICE;
+	}
+	spin_unlock_bh(&ssk->lock);
+}
+
+/* What takes a step for each member, or for each packet held: not under the lock, nor in the
+ * softirq, in which operations end.
+ */
+static void wind_up(struct shuffle_op *op)
+{
+	shuffle_event_end(op);
+	if (op->error)
+		op_purge(op, false);
+}
+
+static void wind_up_work(struct work_struct *work)
+{
+	struct shuffle_op *op = container_of(work, struct shuffle_op, wind_up);
+
+	wind_up(op);
+	shuffle_op_put(op);
+}
+
 static struct shuffle_op *op_alloc(u32 n)
 {
 	struct shuffle_op *op = kzalloc(sizeof(*op), GFP_KERNEL_ACCOUNT);
@@ -159,6 +216,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
+	INIT_WORK(&op->wind_up, wind_up_work);
 	mutex_init(&op->tx_mutex);
 	mutex_lock(&op->tx_mutex);
 	INIT_LIST_HEAD(&op->tx_node);
@@ -221,31 +279,32 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 }
 
 /* Nothing goes out or comes in any more.  ssk->lock held. */
-static void op_stop(struct shuffle_op *op)
+static void op_stop(struct shuffle_op *op, int error)
 {
 	struct shuffle_retrans *r, *tmp;
-	u32 i;
 
 	if (op->incomplete)
 		op->ssk->nr_incomplete--;
 	list_for_each_entry_safe(r, tmp, &op->retrans, node)
 		shuffle_msg_out_free_retrans(op, r);
 	list_del_init(&op->tx_node);
-	for (i = 0; i < op->ptx.n; i++)
-		shuffle_msg_out_free_below(op, i, U64_MAX);
+	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
+	op->ended_at = shuffle_now();
+	op->error = error;
+	shuffle_grant_account(op);
 }
 
 static void op_end(struct shuffle_op *op, int error)
 {
 	struct shuffle_sock *ssk = op->ssk;
 
-	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
-	op->ended_at = shuffle_now();
-	op->error = error;
-	shuffle_grant_account(op);
+	op_stop(op, error);
 	list_add_tail(&op->end.node, &ssk->ready);
 	trace_shuffle_op_end(op);
-	shuffle_event_end(op);
+	if (error || shuffle_event_wanted(shuffle_op_net(op))) {
+		refcount_inc(&op->ref);
+		queue_work(system_unbound_wq, &op->wind_up);
+	}
 	ssk->sk.sk_data_ready(&ssk->sk);
 	shuffle_sock_write_space(&ssk->sk);
 }
@@ -263,7 +322,6 @@ void shuffle_op_check_done(struct shuffle_op *op)
 	if (op->ended || op->unacked || op->incomplete || !op->closed)
 		return;
 	SHUFFLE_INC(sn, OpsDone);
-	op_stop(op);
 	op_end(op, 0);
 }
 
@@ -272,25 +330,15 @@ void shuffle_op_check_done(struct shuffle_op *op)
  * @op: operation
  * @error: positive errno
  *
- * Messages that are complete can still be read; parts of others are dropped.
+ * Messages that are complete can still be read; parts of others are dropped, soon.
  *
  * Context: any, ssk->lock held.
  */
 void shuffle_op_fail(struct shuffle_op *op, int error)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
-	u32 i;
-
 	if (op->ended)
 		return;
-	SHUFFLE_INC(sn, OpsFailed);
-	op_stop(op);
-	for (i = 0; i < op->prx.n; i++) {
-		if (op->in[i].complete)
-			continue;
-		list_del_init(&op->in[i].ready.node);
-		shuffle_msg_in_purge(op, i);
-	}
+	SHUFFLE_INC(shuffle_op_net(op), OpsFailed);
 	op_end(op, error);
 }
 
@@ -304,30 +352,23 @@ void shuffle_op_unlink(struct shuffle_op *op)
 {
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-	u32 i;
+	bool aborted;
 
 	spin_lock_bh(&ssk->lock);
-	if (!op->ended) {
+	aborted = !op->ended;
+	if (aborted) {
 		SHUFFLE_INC(sn, OpsFailed);
-		op_stop(op);
-		WRITE_ONCE(op->ended, true);
-		op->ended_at = shuffle_now();
-		op->error = ECANCELED;
-		shuffle_grant_account(op);
-		shuffle_event_end(op);
+		op_stop(op, ECANCELED);
 	}
 	list_del_init(&op->end.node);
-	/* it has ended: nothing is added while the lock is free */
-	for (i = 0; i < op->prx.n; i++) {
-		list_del_init(&op->in[i].ready.node);
-		shuffle_msg_in_purge(op, i);
-		if (i % SHUFFLE_SLICE == SHUFFLE_SLICE - 1) {
-			spin_unlock_bh(&ssk->lock);
-			cond_resched();
-			spin_lock_bh(&ssk->lock);
-		}
-	}
 	spin_unlock_bh(&ssk->lock);
+	if (cancel_work_sync(&op->wind_up)) {
+		wind_up(op);
+		shuffle_op_put(op);
+	} else if (aborted) {
+		shuffle_event_end(op);
+	}
+	op_purge(op, true);
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);

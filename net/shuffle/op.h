@@ -15,6 +15,7 @@
 #include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/siphash.h>
+#include <linux/workqueue.h>
 #include "sched/policy.h"
 #include "sock.h"
 
@@ -110,6 +111,7 @@ struct shuffle_due {
  * @receives: it is one of dev->rx_ops
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
+ * @wind_up: what its end leaves to do: op.c
  * @end: its end, in ssk->ready
  * @ended: DONE or FAILED has been decided
  * @error: positive errno of FAILED
@@ -162,6 +164,7 @@ struct shuffle_op {
 	u64			srtt_ns;
 	u64			rttvar_ns;
 
+	struct work_struct	wind_up;
 	struct shuffle_ready	end;
 	bool			ended;
 	int			error;

@@ -67,6 +67,18 @@ static struct sk_buff *event_begin(struct shuffle_net *sn, u32 group, u8 cmd, u3
 	return skb;
 }
 
+/**
+ * shuffle_event_wanted() - does anybody listen to what becomes of operations?
+ * @sn: namespace
+ *
+ * Context: any.
+ */
+bool shuffle_event_wanted(struct shuffle_net *sn)
+{
+	return !READ_ONCE(event_off) &&
+	       genl_has_listeners(&shuffle_nl_family, sn->net, SHUFFLE_NLGRP_OPS);
+}
+
 static void event_queue(struct shuffle_net *sn, u32 group, struct sk_buff *skb, void *hdr, int err)
 {
 	if (WARN_ON_ONCE(err)) {
@@ -145,9 +157,9 @@ static int put_missing(struct sk_buff *skb, const struct shuffle_op *op)
 
 /**
  * shuffle_event_end() - an operation has ended
- * @op: operation; op->error says how
+ * @op: operation; op->error says how, and nothing of it changes any more
  *
- * Context: any, ssk->lock held.
+ * Context: process, no lock of ours held: members are counted.
  */
 void shuffle_event_end(struct shuffle_op *op)
 {
@@ -160,7 +172,7 @@ void shuffle_event_end(struct shuffle_op *op)
 
 	if (op->error)
 		size += 2 * SHUFFLE_EVENT_MISSING * nla_total_size(sizeof(u32));
-	skb = event_begin(sn, SHUFFLE_NLGRP_OPS, cmd, size, GFP_ATOMIC, &hdr);
+	skb = event_begin(sn, SHUFFLE_NLGRP_OPS, cmd, size, GFP_KERNEL, &hdr);
 	if (!skb)
 		return;
 	err = shuffle_netlink_put_op(skb, op) ?: shuffle_netlink_put_end(skb, op);

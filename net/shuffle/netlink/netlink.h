@@ -61,6 +61,7 @@ void shuffle_event_init(struct shuffle_net *sn);
 void shuffle_event_exit(struct shuffle_net *sn);
 void shuffle_event_config(struct shuffle_dev *dev);
 void shuffle_event_start(struct shuffle_op *op);
+bool shuffle_event_wanted(struct shuffle_net *sn);
 void shuffle_event_end(struct shuffle_op *op);
 void shuffle_event_straggler(struct shuffle_op *op, u32 rank);
 void shuffle_event_pressure(struct shuffle_sock *ssk);

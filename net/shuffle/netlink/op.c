@@ -100,7 +100,7 @@ static int put_end(struct sk_buff *skb, const struct shuffle_op *op, const struc
  * @skb: message
  * @op: operation that has ended
  *
- * Context: any, ssk->lock held.
+ * Context: process.
  * Return: 0 or -EMSGSIZE.
  */
 int shuffle_netlink_put_end(struct sk_buff *skb, struct shuffle_op *op)

@@ -55,21 +55,25 @@ static bool alloc_islands(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
 
 /**
  * shuffle_msg_in_purge() - free all that is held of a message
- * @op: operation
+ * @op: operation that has ended
  * @rank: message
+ * @budget: so many pieces at most; less those that have been freed
+ *
+ * Return: true if nothing is left.
  */
-void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank)
+bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 {
 	struct rb_root *root = &op->in[rank].pieces;
 	struct rb_node *node;
 
-	while ((node = rb_first(root))) {
+	for (; *budget && (node = rb_first(root)); (*budget)--) {
 		struct sk_buff *skb = rb_to_skb(node);
 
 		rb_erase(node, root);
 		shuffle_msg_in_free_piece(op->ssk, skb);
 	}
 	free_islands(op->ssk, &op->in[rank]);
+	return RB_EMPTY_ROOT(root);
 }
 
 /* A long message is read while it comes: copied at its end, it would take longer, and its

@@ -103,7 +103,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			 struct sk_buff_head *q, u64 now);
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
-void shuffle_msg_in_purge(struct shuffle_op *op, u32 rank);
+bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
 void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
 void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);

@@ -27,20 +27,15 @@ static void uncharge(struct sock *sk, int bytes)
 	sk_mem_uncharge(sk, bytes);
 }
 
-/**
- * shuffle_msg_out_free_below() - free what the receiver has
- * @op: operation
- * @rank: message
- * @off: chunks that end at or below are freed
- */
-void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
+/* Free chunks that end at or below @off, *@budget of them at most. */
+static void free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 {
 	struct rb_root *chunks = &op->out[rank].chunks;
 	struct shuffle_chunk *chunk;
 	struct rb_node *node;
 	int freed = 0;
 
-	while ((node = rb_first(chunks))) {
+	for (; *budget && (node = rb_first(chunks)); (*budget)--) {
 		chunk = rb_entry(node, struct shuffle_chunk, by_off);
 		if (chunk->off + chunk->len > off)
 			break;
@@ -52,6 +47,33 @@ void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
 		return;
 	uncharge(&op->ssk->sk, freed);
 	shuffle_sock_write_space(&op->ssk->sk);
+}
+
+/**
+ * shuffle_msg_out_free_below() - free what the receiver has
+ * @op: operation
+ * @rank: message
+ * @off: chunks that end at or below are freed
+ */
+void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
+{
+	u32 all = U32_MAX;
+
+	free_chunks(op, rank, off, &all);
+}
+
+/**
+ * shuffle_msg_out_purge() - free all that is held of a message
+ * @op: operation that has ended
+ * @rank: message
+ * @budget: so many chunks at most; less those that have been freed
+ *
+ * Return: true if nothing is left.
+ */
+bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget)
+{
+	free_chunks(op, rank, U64_MAX, budget);
+	return RB_EMPTY_ROOT(&op->out[rank].chunks);
 }
 
 /**

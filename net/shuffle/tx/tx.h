@@ -119,6 +119,7 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
 struct shuffle_chunk *shuffle_msg_out_last(struct shuffle_msg_out *out);
 void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
+bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget);
 void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
 void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r);
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank);
