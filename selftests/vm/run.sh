@@ -228,7 +228,8 @@ elif [ "$vmstatus" = 124 ] || [ "$vmstatus" = 137 ]; then
 	tail -40 "$console"
 	status=124
 	# UML frees its consoles' interrupts in the handler of the signal that ends it, and complains.
-	sed -i '/WARNING: .* free_irq+/,$d' "$console"
+	ended=$(awk '/WARNING:|BUG:/ { head = NR } /last_ditch_exit/ { print head; exit }' "$console")
+	[ -z "$ended" ] || sed -i "$ended,\$d" "$console"
 else
 	printf 'lane %s: the guest died (%s); its console ends:\n' "$lane" "$vmstatus"
 	tail -40 "$console"
