@@ -244,14 +244,20 @@ priority_band()
 	[ "${first:-0}" -ge 2 ] || fail "control packets are not in the first band"
 }
 
+# dummy_device - host 0 has dummy0, which leads nowhere.
+dummy_device()
+{
+	modprobe -q dummy 2>/dev/null
+	ip -n shf-h0 link add dummy0 type dummy || skip "no dummy device"
+	ip -n shf-h0 link set dummy0 up
+}
+
 # A socket bound to a device that leads nowhere cannot send; one bound to the
 # right one can.  api_msg checks the option itself.
 bound_device()
 {
 	rack 2
-	modprobe -q dummy 2>/dev/null
-	ip -n shf-h0 link add dummy0 type dummy || skip "no dummy device"
-	ip -n shf-h0 link set dummy0 up
+	dummy_device
 	peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT 1:missing=0 ||
 		fail "data came in spite of the device"
 	peer n=2 op=2 matrix=others:5000 0:device=eth0 || shuffle_failed

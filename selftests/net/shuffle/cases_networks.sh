@@ -186,9 +186,7 @@ nft_skuid()
 device_receive()
 {
 	new_rack 2
-	modprobe -q dummy 2>/dev/null
-	ip -n shf-h0 link add dummy0 type dummy || skip "no dummy device"
-	ip -n shf-h0 link set dummy0 up
+	dummy_device
 	peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT ||
 		fail "data came in spite of the device"
 	[ "$(counter 0 DropDevice)" -gt 0 ] || fail "packets of another device have been taken"
