@@ -48,6 +48,9 @@ struct rx_ctx {
  * @n: records
  * @hdr: bytes of a record's header
  * @whole: no other payload is in the datagram
+ * @tag_step: what the tags of records as long as the first one grow by, the same each
+ *	time; valid if there are two of them
+ * @tag_short: tag of the last record, if that is shorter
  */
 struct rx_run {
 	struct shuffle_wire	w;
@@ -56,44 +59,34 @@ struct rx_run {
 	u32			n;
 	u32			hdr;
 	bool			whole;
+	u64			tag_step;
+	u64			tag_short;
 };
 
-/* Is the tag of each record in a run what the group's key makes of it?  The places of the
- * headers follow from the first one: what the packet says a second time is not believed,
- * for a page that a local sender has spliced may change under us.
+/* Is the tag of each record in a run what the group's key makes of it?  extend() has seen
+ * that the tags grow by @tag_step, so the packet is not read again.
  */
-static bool run_tags_valid(const struct rx_ctx *c, const struct shuffle_membership *group,
-			   const struct rx_run *run)
+static bool run_tags_valid(const struct shuffle_membership *group, const struct rx_run *run)
 {
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_data_tag tag;
-	u8 buf[SHUFFLE_WIRE_MAX_HDR];
-	struct shuffle_frags at;
-	u64 off = w->data.off;
-	u32 left = run->len;
-	u32 pos, n, i;
-	const u8 *p;
+	u64 end = w->data.off + run->len;
+	u32 shorter;
 
 	if (!group->keyed || w->type != SHUFFLE_DATA)
 		return shuffle_group_tag_valid(group, w);
 	if (!(w->flags & SHUFFLE_FLAG_TAG))
 		return false;
 	shuffle_data_tag_init(&tag, &group->key, w);
-	if (w->tag != shuffle_data_tag(&tag, off, w->payload))
+	if (w->tag != shuffle_data_tag(&tag, w->data.off, w->payload))
 		return false;
-	shuffle_frags_init(&at, c->skb);
-	pos = run->data + w->payload;
-	for (i = 1; i < run->n; i++) {
-		off += w->payload;
-		left -= w->payload;
-		n = min_t(u32, left, w->payload);
-		p = shuffle_frags_read(&at, pos, run->hdr, buf);
-		if (!p || shuffle_get64(p + SHUFFLE_WIRE_DATA_HDR) !=
-			  shuffle_data_tag(&tag, off, n))
-			return false;
-		pos += run->hdr + n;
-	}
-	return true;
+	if (run->n == 1)
+		return true;
+	shorter = run->len % w->payload;
+	if (run->len >= 2 * w->payload &&
+	    run->tag_step != shuffle_data_tag_step(&tag, w->payload))
+		return false;
+	return !shorter || run->tag_short == shuffle_data_tag(&tag, end - shorter, shorter);
 }
 
 static bool by_scope(const struct rx_ctx *c, int scope)
@@ -136,7 +129,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_INC(sn, DropMember);
 		return;
 	}
-	if (!run_tags_valid(c, op->group, run)) {
+	if (!run_tags_valid(op->group, run)) {
 		SHUFFLE_ADD(sn, DropTag, run->n);
 		return;
 	}
@@ -213,7 +206,7 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
 		 from_member(c, &group->member[w->src_rank]);
 	if (member)
-		valid = run_tags_valid(c, group, run);
+		valid = run_tags_valid(group, run);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
@@ -264,6 +257,19 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 		sock_put(&ssk->sk);
 }
 
+/* Does the tag @p of a run's next record grow as those before did?  Whether the key makes
+ * such tags is not known yet.  @last: tag of the record before; becomes this one's.
+ */
+static bool tag_goes_on(struct rx_run *run, u32 records, const u8 *p, u64 *last)
+{
+	u64 tag = shuffle_get64(p), step = tag - *last;
+
+	if (records == 1)
+		run->tag_step = step;
+	*last = tag;
+	return step == run->tag_step;
+}
+
 /* Add the records to a run of DATA that go on where it ends, in the message and in the
  * packet, and are no longer than its first one.  @hdr: header of that.  Returns the
  * offset behind the last one.
@@ -275,6 +281,7 @@ static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 	u16 n, most = run->w.payload;
 	u8 buf[SHUFFLE_WIRE_MAX_HDR];
 	u32 records = run->n;
+	u64 tag = run->w.tag;
 	const u8 *p;
 
 	while (end - off > run->hdr) {
@@ -282,6 +289,12 @@ static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 		n = p ? shuffle_wire_follows(p, end - off, hdr, run->hdr, next) : 0;
 		if (!n || n > most)
 			break;
+		if (run->w.flags & SHUFFLE_FLAG_TAG) {
+			if (n < most)
+				run->tag_short = shuffle_get64(p + SHUFFLE_WIRE_DATA_HDR);
+			else if (!tag_goes_on(run, records, p + SHUFFLE_WIRE_DATA_HDR, &tag))
+				break;	/* begins a run of its own, and is looked at by itself */
+		}
 		next += n;
 		records++;
 		off += run->hdr + n;

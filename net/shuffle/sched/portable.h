@@ -92,6 +92,12 @@ static inline u64 shuffle_get64(const u8 *p)
 	return (u64)shuffle_get32(p) << 32 | shuffle_get32(p + 4);
 }
 
+static inline u64 shuffle_get_le64(const u8 *p)
+{
+	return (u64)p[7] << 56 | (u64)p[6] << 48 | (u64)p[5] << 40 | (u64)p[4] << 32 |
+	       (u64)p[3] << 24 | (u64)p[2] << 16 | (u64)p[1] << 8 | p[0];
+}
+
 /* 48 bits: the range of message lengths and offsets */
 static inline u64 shuffle_get48(const u8 *p)
 {

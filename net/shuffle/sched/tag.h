@@ -2,13 +2,15 @@
 /*
  * Tags: with a group key, each record proves that its sender knows the key.
  *
- * The tag of a control record is SipHash-2-4 of its header under the group key.
+ * The tag of a control record is the first half of SipHash-2-4-128 of its header under the
+ * group key.
  *
  * DATA: a super-packet has some 40 records, and a SipHash for each of them would cost a
  * third of what a record costs at MTU 1500.  So the parts of the header that all records
  * of a message share are hashed once for a run of records, and a record's place in the
  * message (offset and payload length) is added by a universal hash (Wegman and Carter,
- * 1981): one multiplication modulo 2^64 by an odd number that only the key gives.
+ * 1981): one multiplication modulo 2^64 by an odd number that only the key gives.  The two
+ * halves of the hash are what the places are added to and that number.
  *
  * Without the key nobody can make a tag for another message, operation, member or type.
  * An observer of two records of one message can compute tags for other places of that
@@ -53,8 +55,18 @@ static inline u64 shuffle_data_tag(const struct shuffle_data_tag *t, u64 off, u1
 	return t->base + t->mul * (off << 16 | payload);
 }
 
+/**
+ * shuffle_data_tag_step() - what tags grow by from one DATA record to the next
+ * @t: of their message
+ * @payload: bytes of each of the two; one begins where the other ends
+ */
+static inline u64 shuffle_data_tag_step(const struct shuffle_data_tag *t, u16 payload)
+{
+	return t->mul * ((u64)payload << 16);
+}
+
 void shuffle_key_read(struct shuffle_key *key, const u8 *bytes);
-u64 shuffle_siphash(const struct shuffle_key *key, const u8 *p, size_t len);
+void shuffle_siphash(const struct shuffle_key *key, const u8 *p, size_t len, u64 out[2]);
 void shuffle_data_tag_init(struct shuffle_data_tag *t, const struct shuffle_key *key,
 			   const struct shuffle_wire *w);
 u64 shuffle_tag(const struct shuffle_key *key, const struct shuffle_wire *w);
