@@ -23,6 +23,7 @@
  *               the burst of a link that was idle
  *   -F          a TCP flow from each host to the next beside it
  *   -p PORT     instead of the program's own
+ *   -K          the group has a key: every record carries a tag
  *   -v          print the module's counters of every measured round
  */
 #include <errno.h>
@@ -50,7 +51,7 @@ struct counters {
 
 static uint64_t op_base;
 static int buffer;
-static bool verbose;
+static bool verbose, keyed;
 static struct counters *counters;	/* shared, one per host: growth in the round */
 static struct counters before;
 
@@ -223,6 +224,20 @@ static void finish(unsigned int round)
 		now->value[i] -= before.value[i];
 }
 
+/* This host's socket in the group of all hosts. */
+static int open_socket(const struct sockaddr_shuffle *members)
+{
+	static const unsigned char key[SHUFFLE_KEY_BYTES] = "benchmark's key";
+	struct sockaddr_shuffle addr = members[bench_self];
+
+	fd = shuffle_bind(&addr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (keyed && setsockopt(fd, SOL_SHUFFLE, SHUFFLE_KEY, key, sizeof(key)))
+		return -1;
+	return shuffle_join(fd, members, bench_hosts, bench_self);
+}
+
 static void host_main(void)
 {
 	static const struct bench_steps steps = { prepare, run, finish };
@@ -251,8 +266,7 @@ static void host_main(void)
 	/* long messages come in parts, to tcp_bench as well; short ones many at a time */
 	size = (longest < SCRATCH ? longest : SCRATCH) + SCRATCH;
 	buf = malloc(size);
-	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0 || !buf)
+	if (open_socket(members) || !buf)
 		bench_die("host %u: socket: %s", bench_self, strerror(errno));
 	/* The kernel doubles what it is told. */
 	i = buffer ? (unsigned int)buffer / 2 : row + (1U << 19);
@@ -288,7 +302,7 @@ static const char *sum_counters(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-K] [-v] MATRIX\n");
 	exit(2);
 }
 
@@ -298,12 +312,15 @@ int main(int argc, char **argv)
 
 	bench_opt.transport = "shuffle";
 	bench_opt.warmup = 1;
-	while ((opt = getopt(argc, argv, BENCH_OPTIONS "b:v")) != -1) {
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "b:Kv")) != -1) {
 		if (bench_option(opt, optarg))
 			continue;
 		switch (opt) {
 		case 'b':
 			buffer = atoi(optarg);
+			break;
+		case 'K':
+			keyed = true;
 			break;
 		case 'v':
 			verbose = true;
