@@ -14,8 +14,6 @@
 #include "../netlink/netlink.h"
 #include "../trace.h"
 
-#define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
-
 /* RESENDs that one message gets at once; the others follow. */
 #define SHUFFLE_MAX_GAPS	16
 

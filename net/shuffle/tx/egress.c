@@ -16,9 +16,6 @@
 /* packets and super-packets that one run of the tasklet sends, about */
 #define SHUFFLE_EGRESS_BURST	64
 
-/* what has not moved for so long is stuck */
-#define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
-
 static u32 egress_limit(struct shuffle_net *sn)
 {
 	u32 set = READ_ONCE(sn->dev0.cfg.egress_bytes);

@@ -131,6 +131,9 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			    struct sk_buff_head *q, u64 now);
 
 /* egress.c */
+/* what has not moved in a device for so long is stuck */
+#define SHUFFLE_EGRESS_STUCK_NS	(10 * NSEC_PER_MSEC)
+
 void shuffle_egress_init(struct shuffle_net *sn);
 void shuffle_egress_exit(struct shuffle_net *sn);
 void shuffle_egress_kick(struct shuffle_op *op);
