@@ -447,7 +447,7 @@ void shuffle_sock_set_mem_max(u64 bytes)
 /**
  * shuffle_sock_mem() - memory of all sockets
  * @max: limit, bytes
- * @used: in use, bytes
+ * @used: in use, bytes; each CPU may have taken or given back 1 MiB that is not counted yet
  *
  * Context: any.
  */
@@ -455,6 +455,22 @@ void shuffle_sock_mem(u64 *max, u64 *used)
 {
 	*max = (u64)READ_ONCE(shuffle_mem[2]) << PAGE_SHIFT;
 	*used = (u64)max(atomic_long_read(&shuffle_memory_allocated), 0L) << PAGE_SHIFT;
+}
+
+/**
+ * shuffle_sock_mem_used() - memory of all sockets, what CPUs have not counted yet included
+ *
+ * Context: any; asks each CPU's counter, so not for each packet.
+ * Return: bytes.
+ */
+u64 shuffle_sock_mem_used(void)
+{
+	long pages = atomic_long_read(&shuffle_memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += READ_ONCE(per_cpu(shuffle_memory_per_cpu_fw_alloc, cpu));
+	return (u64)max(pages, 0L) << PAGE_SHIFT;
 }
 
 /**

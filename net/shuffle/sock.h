@@ -170,5 +170,6 @@ void shuffle_sock_exit(void);
 void shuffle_sock_write_space(struct sock *sk);
 void shuffle_sock_set_mem_max(u64 bytes);
 void shuffle_sock_mem(u64 *max, u64 *used);
+u64 shuffle_sock_mem_used(void);
 
 #endif /* _SHUFFLE_SOCK_H */

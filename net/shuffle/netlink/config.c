@@ -30,6 +30,7 @@ static int put_ns(struct sk_buff *skb)
 	u64 max, used;
 
 	shuffle_sock_mem(&max, &used);
+	used = shuffle_sock_mem_used();
 	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_FAMILY, shuffle_params.family) ||
 	    nla_put_u8(skb, SHUFFLE_A_CONFIG_WIRE_VERSION, SHUFFLE_WIRE_VERSION) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_USED, used) ||
