@@ -23,12 +23,12 @@ cd "$root"
 # case, hosts, matrix, MTU, runs at most, transports
 all='shuffle tcp-all tcp-rotation tcp-nogso tcp-cold'
 cases=(
-	"cpu-1pair-64m  2   incast-64m  1500 5 shuffle tcp-all tcp-nogso iperf3 memcpy"
+	"cpu-1pair-64m  2   incast-64m  1500 5 shuffle shuffle-key tcp-all tcp-nogso iperf3 memcpy"
 	"cpu-1pair-64m  2   incast-64m  9000 5 shuffle tcp-all tcp-nogso iperf3 memcpy"
 	"cpu-8x1m       8   uniform-1m  1500 5 $all"
 	"cpu-8x1m       8   uniform-1m  9000 5 $all"
 	"cpu-32x8k      32  uniform-8k  1500 5 $all"
-	"cpu-64x64b     64  uniform-64  1500 5 $all"
+	"cpu-64x64b     64  uniform-64  1500 5 shuffle-key $all"
 	"cpu-scale-1k   8   uniform-1k  1500 5 shuffle tcp-all"
 	"cpu-scale-1k   16  uniform-1k  1500 5 shuffle tcp-all"
 	"cpu-scale-1k   32  uniform-1k  1500 5 shuffle tcp-all"
@@ -36,6 +36,7 @@ cases=(
 	"cpu-scale-1k   128 uniform-1k  1500 2 shuffle"
 	"cpu-scale-1k   256 uniform-1k  1500 1 shuffle"
 	"cpu-sched      1   none        1500 3 none"
+	"cpu-bh-off     1   none        1500 1 none"
 )
 
 regex=${1:-${CASE:-cpu}}

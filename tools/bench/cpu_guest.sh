@@ -21,6 +21,10 @@ if [ "$name" = cpu-sched ]; then
 	exit 0
 fi
 
+if [ "$name" = cpu-bh-off ]; then
+	exec $here/bh_off_guest.sh
+fi
+
 # As good as TCP gets: no buffer is ever the limit, connections stay warm.
 $here/rack.sh up "$hosts" rate=none mtu="$mtu"
 sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
@@ -70,6 +74,7 @@ measure()
 	offload on
 	case $way in
 	shuffle) set -- shuffle_bench -v ;;
+	shuffle-key) set -- shuffle_bench -K -v ;;
 	tcp-nogso)
 		offload off
 		set -- tcp_bench -m all -w 1

@@ -24,6 +24,8 @@ GOALS = {
 }
 PACKETS_GOAL = {"cpu-64x64b": 3.0}
 GROWTH_GOAL = 1.10
+KEY_GOAL = 1.05
+BH_OFF_GOAL = 100e3     # ns
 
 
 def parse(path):
@@ -52,6 +54,8 @@ def metrics(key, run):
     """The figures of one run: metric -> (unit, value)."""
     if key[0] == "cpu-sched":
         return {"tx_packet": ("ns", run["tx_ns"]), "rx_packet": ("ns", run["rx_ns"])}
+    if key[0] == "cpu-bh-off":
+        return {"bh_off_longest": ("ns", run["bh_off_ns"])}
     messages, total = size(key, run)
     out = {
         "completion": ("ns", run["completion_ns"]),
@@ -100,10 +104,14 @@ def make_rows(found):
                 continue
             figures = [metrics(key, r) for r in runs.values()]
             for metric, (unit, _) in figures[0].items():
-                rows.append(row(key, transport, metric, unit, [f[metric][1] for f in figures]))
-        if key[0] == "cpu-sched":
+                goal = BH_OFF_GOAL if metric == "bh_off_longest" else None
+                rows.append(row(key, transport, metric, unit, [f[metric][1] for f in figures],
+                                goal))
+        if key[0] in ("cpu-sched", "cpu-bh-off"):
             continue
         rows += ratios(key, found, "completion", GOALS.get(key[0], {}), "ratio_to")
+        rows += [{**r, "transport": "shuffle-key", "metric": "cost_of_key"}
+                 for r in ratios(key, found, "completion", {"shuffle-key": KEY_GOAL}, "")]
         if key[0] in PACKETS_GOAL:
             rows += ratios(key, found, "packets", {"tcp-all": PACKETS_GOAL[key[0]],
                                                    "tcp-cold": None}, "packets_ratio_to")
@@ -138,7 +146,7 @@ def make_text(rows):
             out.append(f"{r['case']}, {r['hosts']} hosts, MTU {r['mtu']}")
         verdict = ""
         if r["goal"] is not None:
-            good = (r["median"] <= r["goal"] if r["metric"].startswith("growth")
+            good = (r["median"] <= r["goal"] if r["metric"].startswith(("growth", "cost", "bh_off"))
                     else r["median"] >= r["goal"])
             verdict = f"  goal {r['goal']:g}: {'reached' if good else 'MISSED'}"
         spread = ""
