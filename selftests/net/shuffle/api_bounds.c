@@ -75,13 +75,19 @@ static void many_operations(void)
 		made += sht_send(fd, &row, lens, NULL, 0, 0) == 0;
 	}
 	works(made == OPS, "send: 512 operations of 8 members");
-	sleep(2);
+	usleep(500000);	/* they ask again */
 	WORKS(!close(fd), "close: while they wait");
 }
 
-static bool much_memory(void)
+static const char *too_much_for_lane(void)
 {
-	return sysconf(_SC_AVPHYS_PAGES) * (sysconf(_SC_PAGESIZE) >> 10) > 1200L << 10;
+	const char *lane = getenv("SHUFFLE_LANE");
+
+	if (lane && strstr(lane, "debug"))
+		return "SKIP 2^20 messages take minutes in a debug kernel";
+	if (sysconf(_SC_AVPHYS_PAGES) * (sysconf(_SC_PAGESIZE) >> 10) <= 1200L << 10)
+		return "SKIP 2^20 messages need 1.2 GB";
+	return NULL;
 }
 
 /* As many messages as a socket may have, and one operation more.  Those that are not announced
@@ -90,10 +96,16 @@ static bool much_memory(void)
 static void message_limit(void)
 {
 	struct shuffle_row row = { .count = 1 };
-	int i, fd = open_alone(BIG_GROUP);
+	int i, fd;
+	const char *skip = too_much_for_lane();
 	uint64_t lens[1] = { 100 };
 	ssize_t rc = 0;
 
+	if (skip) {
+		result(true, "send: 2^20 messages of one socket", skip);
+		return;
+	}
+	fd = open_alone(BIG_GROUP);
 	for (i = 0; i < MSGS / BIG_GROUP && !rc; i++) {
 		row.op_id = next_op++;
 		rc = sht_send(fd, &row, lens, NULL, 0, 0);
@@ -193,7 +205,6 @@ int main(int argc, char **argv)
 	small_writes();
 	dontwait();
 	many_operations();
-	if (much_memory())
-		message_limit();
+	message_limit();
 	return api_finish();
 }
