@@ -36,7 +36,7 @@ help:
 	@echo "                      CASE=cpu: what is limited by the CPU"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
-	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug]"
+	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug|x86-kcsan]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
 	@echo "  make netlink        regenerate what is made from Documentation/netlink/specs/shuffle.yaml"

@@ -3,7 +3,7 @@
 #
 # Build a test kernel from Debian's linux-source-6.12 into the cache.
 #
-# usage: build-kernel.sh [-n | -s] {um|um-debug|x86-debug} [WHO]
+# usage: build-kernel.sh [-n | -s] {um|um-debug|x86-debug|x86-kcsan} [WHO]
 #   -n  build nothing; fails when the kernel is not there or out of date
 #   -s  build nothing; say for WHO what will be built and how long it takes
 #
@@ -23,12 +23,13 @@ case ${1-} in
 	shift
 	;;
 esac
-kind=${1:?usage: build-kernel.sh [-n | -s] um|um-debug|x86-debug}
+kind=${1:?usage: build-kernel.sh [-n | -s] um|um-debug|x86-debug|x86-kcsan}
 case $kind in
 um)        arch=um;     target=linux;   frags="um";          takes="8 to 16" ;;
 um-debug)  arch=um;     target=linux;   frags="um um-debug"; takes="8 to 25" ;;
 x86-debug) arch=x86_64; target=bzImage; frags="x86-debug";   takes="16 to 30" ;;
-*) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, x86-debug)" ;;
+x86-kcsan) arch=x86_64; target=bzImage; frags="x86-debug x86-kcsan"; takes="16 to 30" ;;
+*) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, x86-debug, x86-kcsan)" ;;
 esac
 
 tarball=/usr/src/linux-source-6.12.tar.xz

@@ -51,8 +51,15 @@ kernel_of()
 	qemu-6.12 | qemu-icount)     echo 6.12 ;;
 	qemu-6.1 | qemu-icount-6.1)  echo 6.1 ;;
 	qemu-debug)                  echo x86-debug ;;
+	qemu-kcsan)                  echo x86-kcsan ;;
 	*) return 1 ;;
 	esac
+}
+
+# lane_is_virtual LANE - time does not pass while the host is busy with something else.
+lane_is_virtual()
+{
+	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* ]]
 }
 
 # debian_abi 6.12|6.1 - the release of Debian's kernel whose headers are

@@ -49,6 +49,7 @@ for dir in /tmp /mnt /var/tmp; do
 		mount --bind "/run/host$keep" "$keep"
 	done
 done
+mkdir -p "$RUN_OUT"	# it may be below one of these
 if [ "$RUN_9P" = 1 ]; then
 	mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=mmap out "$RUN_OUT"
 else

@@ -14,6 +14,7 @@
 #         qemu-icount  Debian's 6.12 kernel, emulated, 1 CPU, virtual time per instruction
 #         qemu-icount-6.1  the same with the 6.1 kernel
 #         qemu-debug   x86 6.12, SMP, PREEMPT, KASAN, lockdep, RCU, kmemleak
+#         qemu-kcsan   the same with KCSAN instead
 #
 # In virtual time a guest does not notice how slow or busy the host is, and waiting costs
 # nothing.
@@ -33,11 +34,11 @@
 #
 # The guest's root is the host's, read-only, with tmpfs on /tmp, /run, /mnt and
 # /var/tmp; the host's own /tmp is at $SHUFFLE_HOST/tmp.  The script is run by
-# bash in the project's root and finds SHUFFLE_LANE, SHUFFLE_ROOT, SHUFFLE_KO and
-# SHUFFLE_OUT, a directory that it shares with the host (-o).  The
-# kernel's console ends up in SHUFFLE_OUT/console.log.  A QEMU guest that dies
-# before its first program runs is booted again, twice at most; the consoles of
-# such boots are SHUFFLE_OUT/console-died-?.log.
+# bash in the project's root and finds SHUFFLE_LANE, SHUFFLE_ROOT, SHUFFLE_KO,
+# SHUFFLE_OUT, a directory that it shares with the host (-o), and, in virtual time,
+# SHUFFLE_VIRTUAL=1.  The kernel's console ends up in SHUFFLE_OUT/console.log.  A QEMU
+# guest that dies before its first program runs is booted again, twice at most; the
+# consoles of such boots are SHUFFLE_OUT/console-died-?.log.
 #
 # Exit status: the script's; 70 when the kernel complained (a splat or a leak),
 # 71 when the guest died or did not start, 124 when time ran out.
@@ -129,9 +130,10 @@ if [ -n "${SHUFFLE_DEADLINE-}" ]; then
 fi
 # Time is not the guest's own in some lanes: only the host watches it there.
 guest_limit=$limit host_limit=$((limit + 60))
-case $lane in
-*-time | qemu-icount* | qemu-6*) guest_limit=0 host_limit=$limit ;;
-esac
+if lane_is_virtual "$lane"; then
+	guest_limit=0 host_limit=$limit
+	exports+=(SHUFFLE_VIRTUAL=1)
+fi
 kmoddir='' use9p=0 port=auto
 cmdline="quiet loglevel=5 panic=-1 shuffle_run=$run $extra"
 case $lane in
