@@ -16,11 +16,6 @@
 static LIST_HEAD(config_nets);
 static DEFINE_MUTEX(config_nets_mutex);
 
-static u32 *config_values(struct shuffle_config *cfg)
-{
-	return (u32 *)cfg;
-}
-
 /* Parameters are not checked when they are written: sysfs has no way to say why. */
 static void from_params(struct shuffle_config *cfg)
 {
@@ -32,19 +27,19 @@ static void from_params(struct shuffle_config *cfg)
 		.overcommit = clamp(READ_ONCE(p->overcommit), 1U, 1000U),
 		.window_mode = SHUFFLE_NL_WINDOW_MODE_PRO_RATA,
 		.scale_back_exponent = 2,
-		.link_rate = min(READ_ONCE(p->link_mbps), 10000000U),
-		.rtt = min(READ_ONCE(p->rtt_ns), 1000000000U),
+		.link_mbps = min(READ_ONCE(p->link_mbps), 10000000U),
+		.rtt_ns = min(READ_ONCE(p->rtt_ns), 1000000000U),
 		.control_dscp = 48,
-		.resend_first = 5000,
-		.resend_min = 100,
-		.resend_max = 1000000,
+		.resend_first_us = 5000,
+		.resend_min_us = 100,
+		.resend_max_us = 1000000,
 		.port = READ_ONCE(p->udp_port),
 		.egress_bytes = min(READ_ONCE(p->egress_kbytes), 65536U) << 10,
 		.early_bytes = min(READ_ONCE(p->early_kbytes), 1U << 20) << 10,
-		.early_expiry = 30000,
+		.early_expiry_ms = 30000,
 		.finished_max = min(READ_ONCE(p->finished_max), 1U << 20),
-		.finished_expiry = clamp(READ_ONCE(p->finished_secs), 1U, 3600U) * MSEC_PER_SEC,
-		.idle_timeout = 60000,
+		.finished_expiry_ms = clamp(READ_ONCE(p->finished_secs), 1U, 3600U) * MSEC_PER_SEC,
+		.idle_timeout_ms = 60000,
 		.sndbuf = 8 << 20,
 		.rcvbuf = 8 << 20,
 	};
@@ -68,7 +63,7 @@ static const struct {
 /* what the initial namespace allows of a setting */
 static u32 init_bound(u32 i)
 {
-	return READ_ONCE(config_values(&shuffle_net(&init_net)->dev0.cfg)[i]);
+	return READ_ONCE(shuffle_net(&init_net)->dev0.cfg.val[i]);
 }
 
 /* What a namespace follows: the parameters, within what the initial namespace allows. */
@@ -81,22 +76,21 @@ static void defaults(const struct shuffle_net *sn, struct shuffle_config *cfg)
 		return;
 	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
 		i = __ffs(init_bounds[n].setting);
-		config_values(cfg)[i] = min(config_values(cfg)[i], init_bound(i));
+		cfg->val[i] = min(cfg->val[i], init_bound(i));
 	}
 }
 
 /* Take what is not our own from @from.  Returns true if something changed. */
 static bool follow(struct shuffle_dev *dev, const struct shuffle_config *from, u32 n)
 {
-	const u32 *theirs = config_values((struct shuffle_config *)from);
-	u32 *ours = config_values(&dev->cfg);
+	struct shuffle_config *cfg = &dev->cfg;
 	bool changed = false;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (dev->own & BIT(i) || ours[i] == theirs[i])
+		if (dev->own & BIT(i) || cfg->val[i] == from->val[i])
 			continue;
-		WRITE_ONCE(ours[i], theirs[i]);
+		WRITE_ONCE(cfg->val[i], from->val[i]);
 		changed = true;
 	}
 	shuffle_dev_compute(dev);
@@ -194,11 +188,11 @@ static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extac
 		NL_SET_ERR_MSG(extack, "rtt-bytes: must be 0 (auto) or 3000 to 67108864 bytes");
 		return -ERANGE;
 	}
-	if (cfg->resend_min > cfg->resend_max) {
+	if (cfg->resend_min_us > cfg->resend_max_us) {
 		NL_SET_ERR_MSG(extack, "resend-min: must not be more than resend-max");
 		return -ERANGE;
 	}
-	if (cfg->resend_first > cfg->resend_max) {
+	if (cfg->resend_first_us > cfg->resend_max_us) {
 		NL_SET_ERR_MSG(extack, "resend-first: must not be more than resend-max");
 		return -ERANGE;
 	}
@@ -209,14 +203,13 @@ static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extac
 static int check_bounds(const struct shuffle_config_change *change,
 			struct netlink_ext_ack *extack)
 {
-	const u32 *val = config_values((struct shuffle_config *)&change->val);
 	u32 i, n;
 
 	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
 		return 0;
 	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
 		i = __ffs(init_bounds[n].setting);
-		if (!(change->set & BIT(i)) || val[i] <= init_bound(i))
+		if (!(change->set & BIT(i)) || change->val.val[i] <= init_bound(i))
 			continue;
 		/* not a literal, which the macros want */
 		if (extack)
@@ -230,10 +223,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		 struct netlink_ext_ack *extack)
 {
 	u32 n = dev->ifindex ? SHUFFLE_CONFIG_DEV_N : SHUFFLE_CONFIG_N;
-	const u32 *val = config_values((struct shuffle_config *)&change->val);
 	struct shuffle_net *sn = dev->sn;
 	struct shuffle_config new, base;
-	u32 *to = config_values(&dev->cfg);
 	int err;
 	u32 i;
 
@@ -245,9 +236,9 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 	new = dev->cfg;
 	for (i = 0; i < n; i++) {
 		if (change->set & BIT(i))
-			config_values(&new)[i] = val[i];
+			new.val[i] = change->val.val[i];
 		else if (change->unset & BIT(i))
-			config_values(&new)[i] = config_values(&base)[i];
+			new.val[i] = base.val[i];
 	}
 	err = check(&new, extack);
 	if (!err)
@@ -263,15 +254,15 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		}
 	}
 	for (i = 0; i < n; i++)
-		WRITE_ONCE(to[i], config_values(&new)[i]);
+		WRITE_ONCE(dev->cfg.val[i], new.val[i]);
 	dev->own = (dev->own | change->set) & ~change->unset;
 	shuffle_dev_compute(dev);
 	if (dev->ifindex)
 		return 0;
 	if (change->set & SHUFFLE_NL_SETTING_MEM_MAX)
-		shuffle_sock_set_mem_max(change->mem_max);
+		shuffle_mem_set_max(change->mem_max);
 	else if (change->unset & SHUFFLE_NL_SETTING_MEM_MAX)
-		shuffle_sock_set_mem_max(0);
+		shuffle_mem_set_max(0);
 	devs_follow(sn);
 	return 0;
 }

@@ -22,61 +22,56 @@
 struct netlink_ext_ack;
 struct shuffle_net;
 
+/* The settings: name in the netlink family, field, name for people.  Their order is that of the
+ * attributes and of enum shuffle_nl_setting.  What they mean, their units and ranges:
+ * Documentation/netlink/specs/shuffle.yaml.  These can be set for a device:
+ */
+#define SHUFFLE_CONFIG_DEV_LIST(X)						\
+	X(POLICY,			policy,			"policy")		\
+	X(HADOOP_C,			hadoop_c,		"hadoop-c")		\
+	X(OVERCOMMIT,			overcommit,		"overcommit")		\
+	X(WINDOW_MODE,			window_mode,		"window-mode")		\
+	X(SCALE_BACK_EXPONENT,		scale_back_exponent,	"scale-back-exponent")	\
+	X(UNSCHEDULED,			unscheduled,		"unscheduled")		\
+	X(LINK_RATE,			link_mbps,		"link-rate")		\
+	X(RTT,				rtt_ns,			"rtt")			\
+	X(RTT_BYTES,			rtt_bytes,		"rtt-bytes")		\
+	X(PACKET_SIZE,			packet_size,		"packet-size")		\
+	X(CONTROL_DSCP,			control_dscp,		"control-dscp")		\
+	X(RESEND_FIRST,			resend_first_us,	"resend-first")		\
+	X(RESEND_MIN,			resend_min_us,		"resend-min")		\
+	X(RESEND_MAX,			resend_max_us,		"resend-max")
+/* and these only for a namespace */
+#define SHUFFLE_CONFIG_NET_LIST(X)						\
+	X(PORT,				port,			"port")			\
+	X(EGRESS_BYTES,			egress_bytes,		"egress-bytes")		\
+	X(EARLY_BYTES,			early_bytes,		"early-bytes")		\
+	X(EARLY_EXPIRY,			early_expiry_ms,	"early-expiry")		\
+	X(FINISHED_MAX,			finished_max,		"finished-max")		\
+	X(FINISHED_EXPIRY,		finished_expiry_ms,	"finished-expiry")	\
+	X(IDLE_TIMEOUT,			idle_timeout_ms,	"idle-timeout")		\
+	X(SNDBUF,			sndbuf,			"sndbuf")		\
+	X(RCVBUF,			rcvbuf,			"rcvbuf")
+
+#define SHUFFLE_CONFIG_COUNT(attr, field, name)	+ 1
+#define SHUFFLE_CONFIG_DEV_N	(0 SHUFFLE_CONFIG_DEV_LIST(SHUFFLE_CONFIG_COUNT))
+#define SHUFFLE_CONFIG_N	(SHUFFLE_CONFIG_DEV_N SHUFFLE_CONFIG_NET_LIST(SHUFFLE_CONFIG_COUNT))
+
 /**
- * struct shuffle_config - the settings, in the order of enum shuffle_nl_setting
- * @policy: enum shuffle_policy_kind
- * @hadoop_c: see Documentation/netlink/specs/shuffle.yaml for this and the rest
- * @overcommit: RTTbytes
- * @window_mode: enum shuffle_nl_window_mode
- * @scale_back_exponent: plain number
- * @unscheduled: bytes, 0 auto
- * @link_rate: Mb/s, 0 auto
- * @rtt: ns, 0 auto
- * @rtt_bytes: bytes, 0 auto
- * @packet_size: bytes, 0 auto
- * @control_dscp: 0-63
- * @resend_first: us
- * @resend_min: us
- * @resend_max: us
- * @port: UDP port; from here on of the namespace only
- * @egress_bytes: bytes, 0 auto
- * @early_bytes: bytes
- * @early_expiry: ms
- * @finished_max: records
- * @finished_expiry: ms
- * @idle_timeout: ms
- * @sndbuf: bytes
- * @rcvbuf: bytes
+ * struct shuffle_config - the settings by name or, as @val, by number
+ * @val: the number of a setting is that of its bit in enum shuffle_nl_setting
  */
 struct shuffle_config {
-	u32 policy;
-	u32 hadoop_c;
-	u32 overcommit;
-	u32 window_mode;
-	u32 scale_back_exponent;
-	u32 unscheduled;
-	u32 link_rate;
-	u32 rtt;
-	u32 rtt_bytes;
-	u32 packet_size;
-	u32 control_dscp;
-	u32 resend_first;
-	u32 resend_min;
-	u32 resend_max;
-	u32 port;
-	u32 egress_bytes;
-	u32 early_bytes;
-	u32 early_expiry;
-	u32 finished_max;
-	u32 finished_expiry;
-	u32 idle_timeout;
-	u32 sndbuf;
-	u32 rcvbuf;
+	union {
+		struct {
+#define SHUFFLE_CONFIG_FIELD(attr, field, name)	u32 field;
+			SHUFFLE_CONFIG_DEV_LIST(SHUFFLE_CONFIG_FIELD)
+			SHUFFLE_CONFIG_NET_LIST(SHUFFLE_CONFIG_FIELD)
+#undef SHUFFLE_CONFIG_FIELD
+		};
+		u32 val[SHUFFLE_CONFIG_N];
+	};
 };
-
-#define SHUFFLE_CONFIG_N	(sizeof(struct shuffle_config) / sizeof(u32))
-/* the first ones can be set for a device */
-#define SHUFFLE_CONFIG_DEV_N	(offsetof(struct shuffle_config, port) / sizeof(u32))
 
 /**
  * struct shuffle_dev - how operations that leave by one device are run

@@ -25,9 +25,9 @@ static void compute(struct shuffle_dev *dev)
 	u64 bytes;
 
 	lockdep_assert_held(&dev->lock);
-	WRITE_ONCE(dev->rate, READ_ONCE(dev->cfg.link_rate) ?: dev->link.mbps);
-	WRITE_ONCE(dev->drains, shuffle_link_drains(&dev->link, READ_ONCE(dev->cfg.link_rate)));
-	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt) ?: shuffle_link_rtt(&dev->link) ?:
+	WRITE_ONCE(dev->rate, READ_ONCE(dev->cfg.link_mbps) ?: dev->link.mbps);
+	WRITE_ONCE(dev->drains, shuffle_link_drains(&dev->link, READ_ONCE(dev->cfg.link_mbps)));
+	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt_ns) ?: shuffle_link_rtt(&dev->link) ?:
 		   SHUFFLE_RTT_GUESS_NS);
 	bytes = READ_ONCE(dev->cfg.rtt_bytes) ?: div_u64((u64)dev->rate * dev->rtt, 8000);
 	WRITE_ONCE(dev->rtt_bytes, clamp_t(u64, bytes, SHUFFLE_MIN_RTT_BYTES, 64 << 20));

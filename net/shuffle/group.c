@@ -54,8 +54,11 @@ int shuffle_addr_check(const struct sockaddr_shuffle *a)
  */
 bool shuffle_addr_equal(const struct sockaddr_shuffle *a, u16 ip_family, const void *addr)
 {
-	return a->shs_ip_family == ip_family &&
-	       !memcmp(a->shs_addr, addr, ip_family == AF_INET ? 4 : 16);
+	if (a->shs_ip_family != ip_family)
+		return false;
+	/* lengths that the compiler knows: no call */
+	return ip_family == AF_INET ? !memcmp(a->shs_addr, addr, 4) :
+				      !memcmp(a->shs_addr, addr, 16);
 }
 
 static void group_free(struct shuffle_membership *group)
@@ -82,10 +85,26 @@ void shuffle_group_put(struct shuffle_membership *group)
 		group_free(group);
 }
 
+static int addr_order(const struct sockaddr_shuffle *a, const struct sockaddr_shuffle *b)
+{
+	return memcmp(a, b, sizeof(*a));
+}
+
 static int addr_cmp(const void *a, const void *b)
 {
-	return memcmp(*(const struct sockaddr_shuffle **)a, *(const struct sockaddr_shuffle **)b,
-		      sizeof(struct sockaddr_shuffle));
+	return addr_order(*(const struct sockaddr_shuffle **)a,
+			  *(const struct sockaddr_shuffle **)b);
+}
+
+/* Most groups are listed in order. */
+static bool group_is_sorted(const struct shuffle_membership *group)
+{
+	u32 i;
+
+	for (i = 1; i < group->count; i++)
+		if (addr_order(&group->member[i - 1].addr, &group->member[i].addr) >= 0)
+			return false;
+	return true;
 }
 
 /* Is nobody there twice?  Sorted, two that are the same are neighbours. */
@@ -95,6 +114,8 @@ static int group_check_unique(const struct shuffle_membership *group)
 	int err = 0;
 	u32 i;
 
+	if (group_is_sorted(group))
+		return 0;
 	addr = kvmalloc_array(group->count, sizeof(*addr), GFP_KERNEL);
 	if (!addr)
 		return -ENOMEM;

@@ -77,12 +77,12 @@ static bool purge_message(struct shuffle_op *op, u32 rank, bool whole, u32 *budg
 }
 
 /* Free what the messages of an ended operation hold.  Nothing is added any more, so the lock
- * may be free between slices; the reader may take its part.
+ * may be free after each few super-packets; the reader may take its part.
  */
 static void op_purge(struct shuffle_op *op, bool whole)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	u32 budget = SHUFFLE_SLICE;
+	u32 budget = SHUFFLE_BURST;
 	u32 i = 0;
 
 	spin_lock_bh(&ssk->lock);
@@ -94,7 +94,7 @@ static void op_purge(struct shuffle_op *op, bool whole)
 		spin_unlock_bh(&ssk->lock);
 		cond_resched();
 		spin_lock_bh(&ssk->lock);
-		budget = SHUFFLE_SLICE;
+		budget = SHUFFLE_BURST;
 	}
 	spin_unlock_bh(&ssk->lock);
 }
@@ -137,6 +137,15 @@ static struct shuffle_op *op_alloc(u32 n)
 	}
 	op->ptx.n = n;
 	op->prx.n = n;
+	INIT_WORK(&op->wind_up, wind_up_work);
+	mutex_init(&op->tx_mutex);
+	INIT_LIST_HEAD(&op->tx_node);
+	INIT_LIST_HEAD(&op->retrans);
+	INIT_LIST_HEAD(&op->dirty);
+	INIT_LIST_HEAD(&op->grant_node);
+	INIT_LIST_HEAD(&op->end.node);
+	op->end.op = op;
+	op->end.rank = SHUFFLE_NONE;
 	for (i = 0; i < n; i++) {
 		op->out[i].chunks = RB_ROOT;
 		RB_CLEAR_NODE(&op->out[i].due.node);
@@ -150,6 +159,84 @@ static struct shuffle_op *op_alloc(u32 n)
 	return op;
 }
 
+/* The device by which an operation leaves, with a reference; @payload: of its packets. */
+static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_membership *group,
+				    u32 *payload)
+{
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_dev *dev;
+	struct dst_entry *dst;
+	int ifindex = 0;
+
+	spin_lock_bh(&ssk->lock);
+	dst = shuffle_route(sn, ssk, group, group->rank + 1 < group->count ? group->rank + 1 : 0);
+	/* with BHs off a device is not freed; the route alone does not hold it */
+	if (dst && !(READ_ONCE(dst->dev)->flags & IFF_LOOPBACK))
+		ifindex = READ_ONCE(dst->dev)->ifindex;
+	spin_unlock_bh(&ssk->lock);
+	dev = shuffle_dev_get(sn, ifindex);
+	rcu_read_lock();
+	*payload = shuffle_route_payload(dev, group, 0, dst);
+	rcu_read_unlock();
+	dst_release(dst);
+	return dev;
+}
+
+/* The schedules of row and column, as the device's settings say. */
+static void setup_schedules(struct shuffle_op *op, u32 payload)
+{
+	const struct shuffle_config *cfg = &op->dev->cfg;
+	u32 members = op->group->count;
+	u32 unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
+
+	op->ptx.kind = READ_ONCE(cfg->policy);
+	op->ptx.seed = hash_64(op->id, 32);
+	op->ptx.rank = op->group->rank;
+	op->ptx.members = members;
+	/* What is copied as one is what a super-packet can be at most.  The send
+	 * buffer should have several of them for everybody.
+	 */
+	op->fill_unit = READ_ONCE(op->ssk->sk.sk_sndbuf) / (4 * members);
+	op->fill_unit = clamp(rounddown(op->fill_unit, payload), unit,
+			      shuffle_chunk_payload(payload));
+	/* Granted in large units, sent in small ones: a row that takes turns
+	 * packet by packet keeps all receivers equally busy.
+	 */
+	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
+	op->prx.kind = op->ptx.kind;
+	op->prx.hadoop_c = READ_ONCE(cfg->hadoop_c);
+	op->prx.unit = unit;
+	op->prx.unannounced = members;
+}
+
+/* Put an operation into its socket's table, and start its timer. */
+static int op_link(struct shuffle_op *op)
+{
+	struct shuffle_membership *group = op->group;
+	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_sock *ssk = op->ssk;
+	int err = 0;
+
+	spin_lock_bh(&ssk->lock);
+	if (shuffle_op_find(ssk, op->id) || shuffle_timewait_exists(sn, &ssk->addr, op->id))
+		err = -EEXIST;
+	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS || ssk->nr_msgs + group->count > SHUFFLE_MAX_MSGS)
+		err = -ENOBUFS;
+	else if (ssk->group != group)
+		err = -EBUSY;
+	if (!err) {
+		hlist_add_head(&op->node, op_bucket(ssk, op->id));
+		ssk->nr_ops++;
+		ssk->nr_msgs += group->count;
+		ssk->nr_incomplete++;
+		atomic_inc(&sn->gen);
+		shuffle_event_start(op);
+		shuffle_timer_start(op);
+	}
+	spin_unlock_bh(&ssk->lock);
+	return err;
+}
+
 /**
  * shuffle_op_create() - start an operation
  * @ssk: socket with a group
@@ -161,53 +248,35 @@ static struct shuffle_op *op_alloc(u32 n)
  * come between its creation and its announcement.
  *
  * Return: the operation with a reference for the caller and its tx_mutex locked, or an
- * ERR_PTR: -ENOTCONN, -EEXIST, -ENOMEM, -ENOBUFS (too many
- * operations, or messages).
+ * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -ENOMEM, -ENOBUFS
+ * (too many operations, or messages).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_membership *group;
-	struct dst_entry *dst = NULL;
-	struct shuffle_dev *dev;
 	struct shuffle_op *op;
-	u32 payload, unit;
-	int ifindex = 0;
-	int err = 0;
-	u32 i;
+	u32 payload, i;
+	int err;
 
 	if (shuffle_timewait_exists(sn, &ssk->addr, id))
 		return ERR_PTR(-EEXIST);
-
 	spin_lock_bh(&ssk->lock);
 	group = ssk->group;
-	if (group) {
+	if (group)
 		refcount_inc(&group->ref);
-		dst = shuffle_route(sn, ssk, group, group->rank + 1 < group->count ?
-				    group->rank + 1 : 0);
-		/* with BHs off a device is not freed; the route alone does not hold it */
-		if (dst && !(READ_ONCE(dst->dev)->flags & IFF_LOOPBACK))
-			ifindex = READ_ONCE(dst->dev)->ifindex;
-	}
 	spin_unlock_bh(&ssk->lock);
 	if (!group)
 		return ERR_PTR(-ENOTCONN);
-	dev = shuffle_dev_get(sn, ifindex);
-	rcu_read_lock();
-	payload = shuffle_route_payload(dev, group, 0, dst);
-	rcu_read_unlock();
-	dst_release(dst);
-
 	op = op_alloc(group->count);
 	if (!op) {
-		shuffle_dev_put(dev);
 		shuffle_group_put(group);
 		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&op->ref, 2);
 	op->ssk = ssk;
 	op->group = group;
-	op->dev = dev;
+	op->dev = leave_by(ssk, group, &payload);
 	op->id = id;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();
@@ -216,58 +285,14 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
-	INIT_WORK(&op->wind_up, wind_up_work);
-	mutex_init(&op->tx_mutex);
-	mutex_lock(&op->tx_mutex);
-	INIT_LIST_HEAD(&op->tx_node);
-	INIT_LIST_HEAD(&op->retrans);
-	INIT_LIST_HEAD(&op->dirty);
-	INIT_LIST_HEAD(&op->grant_node);
-	INIT_LIST_HEAD(&op->end.node);
-	op->end.op = op;
-	op->end.rank = SHUFFLE_NONE;
 	op->unacked = group->count;
 	op->incomplete = group->count;
-	unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(dev), payload);
-	op->ptx.kind = READ_ONCE(dev->cfg.policy);
-	op->ptx.seed = hash_64(id, 32);
-	op->ptx.rank = group->rank;
-	op->ptx.members = group->count;
-	/* What is copied as one is what a super-packet can be at most.  The send
-	 * buffer should have several of them for everybody.
-	 */
-	op->fill_unit = READ_ONCE(ssk->sk.sk_sndbuf) / (4 * group->count);
-	op->fill_unit = clamp(rounddown(op->fill_unit, payload), unit,
-			      shuffle_chunk_payload(payload));
-	/* Granted in large units, sent in small ones: a row that takes turns
-	 * packet by packet keeps all receivers equally busy.
-	 */
-	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
-	op->prx.kind = op->ptx.kind;
-	op->prx.hadoop_c = READ_ONCE(dev->cfg.hadoop_c);
-	op->prx.unit = unit;
-	op->prx.unannounced = group->count;
 	for (i = 0; i < group->count; i++)
 		op->in[i].progress_at = op->started_at;
+	setup_schedules(op, payload);
 	shuffle_timer_init(op);
-
-	spin_lock_bh(&ssk->lock);
-	if (shuffle_op_find(ssk, id) || shuffle_timewait_exists(sn, &ssk->addr, id))
-		err = -EEXIST;
-	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS || ssk->nr_msgs + group->count > SHUFFLE_MAX_MSGS)
-		err = -ENOBUFS;
-	else if (ssk->group != group)
-		err = -EBUSY;
-	if (!err) {
-		hlist_add_head(&op->node, op_bucket(ssk, id));
-		ssk->nr_ops++;
-		ssk->nr_msgs += group->count;
-		ssk->nr_incomplete++;
-		atomic_inc(&sn->gen);
-		shuffle_event_start(op);
-		shuffle_timer_start(op);
-	}
-	spin_unlock_bh(&ssk->lock);
+	mutex_lock(&op->tx_mutex);
+	err = op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
 		op_free(op);

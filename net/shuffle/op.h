@@ -86,6 +86,8 @@ struct shuffle_due {
  * @solicit_left: so many are to be asked now
  * @solicit_walk: members that are looked at for them
  * @data_at: when DATA with payload last came
+ * @data_from: when it first came from another member
+ * @data_bytes: payload that has come from others since then
  * @acked_at: when one of ours was last acknowledged
  * @ended_at: 0 not yet
  * @resends: times that members were asked again
@@ -93,6 +95,7 @@ struct shuffle_due {
  * @timer: resends, probes, deadline
  * @tx_mutex: writers
  * @tx_node: in ssk->tx_ops
+ * @turn_sent: bytes (skb->truesize) that its turn there has sent so far
  * @ptx: schedule of the row
  * @out: the row
  * @announced: ranks whose length is known
@@ -136,6 +139,8 @@ struct shuffle_op {
 	u32			solicit_left;
 	u32			solicit_walk;
 	u64			data_at;
+	u64			data_from;
+	u64			data_bytes;
 	u64			acked_at;
 	u64			ended_at;
 	u32			resends;
@@ -144,6 +149,7 @@ struct shuffle_op {
 
 	struct mutex		tx_mutex;
 	struct list_head	tx_node;
+	u32			turn_sent;
 	struct shuffle_policy_tx ptx;
 	struct shuffle_msg_out	*out;
 	u32			announced;
@@ -175,6 +181,11 @@ struct shuffle_op {
  * so many, then others get their turn.
  */
 #define SHUFFLE_SLICE	64
+
+/* The same where each costs some 5000 instructions: packets that are handed to IP, grants,
+ * super-packets that are freed.
+ */
+#define SHUFFLE_BURST	8
 
 /**
  * shuffle_op_nonce() - the nonce of our message to a member

@@ -310,7 +310,7 @@ void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 no
 	/* one question comes as several RESENDs, and from several operations at once */
 	if (payload <= SHUFFLE_MIN_PAYLOAD ||
 	    now - READ_ONCE(peer->payload_lost_at) <
-	    (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
+	    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
 		return;
 	WRITE_ONCE(peer->payload_lost_at, now);
 	n = READ_ONCE(peer->payload_lost) + 1;

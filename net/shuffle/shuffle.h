@@ -39,6 +39,7 @@
 #define _SHUFFLE_H
 
 #include "group.h"
+#include "mem.h"
 #include "netns.h"
 #include "op.h"
 #include "params.h"

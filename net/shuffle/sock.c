@@ -13,10 +13,6 @@
 
 #include "shuffle.h"
 
-static atomic_long_t shuffle_memory_allocated;
-static DEFINE_PER_CPU(int, shuffle_memory_per_cpu_fw_alloc);
-/* pages, all sockets together: params.c */
-static long shuffle_mem[3];
 static int shuffle_buf_min = PAGE_SIZE;
 
 static struct lock_class_key shuffle_sk_key;
@@ -26,9 +22,9 @@ struct proto shuffle_proto = {
 	.name			= "SHUFFLE",
 	.owner			= THIS_MODULE,
 	.obj_size		= sizeof(struct shuffle_sock),
-	.memory_allocated	= &shuffle_memory_allocated,
-	.per_cpu_fw_alloc	= &shuffle_memory_per_cpu_fw_alloc,
-	.sysctl_mem		= shuffle_mem,
+	.memory_allocated	= &shuffle_mem_allocated,
+	.per_cpu_fw_alloc	= &shuffle_mem_of_cpu,
+	.sysctl_mem		= shuffle_mem_limit,
 	.sysctl_wmem		= &shuffle_buf_min,
 	.sysctl_rmem		= &shuffle_buf_min,
 };
@@ -79,6 +75,7 @@ static int sock_release_op(struct socket *sock)
 	ssk = shuffle_sk(sk);
 	lock_sock(sk);
 	shuffle_sock_list_del(ssk);
+	shuffle_mem_add_socket(-1);
 	shuffle_ports_del(ssk);
 	/* no system call runs on the socket any more, so nobody else unlinks */
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
@@ -208,7 +205,7 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	/* lockless: a task that adds to the list wakes the poller after that */
 	if (!list_empty_careful(&ssk->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(sk->sk_wmem_queued) < READ_ONCE(sk->sk_sndbuf))
+	if (READ_ONCE(sk->sk_wmem_queued) < shuffle_sock_sndbuf(sk))
 		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
 	return mask;
 }
@@ -407,7 +404,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	shuffle_pages_init(ssk);
 	shuffle_early_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
-	ssk->idle_ms = READ_ONCE(cfg->idle_timeout);
+	ssk->idle_ms = READ_ONCE(cfg->idle_timeout_ms);
 	ssk->user = shuffle_user_get(shuffle_net(net), sk->sk_uid);
 	/* last: from here on others see it */
 	err = ssk->user ? shuffle_sock_list_add(ssk) : -ENOMEM;
@@ -415,63 +412,16 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 		sock_orphan(sk);
 		sock->sk = NULL;
 		sock_put(sk);
+		return err;
 	}
-	return err;
+	shuffle_mem_add_socket(1);
+	return 0;
 }
 
 static struct net_proto_family shuffle_family_ops = {
 	.create	= sock_create_op,
 	.owner	= THIS_MODULE,
 };
-
-/**
- * shuffle_sock_set_mem_max() - limit what all sockets together may hold
- * @bytes: 0 for the default
- *
- * Context: any.
- */
-void shuffle_sock_set_mem_max(u64 bytes)
-{
-	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, LONG_MAX);
-	int i;
-
-	if (!bytes && shuffle_params.mem_mbytes)
-		pages = (unsigned long)shuffle_params.mem_mbytes << (20 - PAGE_SHIFT);
-	else if (!bytes)
-		pages = nr_free_buffer_pages() / 4;
-	/* without a pressure callback all three mean the same: no more */
-	for (i = 0; i < 3; i++)
-		WRITE_ONCE(shuffle_mem[i], max(pages, 128UL));
-}
-
-/**
- * shuffle_sock_mem() - memory of all sockets
- * @max: limit, bytes
- * @used: in use, bytes; each CPU may have taken or given back 1 MiB that is not counted yet
- *
- * Context: any.
- */
-void shuffle_sock_mem(u64 *max, u64 *used)
-{
-	*max = (u64)READ_ONCE(shuffle_mem[2]) << PAGE_SHIFT;
-	*used = (u64)max(atomic_long_read(&shuffle_memory_allocated), 0L) << PAGE_SHIFT;
-}
-
-/**
- * shuffle_sock_mem_used() - memory of all sockets, what CPUs have not counted yet included
- *
- * Context: any; asks each CPU's counter, so not for each packet.
- * Return: bytes.
- */
-u64 shuffle_sock_mem_used(void)
-{
-	long pages = atomic_long_read(&shuffle_memory_allocated);
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		pages += READ_ONCE(per_cpu(shuffle_memory_per_cpu_fw_alloc, cpu));
-	return (u64)max(pages, 0L) << PAGE_SHIFT;
-}
 
 /**
  * shuffle_sock_init() - register protocol and family
@@ -483,7 +433,7 @@ int shuffle_sock_init(void)
 {
 	int err;
 
-	shuffle_sock_set_mem_max(0);
+	shuffle_mem_set_max(0);
 	err = proto_register(&shuffle_proto, 1);
 	if (err)
 		return err;

@@ -14,6 +14,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include "mem.h"
 #include "netns.h"
 #include "sched/tag.h"
 
@@ -56,7 +57,7 @@ struct shuffle_port_key {
 	u8	addr[16];
 	u16	ip_family;
 	u16	port;
-} __aligned(4);	/* hashed as words */
+} __aligned(4);	/* hashed and compared as words */
 
 /**
  * struct shuffle_early - packets of operations that are not known yet: early.c
@@ -163,13 +164,23 @@ static inline struct shuffle_sock *shuffle_sk(const struct sock *sk)
 	return (struct shuffle_sock *)sk;
 }
 
+/* What the buffers hold at most; less than what SO_SNDBUF and SO_RCVBUF say while memory is
+ * scarce.  Any context.
+ */
+static inline int shuffle_sock_sndbuf(const struct sock *sk)
+{
+	return shuffle_mem_share(READ_ONCE(sk->sk_sndbuf));
+}
+
+static inline int shuffle_sock_rcvbuf(const struct sock *sk)
+{
+	return shuffle_mem_share(READ_ONCE(sk->sk_rcvbuf));
+}
+
 /* sock.c */
 extern struct proto shuffle_proto;
 int shuffle_sock_init(void);
 void shuffle_sock_exit(void);
 void shuffle_sock_write_space(struct sock *sk);
-void shuffle_sock_set_mem_max(u64 bytes);
-void shuffle_sock_mem(u64 *max, u64 *used);
-u64 shuffle_sock_mem_used(void);
 
 #endif /* _SHUFFLE_SOCK_H */

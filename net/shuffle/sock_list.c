@@ -15,6 +15,8 @@ static const struct rhashtable_params cookie_params = {
 	.key_len		= sizeof_field(struct shuffle_sock, cookie),
 	.key_offset		= offsetof(struct shuffle_sock, cookie),
 	.head_offset		= offsetof(struct shuffle_sock, cookie_node),
+	/* as many as it begins with: no work for the sake of a few sockets */
+	.min_size		= 64,
 	.automatic_shrinking	= true,
 };
 

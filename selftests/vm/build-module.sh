@@ -6,7 +6,7 @@
 # where the kernel has KUnit.
 #
 # usage: build-module.sh [-c] [-s FOLDER] KERNEL
-#   KERNEL  um, um-debug, x86-debug (built from linux-source), 6.12, 6.1 (Debian's)
+#   KERNEL  um, um-debug, x86-debug, x86-kcsan (built from linux-source), 6.12, 6.1 (Debian's)
 #   -c      check: everything anew, sparse on every file, any warning fails
 #   -s      another module, whose Kbuild is in FOLDER
 #
@@ -26,11 +26,11 @@ while getopts 'cs:' opt; do
 	esac
 done
 shift $((OPTIND - 1))
-kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|6.12|6.1}
+kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|x86-kcsan|6.12|6.1}
 case $kernel in
 um | um-debug) arch=um ;;
-6.12 | 6.1 | x86-debug) arch=x86_64 ;;
-*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, 6.12, 6.1)" ;;
+6.12 | 6.1 | x86-debug | x86-kcsan) arch=x86_64 ;;
+*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, x86-kcsan, 6.12, 6.1)" ;;
 esac
 
 kdir=$(kernel_build_dir "$kernel")

@@ -4,7 +4,9 @@
 # In the guest: load the KUnit suites and print every case as one line of TAP.
 set -u
 
-insmod "$(dirname "$SHUFFLE_KO")/test/shuffle_test.ko" || exit 1
+for suites in shuffle_test shuffle_fake_test; do
+	insmod "$(dirname "$SHUFFLE_KO")/test/$suites.ko" || exit 1
+done
 n=0
 for results in /sys/kernel/debug/kunit/*/results; do
 	suite=$(basename "$(dirname "$results")")

@@ -7,6 +7,16 @@
 #define MASK_DEV	(SHUFFLE_NL_SETTING_PORT - 1)
 #define FIRST		SHUFFLE_A_CONFIG_POLICY
 
+/* The attributes, the bits and the fields are in one order. */
+#define NUMBER(field)	(offsetof(struct shuffle_config, field) / sizeof(u32))
+#define IN_ORDER(attr, field, name)						\
+	static_assert(SHUFFLE_A_CONFIG_##attr - FIRST == NUMBER(field));	\
+	static_assert(SHUFFLE_NL_SETTING_##attr == BIT(NUMBER(field)));
+SHUFFLE_CONFIG_DEV_LIST(IN_ORDER)
+SHUFFLE_CONFIG_NET_LIST(IN_ORDER)
+static_assert(SHUFFLE_A_CONFIG_MEM_MAX - FIRST == SHUFFLE_CONFIG_N);
+static_assert(SHUFFLE_NL_SETTING_MEM_MAX == BIT(SHUFFLE_CONFIG_N));
+
 static bool init_ns(const struct shuffle_dev *dev)
 {
 	return !dev->ifindex && net_eq(dev->sn->net, &init_net);
@@ -27,14 +37,10 @@ static int put_ifname(struct sk_buff *skb, const struct shuffle_dev *dev)
 
 static int put_ns(struct sk_buff *skb)
 {
-	u64 max, used;
-
-	shuffle_sock_mem(&max, &used);
-	used = shuffle_sock_mem_used();
 	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_FAMILY, shuffle_params.family) ||
 	    nla_put_u8(skb, SHUFFLE_A_CONFIG_WIRE_VERSION, SHUFFLE_WIRE_VERSION) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_USED, used) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_MAX, max))
+	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_USED, shuffle_mem_used()) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_MAX, shuffle_mem_max()))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -50,16 +56,7 @@ static int put_ns(struct sk_buff *skb)
 int shuffle_netlink_fill_config(struct sk_buff *skb, const void *arg)
 {
 	const struct shuffle_dev *dev = arg;
-	const u32 *val = (const u32 *)&dev->cfg;
 	u32 i, n = dev->ifindex ? SHUFFLE_CONFIG_DEV_N : SHUFFLE_CONFIG_N;
-
-	/* the attributes, the bits and the struct are in one order */
-	BUILD_BUG_ON(SHUFFLE_A_CONFIG_MEM_MAX - FIRST != SHUFFLE_CONFIG_N);
-	BUILD_BUG_ON(SHUFFLE_A_CONFIG_PORT - FIRST != SHUFFLE_CONFIG_DEV_N);
-	BUILD_BUG_ON(BIT(SHUFFLE_CONFIG_DEV_N) != SHUFFLE_NL_SETTING_PORT);
-	BUILD_BUG_ON(BIT(SHUFFLE_CONFIG_N) != SHUFFLE_NL_SETTING_MEM_MAX);
-	BUILD_BUG_ON(SHUFFLE_A_CONFIG_RESEND_MAX - FIRST !=
-		     offsetof(struct shuffle_config, resend_max) / sizeof(u32));
 
 	if (dev->ifindex && (nla_put_u32(skb, SHUFFLE_A_CONFIG_IFINDEX, dev->ifindex) ||
 			     put_ifname(skb, dev)))
@@ -72,7 +69,7 @@ int shuffle_netlink_fill_config(struct sk_buff *skb, const void *arg)
 	    nla_put_u32(skb, SHUFFLE_A_CONFIG_OWN, dev->own))
 		return -EMSGSIZE;
 	for (i = 0; i < n; i++)
-		if (nla_put_u32(skb, FIRST + i, val[i]))
+		if (nla_put_u32(skb, FIRST + i, READ_ONCE(dev->cfg.val[i])))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -161,27 +158,18 @@ static int reject(struct genl_info *info, u32 attr, const char *why, int err)
 /* Names the setting of the lowest bit, for the extack. */
 static const char *not_of_device(u32 mask)
 {
+#define OF_NAMESPACE(attr, field, name)	name ": a setting of the namespace, not of a device",
 	static const char * const text[] = {
-		"port: a setting of the namespace, not of a device",
-		"egress-bytes: a setting of the namespace, not of a device",
-		"early-bytes: a setting of the namespace, not of a device",
-		"early-expiry: a setting of the namespace, not of a device",
-		"finished-max: a setting of the namespace, not of a device",
-		"finished-expiry: a setting of the namespace, not of a device",
-		"idle-timeout: a setting of the namespace, not of a device",
-		"sndbuf: a setting of the namespace, not of a device",
-		"rcvbuf: a setting of the namespace, not of a device",
+		SHUFFLE_CONFIG_NET_LIST(OF_NAMESPACE)
 		"mem-max: a setting of the machine, not of a device",
 	};
 
-	BUILD_BUG_ON(ARRAY_SIZE(text) != SHUFFLE_CONFIG_N - SHUFFLE_CONFIG_DEV_N + 1);
 	return text[__ffs(mask) - SHUFFLE_CONFIG_DEV_N];
 }
 
 static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 		       struct shuffle_config_change *change)
 {
-	u32 *val = (u32 *)&change->val;
 	u32 both, wrong;
 	u32 i;
 
@@ -189,7 +177,7 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 		if (!info->attrs[FIRST + i])
 			continue;
 		change->set |= BIT(i);
-		val[i] = nla_get_u32(info->attrs[FIRST + i]);
+		change->val.val[i] = nla_get_u32(info->attrs[FIRST + i]);
 	}
 	if (info->attrs[SHUFFLE_A_CONFIG_MEM_MAX]) {
 		change->set |= SHUFFLE_NL_SETTING_MEM_MAX;

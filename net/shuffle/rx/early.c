@@ -157,13 +157,10 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
 {
 	u32 limit = READ_ONCE(sn->dev0.cfg.early_bytes);
 	u32 kept = atomic_read(&sn->early_bytes);
-	u64 max, used;
 
-	if (ssk->early.closed || kept > limit || size > limit - kept ||
-	    ssk->early.bytes + size > SHUFFLE_EARLY_SHARE * (u64)(limit - kept))
-		return false;
-	shuffle_sock_mem(&max, &used);
-	return used + size <= max / 2;
+	return !ssk->early.closed && kept <= limit && size <= limit - kept &&
+	       ssk->early.bytes + size <= SHUFFLE_EARLY_SHARE * (u64)(limit - kept) &&
+	       !shuffle_mem_scarce();
 }
 
 /**
@@ -189,7 +186,7 @@ bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id
 		atomic_add(skb->truesize, &sn->early_bytes);
 		early_cb(skb)->op_id = op_id;
 		early_cb(skb)->expires = jiffies +
-				       msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.early_expiry));
+				       msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.early_expiry_ms));
 		if (list_empty(&e->fifo))
 			schedule_delayed_work(&e->work, HZ);
 		insert(e, skb);

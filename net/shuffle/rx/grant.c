@@ -55,8 +55,8 @@ static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 	u32 members = op->group->count;
 	u32 part = min_t(u64, div_u64(max_out, members), SHUFFLE_GRANT_CHUNKS * SHUFFLE_CHUNK_MAX);
 
-	part = min3(part, (u32)READ_ONCE(sk->sk_rcvbuf) / 8,
-		    (u32)READ_ONCE(sk->sk_sndbuf) / (2 * members));
+	part = min3(part, (u32)shuffle_sock_rcvbuf(sk) / 8,
+		    (u32)shuffle_sock_sndbuf(sk) / (2 * members));
 	return max(part / op->prx.unit, 1U);
 }
 
@@ -105,7 +105,7 @@ void shuffle_grant_account(struct shuffle_op *op)
  */
 static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
 {
-	s64 left = READ_ONCE(ssk->sk.sk_rcvbuf);
+	s64 left = shuffle_sock_rcvbuf(&ssk->sk);
 	u64 out = ssk->outstanding;
 
 	left -= atomic_read(&ssk->sk.sk_rmem_alloc);
@@ -174,8 +174,8 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
  * @q: packets
  * @now: ns
  *
- * Runs after every arrival, and when the reader has made room.  SHUFFLE_SLICE grants at
- * most: an arrival that answers one of them, or the timer, goes on.
+ * Runs after every arrival, and when the reader has made room.  SHUFFLE_BURST grants at
+ * most: the timer goes on at once.
  */
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 {
@@ -196,7 +196,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
 	left = promisable_bytes(ssk, op->prx.unit);
 	out = op->prx.outstanding;
-	while (n < SHUFFLE_SLICE &&
+	while (n < SHUFFLE_BURST &&
 	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {
 		struct shuffle_msg_in *in = &op->in[i];
 
@@ -222,7 +222,10 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	shuffle_grant_account(op);
 	if (!list_empty(&op->dirty)) {
 		send_grants(op, q);
-		shuffle_timer_start(op);
+		if (n == SHUFFLE_BURST)
+			shuffle_timer_now(op, now);
+		else
+			shuffle_timer_start(op);
 	}
 	/* the least grant is less than 1.5 units: shuffle_policy_amount() */
 	if (left < op->prx.unit + op->prx.unit / 2 && op->prx.heap.n &&
@@ -237,24 +240,28 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
  *
  * Operations take turns, SHUFFLE_GRANT_OPS in each call; the timers of those that have
  * none for long grant, too.
+ *
+ * Context: any, ssk->lock held.
+ * Return: true if @q is full, and there may be more to grant.
  */
-void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q)
+bool shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q)
 {
 	u32 n = SHUFFLE_GRANT_OPS;
 	u64 now = shuffle_now();
 	struct shuffle_op *op;
 	LIST_HEAD(turns);
 
-	if (atomic_read(&ssk->sk.sk_rmem_alloc) < READ_ONCE(ssk->sk.sk_rcvbuf) / 4)
+	if (atomic_read(&ssk->sk.sk_rmem_alloc) < shuffle_sock_rcvbuf(&ssk->sk) / 4)
 		ssk->pressure = false;
 	/* what more was left to read when others were made ready */
 	else if (ssk->pressure && list_empty(&ssk->ready))
 		shuffle_msg_in_unpark(ssk);
 	list_splice_init(&ssk->grant_ops, &turns);
-	while (n-- && skb_queue_len(q) < SHUFFLE_SLICE &&
+	while (n-- && skb_queue_len(q) < SHUFFLE_BURST &&
 	       (op = list_first_entry_or_null(&turns, struct shuffle_op, grant_node))) {
 		list_move_tail(&op->grant_node, &ssk->grant_ops);
 		shuffle_grant_op(op, q, now);
 	}
 	list_splice(&turns, &ssk->grant_ops);
+	return skb_queue_len(q) >= SHUFFLE_BURST;
 }

@@ -111,8 +111,17 @@ static bool by_device(const struct rx_ctx *c, const struct shuffle_sock *ssk)
 				   c->skb->mark);
 }
 
-static bool from_member(const struct rx_ctx *c, const struct shuffle_member *m)
+/* Does the packet come from the member that the record says it is from, and is it for us?
+ * @group may be NULL.
+ */
+static bool from_member(const struct rx_ctx *c, const struct shuffle_membership *group,
+			const struct shuffle_wire *w)
 {
+	const struct shuffle_member *m;
+
+	if (!group || w->src_rank >= group->count || w->dst_rank != group->rank)
+		return false;
+	m = &group->member[w->src_rank];
 	return shuffle_addr_equal(&m->addr, c->from.shs_ip_family, c->from.shs_addr) &&
 	       by_scope(c, m->addr.shs_scope_id);
 }
@@ -124,8 +133,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_net *sn = c->sn;
 
-	if (w->src_rank >= op->group->count || w->dst_rank != op->group->rank ||
-	    !from_member(c, &op->group->member[w->src_rank])) {
+	if (!from_member(c, op->group, w)) {
 		SHUFFLE_INC(sn, DropMember);
 		return;
 	}
@@ -180,7 +188,6 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 			   const struct rx_run *run, struct sk_buff_head *q)
 {
 	const struct shuffle_wire *w = &run->w;
-	struct shuffle_membership *group;
 	struct shuffle_net *sn = c->sn;
 	bool member, valid = false;
 
@@ -202,11 +209,9 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	}
 	/* an operation that we have not started yet: only members are believed */
 	spin_lock_bh(&ssk->lock);
-	group = ssk->group;
-	member = group && w->src_rank < group->count && w->dst_rank == group->rank &&
-		 from_member(c, &group->member[w->src_rank]);
+	member = from_member(c, ssk->group, w);
 	if (member)
-		valid = run_tags_valid(group, run);
+		valid = run_tags_valid(ssk->group, run);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
@@ -277,31 +282,33 @@ static bool tag_goes_on(struct rx_run *run, u32 records, const u8 *p, u64 *last)
 static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 {
 	u32 off = run->data + run->len, end = at->skb->len;
-	u64 next = run->w.data.off + run->len;
+	u32 records = run->n, len = run->len, hdr_len = run->hdr;
+	bool tagged = run->w.flags & SHUFFLE_FLAG_TAG;
 	u16 n, most = run->w.payload;
+	struct shuffle_wire_next next;
 	u8 buf[SHUFFLE_WIRE_MAX_HDR];
-	u32 records = run->n;
 	u64 tag = run->w.tag;
 	const u8 *p;
 
-	while (end - off > run->hdr) {
-		p = shuffle_frags_read(at, off, run->hdr, buf);
-		n = p ? shuffle_wire_follows(p, end - off, hdr, run->hdr, next) : 0;
+	shuffle_wire_next_init(&next, hdr);
+	while (end - off > hdr_len) {
+		p = shuffle_frags_read(at, off, hdr_len, buf);
+		n = p ? shuffle_wire_follows(p, end - off, hdr, hdr_len, &next) : 0;
 		if (!n || n > most)
 			break;
-		if (run->w.flags & SHUFFLE_FLAG_TAG) {
+		if (tagged) {
 			if (n < most)
 				run->tag_short = shuffle_get64(p + SHUFFLE_WIRE_DATA_HDR);
 			else if (!tag_goes_on(run, records, p + SHUFFLE_WIRE_DATA_HDR, &tag))
 				break;	/* begins a run of its own, and is looked at by itself */
 		}
-		next += n;
+		len += n;
 		records++;
-		off += run->hdr + n;
+		off += hdr_len + n;
 		if (n < most)
 			break;	/* a short one is the last */
 	}
-	run->len = (u32)(next - run->w.data.off);
+	run->len = len;
 	run->n = records;
 	return off;
 }

@@ -13,15 +13,16 @@
 #define SHUFFLE_GRANT_SLACK	65536
 
 /**
- * shuffle_msg_in_free_piece() - free a received skb and its charge
+ * shuffle_msg_in_uncharge_piece() - give back the charge of a received skb, to be freed
  * @ssk: socket it is charged to
  * @skb: on no list
+ *
+ * Context: any, ssk->lock held.
  */
-void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
+void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
 {
 	atomic_sub(skb->truesize, &ssk->sk.sk_rmem_alloc);
 	sk_mem_uncharge(&ssk->sk, skb->truesize);
-	consume_skb(skb);
 }
 
 #define SHUFFLE_ISLAND_BYTES	(SHUFFLE_RANGES_MAX * sizeof(struct shuffle_range))
@@ -70,7 +71,8 @@ bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 		struct sk_buff *skb = rb_to_skb(node);
 
 		rb_erase(node, root);
-		shuffle_msg_in_free_piece(op->ssk, skb);
+		shuffle_msg_in_uncharge_piece(op->ssk, skb);
+		consume_skb(skb);
 	}
 	free_islands(op->ssk, &op->in[rank]);
 	return RB_EMPTY_ROOT(root);
@@ -148,7 +150,14 @@ void shuffle_msg_in_unpark(struct shuffle_sock *ssk)
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
 
-static void insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb)
+/**
+ * shuffle_msg_in_insert_piece() - put a received skb into its message
+ * @in: message
+ * @skb: on no list; SHUFFLE_PIECE(skb) says which bytes it has
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb)
 {
 	struct rb_node **link = &in->pieces.rb_node;
 	struct rb_node *parent = NULL;
@@ -263,13 +272,16 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 /* RFC 6298, on the time from a grant to its data.  The first sample, from when few have
  * started, says little of how busy the hosts are: the last operation may know better.
  */
-static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
+static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 {
 	struct shuffle_dev *dev = op->dev;
 	u64 err;
 
+	/* the loopback is no measure of the network */
+	if (rank == op->group->rank)
+		return;
 	/* A host may also have stood still: one sample must not stand for many. */
-	ns = min(ns, 2 * shuffle_timer_rto(op));
+	ns = clamp_t(u64, ns, 1, 2 * shuffle_timer_rto(op));
 	if (!op->srtt_ns) {
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
@@ -289,11 +301,36 @@ static void sample_rto(struct shuffle_op *op, u64 ns, u64 now)
 	WRITE_ONCE(dev->srtt_at, now);
 }
 
+/* The first packet that a message was asked for has come:
+ * - at once, sooner than anything is ever asked for, and after it was asked for once: it was lost,
+ *   and says nothing of the rate at which data comes.  Or it came then by chance, which is why
+ *   the next packets are not all asked for at once, either.
+ * - later: it had been on its way, for longer than it was waited for: half of what would be
+ *   waited next.
+ */
+static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool once, u64 now)
+{
+	u64 ns = now - in->resent_at;
+
+	if (once && ns < shuffle_timer_rto_min(op)) {
+		in->probes = max_t(u8, in->probes, SHUFFLE_PROBES_ONE);
+		op->data_from = now;
+		op->data_bytes = 0;
+	} else {
+		ns += in->wait_ns / 2;
+	}
+	sample_rto(op, in - op->in, ns, now);
+	in->probed = false;
+	in->rtt_at = 0;
+	in->wait_ns = 0;
+}
+
 static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride, u64 now)
 {
 	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
 	bool answer = is_retransmission(in, 2 * rtt, now);
-	bool late = in->late;
+	u32 rank = in - op->in;
+	u32 late = in->late;
 
 	in->progress_at = now;
 	in->moved_at = now;
@@ -309,12 +346,18 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	 */
 	if (answer)
 		in->rtt_at = 0;
+	/* more than was asked for: it comes by itself again */
+	if (in->have.prefix >= in->asked + max_t(u32, stride, SHUFFLE_PROBE_SLACK))
+		in->probes = 0;
+	/* a packet that waited for ssk->lock may be older than the question */
+	if (in->probed && now > in->resent_at)
+		sample_probe(op, in, late == 1, now);
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
-	sample_rto(op, now - in->rtt_at, now);
+	sample_rto(op, rank, now - in->rtt_at, now);
 	if (!late)
-		shuffle_peer_rtt(op, in - op->in, now - in->rtt_at);
+		shuffle_peer_rtt(op, rank, now - in->rtt_at);
 	in->rtt_at = 0;
 	in->wait_ns = 0;
 }
@@ -340,7 +383,7 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
 	SHUFFLE_PIECE(skb)->start = start;
 	SHUFFLE_PIECE(skb)->end = end;
-	insert_piece(in, skb);
+	shuffle_msg_in_insert_piece(in, skb);
 	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
 	shuffle_grant_account(op);
 	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
@@ -479,13 +522,18 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * must not put off asking for it
 		 */
 		op->data_at = now;
+		if (w->src_rank != op->group->rank) {
+			if (op->data_from)
+				op->data_bytes += len;
+			else
+				op->data_from = now;
+		}
 		if (w->data.off > m->granted + SHUFFLE_GRANT_SLACK) {
 			SHUFFLE_INC(sn, DropNotGranted);
 			return false;
 		}
 		/* grants keep within the buffer; unscheduled data may not */
-		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) >
-		    READ_ONCE(op->ssk->sk.sk_rcvbuf)) {
+		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) > shuffle_sock_rcvbuf(&op->ssk->sk)) {
 			shuffle_grant_pressure(op->ssk);
 			/* what comes next in order lets the reader go on */
 			if (w->data.off > in->have.prefix || !list_empty(&op->ssk->ready)) {

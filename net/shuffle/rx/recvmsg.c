@@ -88,7 +88,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	struct shuffle_record *rec = &c->rec[c->n++];
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = c->ssk;
-	struct sk_buff *skb;
+	struct sk_buff *skb, *used = NULL;
 	int err = 0;
 
 	memset(rec, 0, sizeof(*rec));
@@ -109,6 +109,8 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 
 		rb_erase(&skb->rbnode, &in->pieces);
 		spin_unlock_bh(&ssk->lock);
+		consume_skb(used);
+		used = NULL;
 		err = copy_piece(skb, end, c->msg);
 		spin_lock_bh(&ssk->lock);
 		if (err)
@@ -118,23 +120,14 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 		in->read = end;
 		c->left -= err ? 0 : n;
 		p->start = end;
-		if (end == p->end || op->ended) {
-			if (end == p->end || !in->complete) {
-				shuffle_msg_in_free_piece(ssk, skb);
-				skb = NULL;
-			}
-		}
-		if (skb) {
-			/* it was the first, and is again */
-			struct rb_node **link = &in->pieces.rb_node;
-			struct rb_node *parent = NULL;
-
-			while (*link) {
-				parent = *link;
-				link = &parent->rb_left;
-			}
-			rb_link_node(&skb->rbnode, parent, link);
-			rb_insert_color(&skb->rbnode, &in->pieces);
+		if (end == p->end || (op->ended && !in->complete)) {
+			/* freed without the lock: the page allocator may choose to do
+			 * much at once
+			 */
+			shuffle_msg_in_uncharge_piece(ssk, skb);
+			used = skb;
+		} else {
+			shuffle_msg_in_insert_piece(in, skb);
 		}
 		if (err)
 			break;
@@ -146,6 +139,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 		c->n--;		/* it has failed meanwhile, or there is no room */
 	}
 	spin_unlock_bh(&ssk->lock);
+	consume_skb(used);
 	return err;
 }
 
@@ -304,6 +298,7 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 		.left = min_t(size_t, len, INT_MAX),
 	};
 	size_t room;
+	bool more;
 	int err;
 
 	if (flags & ~(MSG_DONTWAIT | MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC | MSG_NOSIGNAL))
@@ -326,11 +321,11 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 			break;
 		err = 0;
 	}
-	if (c.n) {
-		/* room has been made */
+	/* room has been made */
+	for (more = c.n; more;) {
 		__skb_queue_head_init(&q);
 		spin_lock_bh(&c.ssk->lock);
-		shuffle_grant_sock(c.ssk, &q);
+		more = shuffle_grant_sock(c.ssk, &q);
 		spin_unlock_bh(&c.ssk->lock);
 		shuffle_output_flush(shuffle_net(sock_net(sk)), &q);
 	}

@@ -7,10 +7,21 @@
 #define _SHUFFLE_RX_H
 
 #include <linux/rbtree.h>
+#include <linux/sizes.h>
 #include <linux/skbuff.h>
 #include "../op.h"
 #include "../sched/ranges.h"
 #include "../sched/wire.h"
+
+/* Probes for one packet, before they ask for more and more.  Where hosts encrypt, three or four
+ * time limits may end before anything comes by itself.
+ */
+#define SHUFFLE_PROBES_ONE	4
+
+/* An answer is whole packets of the sender's layout, which may come in several parts since the
+ * path has shrunk: two packets of 9000 bytes.
+ */
+#define SHUFFLE_PROBE_SLACK	SZ_16K
 
 /**
  * struct shuffle_msg_in - an incoming message (its schedule is op->prx.msg[rank])
@@ -26,6 +37,9 @@
  * @resends: times that it was late
  * @late: of these, since it last made progress
  * @resent_at: when it was last asked for again
+ * @probed: it was asked for a few packets only
+ * @probes: times, since something came that it was not asked for
+ * @asked: end of what it was last asked for
  * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
@@ -51,6 +65,9 @@ struct shuffle_msg_in {
 	u32			resends;
 	u32			late;
 	u64			resent_at;
+	bool			probed;
+	u8			probes;
+	u64			asked;
 	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;
@@ -104,7 +121,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
-void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
+void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb);
+void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
 void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
@@ -115,7 +133,7 @@ void shuffle_grant_account(struct shuffle_op *op);
 void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
-void shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
+bool shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
 u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
 
@@ -125,9 +143,11 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 /* timer.c */
 void shuffle_timer_init(struct shuffle_op *op);
 void shuffle_timer_start(struct shuffle_op *op);
+void shuffle_timer_now(struct shuffle_op *op, u64 now);
 void shuffle_timer_in(struct shuffle_op *op, u32 rank);
 void shuffle_timer_out(struct shuffle_op *op, u32 rank);
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank);
+u64 shuffle_timer_rto_min(const struct shuffle_op *op);
 u64 shuffle_timer_rto(const struct shuffle_op *op);
 
 #endif /* _SHUFFLE_RX_H */

@@ -10,6 +10,8 @@
  * ones are looked at.  A key may be too early, when there was progress since: then the
  * message is put behind others when its turn comes.  A key is never too late.
  */
+#include <linux/sizes.h>
+
 #include "../shuffle.h"
 #include "../netlink/netlink.h"
 #include "../trace.h"
@@ -26,43 +28,55 @@
 /* Members that one firing looks at for them */
 #define SHUFFLE_SOLICIT_LOOK		256
 
+/* Probes, before a message is asked for as a whole. */
+#define PROBES_MAX	(SHUFFLE_PROBES_ONE + 4)
+
 /**
  * struct timer_scan - one look at the messages of an operation that may be due
  * @now: ns
  * @next: when something can be due next
  * @left: messages that may be looked at
- * @more: and there are more
+ * @asks: packets that may be sent for them, about
+ * @more: there are more than one of these allows
  * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
- * @queue: queue_time()
+ * @queue: longer than that, as long as what has been granted may take
+ * @slow: hosts may be slower than their links, or nothing has been measured
  * @q: packets to be sent
  */
 struct timer_scan {
 	u64			now;
 	u64			next;
 	u32			left;
+	u32			asks;
 	bool			more;
 	u64			rto;
 	u64			queue;
+	bool			slow;
 	struct sk_buff_head	*q;
 };
 
 static u64 rto_first(const struct shuffle_op *op)
 {
-	return (u64)READ_ONCE(op->dev->cfg.resend_first) * NSEC_PER_USEC;
+	return (u64)READ_ONCE(op->dev->cfg.resend_first_us) * NSEC_PER_USEC;
 }
 
-/* On a slow link, whatever it claims, not before 16 units of others may have been
- * served.
+/**
+ * shuffle_timer_rto_min() - the least time limit
+ * @op: operation
+ *
+ * On a slow link, whatever it claims, not before 16 units of others may have been served.
+ *
+ * Return: ns.
  */
-static u64 rto_min(const struct shuffle_op *op)
+u64 shuffle_timer_rto_min(const struct shuffle_op *op)
 {
-	return max((u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC,
+	return max((u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC,
 		   shuffle_dev_drain_ns(op->dev, 16ULL * op->prx.unit));
 }
 
 static u64 rto_max(const struct shuffle_op *op)
 {
-	return (u64)READ_ONCE(op->dev->cfg.resend_max) * NSEC_PER_USEC;
+	return (u64)READ_ONCE(op->dev->cfg.resend_max_us) * NSEC_PER_USEC;
 }
 
 /**
@@ -76,13 +90,13 @@ u64 shuffle_timer_rto(const struct shuffle_op *op)
 	u64 wait;
 
 	if (op->srtt_ns)
-		wait = max(op->srtt_ns + 4 * op->rttvar_ns, rto_min(op));
+		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_timer_rto_min(op));
 	else
 		wait = max(3ULL * READ_ONCE(op->dev->rtt), rto_first(op));
 	return min(wait, rto_max(op));
 }
 
-static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct sk_buff_head *q)
+static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct timer_scan *s)
 {
 	struct shuffle_net *sn = shuffle_op_net(op);
 	struct shuffle_wire w = {
@@ -93,7 +107,8 @@ static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct s
 		.resend.len = end - start,
 	};
 
-	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
+	shuffle_output_record(sn, op->ssk, op->group, rank, &w, s->q);
+	s->asks -= !!s->asks;
 	SHUFFLE_INC(sn, ResendOut);
 	shuffle_peer_resend(op, rank, true);
 	trace_shuffle_resend_out(op, rank, start, end - start);
@@ -115,11 +130,22 @@ static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 
 }
 
 /* How long what is granted to this host can be on its way through a full downlink,
- * behind a sender that has as much to send to others.
+ * behind a sender that has as much to send to others.  Where hosts encrypt, data comes more
+ * slowly than any link says.  So it does where programs write slowly: hence the limit.
  */
-static u64 queue_time(const struct shuffle_op *op)
+static void look_at_rate(const struct shuffle_op *op, struct timer_scan *s)
 {
-	return 2 * shuffle_dev_drain_ns(op->dev, op->prx.outstanding);
+	u64 line = shuffle_dev_drain_ns(op->dev, op->prx.outstanding), seen = 0, us;
+
+	/* packets may be older than those before them: their time is taken without ssk->lock */
+	if (op->data_bytes && op->data_at > op->data_from) {
+		/* 32 bits of each factor: the product fits */
+		us = min_t(u64, div_u64(op->data_at - op->data_from, NSEC_PER_USEC), U32_MAX);
+		seen = div64_u64(us * min_t(u64, op->prx.outstanding, U32_MAX), op->data_bytes);
+		seen = min_t(u64, seen, USEC_PER_SEC) * NSEC_PER_USEC;
+	}
+	s->slow = !op->srtt_ns || seen > 4 * line;
+	s->queue = 2 * max(line, min(seen, 8 * rto_first(op)));
 }
 
 /* It is a straggler when it is late again while the operation has gone on. */
@@ -180,7 +206,7 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 	if (!op->solicit_left && !solicit_due(op, s))
 		return;
 	for (; op->solicit_left && op->solicit_walk; op->solicit_walk--) {
-		if (!look-- || !s->left) {
+		if (!look-- || !s->asks) {
 			s->more = true;
 			return;
 		}
@@ -189,9 +215,8 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 		if (op->prx.msg[rank].announced)
 			continue;
 		mark_late(op, rank, s->now);
-		resend(op, rank, 0, 0, s->q);
+		resend(op, rank, 0, 0, s);
 		op->solicit_left--;
-		s->left--;
 	}
 	op->solicit_left = 0;
 }
@@ -286,6 +311,13 @@ void shuffle_timer_out(struct shuffle_op *op, u32 rank)
 		 out->announced_at + (out->wait_ns ?: shuffle_timer_rto(op)));
 }
 
+/* One packet a few times, then 4, 16, 64 and 256 KiB. */
+static u64 probe_len(const struct shuffle_msg_in *in)
+{
+	return in->probes < SHUFFLE_PROBES_ONE ? 1 :
+	       SZ_4K << (2 * (in->probes - SHUFFLE_PROBES_ONE));
+}
+
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
@@ -316,6 +348,10 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	in->wait_ns = wait;
+	/* Silence may also be a host that is busy: one packet will tell.  If only what was asked
+	 * for comes, too much may have been lost to get it one by one.
+	 */
+	in->probed = (s->slow || in->probes) && !in->have.n && in->probes < PROBES_MAX;
 	if (in->have.n) {
 		shuffle_dev_lost(op->dev);
 		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
@@ -330,10 +366,17 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	if (in->have.prefix)
 		shuffle_grant_send(op, rank, s->q);
 	from = in->have.prefix;
+	if (in->probed) {
+		in->asked = min(from + probe_len(in), m->granted);
+		in->probes++;
+		resend(op, rank, from, in->asked, s);
+		return;
+	}
+	in->asked = m->granted;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
 			break;
-		resend(op, rank, gap.start, gap.end, s->q);
+		resend(op, rank, gap.start, gap.end, s);
 		from = gap.end;
 	}
 }
@@ -353,6 +396,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	since = max3(out->announced_at, op->acked_at, op->last_announced_at);
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
 		out->resends++;
+		s->asks--;
 		SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
 		since = out->announced_at;
@@ -379,7 +423,7 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 				s->next = min(s->next, due->key + after[w]);
 				break;
 			}
-			if (!s->left) {
+			if (!s->left || !s->asks) {
 				s->more = true;
 				return;
 			}
@@ -419,7 +463,8 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 
 	__skb_queue_head_init(&q);
 	s.q = &q;
-	s.left = SHUFFLE_SLICE;
+	s.left = SHUFFLE_SLICE / 2;	/* and packets for some of them */
+	s.asks = SHUFFLE_BURST;
 	spin_lock(&ssk->lock);
 	s.now = shuffle_now();
 	s.next = s.now + rto_max(op);
@@ -427,17 +472,20 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
 		s.rto = shuffle_timer_rto(op);
-		s.queue = queue_time(op);
+		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
 		check_waits(op, &s);
 		/* no more often than anything can be due, but at once if it is */
-		s.next = s.more ? s.now : max(s.next, s.now + rto_min(op) / 2);
+		s.next = s.more ? s.now : max(s.next, s.now + shuffle_timer_rto_min(op) / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
 		 * faster
 		 */
 		hrtimer_start(timer, ns_to_ktime(s.next), HRTIMER_MODE_ABS_SOFT);
-		/* memory may have been freed by what no reader sees */
-		shuffle_grant_op(op, &q, s.now);
+		/* Memory may have been freed by what no reader sees.  After a burst the next
+		 * firing, which comes at once, sees to that.
+		 */
+		if (!s.more)
+			shuffle_grant_op(op, &q, s.now);
 		/* Packets for a neighbour that does not answer fill the egress
 		 * limit for seconds: let the others go on, slowly.
 		 */
@@ -460,6 +508,14 @@ void shuffle_timer_init(struct shuffle_op *op)
 	op->timer.function = timer_fires;
 }
 
+static void start_before(struct shuffle_op *op, u64 at)
+{
+	if (hrtimer_is_queued(&op->timer) &&
+	    ktime_to_ns(hrtimer_get_expires(&op->timer)) <= at)
+		return;
+	hrtimer_start(&op->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
 /**
  * shuffle_timer_start() - something can be due within the first time limit
  * @op: operation
@@ -468,10 +524,17 @@ void shuffle_timer_init(struct shuffle_op *op)
  */
 void shuffle_timer_start(struct shuffle_op *op)
 {
-	u64 at = shuffle_now() + shuffle_timer_rto(op);
+	start_before(op, shuffle_now() + shuffle_timer_rto(op));
+}
 
-	if (hrtimer_is_queued(&op->timer) &&
-	    ktime_to_ns(hrtimer_get_expires(&op->timer)) <= at)
-		return;
-	hrtimer_start(&op->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+/**
+ * shuffle_timer_now() - work is left for the timer, to be done at once
+ * @op: operation
+ * @now: ns
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_timer_now(struct shuffle_op *op, u64 now)
+{
+	start_before(op, now);
 }

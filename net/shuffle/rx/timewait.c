@@ -170,7 +170,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 	refcount_inc(&f->group->ref);
 	f->user = shuffle_user_hold(op->ssk->user);
 	f->op_id = op->id;
-	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry));
+	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry_ms));
 	f->complete = !op->incomplete;
 	/* it keeps its group: large ones count more */
 	f->cost = 1 + op->group->count / 16;

@@ -11,7 +11,7 @@ struct sip {
 	u64	v0, v1, v2, v3;
 };
 
-/* Always inline: the four words are to stay in registers, which halves the price. */
+/* Always inline: the four words are to stay in registers. */
 
 static __always_inline u64 rotl(u64 x, u32 n)
 {

@@ -14,8 +14,9 @@
  *
  * Without the key nobody can make a tag for another message, operation, member or type.
  * An observer of two records of one message can compute tags for other places of that
- * message: an observer on the path could change the payload of that message as well, which
- * no tag covers.  Payload against attackers on the path is what IPsec and WireGuard are for.
+ * message, and has at most 48 bits to guess after one record.  An observer on the path could
+ * change the payload of that message as well, which no tag covers.  Payload against attackers
+ * on the path is what IPsec and WireGuard are for.
  *
  * Portable: see portable.h.
  */

@@ -115,19 +115,46 @@ static inline bool shuffle_wire_place_valid(u64 len, u64 off, u16 payload, size_
 }
 
 /**
+ * struct shuffle_wire_next - where the record behind another one begins
+ * @place: bytes 32 to 39 of its header: the end of the message's length, and the offset
+ * @rest: bytes of the message from there on
+ */
+struct shuffle_wire_next {
+	u64	place;
+	u64	rest;
+};
+
+/**
+ * shuffle_wire_next_init() - where the record behind a DATA record begins
+ * @next: result
+ * @like: header of the record, valid
+ */
+static inline void shuffle_wire_next_init(struct shuffle_wire_next *next, const u8 *like)
+{
+	u64 len = shuffle_get48(like + 28), end = shuffle_get48(like + 34);
+	u16 payload = shuffle_get16(like + 26);
+
+	end += payload;
+	/* the offset is no more than the length: it does not run over */
+	next->place = shuffle_get64(like + 32) + payload;
+	next->rest = end < len ? len - end : 0;
+}
+
+/**
  * shuffle_wire_follows() - does a record go on where one before it ends?
  * @p: its first byte, @hdr bytes are readable
  * @left: bytes from @p to the end of the datagram, no fewer than @hdr
  * @like: header of a valid DATA record
  * @hdr: length of the header of @like
- * @off: offset in the same message, behind that record
+ * @next: where the record has to begin; moved behind it if it does
  *
  * Most of a super-packet's records do, and to see that costs much less than
  * shuffle_wire_parse().  The tag is not looked at.
  *
  * Return: its payload bytes, all within @left; 0: not such a record, or a malformed one.
  */
-static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u32 hdr, u64 off)
+static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like, u32 hdr,
+				       struct shuffle_wire_next *next)
 {
 	u16 payload = shuffle_get16(p + 26);
 
@@ -136,12 +163,12 @@ static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like,
 	    shuffle_get64(p + 16) != shuffle_get64(like + 16) ||
 	    /* the length of the message, and all but the payload's length */
 	    (shuffle_get64(p + 24) ^ shuffle_get64(like + 24)) & ~(0xffffULL << 32) ||
-	    shuffle_get16(p + 32) != shuffle_get16(like + 32) ||
-	    shuffle_get48(p + 34) != off)
+	    shuffle_get64(p + 32) != next->place ||
+	    payload > left - hdr || payload > next->rest)
 		return 0;
-	/* the length is the one that was compared, not what @p says when asked again */
-	return shuffle_wire_place_valid(shuffle_get48(like + 28), off, payload, left - hdr) ?
-	       payload : 0;
+	next->place += payload;
+	next->rest -= payload;
+	return payload;
 }
 
 /**

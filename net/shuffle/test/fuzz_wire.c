@@ -57,6 +57,7 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 {
 	u32 like_hdr = shuffle_wire_hdr_len(last->type, last->flags);
 	u64 off = last->data.off + last->payload;
+	struct shuffle_wire_next next;
 	bool alike;
 	u16 n;
 
@@ -68,9 +69,12 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 		w->flags == last->flags && w->unsched == last->unsched &&
 		w->src_rank == last->src_rank && w->dst_rank == last->dst_rank &&
 		w->dst_port == last->dst_port;
-	n = shuffle_wire_follows(p, left, like, like_hdr, off);
+	shuffle_wire_next_init(&next, like);
+	n = shuffle_wire_follows(p, left, like, like_hdr, &next);
 	if (n != (alike ? w->payload : 0))
 		fuzz_check("another record when compared with the record before");
+	if (next.rest != last->data.len - off - n)
+		fuzz_check("another rest of the message");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

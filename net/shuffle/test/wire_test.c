@@ -433,6 +433,18 @@ static void wire_parse__walks_a_datagram(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got, n);
 }
 
+/* shuffle_wire_follows() for a record that has to begin at @off of the message of @like */
+static u16 follows(const u8 *p, size_t left, const u8 *like, u64 off)
+{
+	struct shuffle_wire_next next;
+	u8 before[SHUFFLE_WIRE_MAX_HDR];
+
+	memcpy(before, like, sizeof(before));
+	shuffle_wire_place(before, off - 10, 10);
+	shuffle_wire_next_init(&next, before);
+	return shuffle_wire_follows(p, left, like, 40, &next);
+}
+
 /* Any bit of a header changed: the short way says what parsing says. */
 static void wire_follows__each_bit(struct kunit *test)
 {
@@ -459,8 +471,8 @@ static void wire_follows__each_bit(struct kunit *test)
 				expect = same(&full, &w) ? payload : 0;
 			}
 			alike += !!expect;
-			KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 200, like, 40, 800), expect);
-			KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 200, like, 40, 700), 0);
+			KUNIT_EXPECT_EQ(test, follows(p, 200, like, 800), expect);
+			KUNIT_EXPECT_EQ(test, follows(p, 200, like, 700), 0);
 		}
 	}
 	/* lengths that differ in a bit from 100 and are not above 160 */
@@ -476,20 +488,50 @@ static void wire_follows__bounds(struct kunit *test)
 	put(like, &w);
 	w.data.off = 90;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 90), 10);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 51, like, 40, 90), 10);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 49, like, 40, 90), 0);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 40, like, 40, 90), 0);
+	KUNIT_EXPECT_EQ(test, follows(p, 50, like, 90), 10);
+	KUNIT_EXPECT_EQ(test, follows(p, 51, like, 90), 10);
+	KUNIT_EXPECT_EQ(test, follows(p, 49, like, 90), 0);
+	KUNIT_EXPECT_EQ(test, follows(p, 40, like, 90), 0);
 	w.data.off = 91;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 91), 0);
+	KUNIT_EXPECT_EQ(test, follows(p, 50, like, 91), 0);
+	w.data.off = 100;
+	put(p, &w);
+	KUNIT_EXPECT_EQ(test, follows(p, 50, like, 100), 0);
 	w.data.off = 101;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 101), 0);
+	KUNIT_EXPECT_EQ(test, follows(p, 50, like, 101), 0);
 	w.data.off = 20;
 	w.payload = 0;
 	put(p, &w);
-	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 50, like, 40, 20), 0);
+	KUNIT_EXPECT_EQ(test, follows(p, 50, like, 20), 0);
+}
+
+/* Each record moves on where the next has to begin. */
+static void wire_follows__to_the_end(struct kunit *test)
+{
+	struct shuffle_wire w = { .type = SHUFFLE_DATA, .nonce = 1, .payload = 1000,
+		.data.len = 0x123456789ULL, .data.off = 0x123456789ULL - 3500 };
+	u8 like[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
+	struct shuffle_wire_next next;
+	u32 i;
+
+	put(like, &w);
+	shuffle_wire_next_init(&next, like);
+	for (i = 0; i < 2; i++) {
+		w.data.off += 1000;
+		put(p, &w);
+		KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 2000, like, 40, &next), 1000);
+		/* it does not begin there any more */
+		KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 2000, like, 40, &next), 0);
+	}
+	w.data.off += 1000;
+	put(p, &w);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 2000, like, 40, &next), 0);
+	w.payload = 500;
+	put(p, &w);
+	KUNIT_EXPECT_EQ(test, shuffle_wire_follows(p, 2000, like, 40, &next), 500);
+	KUNIT_EXPECT_EQ(test, next.rest, 0ULL);
 }
 
 /* A header made of another is the one that is built. */
@@ -549,6 +591,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(wire_parse__is_canonical),
 	KUNIT_CASE(wire_follows__each_bit),
 	KUNIT_CASE(wire_follows__bounds),
+	KUNIT_CASE(wire_follows__to_the_end),
 	KUNIT_CASE(wire_place__is_build),
 	{}
 };

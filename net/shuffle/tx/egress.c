@@ -13,8 +13,12 @@
 #include "../shuffle.h"
 #include "../trace.h"
 
-/* packets and super-packets that one run of the tasklet sends, about */
-#define SHUFFLE_EGRESS_BURST	64
+/* One run of the tasklet goes on for so long, and looks at the time after each turn, or after
+ * SHUFFLE_BURST packets of one.  If there is no memory a turn sends nothing, so turns are
+ * bounded, too.
+ */
+#define SHUFFLE_EGRESS_RUN_NS	(20 * NSEC_PER_USEC)
+#define SHUFFLE_EGRESS_TURNS	64
 
 static u32 egress_limit(struct shuffle_net *sn)
 {
@@ -48,6 +52,26 @@ static bool has_data(const struct shuffle_op *op)
 	return op->ptx.heap.n || !list_empty(&op->retrans);
 }
 
+/* Put a socket behind the others, or in front of them.  True: it was not there already.
+ * Called with ssk->lock held.
+ */
+static bool queue_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bool first)
+{
+	bool added;
+
+	spin_lock(&sn->egress_lock);
+	added = list_empty(&ssk->egress_node);
+	if (added) {
+		sock_hold(&ssk->sk);
+		if (first)
+			list_add(&ssk->egress_node, &sn->egress_socks);
+		else
+			list_add_tail(&ssk->egress_node, &sn->egress_socks);
+	}
+	spin_unlock(&sn->egress_lock);
+	return added;
+}
+
 /**
  * shuffle_egress_kick() - an operation may have something to send
  * @op: operation
@@ -58,20 +82,12 @@ void shuffle_egress_kick(struct shuffle_op *op)
 {
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-	bool added = false;
 
 	if (!has_data(op))
 		return;
 	if (list_empty(&op->tx_node))
 		list_add_tail(&op->tx_node, &ssk->tx_ops);
-	spin_lock(&sn->egress_lock);
-	if (list_empty(&ssk->egress_node)) {
-		sock_hold(&ssk->sk);
-		list_add_tail(&ssk->egress_node, &sn->egress_socks);
-		added = true;
-	}
-	spin_unlock(&sn->egress_lock);
-	if (added)
+	if (queue_sock(sn, ssk, false))
 		tasklet_schedule(&sn->egress);
 }
 
@@ -385,32 +401,34 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	return true;
 }
 
-/* An operation's turn: one super-packet, or small packets that are as much. */
-static void send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
+/* An operation's turn: one super-packet, or small packets that are as much, a burst of them
+ * at once.  True: the turn is over.
+ */
+static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_buff_head *q)
 {
 	/* A queue that is empty again at every turn: not the link is the limit but
 	 * the CPU, and large super-packets cost it less.
 	 */
 	u32 unit = queued(sn) ? op->ptx.unit : op->fill_unit;
-	u32 sent = 0;
 
-	while (sent < unit && send_one(sn, op, unit, q)) {
+	while (op->turn_sent < unit && send_one(sn, op, unit, q)) {
 		if (skb_queue_empty(q))
-			break;
-		sent += skb_peek_tail(q)->truesize;
+			break;	/* no memory for it */
+		op->turn_sent += skb_peek_tail(q)->truesize;
+		if (skb_queue_len(q) >= SHUFFLE_BURST &&
+		    op->turn_sent < unit && has_data(op))
+			return false;
 	}
+	op->turn_sent = 0;
+	return true;
 }
 
-/* The next socket's turn.  Returns how many packets it has sent, or a negative
- * value if no socket has anything.
- */
-static int egress_turn(struct shuffle_net *sn)
+/* The next socket's turn, or a burst of it.  False: no socket has anything. */
+static bool egress_turn(struct shuffle_net *sn)
 {
 	struct shuffle_sock *ssk;
 	struct sk_buff_head q;
 	struct shuffle_op *op;
-	bool more = false;
-	int sent;
 
 	spin_lock(&sn->egress_lock);
 	ssk = list_first_entry_or_null(&sn->egress_socks, struct shuffle_sock, egress_node);
@@ -418,58 +436,46 @@ static int egress_turn(struct shuffle_net *sn)
 		list_del_init(&ssk->egress_node);
 	spin_unlock(&sn->egress_lock);
 	if (!ssk)
-		return -ENOENT;
+		return false;
 
 	__skb_queue_head_init(&q);
 	spin_lock(&ssk->lock);
 	op = list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
 	if (op) {
-		send_turn(sn, op, &q);
-		if (has_data(op))
-			list_move_tail(&op->tx_node, &ssk->tx_ops);
-		else
+		bool over = send_turn(sn, op, &q);
+
+		if (!has_data(op))
 			list_del_init(&op->tx_node);
-		more = !list_empty(&ssk->tx_ops);
-	}
-	if (more) {
-		spin_lock(&sn->egress_lock);
-		if (list_empty(&ssk->egress_node)) {
-			sock_hold(&ssk->sk);
-			list_add_tail(&ssk->egress_node, &sn->egress_socks);
-		}
-		spin_unlock(&sn->egress_lock);
+		else if (over)
+			list_move_tail(&op->tx_node, &ssk->tx_ops);
+		/* one whose turn goes on stays in front of the others */
+		if (!list_empty(&ssk->tx_ops))
+			queue_sock(sn, ssk, !over);
 	}
 	spin_unlock(&ssk->lock);
-	sent = skb_queue_len(&q);
 	shuffle_output_flush(sn, &q);
 	sock_put(&ssk->sk);
-	return sent;
+	return true;
 }
 
 static void egress_run(struct tasklet_struct *t)
 {
 	struct shuffle_net *sn = from_tasklet(sn, t, egress);
-	u32 limit = egress_limit(sn);
-	int n = 0, sent;
+	u64 now = shuffle_now(), end = now + SHUFFLE_EGRESS_RUN_NS;
+	u32 limit = egress_limit(sn), turns = SHUFFLE_EGRESS_TURNS;
 
-	for (;;) {
+	do {
 		/* pairs with shuffle_egress_room() */
 		smp_mb();
 		if (queued(sn) >= limit)
 			return;
-		if (n >= SHUFFLE_EGRESS_BURST) {
-			/* nobody queues here (a device without qdisc): let
-			 * others have the CPU
-			 */
-			tasklet_schedule(t);
+		WRITE_ONCE(sn->egress_at, now);
+		if (!egress_turn(sn))
 			return;
-		}
-		WRITE_ONCE(sn->egress_at, shuffle_now());
-		sent = egress_turn(sn);
-		if (sent < 0)
-			return;
-		n += max(sent, 1);
-	}
+		now = shuffle_now();
+	} while (now < end && --turns);
+	/* others want the CPU, too */
+	tasklet_schedule(t);
 }
 
 void shuffle_egress_init(struct shuffle_net *sn)

@@ -342,7 +342,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		 */
 		if (!out->announced_at ||
 		    now - out->announced_at <
-		    (u64)READ_ONCE(op->dev->cfg.resend_min) * NSEC_PER_USEC)
+		    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
 			return;
 		shuffle_msg_out_announce(op, rank, 0, q);
 		return;

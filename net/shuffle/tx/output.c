@@ -260,12 +260,19 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q)
 {
 	struct sk_buff *skb;
+	u32 n = 0;
 
 	if (skb_queue_empty(q))
 		return;
 	/* one context for callers from processes and from softirqs */
 	local_bh_disable();
-	while ((skb = __skb_dequeue(q)))
+	while ((skb = __skb_dequeue(q))) {
 		xmit_one(sn, skb);
+		if (++n % SHUFFLE_BURST == 0) {
+			/* in a process softirqs run here */
+			local_bh_enable();
+			local_bh_disable();
+		}
+	}
 	local_bh_enable();
 }

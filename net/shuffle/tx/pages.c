@@ -22,15 +22,6 @@
 /* of those that have waited longest, in case that one of them hangs in a queue */
 #define SHUFFLE_PAGES_LOOK	4
 
-/* What others need for data goes first. */
-static bool mem_scarce(void)
-{
-	u64 max, used;
-
-	shuffle_sock_mem(&max, &used);
-	return used > max / 2;
-}
-
 /* For one more than have ever been kept since the last were given back: those that are
  * filled again meanwhile stay charged.
  */
@@ -86,7 +77,8 @@ static void keep_page(struct shuffle_sock *ssk, struct page *page)
 	u32 most = min_t(u32, SHUFFLE_PAGES_MAX,
 			 2 * (u32)READ_ONCE(ssk->sk.sk_sndbuf) / SHUFFLE_PAGE_BYTES);
 
-	if (mem_scarce())
+	/* what others need for data goes first */
+	if (shuffle_mem_scarce())
 		most = 0;
 	/* also when SO_SNDBUF is less than it was */
 	if (p->charged > most)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sendmsg(): a row is announced, and its data copied from the user into pages in
+ * sendmsg(): a row is announced (announce.c), and its data copied from the user into pages in
  * wire layout.  op->tx_mutex serialises the writers of a row; ssk->pages.lock
  * guards the page that is being filled.
  */
@@ -19,6 +19,7 @@
  * @iter: the user's data
  * @batch: chunks that have been copied and not yet handed over; of a message one
  *	at most
+ * @batch_n: their number
  * @batch_len: their payload bytes
  * @batch_size: what they will be charged
  * @done: payload bytes handed over
@@ -29,16 +30,11 @@ struct row_call {
 	long			timeo;
 	struct iov_iter		*iter;
 	struct list_head	batch;
+	u32			batch_n;
 	u32			batch_len;
 	u32			batch_size;
 	ssize_t			done;
 };
-
-/* Lengths of the messages: behind the structure as the program knows it. */
-static const u64 *row_lens(const struct shuffle_row *row)
-{
-	return (const void *)row + row->size;
-}
 
 /* @len: bytes of the control message.  0, -EINVAL, or -E2BIG (fields that we do not know) */
 static int check_row(const struct shuffle_row *row, size_t len)
@@ -76,7 +72,7 @@ static const struct shuffle_row *find_row(struct msghdr *msg)
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
 				 size_t len, bool *created)
 {
-	const u64 *lens = row_lens(row);
+	const u64 *lens = shuffle_row_lens(row);
 	struct shuffle_op *op;
 	u64 sum = 0;
 	int err = 0;
@@ -120,162 +116,11 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
 }
 
-/* Most that one message may have without a grant.  All senders may have chosen the
- * same receiver: together they send at most four times what it would grant, which
- * is less than the buffers of a switch port.
- */
-static u64 unscheduled_max(const struct shuffle_op *op)
-{
-	u64 all = 4 * shuffle_grant_max_out(op->dev);
-
-	return min_t(u64, div_u64(all, op->group->count), SHUFFLE_UNSCHED_MAX);
-}
-
-/* What a row may have without grants: one RTT of data (section 3.3), enough to keep the
- * link busy until the first grant.  A row that is no more than one receiver would grant
- * at once goes whole: a GRANT for each of its messages, and waiting for it, would cost
- * more than the schedule can gain.
- *
- * It must not be much for the receivers' buffers, which we take to be like ours, and all
- * of it must fit our own: ACKs wait for it (ack_can_ride()).
- */
-static u64 unscheduled_row(const struct shuffle_op *op, u32 to)
-{
-	const struct sock *sk = &op->ssk->sk;
-	/* those of others that wait for nothing do not count; our own may start any time */
-	u32 share = max(shuffle_grant_share(op), op->ssk->nr_incomplete);
-	u64 whole = div_u64(shuffle_grant_max_out(op->dev), share);
-	u64 total = 0;
-	u32 i;
-
-	whole = min3(whole, (u64)READ_ONCE(sk->sk_rcvbuf) / 4, (u64)READ_ONCE(sk->sk_sndbuf) / 2);
-	for (i = 0; i < to; i++)
-		total += op->ptx.msg[i].len;
-	/* a limit that an operator has set is meant */
-	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= whole)
-		return total;
-	return shuffle_dev_unscheduled(op->dev);
-}
-
-/* What an announcement would do that is not sent: for an empty message it is all. */
-static void announce_to_self(struct shuffle_op *op, struct sk_buff_head *q)
-{
-	struct shuffle_wire w = shuffle_msg_out_wire(op, op->group->rank);
-	u64 now = shuffle_now();
-
-	shuffle_msg_in_data(op, &w, NULL, 0, 0, 0, q, now);
-	shuffle_grant_op(op, q, now);
-}
-
-/* The messages [from, to) are known now: what may be sent unasked.  ssk->lock held. */
-static void start_messages(struct shuffle_op *op, u32 from, u32 to)
-{
-	struct shuffle_net *sn = shuffle_op_net(op);
-	u32 n = op->ptx.n;
-	struct dst_entry *dst;
-	u32 payload, i;
-
-	/* a packet to ourselves would be as large as the loopback's */
-	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
-	dst = shuffle_route(sn, op->ssk, op->group, i);
-	payload = shuffle_route_payload(op->dev, op->group, i, dst);
-	dst_release(dst);
-	/* rounded up to whole packets; of all the data only this can overflow a port */
-	for (i = 0; i < from; i++)
-		shuffle_heap_remove(&op->ptx.heap, i);
-	shuffle_policy_unscheduled(&op->ptx, from, to, unscheduled_row(op, to), payload,
-				   unscheduled_max(op));
-	for (i = 0; i < from; i++)
-		shuffle_msg_out_limit(op, i);
-	for (i = from; i < to; i++) {
-		struct shuffle_tx_sched *m = &op->ptx.msg[i];
-		struct shuffle_msg_out *out = &op->out[i];
-
-		if (m->len <= SHUFFLE_INLINE_MAX)
-			m->limit = m->len;
-		/* Both ends must count the same bytes as granted, and the wire
-		 * counts them in units; a packet that begins below is sent whole.
-		 */
-		if (m->limit < m->len)
-			m->limit = rounddown(m->limit, SHUFFLE_UNSCHED_UNIT);
-		out->unsched = m->limit;
-		out->granted = m->limit;
-		m->limit = 0;		/* nothing has been copied yet */
-	}
-	op->announced = to;
-	op->closed = to == n;
-	shuffle_timer_start(op);
-}
-
-/* A member that gets nothing unasked must be told that a message comes.  The lock is free between
- * slices: an operation with messages that nobody has been told of yet is like one whose
- * packets were lost.  No data is there to be sent before we return: we hold op->tx_mutex.
- */
-static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
-{
-	struct shuffle_net *sn = shuffle_op_net(op);
-	struct shuffle_sock *ssk = op->ssk;
-	struct sk_buff_head q;
-	u32 i = from, end;
-
-	__skb_queue_head_init(&q);
-	while (i < to) {
-		end = min(i + SHUFFLE_SLICE, to);
-		spin_lock_bh(&ssk->lock);
-		for (; i < end && !op->ended; i++) {
-			/* begin behind ourselves, so that not all tell rank 0 at once */
-			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
-
-			if (rank == op->group->rank) {
-				op->out[rank].announced_at = shuffle_now();
-				if (!op->out[rank].unsched)
-					announce_to_self(op, &q);
-			} else if (!op->out[rank].unsched) {
-				shuffle_msg_out_announce(op, rank, 0, &q);
-				shuffle_timer_out(op, rank);
-			}
-		}
-		i = end;
-		spin_unlock_bh(&ssk->lock);
-		shuffle_output_flush(sn, &q);
-		cond_resched();
-	}
-}
-
-static int announce(struct row_call *c, const struct shuffle_row *row)
-{
-	struct shuffle_op *op = c->op;
-	u32 from = 0, to = 0;
-	u32 n = op->ptx.n;
-	int err = 0;
-	u32 i;
-
-	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
-		return 0;
-	spin_lock_bh(&c->ssk->lock);
-	if (op->ended) {
-		err = -EPIPE;
-	} else if (row->count > n || row->first_rank > n - row->count) {
-		err = -EMSGSIZE;
-	} else if (row->count && (op->closed || row->first_rank != op->announced)) {
-		err = -EINVAL;
-	} else if (!op->closed) {
-		for (i = 0; i < row->count; i++)
-			op->ptx.msg[row->first_rank + i].len = row_lens(row)[i];
-		from = op->announced;
-		to = row->flags & SHUFFLE_ROW_MORE ? from + row->count : n;
-		start_messages(op, from, to);
-	}
-	spin_unlock_bh(&c->ssk->lock);
-	announce_messages(op, from, to);
-	return err;
-}
-
 static bool has_room(const struct row_call *c)
 {
 	const struct sock *sk = &c->ssk->sk;
 
-	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < READ_ONCE(sk->sk_sndbuf);
+	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < shuffle_sock_sndbuf(sk);
 }
 
 static void drop_batch(struct row_call *c)
@@ -285,6 +130,7 @@ static void drop_batch(struct row_call *c)
 	list_for_each_entry_safe(chunk, tmp, &c->batch, node)
 		shuffle_msg_out_free_chunk(chunk);
 	INIT_LIST_HEAD(&c->batch);
+	c->batch_n = 0;
 	c->batch_len = 0;
 	c->batch_size = 0;
 }
@@ -443,10 +289,11 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 		}
 		left = min(chunk->len - done, chunk->pkt);
 		shuffle_wire_place(hdr, chunk->off + done, left);
+		/* a length that the compiler knows: no call for each record */
+		memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
 		if (group->keyed)
-			shuffle_put64(hdr + SHUFFLE_WIRE_DATA_HDR,
+			shuffle_put64(page.to + SHUFFLE_WIRE_DATA_HDR,
 				      shuffle_data_tag(&tag, chunk->off + done, left));
-		memcpy(page.to, hdr, hdr_len);
 		page.to += hdr_len;
 		page.room -= hdr_len;
 		done += left;
@@ -582,15 +429,26 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	chunk->len = len;
 	chunk->rank = rank;
 	list_add_tail(&chunk->node, &c->batch);
+	c->batch_n++;
 	c->batch_len += len;
 	c->batch_size += chunk->truesize;
 	/* what is not the end of its message is no less, or all that there is */
-	return c->batch_size < c->op->prx.unit ? 0 : commit_batch(c);
+	return c->batch_size < c->op->prx.unit && c->batch_n < SHUFFLE_SLICE ? 0 : commit_batch(c);
 }
 
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
 {
 	return op->ptx.msg[rank].len - op->out[rank].filled;
+}
+
+/* What is copied as one.  When memory is scarce, no more than fill_chunk() hands over at once:
+ * the buffer is to hold something for many receivers.
+ */
+static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
+{
+	u32 unit = shuffle_mem_scarce() ? op->prx.unit : op->fill_unit;
+
+	return min_t(u64, unfilled(op, rank), unit);
 }
 
 /* A row that nobody can go on with. */
@@ -617,7 +475,7 @@ static ssize_t fill_in_order(struct row_call *c)
 		if (rank == op->announced)
 			break;
 		left = unfilled(op, rank);
-		n = min3(left, (u64)op->fill_unit, (u64)iov_iter_count(c->iter));
+		n = min_t(u64, fill_bytes(op, rank), iov_iter_count(c->iter));
 		err = wait_room(c, false);
 		if (!err)
 			err = fill_chunk(c, rank, n, c->iter);
@@ -640,25 +498,17 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 {
 	struct shuffle_op *op = c->op;
 	u32 n = op->announced;
-	/* what never changes; the heap of op->ptx does, under ssk->lock */
-	struct shuffle_policy_tx fill = {
-		.kind = op->ptx.kind,
-		.seed = op->ptx.seed,
-		.rank = op->ptx.rank,
-		.members = op->ptx.members,
-		.unit = op->ptx.unit,
-		.n = op->ptx.n,
-	};
+	struct shuffle_policy_tx fill;
 	struct iov_iter *iters;
-	int err = -ENOMEM;
+	int err;
 	u32 i;
 
-	fill.heap.node = kvcalloc(n, sizeof(*fill.heap.node), GFP_KERNEL);
-	fill.msg = kvcalloc(n, sizeof(*fill.msg), GFP_KERNEL);
+	err = shuffle_own_schedule(op, &fill);
 	iters = kvmalloc_array(n, sizeof(*iters), GFP_KERNEL);
-	if (!fill.heap.node || !fill.msg || !iters)
+	if (err || !iters) {
+		err = -ENOMEM;
 		goto out;
-
+	}
 	for (i = from; i < n; i++) {
 		u64 left = unfilled(op, i);
 
@@ -669,9 +519,8 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 		iov_iter_advance(c->iter, left);
 		shuffle_policy_tx_update(&fill, i);
 	}
-	err = 0;
 	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
-		u32 len = min_t(u64, unfilled(op, i), op->fill_unit);
+		u32 len = fill_bytes(op, i);
 
 		err = wait_room(c, true);
 		if (!err)
@@ -687,8 +536,7 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 		cancel_row(c);	/* parts of many messages are taken */
 out:
 	kvfree(iters);
-	kvfree(fill.msg);
-	kvfree(fill.heap.node);
+	shuffle_free_schedule(&fill);
 	return err;
 }
 
@@ -753,8 +601,10 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		shuffle_op_put(c.op);
 		return c.timeo ? -ERESTARTSYS : -EAGAIN;
 	}
-	n = announce(&c, row);
-	if (!n) {
+	n = shuffle_announce(c.op, row);
+	if (n == -ENOMEM && created) {
+		cancel_row(&c);		/* or nobody could ever announce it */
+	} else if (!n) {
 		if (!row->first_rank)
 			shuffle_early_claim(c.ssk, row->op_id);
 		n = fill_row(&c);

@@ -106,6 +106,17 @@ static inline u32 shuffle_chunk_payload(u32 pkt)
 	return max(SHUFFLE_CHUNK_MAX / (pkt + SHUFFLE_WIRE_DATA_HDR), 1U) * pkt;
 }
 
+/* announce.c */
+int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row);
+int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx);
+void shuffle_free_schedule(struct shuffle_policy_tx *tx);
+
+/* Lengths of the messages: behind the structure as the program knows it. */
+static inline const u64 *shuffle_row_lens(const struct shuffle_row *row)
+{
+	return (const void *)row + row->size;
+}
+
 /* sendmsg.c */
 int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 
@@ -149,7 +160,6 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			   struct shuffle_membership *group, u32 rank,
 			   struct shuffle_wire *w, struct sk_buff_head *q);
 void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
-__be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);
 
 /* owner.c */
 int shuffle_owner_open(struct shuffle_sock *ssk, int family);

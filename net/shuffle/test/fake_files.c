@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files under test, with the fake's clock, timer, memory and work queue in place of the
+ * kernel's, and what a test does with them.
+ */
+#include <linux/hash.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "fake.h"
+
+/* trace.h would define the tracepoints of the module once more. */
+#define _SHUFFLE_TRACE_H
+static void trace_shuffle_op_start(const struct shuffle_op *op) {}
+static void trace_shuffle_op_end(const struct shuffle_op *op) {}
+static void trace_shuffle_msg_done(const struct shuffle_op *op, u32 rank, bool out) {}
+static void trace_shuffle_grant_in(const struct shuffle_op *op, u32 rank, u64 limit) {}
+static void trace_shuffle_grant_out(const struct shuffle_op *op, u32 rank, u64 limit) {}
+static void trace_shuffle_resend_in(const struct shuffle_op *op, u32 rank, u64 off, u64 len) {}
+static void trace_shuffle_resend_out(const struct shuffle_op *op, u32 rank, u64 off, u64 len) {}
+
+static u64 fake_now(void)
+{
+	return fake->now;
+}
+
+static void timer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
+{
+	fake->timer_at = U64_MAX;
+}
+
+static void timer_start(struct hrtimer *timer, ktime_t at, enum hrtimer_mode mode)
+{
+	fake->timer_at = ktime_to_ns(at);
+}
+
+static bool timer_is_queued(const struct hrtimer *timer)
+{
+	return fake->timer_at != U64_MAX;
+}
+
+static ktime_t timer_expires(const struct hrtimer *timer)
+{
+	return ns_to_ktime(fake->timer_at);
+}
+
+static void timer_cancel(struct hrtimer *timer)
+{
+	fake->timer_at = U64_MAX;
+}
+
+static void work_queue(struct workqueue_struct *queue, struct work_struct *work)
+{
+	fake->wind_up = true;
+}
+
+static bool work_cancel(struct work_struct *work)
+{
+	return xchg(&fake->wind_up, false);
+}
+
+static bool memory_schedule(struct sock *sk, struct sk_buff *skb, int bytes)
+{
+	return !fake->memory_refused;
+}
+
+static void memory_charge(struct sock *sk, int bytes)
+{
+	fake->charged += bytes;
+}
+
+static void memory_uncharge(struct sock *sk, int bytes)
+{
+	fake->charged -= bytes;
+}
+
+#define shuffle_now		fake_now
+#define hrtimer_init		timer_init
+#define hrtimer_start		timer_start
+#define hrtimer_is_queued	timer_is_queued
+#define hrtimer_get_expires	timer_expires
+#define hrtimer_cancel		timer_cancel
+#define queue_work		work_queue
+#define cancel_work_sync	work_cancel
+#define sk_rmem_schedule	memory_schedule
+#define sk_mem_charge		memory_charge
+#define sk_mem_uncharge		memory_uncharge
+
+#include "../op.c"
+#include "../rx/grant.c"
+#include "../rx/msg_in.c"
+#include "../rx/timer.c"
+#include "../tx/msg_out.c"
+
+/**
+ * fake_fire() - time passes until the timer fires
+ */
+void fake_fire(void)
+{
+	KUNIT_ASSERT_NE(fake->test, fake->timer_at, U64_MAX);
+	fake->now = max(fake->now, fake->timer_at);
+	fake->timer_at = U64_MAX;
+	local_bh_disable();
+	timer_fires(&fake->op->timer);
+	local_bh_enable();
+}
+
+/**
+ * fake_advance() - time passes, and the timer fires when it is due
+ * @ns: so much
+ */
+void fake_advance(u64 ns)
+{
+	u64 end = fake->now + ns;
+	u32 n = 0;
+
+	while (fake->timer_at <= end) {
+		KUNIT_ASSERT_LT(fake->test, n++, 100000U);
+		fake_fire();
+	}
+	fake->now = end;
+}
+
+static void append(u32 rank, u64 off, u32 len)
+{
+	struct shuffle_chunk *chunk = kzalloc(struct_size(chunk, bytes, len), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(fake->test, chunk);
+	chunk->off = off;
+	chunk->len = len;
+	chunk->rank = rank;
+	chunk->pkt = len;
+	chunk->truesize = len;
+	fake->charged += len;
+	fake->ssk.sk.sk_wmem_queued += len;
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_msg_out_append(fake->op, chunk);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
+ * fake_row() - the user hands a row over
+ * @len: bytes of each message, in chunks of one packet
+ * @sent: so many of them have been sent, without a grant
+ */
+void fake_row(u64 len, u64 sent)
+{
+	struct shuffle_op *op = fake->op;
+	u64 off;
+	u32 i;
+
+	op->announced = op->group->count;
+	op->closed = true;
+	for (i = 0; i < op->group->count; i++) {
+		struct shuffle_msg_out *out = &op->out[i];
+
+		op->ptx.msg[i].len = len;
+		op->ptx.msg[i].next = sent;
+		out->unsched = sent;
+		out->granted = sent;
+		out->announced_at = fake->now;
+		for (off = 0; off < len; off += FAKE_PAYLOAD)
+			append(i, off, min_t(u64, len - off, FAKE_PAYLOAD));
+		spin_lock_bh(&fake->ssk.lock);
+		shuffle_msg_out_limit(op, i);
+		shuffle_timer_out(op, i);
+		shuffle_timer_start(op);
+		spin_unlock_bh(&fake->ssk.lock);
+	}
+}
+
+/**
+ * fake_rx_nonce() - a packet of one DATA record comes in
+ * @rank: from this member
+ * @nonce: with this nonce
+ * @len: bytes of its message
+ * @off: place of the payload in it
+ * @payload: bytes; byte i of a message is i modulo 251
+ *
+ * Return: true if the packet was kept.
+ */
+bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_DATA,
+		.op_id = FAKE_OP,
+		.nonce = nonce,
+		.src_rank = rank,
+		.dst_rank = fake->group->rank,
+		.payload = payload,
+		.unsched = fake->unsched,
+		.data.len = len,
+		.data.off = off,
+	};
+	struct sk_buff *skb = NULL;
+	struct sk_buff_head q;
+	bool kept;
+	u32 i;
+
+	if (payload) {
+		skb = alloc_skb(payload, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(fake->test, skb);
+		for (i = 0; i < payload; i++)
+			skb_put_u8(skb, (off + i) % 251);
+	}
+	__skb_queue_head_init(&q);
+	spin_lock_bh(&fake->ssk.lock);
+	kept = shuffle_msg_in_data(fake->op, &w, skb, 0, payload, payload, &q, fake->now);
+	shuffle_grant_op(fake->op, &q, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+	if (!kept)
+		kfree_skb(skb);
+	return kept;
+}
+
+/**
+ * fake_rx() - the same with the member's own nonce
+ * @rank: see above
+ * @len: see above
+ * @off: see above
+ * @payload: see above
+ *
+ * Return: true if the packet was kept.
+ */
+bool fake_rx(u32 rank, u64 len, u64 off, u32 payload)
+{
+	return fake_rx_nonce(rank, FAKE_NONCE(rank), len, off, payload);
+}
+
+/* What a member says about our message to it; @nonce: see shuffle_op_nonce(). */
+static struct shuffle_wire about(u8 type, u32 rank)
+{
+	return (struct shuffle_wire) {
+		.type = type,
+		.op_id = FAKE_OP,
+		.nonce = shuffle_op_nonce(fake->op, rank),
+		.src_rank = rank,
+		.dst_rank = fake->group->rank,
+	};
+}
+
+/**
+ * fake_grant() - a GRANT comes in
+ * @rank: from this member
+ * @limit: it wants the bytes below
+ * @acked: it has these
+ */
+void fake_grant(u32 rank, u64 limit, u64 acked)
+{
+	struct shuffle_wire w = about(SHUFFLE_GRANT, rank);
+
+	w.grant.limit = limit;
+	w.grant.acked = acked;
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_msg_out_grant(fake->op, &w, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
+ * fake_ack_nonce() - an ACK comes in
+ * @rank: from this member
+ * @nonce: with this nonce
+ */
+void fake_ack_nonce(u32 rank, u64 nonce)
+{
+	struct shuffle_wire w = about(SHUFFLE_ACK, rank);
+
+	w.nonce = nonce;
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_msg_out_ack(fake->op, &w, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
+ * fake_ack() - the same with the nonce that the member knows
+ * @rank: from this member
+ */
+void fake_ack(u32 rank)
+{
+	fake_ack_nonce(rank, shuffle_op_nonce(fake->op, rank));
+}
+
+/**
+ * fake_resend() - a RESEND comes in
+ * @rank: from this member
+ * @known: it has heard of the message, and knows the nonce
+ * @off: it wants the bytes from here
+ * @len: so many
+ */
+void fake_resend(u32 rank, bool known, u64 off, u64 len)
+{
+	struct shuffle_wire w = about(SHUFFLE_RESEND, rank);
+	struct sk_buff_head q;
+
+	if (!known)
+		w.nonce = 0;
+	w.resend.off = off;
+	w.resend.len = len;
+	__skb_queue_head_init(&q);
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_msg_out_resend(fake->op, &w, &q, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
+ * fake_end() - the socket is closed
+ *
+ * Harmless if nothing was started, or twice.
+ */
+void fake_end(void)
+{
+	if (fake->op)
+		shuffle_op_unlink(fake->op);
+	fake->op = NULL;
+	if (fake->group)
+		shuffle_group_put(fake->group);
+	fake->group = NULL;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Outgoing messages: what receivers may say about them, and what that frees. */
+#include <linux/slab.h>
+
+#include "fake.h"
+
+static struct shuffle_msg_out *out_of(u32 rank)
+{
+	return &fake->op->out[rank];
+}
+
+static struct shuffle_tx_sched *sched_of(u32 rank)
+{
+	return &fake->op->ptx.msg[rank];
+}
+
+static void msg_out__grant(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	fake_grant(0, 6000, 0);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 6000ULL);
+	KUNIT_EXPECT_EQ(test, sched_of(1)->limit, 2000ULL);
+	KUNIT_EXPECT_EQ(test, fake->kicks, 1U);
+	/* an older one, late */
+	fake_grant(0, 4000, 0);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 6000ULL);
+	KUNIT_EXPECT_EQ(test, fake->kicks, 1U);
+}
+
+static void msg_out__grant_frees(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	KUNIT_EXPECT_EQ(test, fake->charged, 30000LL);
+	/* a chunk that has arrived in part is kept */
+	fake_grant(0, 6000, 1500);
+	KUNIT_EXPECT_EQ(test, fake->charged, 29000LL);
+	fake_grant(0, 8000, 2000);
+	KUNIT_EXPECT_EQ(test, fake->charged, 28000LL);
+	fake_grant(0, 8000, 2000);
+	KUNIT_EXPECT_EQ(test, fake->charged, 28000LL);
+}
+
+/* A grant of what there is not, or an acknowledgment of what has not been sent. */
+static void msg_out__grant_impossible(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	fake_grant(0, 10001, 0);
+	FAKE_COUNTED(test, DropState, 1);
+	fake_grant(0, 8000, 2001);
+	FAKE_COUNTED(test, DropState, 2);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 2000ULL);
+	KUNIT_EXPECT_EQ(test, fake->charged, 30000LL);
+	KUNIT_EXPECT_EQ(test, fake->kicks, 0U);
+}
+
+static void msg_out__ack(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	/* before all of it has been sent */
+	fake_ack(0);
+	FAKE_COUNTED(test, DropState, 1);
+	KUNIT_EXPECT_FALSE(test, out_of(0)->acked);
+
+	sched_of(0)->next = 10000;
+	fake_ack(0);
+	KUNIT_EXPECT_TRUE(test, out_of(0)->acked);
+	KUNIT_EXPECT_EQ(test, fake->charged, 20000LL);
+	KUNIT_EXPECT_EQ(test, fake->op->unacked, 2U);
+	fake_ack(0);
+	KUNIT_EXPECT_EQ(test, fake->op->unacked, 2U);
+	FAKE_COUNTED(test, DropState, 1);
+}
+
+/* Who does not know the nonce of a message can do nothing to it. */
+static void msg_out__other_nonce(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 10000);
+	/* member 1 knows its own */
+	fake_ack_nonce(0, shuffle_op_nonce(fake->op, 1));
+	FAKE_COUNTED(test, DropState, 1);
+	fake_ack_nonce(0, 0);
+	FAKE_COUNTED(test, DropState, 2);
+	KUNIT_EXPECT_EQ(test, fake->op->unacked, 3U);
+	KUNIT_EXPECT_EQ(test, fake->charged, 30000LL);
+}
+
+static void msg_out__not_announced(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_grant(0, 0, 0);
+	fake_ack(0);
+	FAKE_COUNTED(test, DropState, 2);
+	fake_resend(0, true, 0, 1000);
+	fake_resend(0, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+}
+
+static void msg_out__resend(struct kunit *test)
+{
+	struct shuffle_op *op;
+
+	fake_start(3, 0);
+	op = fake->op;
+	fake_row(10000, 5000);
+	fake_resend(0, true, 1000, 2000);
+	KUNIT_EXPECT_EQ(test, op->nr_retrans, 1U);
+	/* asked for twice, or in part: sent once */
+	fake_resend(0, true, 1000, 2000);
+	fake_resend(0, true, 1500, 500);
+	KUNIT_EXPECT_EQ(test, op->nr_retrans, 1U);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 5000ULL);
+	/* what was never sent: its GRANT was lost */
+	fake_resend(0, true, 4000, 4000);
+	KUNIT_EXPECT_EQ(test, op->nr_retrans, 2U);
+	KUNIT_EXPECT_EQ(test, list_last_entry(&op->retrans, struct shuffle_retrans, node)->end,
+			5000ULL);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 8000ULL);
+	/* beyond its end */
+	fake_resend(0, true, 10001, 1);
+	FAKE_COUNTED(test, DropState, 1);
+	fake_resend(0, true, 9000, U32_MAX);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 10000ULL);
+}
+
+static void msg_out__resend_bounded(struct kunit *test)
+{
+	u32 i;
+
+	fake_start(3, 0);
+	fake_row(10000, 10000);
+	for (i = 0; i < 2 * SHUFFLE_MAX_RETRANS; i++)
+		fake_resend(0, true, i, 2);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, (u32)SHUFFLE_MAX_RETRANS);
+	KUNIT_EXPECT_EQ(test, fake->ssk.nr_retrans, (u32)SHUFFLE_MAX_RETRANS);
+}
+
+/* A member that has never heard of its message proves nothing, and gets an announcement. */
+static void msg_out__resend_unheard(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	fake_resend(0, false, 0, 0);
+	FAKE_COUNTED(test, AnnounceOut, 0);
+	fake_advance(NSEC_PER_MSEC);	/* resend_min */
+	fake_resend(0, false, 0, 0);
+	fake_resend(0, false, 0, 0);
+	FAKE_COUNTED(test, AnnounceOut, 1);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_DATA, 0)->w.data.len, 10000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_DATA, 0)->w.payload, 0);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+}
+
+static void msg_out__ended(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 10000);
+	fake_resend(0, true, 0, 1000);
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_op_fail(fake->op, ECANCELED);
+	spin_unlock_bh(&fake->ssk.lock);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+	fake_grant(0, 10000, 5000);
+	fake_ack(0);
+	fake_resend(0, true, 0, 1000);
+	fake_resend(0, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake->op->unacked, 3U);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 0U);
+	FAKE_COUNTED(test, DropState, 0);
+}
+
+/* The last ACK and the last message: in either order the operation is done. */
+static void msg_out__done(struct kunit *test)
+{
+	u32 i;
+
+	fake_start(3, 0);
+	fake_row(1000, 1000);
+	for (i = 0; i < 3; i++)
+		fake_ack(i);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_FALSE(test, fake->op->ended);
+		fake_rx(i, 1000, 0, 1000);
+	}
+	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	KUNIT_EXPECT_EQ(test, fake->op->error, 0);
+	FAKE_COUNTED(test, OpsDone, 1);
+}
+
+static struct shuffle_chunk *few_bytes(struct kunit *test, u64 off, u32 len, u32 room)
+{
+	struct shuffle_chunk *chunk = kzalloc(struct_size(chunk, bytes, room), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, chunk);
+	chunk->off = off;
+	chunk->len = len;
+	chunk->pkt = room;
+	chunk->truesize = room;
+	memset(chunk->bytes, off, len);
+	fake->charged += room;
+	return chunk;
+}
+
+/* Small writes share a chunk while there is room, and memory is given back for that. */
+static void msg_out__small_writes(struct kunit *test)
+{
+	struct shuffle_chunk *last;
+	u64 off;
+
+	fake_start(3, 0);
+	fake->op->ptx.msg[0].len = 1000;
+	for (off = 0; off < 100; off += 10) {
+		struct shuffle_chunk *chunk = few_bytes(test, off, 10, 64);
+
+		spin_lock_bh(&fake->ssk.lock);
+		shuffle_msg_out_append(fake->op, chunk);
+		spin_unlock_bh(&fake->ssk.lock);
+	}
+	KUNIT_EXPECT_EQ(test, out_of(0)->filled, 100ULL);
+	KUNIT_EXPECT_EQ(test, fake->charged, 128LL);
+	last = shuffle_msg_out_last(out_of(0));
+	KUNIT_EXPECT_EQ(test, last->off, 60ULL);
+	KUNIT_EXPECT_EQ(test, last->len, 40U);
+	KUNIT_EXPECT_EQ(test, last->bytes[39], 90);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(msg_out__grant),
+	KUNIT_CASE(msg_out__grant_frees),
+	KUNIT_CASE(msg_out__grant_impossible),
+	KUNIT_CASE(msg_out__ack),
+	KUNIT_CASE(msg_out__other_nonce),
+	KUNIT_CASE(msg_out__not_announced),
+	KUNIT_CASE(msg_out__resend),
+	KUNIT_CASE(msg_out__resend_bounded),
+	KUNIT_CASE(msg_out__resend_unheard),
+	KUNIT_CASE(msg_out__ended),
+	KUNIT_CASE(msg_out__done),
+	KUNIT_CASE(msg_out__small_writes),
+	{}
+};
+
+struct kunit_suite shuffle_msg_out_suite = {
+	.name = "shuffle_msg_out",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = cases,
+};

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Time limits: what is asked for when, and how often.  The fake's first limit is 50 ms
+ * (resend_first), the longest 200 ms, what is less than 1 ms apart may be due together.
+ */
+#include "fake.h"
+
+#define MS	NSEC_PER_MSEC
+
+/* when the k-th RESEND to a member left, ns since @from; the test ends without it */
+static u64 resent_at(struct kunit *test, u32 rank, u32 k, u64 from)
+{
+	u32 i;
+
+	for (i = 0; i < fake->n_sent; i++)
+		if (fake->sent[i].w.type == SHUFFLE_RESEND && fake->sent[i].rank == rank && !k--)
+			return fake->sent[i].at - from;
+	KUNIT_FAIL(test, "RESEND %u is missing", k);
+	return 0;
+}
+
+#define EXPECT_ABOUT(test, ns, due)					\
+do {									\
+	u64 __ns = (ns), __due = (due);					\
+									\
+	KUNIT_EXPECT_GE(test, __ns, __due);				\
+	KUNIT_EXPECT_LE(test, __ns, __due + MS);			\
+} while (0)
+
+/* The timer fires until member 0 is asked for something, for so long at most. */
+static void fire_until_resend(struct kunit *test, u64 most)
+{
+	u64 end = fake->now + most;
+
+	fake->n_sent = 0;
+	while (!fake_sent(SHUFFLE_RESEND, 0) && fake->now < end)
+		fake_fire();
+	KUNIT_ASSERT_NE(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+}
+
+/* Members that nobody has heard of: a few are asked, one after the other. */
+static void timer__solicits(struct kunit *test)
+{
+	u32 i;
+
+	fake_start(20, 0);
+	fake_advance(49 * MS);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 0U);
+	fake_advance(2 * MS);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 8U);
+	KUNIT_EXPECT_EQ(test, fake->sent[0].w.nonce, 0ULL);
+	fake_advance(98 * MS);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 8U);
+	fake_advance(203 * MS);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_RESEND, i), 1U);
+}
+
+/* One of them answers at once: what the others have sent may be lost, too. */
+static void timer__solicits_all(struct kunit *test)
+{
+	fake_start(20, 0);
+	fake_advance(51 * MS);
+	fake->n_sent = 0;
+	fake_rx(0, 1000, 0, 0);
+	fake_advance(110 * MS);
+	KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 19U);
+}
+
+/* A gap is asked for, and nothing but what is missing; then after twice as long. */
+static void timer__gap(struct kunit *test)
+{
+	u64 start, first;
+
+	fake->unsched = 3000;
+	fake_start(2, 0);
+	fake_row(0, 0);
+	fake_rx(1, 0, 0, 0);
+	start = fake->now;
+	fake_rx(0, 3000, 0, 1000);
+	fake_rx(0, 3000, 2000, 1000);
+	fake_advance(49 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+	fake_advance(2000 * MS);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, 1000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.nonce, FAKE_NONCE(0));
+	first = resent_at(test, 0, 0, start);
+	EXPECT_ABOUT(test, first, 50 * MS);
+	EXPECT_ABOUT(test, resent_at(test, 0, 1, start + first), 100 * MS);
+	EXPECT_ABOUT(test, resent_at(test, 0, 2, start + first), 300 * MS);
+	EXPECT_ABOUT(test, resent_at(test, 0, 3, start + first), 500 * MS);
+
+	/* it arrives: nobody is asked again */
+	fake_rx(0, 3000, 1000, 1000);
+	fake->n_sent = 0;
+	fake_advance(10000 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 0U);
+}
+
+/* Data that was granted and does not come: a packet while nothing has been measured, then more of
+ * it; what has come is told.
+ */
+static void timer__silence(struct kunit *test)
+{
+	u64 granted, start;
+
+	fake->unsched = 1000;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 5000, 0, 1000);
+	granted = fake->op->prx.msg[0].granted;
+	KUNIT_EXPECT_GT(test, granted, 1000ULL);
+	start = fake->now;
+	fire_until_resend(test, 100 * MS);
+	EXPECT_ABOUT(test, resent_at(test, 0, 0, start), 50 * MS);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, 1ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.grant.acked, 1000ULL);
+
+	/* an answer at once: the rest may be lost, too, and is less than 4 KiB */
+	fake_advance(10 * NSEC_PER_USEC);
+	fake_rx(0, 5000, 1000, 500);
+	KUNIT_EXPECT_GT(test, fake->op->srtt_ns, 0ULL);
+	KUNIT_EXPECT_LE(test, fake->op->srtt_ns, MS);
+	fake_advance(60 * MS);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1500ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, granted - 1500);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.grant.acked, 1500ULL);
+}
+
+/* Hosts that encrypt: before anything is measured, the rate at which data comes says how long
+ * the rest takes.
+ */
+static void timer__slow_data(struct kunit *test)
+{
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	/* 100 KB in 300 ms */
+	for (i = 0; i <= 100; i++) {
+		fake_rx(0, 200000, i * 1000, 1000);
+		fake_advance(3 * MS);
+	}
+	fake->n_sent = 0;
+	fake_advance(600 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+	fake_advance(100 * MS);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 101000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, 1ULL);
+
+	/* what comes now has been on its way since then */
+	fake_advance(20 * MS);
+	fake_rx(0, 200000, 101000, 1000);
+	KUNIT_EXPECT_GT(test, fake->op->srtt_ns, 20 * MS);
+}
+
+/* Hosts that answer late have lost the rest of a message: it does not come packet by packet. */
+static void timer__slow_loss(struct kunit *test)
+{
+	u64 from = 1000, granted;
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 200000, 0, 1000);
+	granted = fake->op->prx.msg[0].granted;
+	KUNIT_ASSERT_GT(test, granted, (u64)SZ_64K);
+	for (i = 0; i < 9; i++) {
+		u64 len;
+
+		fire_until_resend(test, 10000 * MS);
+		KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
+		len = i < 4 ? 1 : i == 8 ? granted : SZ_4K << (2 * (i - 4));
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
+				min(len, granted - from));
+		/* only one packet arrives */
+		fake_advance(20 * MS);
+		fake_rx(0, 200000, from, 100);
+		from += 100;
+	}
+	/* what comes unasked begins anew */
+	granted = fake->op->in[0].asked;
+	for (; from < granted + SHUFFLE_PROBE_SLACK; from += 1000)
+		fake_rx(0, 200000, from, 1000);
+	KUNIT_EXPECT_EQ(test, (u32)fake->op->in[0].probes, 0U);
+}
+
+/* The path has shrunk: what was one packet for the sender comes as two. */
+static void timer__split_answers(struct kunit *test)
+{
+	u64 from = 1000;
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 200000, 0, 1000);
+	for (i = 0; i <= SHUFFLE_PROBES_ONE; i++) {
+		fire_until_resend(test, 10000 * MS);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
+				i < SHUFFLE_PROBES_ONE ? 1ULL : (u64)SZ_4K);
+		fake_advance(20 * MS);
+		fake_rx(0, 200000, from, 500);
+		fake_rx(0, 200000, from + 500, 500);
+		from += 1000;
+	}
+}
+
+/* A packet that arrived before it was asked for, and then waited for the lock, is no answer. */
+static void timer__older_packet(struct kunit *test)
+{
+	fake->unsched = 1000;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 5000, 0, 1000);
+	fire_until_resend(test, 10000 * MS);
+	fake->now -= NSEC_PER_USEC;
+	fake_rx(0, 5000, 1000, 500);
+	/* its time since the grant is the sample */
+	EXPECT_ABOUT(test, fake->op->srtt_ns, 50 * MS);
+}
+
+/* A message whose ACK does not come is asked about; a member that has not started is not. */
+static void timer__probe(struct kunit *test)
+{
+	u64 start;
+
+	fake_start(2, 0);
+	fake_row(1000, 1000);
+	fake_ack(1);
+	fake_advance(2000 * MS);
+	FAKE_COUNTED(test, ProbeOut, 0);
+	fake_rx(1, 1000, 0, 1000);
+	fake_rx(0, 1000, 0, 1000);
+	start = fake->now;
+	fake->n_sent = 0;
+	fake_advance(99 * MS);
+	FAKE_COUNTED(test, ProbeOut, 0);
+	fake_advance(2 * MS);
+	FAKE_COUNTED(test, ProbeOut, 1);
+	KUNIT_EXPECT_TRUE(test, fake_last(SHUFFLE_DATA, 0)->w.flags & SHUFFLE_FLAG_PROBE);
+	EXPECT_ABOUT(test, fake_last(SHUFFLE_DATA, 0)->at - start, 100 * MS);
+	fake_advance(201 * MS);
+	FAKE_COUNTED(test, ProbeOut, 2);
+	fake_ack(0);
+	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	fake_advance(2000 * MS);
+	FAKE_COUNTED(test, ProbeOut, 2);
+	KUNIT_EXPECT_EQ(test, fake->timer_at, U64_MAX);
+}
+
+static void timer__deadline(struct kunit *test)
+{
+	fake_start(2, 300);
+	fake_advance(299 * MS);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	fake_advance(1 * MS);
+	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fake->timer_at, U64_MAX);
+}
+
+/* Without a deadline: so long without a sign of life. */
+static void timer__idle(struct kunit *test)
+{
+	fake->ssk.idle_ms = 100;
+	fake_start(2, 0);
+	fake_advance(90 * MS);
+	fake_rx(0, 5000, 0, 1000);
+	fake_advance(99 * MS);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	fake_advance(2 * MS);
+	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+}
+
+/* A machine that was asleep asks once, not for every limit that has passed meanwhile. */
+static void timer__clock_jumps(struct kunit *test)
+{
+	fake->unsched = 3000;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 3000, 0, 1000);
+	fake_rx(0, 3000, 2000, 1000);
+	fake->n_sent = 0;
+	fake->now += 3600ULL * NSEC_PER_SEC;
+	fake_advance(MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+	KUNIT_EXPECT_LE(test, fake->timer_at, fake->now + 200 * MS);
+}
+
+/* It is late again and again while others deliver. */
+static void timer__straggler(struct kunit *test)
+{
+	u64 off;
+
+	fake->unsched = 1 << 20;
+	fake_start(3, 0);
+	/* before an answer was measured, nobody is late while data comes from anybody */
+	fake->op->srtt_ns = MS;
+	fake_rx(2, 0, 0, 0);
+	fake_rx(0, 5000, 0, 1000);
+	for (off = 0; off < 15 << 20; off += 1000) {
+		fake_rx(1, 16 << 20, off, 1000);
+		fake_advance(20 * NSEC_PER_USEC);
+	}
+	KUNIT_EXPECT_EQ(test, fake->stragglers, 1U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 0U);
+}
+
+/* However many are late: a few at a time, and all of them in the end. */
+static void timer__slices(struct kunit *test)
+{
+	u32 members = 4096, i, n;
+
+	fake->unsched = 1000;
+	fake_start(members, 0);
+	for (i = 0; i < members; i++)
+		fake_rx(i, 1000, 0, 0);
+	fake->n_sent = 0;
+	while (fake->now < 3 * NSEC_PER_SEC && fake->n_sent < members) {
+		n = fake->n_sent;
+		fake_fire();
+		KUNIT_ASSERT_LE(test, fake->n_sent - n, (u32)SHUFFLE_BURST);
+	}
+	for (i = 0; i < members; i++)
+		KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, i), 1U);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(timer__solicits),
+	KUNIT_CASE(timer__solicits_all),
+	KUNIT_CASE(timer__gap),
+	KUNIT_CASE(timer__silence),
+	KUNIT_CASE(timer__slow_data),
+	KUNIT_CASE(timer__slow_loss),
+	KUNIT_CASE(timer__split_answers),
+	KUNIT_CASE(timer__older_packet),
+	KUNIT_CASE(timer__probe),
+	KUNIT_CASE(timer__deadline),
+	KUNIT_CASE(timer__idle),
+	KUNIT_CASE(timer__clock_jumps),
+	KUNIT_CASE(timer__straggler),
+	KUNIT_CASE(timer__slices),
+	{}
+};
+
+struct kunit_suite shuffle_timer_suite = {
+	.name = "shuffle_timer",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = cases,
+};

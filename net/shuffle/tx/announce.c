@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A row is announced: how much of each message may be sent without a grant, and which members
+ * must be told that a message comes.
+ */
+#include <linux/slab.h>
+#include <net/dst.h>
+
+#include "../shuffle.h"
+
+/* Most that one message may have without a grant.  All senders may have chosen the
+ * same receiver: together they send at most four times what it would grant, which
+ * is less than the buffers of a switch port.
+ */
+static u64 unscheduled_max(const struct shuffle_op *op)
+{
+	u64 all = 4 * shuffle_grant_max_out(op->dev);
+
+	return min_t(u64, div_u64(all, op->group->count), SHUFFLE_UNSCHED_MAX);
+}
+
+/* What a row may have without grants: one RTT of data (section 3.3), enough to keep the
+ * link busy until the first grant.  A row that is no more than one receiver would grant
+ * at once goes whole: a GRANT for each of its messages, and waiting for it, would cost
+ * more than the schedule can gain.
+ *
+ * It must not be much for the receivers' buffers, which we take to be like ours, and all
+ * of it must fit our own: ACKs wait for it (ack_can_ride()).
+ *
+ * Called with the bytes of the row so far, and ssk->lock held.
+ */
+static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
+{
+	const struct sock *sk = &op->ssk->sk;
+	/* those of others that wait for nothing do not count; our own may start any time */
+	u32 share = max(shuffle_grant_share(op), op->ssk->nr_incomplete);
+	u64 whole = div_u64(shuffle_grant_max_out(op->dev), share);
+
+	whole = min3(whole, (u64)shuffle_sock_rcvbuf(sk) / 4, (u64)shuffle_sock_sndbuf(sk) / 2);
+	/* a limit that an operator has set is meant */
+	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= whole)
+		return total;
+	return shuffle_dev_unscheduled(op->dev);
+}
+
+/* What an announcement would do that is not sent: for an empty message it is all. */
+static void announce_to_self(struct shuffle_op *op, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = shuffle_msg_out_wire(op, op->group->rank);
+	u64 now = shuffle_now();
+
+	shuffle_msg_in_data(op, &w, NULL, 0, 0, 0, q, now);
+	shuffle_grant_op(op, q, now);
+}
+
+/**
+ * shuffle_own_schedule() - a schedule like the operation's, which nobody else knows
+ * @op: operation
+ * @tx: its kind, seed and members; no messages yet
+ *
+ * For writers: what else is in op->ptx changes under ssk->lock.  To be freed by
+ * shuffle_free_schedule() in any case.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx)
+{
+	*tx = (struct shuffle_policy_tx) {
+		.kind = op->ptx.kind,
+		.seed = op->ptx.seed,
+		.rank = op->ptx.rank,
+		.members = op->ptx.members,
+		.unit = op->ptx.unit,
+		.n = op->ptx.n,
+	};
+	tx->heap.node = kvcalloc(tx->n, sizeof(*tx->heap.node), GFP_KERNEL);
+	tx->msg = kvcalloc(tx->n, sizeof(*tx->msg), GFP_KERNEL);
+	return tx->heap.node && tx->msg ? 0 : -ENOMEM;
+}
+
+/**
+ * shuffle_free_schedule() - free what shuffle_own_schedule() has made
+ * @tx: schedule
+ */
+void shuffle_free_schedule(struct shuffle_policy_tx *tx)
+{
+	kvfree(tx->msg);
+	kvfree(tx->heap.node);
+}
+
+/* The messages [from, to) have lengths now: what of them may be sent unasked becomes their
+ * limit.  Without the lock: this takes some steps for each message.
+ */
+static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *plan, u32 from,
+			      u32 to)
+{
+	u64 total = 0, budget;
+	struct dst_entry *dst;
+	u32 payload, i;
+
+	for (i = 0; i < to; i++)
+		total += plan->msg[i].len;
+	/* a packet to ourselves would be as large as the loopback's */
+	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
+	spin_lock_bh(&op->ssk->lock);
+	budget = unscheduled_row(op, total);
+	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
+	payload = shuffle_route_payload(op->dev, op->group, i, dst);
+	dst_release(dst);
+	spin_unlock_bh(&op->ssk->lock);
+	/* rounded up to whole packets; of all the data only this can overflow a port */
+	shuffle_policy_unscheduled(plan, from, to, budget, payload, unscheduled_max(op));
+}
+
+static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 rank)
+{
+	struct shuffle_msg_out *out = &op->out[rank];
+	u64 len = plan->msg[rank].len, limit = plan->msg[rank].limit;
+
+	if (len <= SHUFFLE_INLINE_MAX)
+		limit = len;
+	/* Both ends must count the same bytes as granted, and the wire
+	 * counts them in units; a packet that begins below is sent whole.
+	 */
+	if (limit < len)
+		limit = rounddown(limit, SHUFFLE_UNSCHED_UNIT);
+	out->unsched = limit;
+	out->granted = limit;
+	op->ptx.msg[rank].len = len;	/* its limit is 0: nothing has been copied yet */
+}
+
+/* The messages [from, to) become the operation's.  The lock is free between slices: nobody
+ * looks at messages behind op->announced.  0 or -EPIPE.
+ */
+static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 from,
+			  u32 to)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	u32 i = from, end;
+	int err = 0;
+
+	do {
+		end = min(i + SHUFFLE_SLICE, to);
+		spin_lock_bh(&ssk->lock);
+		if (op->ended)
+			err = -EPIPE;
+		for (; i < end; i++)
+			start_message(op, plan, i);
+		if (i == to && !err) {
+			op->announced = to;
+			op->closed = to == op->ptx.n;
+			shuffle_timer_start(op);
+		}
+		spin_unlock_bh(&ssk->lock);
+	} while (i < to && !err);
+	return err;
+}
+
+/* A member that gets nothing unasked must be told that a message comes.  The lock is free between
+ * slices: an operation with messages that nobody has been told of yet is like one whose
+ * packets were lost.  No data is there to be sent before we return: we hold op->tx_mutex.
+ */
+static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
+{
+	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_sock *ssk = op->ssk;
+	struct sk_buff_head q;
+	u32 i = from, end;
+
+	__skb_queue_head_init(&q);
+	while (i < to) {
+		end = min(i + SHUFFLE_SLICE, to);
+		spin_lock_bh(&ssk->lock);
+		for (; i < end && !op->ended; i++) {
+			/* begin behind ourselves, so that not all tell rank 0 at once */
+			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
+
+			if (rank == op->group->rank) {
+				op->out[rank].announced_at = shuffle_now();
+				if (!op->out[rank].unsched)
+					announce_to_self(op, &q);
+			} else if (!op->out[rank].unsched) {
+				shuffle_msg_out_announce(op, rank, 0, &q);
+				shuffle_timer_out(op, rank);
+			}
+		}
+		i = end;
+		spin_unlock_bh(&ssk->lock);
+		shuffle_output_flush(sn, &q);
+		cond_resched();
+	}
+}
+
+/**
+ * shuffle_announce() - lengths of messages are known
+ * @op: operation
+ * @row: of the caller; its messages follow those that were announced before
+ *
+ * Context: process, may sleep, op->tx_mutex held.
+ * Return: 0, or -EPIPE (the operation has ended), -EMSGSIZE (more messages than members),
+ * -EINVAL (out of order, or announced already), -ENOMEM.
+ */
+int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
+{
+	struct shuffle_policy_tx plan;
+	u32 n = op->ptx.n, from, to, i;
+	int err;
+
+	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
+		return 0;
+	if (READ_ONCE(op->ended))
+		return -EPIPE;
+	if (row->count > n || row->first_rank > n - row->count)
+		return -EMSGSIZE;
+	/* only writers change these, and we hold op->tx_mutex */
+	if (row->count && (op->closed || row->first_rank != op->announced))
+		return -EINVAL;
+	if (op->closed)
+		return 0;
+	from = op->announced;
+	to = row->flags & SHUFFLE_ROW_MORE ? from + row->count : n;
+	err = shuffle_own_schedule(op, &plan);
+	if (err)
+		goto out;
+	for (i = 0; i < from; i++)
+		plan.msg[i].len = op->ptx.msg[i].len;
+	for (i = 0; i < row->count; i++)
+		plan.msg[from + i].len = shuffle_row_lens(row)[i];
+	limit_unscheduled(op, &plan, from, to);
+	err = start_messages(op, &plan, from, to);
+	if (!err)
+		announce_messages(op, from, to);
+out:
+	shuffle_free_schedule(&plan);
+	return err;
+}
