@@ -81,6 +81,9 @@ checkpatch_ignored()
 	net/shuffle/trace.h) echo OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT ;; # as all trace headers
 	# A list of counters with the names that nstat shows.
 	net/shuffle/mib.[ch]) echo CAMELCASE,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
+	# The list of settings.
+	net/shuffle/config.h | net/shuffle/netlink/config.c)
+		echo COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE,CONSTANT_COMPARISON ;;
 	net/shuffle/sched/portable.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
 	net/shuffle/sched/wire.h) echo BIT_MACRO ;;		# also compiled in user space
 	# Locks are explained in the kernel-doc of their structs.

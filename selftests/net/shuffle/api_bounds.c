@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "api.h"
 
@@ -116,6 +117,51 @@ static void message_limit(void)
 	close(fd);
 }
 
+/* An operation that is started and cancelled at once. */
+static int cancelled_op(int fd, uint64_t op)
+{
+	struct shuffle_row row = { .op_id = op, .count = 1 };
+	uint64_t lens[1] = { 0 };
+
+	return sht_send(fd, &row, lens, NULL, 0, 0) ? -1 : sht_cancel(fd, op);
+}
+
+/* Records of operations that have ended, of sockets that are closed: a user who makes many
+ * loses its own.
+ */
+static void ended_operations_of_others(void)
+{
+	static const unsigned int many = 64;	/* with BIG_GROUP four times finished-max */
+	const char *what = "send: an ended operation, after many of another user";
+	struct shuffle_row row = { .op_id = next_op++, .count = 1 };
+	struct sockaddr_shuffle m[2];
+	uint64_t lens[1] = { 0 };
+	int fd, status = -1;
+	unsigned int i;
+	pid_t pid;
+
+	my_addr(&m[0]);
+	my_addr(&m[1]);
+	fd = sht_open(m, 2, 0, 0);
+	WORKS(!cancelled_op(fd, row.op_id) && !close(fd), "cancel: an operation of ours");
+	fd = sht_open(m, 2, 0, 0);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (setresuid(65534, 65534, 65534))
+			_exit(2);
+		fd = open_alone(BIG_GROUP);
+		for (i = 0; i < many && !cancelled_op(fd, next_op++); i++)
+			;
+		_exit(i < many);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		result(false, what, "the other user does not get that far");
+	else
+		FAILS(sht_send(fd, &row, lens, NULL, 0, 0), what, EEXIST);
+	close(fd);
+}
+
 struct stuck {
 	int fd;
 	uint64_t op;
@@ -161,7 +207,8 @@ static void dontwait(void)
 	ssize_t rc;
 	void *mem;
 
-	uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	/* poll() of one that blocks does not wait */
+	uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api)) {
 		result(true, "send: MSG_DONTWAIT beside a stuck copy", "SKIP no userfaultfd");
 		return;
@@ -177,7 +224,7 @@ static void dontwait(void)
 	pthread_create(&thread, NULL, send_stuck, &s);
 	pfd.fd = uffd;
 	pfd.events = POLLIN;
-	WORKS(poll(&pfd, 1, WAIT_MS) == 1, "userfaultfd: the copy waits");
+	WORKS(poll(&pfd, 1, WAIT_MS) == 1 && pfd.revents == POLLIN, "userfaultfd: the copy waits");
 
 	sigaction(SIGALRM, &sa, NULL);
 	row.op_id = next_op++;
@@ -206,5 +253,6 @@ int main(int argc, char **argv)
 	dontwait();
 	many_operations();
 	message_limit();
+	ended_operations_of_others();
 	return api_finish();
 }

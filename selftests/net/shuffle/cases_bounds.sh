@@ -11,6 +11,7 @@ bounds_cases()
 	run_case "api-bounds" tap_program api_bounds
 	run_case "byte-by-byte" bytes_one_by_one
 	run_case "early-packets-are-charged" early_charged
+	run_case "mem-limit-progress" mem_limit
 }
 
 # Packets hold copies of bytes behind which others are put.
@@ -27,12 +28,33 @@ early_charged()
 	local kept
 
 	new_rack 4
+	# virtual time can pass while a program is loaded
+	hctl 0 config set early-expiry 3600000 || fail "no expiry can be set"
 	background peer n=4 matrix=uniform:20000 0:delay=$(($(tmo 60) * 1000)) \
-		1-3:kill_ms=$((2000 * slow)) timeout=$(($(tmo 90) * 1000))
-	wait_for 20 has_counted 0 EarlyKept 3 || fail "no early packets"
+		1-3:delay=$((100 * slow)) 1-3:kill_ms=$((500 * slow)) timeout=$(($(tmo 90) * 1000))
+	wait_for 20 has_counted 0 EarlyKept 3 || shuffle_failed "no early packets"
 	wait_for 20 no_sockets 1 2 3 || fail "hosts 1 to 3 do not go"
 	kept=$(mem_used)
 	[ "$kept" -gt 20000 ] || fail "only $kept bytes are charged"
+}
+
+# All sockets together may have 2 MiB, 128 KiB for each; each would take more, if it were alone.
+mem_limit()
+{
+	local before rc=0
+
+	rack 4
+	before=$(mem_used)
+	ctl config set mem-max 2097152 || skip "no limit can be set"
+	peer n=16 hosts=4 matrix=uniform:"$(sz 100000 50000)" ops=2 || rc=1
+	ctl config set mem-max default
+	[ "$rc" = 0 ] || shuffle_failed "not all operations end at the memory limit"
+	wait_for 20 mem_is_back "$before" || fail "$(mem_used) bytes stay in use"
+}
+
+mem_is_back()
+{
+	[ "$(mem_used)" -le "$1" ]
 }
 
 no_sockets()

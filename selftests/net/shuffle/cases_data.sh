@@ -88,8 +88,9 @@ ways_cases()
 small_row()
 {
 	new_rack 4
-	peer n=4 matrix=uniform:1500 || shuffle_failed
-	[ "$(counters GrantOut)" = 0 ] || fail "$(counters GrantOut) GRANTs for short messages"
+	# all sockets are there first: a packet that is dropped is asked for, with a GRANT
+	peer n=4 delay=500 matrix=uniform:1500 || shuffle_failed
+	[ "$(counters GrantOut)" = 0 ] || shuffle_failed "$(counters GrantOut) GRANTs for short messages"
 	peer n=4 matrix=uniform:1048576 || shuffle_failed
 	[ "$(counters GrantOut)" -gt 0 ] || fail "no GRANT for long ones"
 }

@@ -17,6 +17,7 @@ identity_cases()
 	run_case "container-behind-nat-v4" behind_nat 0
 	run_case "container-behind-nat-v6" behind_nat 1
 	run_case "answers-only-known-nonces" no_reflection
+	run_case "packets-of-a-former-operation" former_operation
 	run_case "group-key-v4" group_key 0
 	run_case "group-key-v6" group_key 1
 	run_case "group-key-differs" other_key 8
@@ -115,6 +116,42 @@ unprivileged_flood()
 		fail "packets of anybody came further, or not so far"
 }
 
+# The same members, ports and operation id as before, and nobody remembers the operation that
+# has ended; what host 1 had sent for it comes in the middle of the new one.
+former_operation()
+{
+	local dump pid sent
+
+	command -v tcpdump >/dev/null || skip "no tcpdump"
+	new_rack 2
+	config_all finished-max 0
+	# not by nsx: this process is to be killed
+	ip netns exec "${PFX}h1" tcpdump --immediate-mode -U -w "$work/former" -i eth0 \
+		'udp port 818 and src 10.77.0.2' 2>"$work/dump.err" &
+	dump=$!
+	wait_for 5 grep -q listening "$work/dump.err" || skip "tcpdump does not start"
+	peer n=2 op=77 matrix=others:1000 || shuffle_failed
+	wait_for 5 larger_than 1000 "$work/former" || fail "nothing captured"
+	kill "$dump"
+	wait "$dump"
+	# slow, until all have been sent again
+	rate 1
+	peer n=2 op=77 seed=2 matrix=others:2000000 &
+	pid=$!
+	wait_for 20 has_counted 0 DataIn 20 || fail "the new operation does not begin"
+	sent=$(nsx h1 python3 "$here/replay.py" "$work/former" eth0 50 2)
+	hctl 0 -j op 77 | grep -q '"state":"running"' || fail "the new operation has ended too soon"
+	rate 100
+	wait "$pid" || shuffle_failed
+	diag "$sent packets sent again, $(counter 0 DropNonce) counted as DropNonce"
+	[ "$(counter 0 DropNonce)" -ge 25 ] || fail "packets of the former operation are not refused"
+}
+
+larger_than()
+{
+	[ "$(stat -c %s "$2")" -gt "$1" ]
+}
+
 # A container on a member's host, where every process may use every port; NAT gives its
 # packets the member's address and leaves them their port.
 behind_nat()
@@ -193,7 +230,8 @@ group_key()
 other_key()
 {
 	rack 3
-	patiently $((1500 * slow)) n=3 key=7 2:key="$1" matrix=others:5000 \
+	# all sockets are there first: a host that cannot be heard is not asked to begin
+	patiently $((1500 * slow)) n=3 delay=$((250 * slow)) key=7 2:key="$1" matrix=others:5000 \
 		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
 	[ "$(counter 0 DropTag)" -gt 0 ] || fail "host 0 refuses no tag"
 	[ "$(counter 2 DropTag)" -gt 0 ] || fail "host 2 refuses no tag"

@@ -30,7 +30,7 @@ networks_cases()
 	run_case "network-vlan" overlay vlan
 	run_case "network-vxlan" overlay vxlan
 	run_case "network-ipvlan" overlay ipvlan
-	run_case "network-wireguard" overlay wireguard
+	run_case "network-wireguard" overlay wireguard 25
 	run_case "network-nft-stateful" nft_stateful
 	run_case "network-bond-fail-over" bond_fail_over
 	run_case "network-ecmp" ecmp
@@ -89,6 +89,23 @@ counted_protocol()
 	done | awk '/Sent .* pkt/ { sum += $4 } END { print sum + 0 }'
 }
 
+# little_is_sent_again [MOST] - nothing is taken for lost that was only slow: at most 1 %, and
+# where encryption takes time (qemu lanes: instructions are counted) at most MOST %; more than
+# 1 % is said there.  In real time the whole machine may stand still.
+little_is_sent_again()
+{
+	local sent again most=1
+
+	sent=$(counters DataBytesOut)
+	again=$(counters RetransBytes)
+	diag "sent $sent bytes, again $again, arrived twice $(counters DupBytes)"
+	[ $((again * 100)) -gt "$sent" ] || return 0
+	diag "goal missed: more than 1 % was sent again"
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || return 0
+	[[ $LANE == uml* ]] || most=${1:-1}
+	[ $((again * 100)) -le $((sent * most)) ] || fail "more than $most % was sent again"
+}
+
 ipsec_no_clear()
 {
 	local v=$1 i j clear
@@ -102,11 +119,14 @@ ipsec_no_clear()
 	done
 	count_protocol "$v" 1 17
 	count_protocol "$v" 2 50
-	peer n=3 v6=$((v == 6)) matrix=uniform:"$(sz 300000 60000)" || shuffle_failed
+	# all sockets are there before anything is sent to them
+	peer n=3 delay=500 v6=$((v == 6)) matrix=uniform:"$(sz 300000 60000)" || shuffle_failed
 	clear=$(counted_protocol 1)
-	diag "packets: clear $clear, ESP $(counted_protocol 2), retransmitted bytes: $(counters RetransBytes)"
+	diag "packets: clear $clear, ESP $(counted_protocol 2)"
 	[ "$clear" = 0 ] || fail "$clear packets in clear"
 	[ "$(counted_protocol 2)" -gt 100 ] || fail "no ESP packets"
+	# "Where the goals are missed" in Documentation/performance.rst
+	little_is_sent_again 25
 }
 
 # ---- attribution ----
@@ -255,6 +275,7 @@ overlay_addr()
 	END
 }
 
+# overlay KIND [MOST] - MOST: "Where the goals are missed" in Documentation/performance.rst
 overlay()
 {
 	local h
@@ -265,9 +286,11 @@ overlay()
 		"overlay_$1" "$h" || skip "no $1"
 		overlay_addr "$h" ov
 	done
-	peer n=4 matrix="skew:$(sz 100000 20000)" || shuffle_failed
-	peer n=4 v6=1 matrix="uniform:$(sz 200000 50000)" || shuffle_failed "IPv6"
-	diag "sent $(counters DataBytesOut), again $(counters RetransBytes)"
+	[ "$1" != wireguard ] || wireguard_keys
+	# all sockets are there before anything is sent to them
+	peer n=4 delay=500 matrix="skew:$(sz 100000 20000)" || shuffle_failed
+	peer n=4 delay=500 v6=1 matrix="uniform:$(sz 200000 50000)" || shuffle_failed "IPv6"
+	little_is_sent_again "${2-}"
 }
 
 overlay_vlan()
@@ -305,6 +328,20 @@ overlay_wireguard()
 			[ "$h" = "$j" ] || nsx "h$h" wg set ov peer "$(cat "$work/pub$j")" \
 				allowed-ips "10.77.0.$((j + 1))/32,fd77::$(printf %x $((j + 1)))/128" \
 				endpoint "10.76.0.$((j + 1)):51820" || return 1
+		done
+	done
+}
+
+# Two hosts that ask each other for keys at once may both refuse, and ask again after five
+# seconds: one of each pair asks.
+wireguard_keys()
+{
+	local h j
+
+	for ((h = 0; h < hosts; h++)); do
+		for ((j = h + 1; j < hosts; j++)); do
+			nsx "h$h" ping -qc1 -W10 "10.77.0.$((j + 1))" >/dev/null ||
+				fail "no keys between hosts $h and $j"
 		done
 	done
 }
@@ -383,7 +420,13 @@ rate_bond()
 	done
 }
 
-# Two links of the same cost to every host; both carry data.
+link_tx_bytes()
+{
+	ip -n "shf-h$1" -s link show dev "$2" | awk '/TX:/ { getline; print $1 }'
+}
+
+# Two links of the same cost to every host.  Pairs have source ports of their own, so both
+# carry some of the twelve pairs.
 ecmp()
 {
 	local h j n
@@ -392,6 +435,9 @@ ecmp()
 	second_links br1
 	for ((h = 0; h < hosts; h++)); do
 		nsx "h$h" sysctl -qw net.ipv4.fib_multipath_hash_policy=1 net.ipv4.conf.all.rp_filter=0
+		# always the same paths, where the kernel can do that: in 1 of 2000 cases all
+		# pairs have the same one
+		nsx "h$h" sysctl -qw net.ipv4.fib_multipath_hash_seed=1 2>/dev/null
 		ip -n "shf-h$h" link set eth1 up
 		ip -n "shf-h$h" addr add "10.75.0.$((h + 1))/16" dev eth1
 		ip -n "shf-h$h" addr add "10.77.0.$((h + 1))/32" dev lo
@@ -407,9 +453,11 @@ ecmp()
 	for j in eth0 eth1; do
 		n=0
 		for ((h = 0; h < hosts; h++)); do
-			n=$((n + $(nsx "h$h" cat "/sys/class/net/$j/statistics/tx_bytes" 2>/dev/null || ip -n "shf-h$h" -s link show dev $j | awk '/TX:/ { getline; print $1 }')))
+			n=$((n + $(link_tx_bytes "$h" $j)))
 		done
 		diag "$j: $n bytes"
+		# One message is 1/12 of all bytes.
+		[ $((n * 16)) -ge "$(counters DataBytesOut)" ] || fail "$j carries nothing"
 	done
 }
 

@@ -188,7 +188,7 @@ background()
 case $LANE in
 uml-debug*)	slow=3  size_pct=100 ;;
 uml*)		slow=1  size_pct=100 ;;
-qemu-debug)	slow=20 size_pct=10 ;;
+qemu-debug | qemu-kcsan)	slow=20 size_pct=10 ;;
 qemu*)		slow=4  size_pct=50 ;;
 *)		slow=1  size_pct=100 ;;
 esac
@@ -208,14 +208,18 @@ tmo()
 }
 
 # wait_for SECONDS COMMAND... - until it succeeds.  More and more rarely: in virtual time waiting
-# is free, and asking costs what its processes cost.
+# is free, and asking costs what its processes cost.  Once more after the end: virtual time can
+# pass while a program of the command is loaded.
 wait_for()
 {
 	local end=$((SECONDS + $(tmo "$1"))) pauses=(0.05 0.05 0.1 0.1 0.2 0.2 0.4) i=0
 	shift
 
 	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
+		[ "$SECONDS" -lt "$end" ] || {
+			"$@"
+			return
+		}
 		sleep "${pauses[i]}"
 		i=$((i < ${#pauses[@]} - 1 ? i + 1 : i))
 	done
@@ -485,7 +489,7 @@ setup_all()
 	trap 'exit 1' INT TERM
 	trap 'all_cleanup' EXIT
 	case $LANE in
-	uml | uml-debug | qemu-debug)
+	uml | uml-debug | qemu-debug | qemu-kcsan)
 		heartbeat &
 		heartbeat_pid=$!
 		;;

@@ -15,8 +15,8 @@
 #   SHUFFLE_VERBOSE  show the log of every case
 #   SHUFFLE_TIMES    show how long cases take
 #   FAULTS=1         also cases_faults.sh, where the kernel has fault injection
-#   RACE_SECONDS     also run race.sh's races, so long each; in qemu-debug they
-#                    are run anyhow
+#   RACE_SECONDS     also run race.sh's races, so long each; in qemu-debug and
+#                    qemu-kcsan they are run anyhow
 
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -44,7 +44,7 @@
 . "$here/race.sh"
 
 case $LANE in
-qemu-debug) RACE_SECONDS=${RACE_SECONDS-20} ;;
+qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity qdisc ctl netlink bounds)

@@ -315,9 +315,11 @@ static void many_processes(void)
 				}
 				_exit(0);
 			}
+			/* with O_NONBLOCK a row may be taken in part */
 			fcntl(fds[0], F_SETFL, 0);
-			if (submit(fds[0], 0, 2, i + 1, MSG, 0, 0) < 0 ||
-			    submit(fds[1], 1, 2, i + 1, MSG, 0, 0) < 0)
+			fcntl(fds[1], F_SETFL, 0);
+			if (submit(fds[0], 0, 2, i + 1, MSG, 0, 0) != 2 * MSG ||
+			    submit(fds[1], 1, 2, i + 1, MSG, 0, 0) != 2 * MSG)
 				_exit(1);
 			_exit(0);
 		}
