@@ -15,8 +15,10 @@ echo 100000 >$t/buffer_size_kb
 # shuffle_output_flush: local_bh_disable() itself is inline
 echo _raw_spin_lock_bh _raw_spin_unlock_bh __local_bh_enable_ip shuffle_output_flush \
 	shuffle_input_packet timer_fires egress_run >$t/set_ftrace_filter
-echo 1 >$t/events/irq/softirq_entry/enable
-echo 1 >$t/events/irq/softirq_exit/enable
+for event in irq/softirq_entry irq/softirq_exit irq/irq_handler_entry irq/irq_handler_exit \
+	irq_vectors/local_timer_entry irq_vectors/local_timer_exit; do
+	echo 1 >$t/events/$event/enable
+done
 echo 0 >$t/tracing_on
 echo function >$t/current_tracer
 
@@ -40,8 +42,8 @@ traced()
 }
 
 ip link set lo up
-traced 2-of-4096-members $bin/crowd 4096 2 300
-traced 1024-operations $bin/crowd 64 1024 300
+traced 2-of-4096 $bin/crowd 4096 2 600
+traced 1024-ops $bin/crowd 64 1024 300
 $here/rack.sh up 8 rate=none mtu=1500
 $bin/shuffle-workload generate uniform-1m -n 8 -o /tmp/matrix
-traced 8-hosts-1m $bin/shuffle_bench -u /tmp/matrix
+traced 8x1m $bin/shuffle_bench -u /tmp/matrix

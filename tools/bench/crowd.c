@@ -28,15 +28,6 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void *zeroed(size_t n, size_t size)
-{
-	void *p = calloc(n, size);
-
-	if (!p)
-		die("calloc");
-	return p;
-}
-
 static int open_member(const struct sockaddr_shuffle *members, unsigned int n, unsigned int rank)
 {
 	static const int bytes = 1 << 30;
@@ -86,9 +77,11 @@ int main(int argc, char **argv)
 	n = atoi(argv[1]);
 	ops = atoi(argv[2]);
 	ms = atoi(argv[3]);
-	members = zeroed(n, sizeof(*members));
-	bufs = zeroed(n, sizeof(*bufs));
-	lens = zeroed(n, sizeof(*lens));
+	members = calloc(n, sizeof(*members));
+	bufs = calloc(n, sizeof(*bufs));
+	lens = calloc(n, sizeof(*lens));
+	if (!members || !bufs || !lens)
+		die("calloc");
 	for (i = 0; i < n; i++) {
 		if (shuffle_addr(&members[i], "127.0.0.1", PORT + i))
 			die("address");
