@@ -67,7 +67,7 @@ static bool purge_message(struct shuffle_op *op, u32 rank, bool whole, u32 *budg
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 
-	(*budget)--;
+	*budget -= min(*budget, 1U);
 	if (!shuffle_msg_out_purge(op, rank, budget))
 		return false;
 	if (in->complete && !whole)
@@ -82,7 +82,7 @@ static bool purge_message(struct shuffle_op *op, u32 rank, bool whole, u32 *budg
 static void op_purge(struct shuffle_op *op, bool whole)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	u32 budget = SHUFFLE_BURST;
+	u32 budget = SHUFFLE_SLICE;
 	u32 i = 0;
 
 	spin_lock_bh(&ssk->lock);
@@ -94,7 +94,7 @@ static void op_purge(struct shuffle_op *op, bool whole)
 		spin_unlock_bh(&ssk->lock);
 		cond_resched();
 		spin_lock_bh(&ssk->lock);
-		budget = SHUFFLE_BURST;
+		budget = SHUFFLE_SLICE;
 	}
 	spin_unlock_bh(&ssk->lock);
 }
@@ -138,6 +138,7 @@ static struct shuffle_op *op_alloc(u32 n)
 	op->ptx.n = n;
 	op->prx.n = n;
 	INIT_WORK(&op->wind_up, wind_up_work);
+	INIT_WORK(&op->free_acked, shuffle_msg_out_free_acked);
 	mutex_init(&op->tx_mutex);
 	INIT_LIST_HEAD(&op->tx_node);
 	INIT_LIST_HEAD(&op->retrans);
@@ -393,6 +394,8 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	} else if (aborted) {
 		shuffle_event_end(op);
 	}
+	if (cancel_work_sync(&op->free_acked))
+		shuffle_op_put(op);
 	op_purge(op, true);
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);

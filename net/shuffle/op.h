@@ -115,6 +115,7 @@ struct shuffle_due {
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
  * @wind_up: what its end leaves to do: op.c
+ * @free_acked: what receivers have is freed: tx/msg_out.c
  * @end: its end, in ssk->ready
  * @ended: DONE or FAILED has been decided
  * @error: positive errno of FAILED
@@ -171,6 +172,7 @@ struct shuffle_op {
 	u64			rttvar_ns;
 
 	struct work_struct	wind_up;
+	struct work_struct	free_acked;
 	struct shuffle_ready	end;
 	bool			ended;
 	int			error;
@@ -186,6 +188,9 @@ struct shuffle_op {
  * super-packets that are freed.
  */
 #define SHUFFLE_BURST	8
+
+/* One of these costs as much as so many of those. */
+#define SHUFFLE_BURST_COST	((u32)(SHUFFLE_SLICE / SHUFFLE_BURST))
 
 /**
  * shuffle_op_nonce() - the nonce of our message to a member

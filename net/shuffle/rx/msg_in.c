@@ -58,7 +58,7 @@ static bool alloc_islands(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
  * shuffle_msg_in_purge() - free all that is held of a message
  * @op: operation that has ended
  * @rank: message
- * @budget: so many pieces at most; less those that have been freed
+ * @budget: of tx/msg_out.c: a piece costs as much as a chunk with pages
  *
  * Return: true if nothing is left.
  */
@@ -67,9 +67,10 @@ bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 	struct rb_root *root = &op->in[rank].pieces;
 	struct rb_node *node;
 
-	for (; *budget && (node = rb_first(root)); (*budget)--) {
+	while (*budget && (node = rb_first(root))) {
 		struct sk_buff *skb = rb_to_skb(node);
 
+		*budget -= min(*budget, SHUFFLE_BURST_COST);
 		rb_erase(node, root);
 		shuffle_msg_in_uncharge_piece(op->ssk, skb);
 		consume_skb(skb);

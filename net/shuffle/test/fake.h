@@ -49,7 +49,6 @@ struct fake_record {
  * @kicks: times that data might be sent
  * @stragglers: members that were called one
  * @pressures: times that memory was said to be the limit
- * @wind_up: the operation has ended, and that is to be told
  */
 struct fake {
 	struct kunit			*test;
@@ -69,7 +68,6 @@ struct fake {
 	u32				kicks;
 	u32				stragglers;
 	u32				pressures;
-	bool				wind_up;
 };
 
 /* The test that runs: one at a time. */
@@ -92,6 +90,7 @@ void fake_grant(u32 rank, u64 limit, u64 acked);
 void fake_ack_nonce(u32 rank, u64 nonce);
 void fake_ack(u32 rank);
 void fake_resend(u32 rank, bool known, u64 off, u64 len);
+bool fake_work(struct work_struct *work);
 void fake_end(void);
 
 #define FAKE_COUNTED(test, name, n)					\

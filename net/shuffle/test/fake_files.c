@@ -49,14 +49,15 @@ static void timer_cancel(struct hrtimer *timer)
 	fake->timer_at = U64_MAX;
 }
 
-static void work_queue(struct workqueue_struct *queue, struct work_struct *work)
+/* It waits for fake_work(). */
+static bool work_queue(struct workqueue_struct *queue, struct work_struct *work)
 {
-	fake->wind_up = true;
+	return !test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
 }
 
 static bool work_cancel(struct work_struct *work)
 {
-	return xchg(&fake->wind_up, false);
+	return test_and_clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
 }
 
 static bool memory_schedule(struct sock *sk, struct sk_buff *skb, int bytes)
@@ -300,6 +301,20 @@ void fake_resend(u32 rank, bool known, u64 off, u64 len)
 	spin_lock_bh(&fake->ssk.lock);
 	shuffle_msg_out_resend(fake->op, &w, &q, fake->now);
 	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
+ * fake_work() - the operation's worker runs, if it has been asked to
+ * @work: one of @fake->op
+ *
+ * Return: true if it has run.
+ */
+bool fake_work(struct work_struct *work)
+{
+	if (!work_cancel(work))
+		return false;
+	work->func(work);
+	return true;
 }
 
 /**

@@ -229,6 +229,34 @@ static void msg_out__small_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, last->bytes[39], 90);
 }
 
+/* However many chunks a record frees, the softirq frees a few. */
+static void msg_out__free_bounded(struct kunit *test)
+{
+	const u32 n = 4 * SHUFFLE_SLICE + 1;
+	s64 before;
+	u32 i;
+
+	fake_start(3, 0);
+	sched_of(0)->len = n;
+	fake->op->announced = 3;
+	for (i = 0; i < n; i++) {
+		/* no room for the next one */
+		struct shuffle_chunk *chunk = few_bytes(test, i, 1, 1);
+
+		spin_lock_bh(&fake->ssk.lock);
+		shuffle_msg_out_append(fake->op, chunk);
+		spin_unlock_bh(&fake->ssk.lock);
+	}
+	sched_of(0)->next = n;
+	before = fake->charged;
+	fake_ack(0);
+	KUNIT_EXPECT_TRUE(test, out_of(0)->acked);
+	KUNIT_EXPECT_EQ(test, before - fake->charged, (s64)SHUFFLE_SLICE);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->free_acked));
+	KUNIT_EXPECT_EQ(test, before - fake->charged, (s64)n);
+	KUNIT_EXPECT_FALSE(test, fake_work(&fake->op->free_acked));
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__grant),
 	KUNIT_CASE(msg_out__grant_frees),
@@ -242,6 +270,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__ended),
 	KUNIT_CASE(msg_out__done),
 	KUNIT_CASE(msg_out__small_writes),
+	KUNIT_CASE(msg_out__free_bounded),
 	{}
 };
 

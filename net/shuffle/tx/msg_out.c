@@ -27,53 +27,84 @@ static void uncharge(struct sock *sk, int bytes)
 	sk_mem_uncharge(sk, bytes);
 }
 
-/* Free chunks that end at or below @off, *@budget of them at most. */
-static void free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
+/* Free chunks that end at or below @off, as many as *@budget small ones at most; those with
+ * pages cost more.  Returns true if no more are to be freed.
+ */
+static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 {
 	struct rb_root *chunks = &op->out[rank].chunks;
 	struct shuffle_chunk *chunk;
 	struct rb_node *node;
+	bool all = true;
 	int freed = 0;
 
-	for (; *budget && (node = rb_first(chunks)); (*budget)--) {
+	while ((node = rb_first(chunks))) {
 		chunk = rb_entry(node, struct shuffle_chunk, by_off);
 		if (chunk->off + chunk->len > off)
 			break;
+		if (!*budget) {
+			all = false;
+			break;
+		}
+		*budget -= min(*budget, chunk->nr_frags ? SHUFFLE_BURST_COST : 1U);
 		rb_erase(node, chunks);
 		freed += chunk->truesize;
 		shuffle_msg_out_free_chunk(chunk);
 	}
-	if (!freed)
+	if (freed) {
+		uncharge(&op->ssk->sk, freed);
+		shuffle_sock_write_space(&op->ssk->sk);
+	}
+	return all;
+}
+
+/* Free what the receiver has, below @off: some at once, a worker frees the rest. */
+static void free_below(struct shuffle_op *op, u32 rank, u64 off)
+{
+	u32 budget = SHUFFLE_SLICE;
+
+	op->out[rank].free_to = off;
+	if (free_chunks(op, rank, off, &budget))
 		return;
-	uncharge(&op->ssk->sk, freed);
-	shuffle_sock_write_space(&op->ssk->sk);
+	refcount_inc(&op->ref);
+	if (!queue_work(system_unbound_wq, &op->free_acked))
+		refcount_dec(&op->ref);
 }
 
 /**
- * shuffle_msg_out_free_below() - free what the receiver has
- * @op: operation
- * @rank: message
- * @off: chunks that end at or below are freed
+ * shuffle_msg_out_free_acked() - free what receivers have and was too much for one record
+ * @work: op->free_acked, which has a reference to its operation
+ *
+ * Context: process.
  */
-void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off)
+void shuffle_msg_out_free_acked(struct work_struct *work)
 {
-	u32 all = U32_MAX;
+	struct shuffle_op *op = container_of(work, struct shuffle_op, free_acked);
+	u32 budget, end, i = 0;
 
-	free_chunks(op, rank, off, &all);
+	while (i < op->ptx.n) {
+		budget = SHUFFLE_SLICE;
+		end = min(i + SHUFFLE_SLICE, op->ptx.n);
+		spin_lock_bh(&op->ssk->lock);
+		while (i < end && free_chunks(op, i, op->out[i].free_to, &budget))
+			i++;
+		spin_unlock_bh(&op->ssk->lock);
+		cond_resched();
+	}
+	shuffle_op_put(op);
 }
 
 /**
  * shuffle_msg_out_purge() - free all that is held of a message
  * @op: operation that has ended
  * @rank: message
- * @budget: so many chunks at most; less those that have been freed
+ * @budget: so many small chunks at most; less those that have been freed
  *
  * Return: true if nothing is left.
  */
 bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 {
-	free_chunks(op, rank, U64_MAX, budget);
-	return RB_EMPTY_ROOT(&op->out[rank].chunks);
+	return free_chunks(op, rank, U64_MAX, budget);
 }
 
 /**
@@ -236,7 +267,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
 	if (w->grant.acked) {
 		path_carries(op, w->src_rank, w->grant.acked, false, now);
-		shuffle_msg_out_free_below(op, w->src_rank, w->grant.acked);
+		free_below(op, w->src_rank, w->grant.acked);
 	}
 	if (w->grant.limit <= out->granted)
 		return;
@@ -272,7 +303,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	op->unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);
 	path_carries(op, w->src_rank, m->len, false, now);
-	shuffle_msg_out_free_below(op, w->src_rank, U64_MAX);
+	free_below(op, w->src_rank, U64_MAX);
 	shuffle_op_check_done(op);
 }
 

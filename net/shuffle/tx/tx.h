@@ -59,6 +59,7 @@ struct shuffle_chunk {
  * struct shuffle_msg_out - an outgoing message (its schedule is op->ptx.msg[rank])
  * @chunks: what has been copied and not yet been acknowledged, by offset
  * @filled: bytes copied from the user
+ * @free_to: the receiver has the bytes below: their chunks are freed
  * @granted: the receiver allows the bytes below
  * @unsched: of these, allowed by ourselves
  * @announced_at: when it was last announced or probed
@@ -71,6 +72,7 @@ struct shuffle_chunk {
 struct shuffle_msg_out {
 	struct rb_root		chunks;
 	u64			filled;
+	u64			free_to;
 	u64			granted;
 	u64			unsched;
 	u64			announced_at;
@@ -129,7 +131,7 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 /* msg_out.c */
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
 struct shuffle_chunk *shuffle_msg_out_last(struct shuffle_msg_out *out);
-void shuffle_msg_out_free_below(struct shuffle_op *op, u32 rank, u64 off);
+void shuffle_msg_out_free_acked(struct work_struct *work);
 bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget);
 void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
 void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r);
