@@ -7,6 +7,7 @@
 
 #include "frags.h"
 #include "../shuffle.h"
+#include "../user_run.h"
 
 #define SHUFFLE_MAX_RECORDS	1024	/* returned by one call */
 
@@ -29,7 +30,8 @@ struct recv_call {
 };
 
 /* Copy bytes of a packet that are in more parts than one, or in a part without address. */
-static noinline int copy_parts(struct shuffle_frags *c, u32 off, u32 len, struct msghdr *msg)
+static noinline int copy_parts(struct shuffle_frags *c, u32 off, u32 len,
+			       struct shuffle_user_run *run, struct msghdr *msg)
 {
 	const u8 *p;
 	u32 n;
@@ -37,9 +39,11 @@ static noinline int copy_parts(struct shuffle_frags *c, u32 off, u32 len, struct
 	for (; len; off += n, len -= n) {
 		n = len;
 		p = shuffle_frags_run(c, off, &n);
-		if (!p)
+		if (!p) {
+			shuffle_user_run_end(run);
 			return skb_copy_datagram_msg(c->skb, off, msg, len);
-		if (_copy_to_iter(p, n, &msg->msg_iter) != n)
+		}
+		if (!shuffle_user_run_to(run, p, n))
 			return -EFAULT;
 	}
 	return 0;
@@ -54,21 +58,24 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 	u32 off = p->data + at + rel / p->stride * (p->stride + p->hdr);
 	u32 left = end - p->start;
 	u32 n = p->stride - at;
+	struct shuffle_user_run run;
 	struct shuffle_frags c;
 	const u8 *from;
 
 	shuffle_frags_init(&c, skb);
+	shuffle_user_run_init(&run, &msg->msg_iter);
 	while (left) {
 		n = min(n, left);
 		/* copy_to_iter() would look for the bounds of what is there: they are known */
 		from = shuffle_frags_at(&c, off, n);
-		if (from ? _copy_to_iter(from, n, &msg->msg_iter) != n :
-			   copy_parts(&c, off, n, msg))
+		if (from ? !shuffle_user_run_to(&run, from, n) :
+			   copy_parts(&c, off, n, &run, msg))
 			return -EFAULT;
 		left -= n;
 		off += n + p->hdr;
 		n = p->stride;
 	}
+	shuffle_user_run_end(&run);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "../shuffle.h"
 #include "../trace.h"
+#include "../user_run.h"
 
 /**
  * struct row_call - one sendmsg()
@@ -274,6 +275,7 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 	const u32 hdr_len = group->data_hdr;
 	struct shuffle_data_tag tag = {};
 	struct row_page page = {};
+	struct shuffle_user_run run;
 	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
 	u32 done, left, n;
 	int err;
@@ -281,6 +283,7 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 	if (group->keyed)
 		shuffle_data_tag_init(&tag, &group->key, &w);
 	shuffle_wire_build(hdr, &w);
+	shuffle_user_run_init(&run, iter);
 	for (done = 0; done < chunk->len;) {
 		if (page.room < hdr_len) {
 			err = open_page(c->ssk, chunk, &page);
@@ -304,16 +307,14 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 					return err;
 			}
 			n = min(left, page.room);
-			/* It is ours and there is room for n bytes: no need for
-			 * copy_from_iter() to find out what lies there.
-			 */
-			if (_copy_from_iter(page.to, n, iter) != n)
+			if (!shuffle_user_run_from(&run, page.to, n))
 				return -EFAULT;
 			page.to += n;
 			page.room -= n;
 		}
 	}
 	close_page(c->ssk, chunk, &page);
+	shuffle_user_run_end(&run);
 	return 0;
 }
 

@@ -14,6 +14,7 @@ life_cases()
 	for v in 4 6; do
 		run_case "api-names-v$v" tap_program api_test -v $v
 		run_case "api-messages-v$v" tap_program api_msg -v $v
+		run_case "api-vectors-v$v" tap_program api_vectors -v $v
 	done
 	run_case "late-starters" late_starters 2000
 	run_case "late-sockets" late_sockets

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Copying between a user's buffers and the records of a super-packet: 41 pieces of 64 KB.
+ * copy_from_iter() and copy_to_iter() take some 100 instructions for each call beside the copy,
+ * as much as copying half of a packet does.  Here the part of the buffer that lies in one piece
+ * is looked up and checked once; the rest is what lib/iov_iter.c does for each piece.
+ */
+#ifndef _SHUFFLE_USER_RUN_H
+#define _SHUFFLE_USER_RUN_H
+
+#include <linux/fault-inject-usercopy.h>
+#include <linux/instrumented.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
+/**
+ * struct shuffle_user_run - position in an iov_iter
+ * @iter: where it stood when the run was looked up
+ * @at: the next byte; of the user
+ * @left: bytes from there on that lie in one piece, 0: unknown, or no user's memory
+ * @used: bytes by which @iter lags behind
+ */
+struct shuffle_user_run {
+	struct iov_iter	*iter;
+	void __user	*at;
+	size_t		left;
+	size_t		used;
+};
+
+static inline void shuffle_user_run_init(struct shuffle_user_run *run, struct iov_iter *iter)
+{
+	*run = (struct shuffle_user_run) { .iter = iter };
+}
+
+/**
+ * shuffle_user_run_end() - the iterator catches up
+ * @run: not used any more, or only after shuffle_user_run_init()
+ */
+static inline void shuffle_user_run_end(struct shuffle_user_run *run)
+{
+	iov_iter_advance(run->iter, run->used);
+	run->used = 0;
+	run->left = 0;
+}
+
+static inline void shuffle_user_run_advance(struct shuffle_user_run *run, size_t len)
+{
+	run->at += len;
+	run->left -= len;
+	run->used += len;
+}
+
+bool shuffle_user_run_from_slow(struct shuffle_user_run *run, void *to, size_t len);
+bool shuffle_user_run_to_slow(struct shuffle_user_run *run, const void *from, size_t len);
+
+/**
+ * shuffle_user_run_from() - copy the next bytes from the user
+ * @run: position, moved on
+ * @to: kernel memory, @len bytes of which are known to be ours
+ * @len: bytes, no more than the iterator has
+ *
+ * Context: process, may fault.
+ * Return: false on a fault.
+ */
+static inline bool shuffle_user_run_from(struct shuffle_user_run *run, void *to, size_t len)
+{
+	unsigned long missed;
+
+	if (unlikely(len > run->left))
+		return shuffle_user_run_from_slow(run, to, len);
+	if (should_fail_usercopy())
+		return false;
+	instrument_copy_from_user_before(to, run->at, len);
+	missed = raw_copy_from_user(to, run->at, len);
+	instrument_copy_from_user_after(to, run->at, len, missed);
+	shuffle_user_run_advance(run, len);
+	return !missed;
+}
+
+/**
+ * shuffle_user_run_to() - copy bytes to the user
+ * @run: position, moved on
+ * @from: kernel memory that may be shown
+ * @len: bytes, no more than the iterator has room for
+ *
+ * Context: process, may fault.
+ * Return: false on a fault.
+ */
+static inline bool shuffle_user_run_to(struct shuffle_user_run *run, const void *from, size_t len)
+{
+	unsigned long missed;
+
+	if (unlikely(len > run->left))
+		return shuffle_user_run_to_slow(run, from, len);
+	if (should_fail_usercopy())
+		return false;
+	instrument_copy_to_user(run->at, from, len);
+	missed = raw_copy_to_user(run->at, from, len);
+	shuffle_user_run_advance(run, len);
+	return !missed;
+}
+
+#endif /* _SHUFFLE_USER_RUN_H */
