@@ -4,8 +4,10 @@
 
 /* Linux 6.1 has only the fields. */
 #ifndef iter_iov_addr
-#define iter_iov_addr(i)	((i)->iov->iov_base + (i)->iov_offset)
-#define iter_iov_len(i)		((i)->iov->iov_len - (i)->iov_offset)
+static const struct iovec *iter_iov(const struct iov_iter *i)
+{
+	return i->iov;
+}
 #endif
 
 /* The iterator has caught up: look up what lies in one piece from there on. */
@@ -18,8 +20,8 @@ static void find_run(struct shuffle_user_run *run)
 		run->at = i->ubuf + i->iov_offset;
 		run->left = iov_iter_count(i);
 	} else if (iter_is_iovec(i) && iov_iter_count(i)) {
-		run->at = iter_iov_addr(i);
-		run->left = min(iter_iov_len(i), iov_iter_count(i));
+		run->at = iter_iov(i)->iov_base + i->iov_offset;
+		run->left = min(iter_iov(i)->iov_len - i->iov_offset, iov_iter_count(i));
 	}
 	if (!access_ok(run->at, run->left))
 		run->left = 0;
