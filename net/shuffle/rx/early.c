@@ -225,7 +225,7 @@ void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id)
 
 	while (!skb_queue_empty(&mine)) {
 		local_bh_disable();
-		for (n = 0; n < SHUFFLE_SLICE && (skb = __skb_dequeue(&mine)); n++) {
+		for (n = 0; n < SHUFFLE_BURST && (skb = __skb_dequeue(&mine)); n++) {
 			SHUFFLE_INC(sn, EarlyClaimed);
 			shuffle_input_packet(sn, skb);
 		}

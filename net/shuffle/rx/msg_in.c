@@ -499,6 +499,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	struct shuffle_net *sn = shuffle_op_net(op);
 	bool kept = false;
 	u64 prefix;
+	int buf;
 
 	if (m->announced && (w->nonce != in->nonce || w->data.len != m->len)) {
 		SHUFFLE_INC(sn, DropNonce);
@@ -533,8 +534,12 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			SHUFFLE_INC(sn, DropNotGranted);
 			return false;
 		}
-		/* grants keep within the buffer; unscheduled data may not */
-		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) > shuffle_sock_rcvbuf(&op->ssk->sk)) {
+		/* Grants keep within the buffer; unscheduled data may not.  What has been granted
+		 * is taken, too, if the socket's share of the memory has shrunk since then.
+		 */
+		buf = w->data.off < w->unsched ? shuffle_sock_rcvbuf(&op->ssk->sk) :
+						 READ_ONCE(op->ssk->sk.sk_rcvbuf);
+		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) > buf) {
 			shuffle_grant_pressure(op->ssk);
 			/* what comes next in order lets the reader go on */
 			if (w->data.off > in->have.prefix || !list_empty(&op->ssk->ready)) {

@@ -335,6 +335,7 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 		more = shuffle_grant_sock(c.ssk, &q);
 		spin_unlock_bh(&c.ssk->lock);
 		shuffle_output_flush(shuffle_net(sock_net(sk)), &q);
+		cond_resched();
 	}
 	release_sock(sk);
 

@@ -194,21 +194,22 @@ static void chunk_copy(const struct shuffle_chunk *chunk, u32 from, u32 len, u8 
 	}
 }
 
-/* Bytes [start, end) of a chunk as packets smaller than they were laid out: the
- * path has shrunk.  Rare, so it copies.
+/* Bytes [start, end) of a chunk as packets smaller than they were laid out, a burst of them at
+ * most: the path has shrunk.  Rare, so it copies.  Returns the byte behind the last one.
  */
-static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-		       const struct shuffle_chunk *chunk, u64 start, u64 end,
-		       u32 payload, struct sk_buff_head *q)
+static u64 send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+		      const struct shuffle_chunk *chunk, u64 start, u64 end,
+		      u32 payload, struct sk_buff_head *q)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 	const u32 hdr = op->group->data_hdr;
 	struct shuffle_data_tag tag = {};
+	u32 i;
 
 	if (op->group->keyed)
 		shuffle_data_tag_init(&tag, &op->group->key, &w);
 
-	while (start < end) {
+	for (i = 0; start < end && i < SHUFFLE_BURST; i++) {
 		u32 in_chunk = start - chunk->off;
 		u32 idx = in_chunk / chunk->pkt;
 		u32 at = in_chunk % chunk->pkt;
@@ -218,7 +219,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank,
 					   hdr + n, false);
 		if (!skb)
-			return;
+			return end;	/* lost, like any packet: the receiver asks again */
 		w.data.off = start;
 		w.payload = n;
 		w.tag = shuffle_data_tag(&tag, start, n);
@@ -230,6 +231,7 @@ static void send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		shuffle_peer_sent(op, rank, n);
 		start += n;
 	}
+	return start;
 }
 
 static u32 ack_len(const struct shuffle_op *op)
@@ -325,9 +327,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 	if (unlikely(chunk->pkt > payload)) {
 		kfree_skb(skb);
-		send_small(sn, op, rank, chunk, chunk->off + (u64)first * chunk->pkt,
-			   end, payload, q);
-		return end;
+		return send_small(sn, op, rank, chunk, start, end, payload, q);
 	}
 	add_frags(skb, chunk, from, to);
 	/* an ACK behind the last packet's data, if it has room: segments are no longer than

@@ -61,9 +61,11 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 /* Free what the receiver has, below @off: some at once, a worker frees the rest. */
 static void free_below(struct shuffle_op *op, u32 rank, u64 off)
 {
+	struct shuffle_msg_out *out = &op->out[rank];
 	u32 budget = SHUFFLE_SLICE;
 
-	op->out[rank].free_to = off;
+	/* an older GRANT may come later */
+	out->free_to = max(out->free_to, off);
 	if (free_chunks(op, rank, off, &budget))
 		return;
 	refcount_inc(&op->ref);

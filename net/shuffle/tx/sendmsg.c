@@ -603,7 +603,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return c.timeo ? -ERESTARTSYS : -EAGAIN;
 	}
 	n = shuffle_announce(c.op, row);
-	if (n == -ENOMEM && created) {
+	if (n && created) {
 		cancel_row(&c);		/* or nobody could ever announce it */
 	} else if (!n) {
 		if (!row->first_rank)
