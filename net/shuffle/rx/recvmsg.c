@@ -66,7 +66,6 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 	shuffle_user_run_init(&run, &msg->msg_iter);
 	while (left) {
 		n = min(n, left);
-		/* copy_to_iter() would look for the bounds of what is there: they are known */
 		from = shuffle_frags_at(&c, off, n);
 		if (from ? !shuffle_user_run_to(&run, from, n) :
 			   copy_parts(&c, off, n, &run, msg))

@@ -107,12 +107,11 @@ static inline void close_pair(int fds[2])
 	close(fds[1]);
 }
 
-/* sendmsg with a raw control message. */
-static inline ssize_t send_raw(int fd, int level, int type, const void *payload,
-			size_t size, const void *bytes, size_t len, int flags)
+/* sendmsg with a raw control message, and data in @n pieces. */
+static inline ssize_t send_raw_vector(int fd, int level, int type, const void *payload,
+				      size_t size, struct iovec *iov, int n, int flags)
 {
-	struct iovec iov = { .iov_base = (void *)bytes, .iov_len = len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = n };
 	union {
 		struct cmsghdr align;
 		char buf[1024];
@@ -128,6 +127,14 @@ static inline ssize_t send_raw(int fd, int level, int type, const void *payload,
 	cmsg->cmsg_len = CMSG_LEN(size);
 	memcpy(CMSG_DATA(cmsg), payload, size);
 	return sendmsg(fd, &msg, flags);
+}
+
+static inline ssize_t send_raw(int fd, int level, int type, const void *payload,
+			size_t size, const void *bytes, size_t len, int flags)
+{
+	struct iovec iov = { .iov_base = (void *)bytes, .iov_len = len };
+
+	return send_raw_vector(fd, level, type, payload, size, &iov, 1, flags);
 }
 
 struct row_buf {

@@ -51,21 +51,8 @@ static ssize_t send_vector(int fd, uint64_t op, size_t len, struct iovec *iov, i
 {
 	struct row_buf row = { .row = { .size = sizeof(row.row), .op_id = op, .count = 2 },
 			       .lens = { 0, len } };
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(row))];
-	} control = {};
-	struct msghdr msg = {
-		.msg_iov = iov, .msg_iovlen = n,
-		.msg_control = control.buf, .msg_controllen = CMSG_SPACE(ROW_SIZE(2)),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 
-	cmsg->cmsg_level = SOL_SHUFFLE;
-	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
-	cmsg->cmsg_len = CMSG_LEN(ROW_SIZE(2));
-	memcpy(CMSG_DATA(cmsg), &row, ROW_SIZE(2));
-	return sendmsg(fd, &msg, 0);
+	return send_raw_vector(fd, SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &row, ROW_SIZE(2), iov, n, 0);
 }
 
 /* One recvmsg() into @iov, whose pieces lie behind one another in scratch[]; what it brings of
@@ -73,29 +60,16 @@ static ssize_t send_vector(int fd, uint64_t op, size_t len, struct iovec *iov, i
  */
 static ssize_t recv_vector(int fd, struct iovec *iov, int n)
 {
-	union {
-		struct cmsghdr align;
-		char buf[1024];
-	} control;
-	struct msghdr msg = {
-		.msg_iov = iov, .msg_iovlen = n,
-		.msg_control = control.buf, .msg_controllen = sizeof(control.buf),
-	};
-	const struct shuffle_records *recs;
+	struct shuffle_record recs[16];
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	const unsigned char *p = scratch;
-	struct cmsghdr *cmsg;
-	unsigned int i;
+	unsigned int i, count = 16;
 	ssize_t len;
 
 	poll(&pfd, 1, WAIT_MS);
-	len = recvmsg(fd, &msg, MSG_DONTWAIT);
-	cmsg = len >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (!cmsg)
-		return len;
-	recs = (void *)CMSG_DATA(cmsg);
-	for (i = 0; i < recs->count; i++) {
-		const struct shuffle_record *r = &recs->rec[i];
+	len = sht_recv_vector(fd, iov, n, recs, &count, MSG_DONTWAIT);
+	for (i = 0; i < count; i++) {
+		const struct shuffle_record *r = &recs[i];
 
 		if (r->type == SHUFFLE_RECORD_DONE)
 			done_op = r->op_id;

@@ -245,11 +245,10 @@ ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
 	return rc;
 }
 
-ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
-		 unsigned int *count, int flags)
+ssize_t sht_recv_vector(int fd, struct iovec *iov, int n, struct shuffle_record *recs,
+			unsigned int *count, int flags)
 {
-	struct iovec iov = { .iov_base = buf, .iov_len = size };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = n };
 	struct shuffle_records *all;
 	struct cmsghdr *cmsg;
 	unsigned int i;
@@ -284,6 +283,14 @@ ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
 	free(msg.msg_control);
 	errno = err;
 	return rc;
+}
+
+ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
+		 unsigned int *count, int flags)
+{
+	struct iovec iov = { .iov_base = buf, .iov_len = size };
+
+	return sht_recv_vector(fd, &iov, 1, recs, count, flags);
 }
 
 static const struct {

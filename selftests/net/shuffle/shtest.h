@@ -70,7 +70,11 @@ int sht_cancel(int fd, uint64_t op);
 ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
 		 const void *data, size_t len, int flags);
 
-/* One recvmsg(); *count: room in, records out. */
+/* One recvmsg() into @n pieces; *count: room in, records out. */
+ssize_t sht_recv_vector(int fd, struct iovec *iov, int n, struct shuffle_record *recs,
+			unsigned int *count, int flags);
+
+/* The same into one. */
 ssize_t sht_recv(int fd, void *buf, size_t size, struct shuffle_record *recs,
 		 unsigned int *count, int flags);
 
