@@ -37,8 +37,9 @@ local f = {
 	type = ProtoField.uint8("shuffle.type", "Type", base.DEC, names, 0x0f),
 	flags = ProtoField.uint8("shuffle.flags", "Flags", base.HEX),
 	probe = ProtoField.bool("shuffle.flags.probe", "Probe: the sender waits for the ACK", 8, nil, 0x01),
+	retrans = ProtoField.bool("shuffle.flags.retrans", "Retransmission: answers a RESEND", 8, nil, 0x02),
 	tagged = ProtoField.bool("shuffle.flags.tagged", "Tagged: the header ends with a tag", 8, nil, 0x80),
-	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x7e),
+	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x7c),
 	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
 		"Rank of the host that sent this record"),
 	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
@@ -188,6 +189,7 @@ local function parse(tvb, off)
 		r.header = r.header + TAG_LEN
 	end
 	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
+	r.retrans = tvb(off + 1, 1):bitfield(6, 1) == 1
 	r.flags = tvb(off + 1, 1):uint()
 	r.src_rank = tvb(off + 2, 2):uint()
 	r.dst_port = tvb(off + 4, 2):uint()
@@ -212,10 +214,10 @@ local function parse(tvb, off)
 		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
-	if tvb(off + 1, 1):bitfield(1, 6) ~= 0 then
+	if tvb(off + 1, 1):bitfield(1, 5) ~= 0 then
 		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
-	elseif r.probe and r.type ~= DATA then
-		bad(r, e.reserved, "Flag 0x01 on %s: only DATA has it", names[r.type])
+	elseif (r.probe or r.retrans) and r.type ~= DATA then
+		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01 and 0x02", r.flags, names[r.type])
 	end
 	if r.nonce == ZERO64 and r.type ~= RESEND then
 		bad(r, e.nonce, "Nonce 0 in %s", names[r.type])
@@ -425,6 +427,7 @@ local function show_fields(tree, tvb, r)
 	local sub = tree:add(f.flags, tvb(off + 1, 1))
 
 	sub:add(f.probe, tvb(off + 1, 1))
+	sub:add(f.retrans, tvb(off + 1, 1))
 	sub:add(f.tagged, tvb(off + 1, 1))
 	sub:add(f.reserved, tvb(off + 1, 1))
 	tree:add(f.src_rank, tvb(off + 2, 2))

@@ -240,18 +240,12 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	shuffle_op_check_done(op);
 }
 
-/* Data that comes this soon after a RESEND is probably a retransmission. */
-static bool is_retransmission(const struct shuffle_msg_in *in, u64 within, u64 now)
-{
-	return in->late && now - in->resent_at < within;
-}
-
 static void message_announced(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
 
-	/* a message that is announced only now starts with data, if it has any */
-	if (!w->payload && is_retransmission(in, shuffle_timer_rto(op), now)) {
+	/* it had been announced before, and that was lost */
+	if (w->flags & SHUFFLE_FLAG_RETRANS) {
 		op->solicit_all = true;
 		op->solicit_ns = 0;
 	}
@@ -303,33 +297,36 @@ static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 }
 
 /* The first packet that a message was asked for has come:
- * - at once, sooner than anything is ever asked for, and after it was asked for once: it was lost,
- *   and says nothing of the rate at which data comes.  Or it came then by chance, which is why
- *   the next packets are not all asked for at once, either.
- * - later: it had been on its way, for longer than it was waited for: half of what would be
- *   waited next.
+ * - sent again: it was lost, and says nothing of the rate at which data comes.  The time is a
+ *   sample if it was asked for once.  The next packets are not all asked for at once, though:
+ *   one loss does not stand for all.
+ * - not sent again: it had been on its way, for longer than it was waited for: half of what
+ *   would be waited next (RFC 3522 tells the two apart, too).
  */
-static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool once, u64 now)
+static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool again, bool once,
+			 u64 now)
 {
 	u64 ns = now - in->resent_at;
 
-	if (once && ns < shuffle_timer_rto_min(op)) {
-		in->probes = max_t(u8, in->probes, SHUFFLE_PROBES_ONE);
+	in->probed = false;
+	in->rtt_at = 0;
+	if (again) {
+		in->losses++;
 		op->data_from = now;
 		op->data_bytes = 0;
+		if (!once)
+			return;
 	} else {
 		ns += in->wait_ns / 2;
 	}
 	sample_rto(op, in - op->in, ns, now);
-	in->probed = false;
-	in->rtt_at = 0;
 	in->wait_ns = 0;
 }
 
-static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride, u64 now)
+/* @again: by data that was sent again */
+static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride,
+			    bool again, u64 now)
 {
-	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
-	bool answer = is_retransmission(in, 2 * rtt, now);
 	u32 rank = in - op->in;
 	u32 late = in->late;
 
@@ -345,14 +342,13 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	/* Karn: an answer measures nothing.  What was only late does: without it, a host
 	 * that is busy would be asked again for everything.
 	 */
-	if (answer)
+	if (again)
 		in->rtt_at = 0;
-	/* more than was asked for: it comes by itself again */
-	if (in->have.prefix >= in->asked + max_t(u32, stride, SHUFFLE_PROBE_SLACK))
-		in->probes = 0;
+	else
+		in->losses = 0;
 	/* a packet that waited for ssk->lock may be older than the question */
 	if (in->probed && now > in->resent_at)
-		sample_probe(op, in, late == 1, now);
+		sample_probe(op, in, again, late == 1, now);
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
@@ -550,7 +546,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		prefix = in->have.prefix;
 		kept = take_payload(op, w, skb, data, len, stride);
 		if (in->have.prefix > prefix)
-			prefix_advanced(op, in, stride, now);
+			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
 	}
 	if (in->have.bytes == m->len) {
 		message_complete(op, w->src_rank, q);

@@ -13,15 +13,8 @@
 #include "../sched/ranges.h"
 #include "../sched/wire.h"
 
-/* Probes for one packet, before they ask for more and more.  Where hosts encrypt, three or four
- * time limits may end before anything comes by itself.
- */
-#define SHUFFLE_PROBES_ONE	4
-
-/* An answer is whole packets of the sender's layout, which may come in several parts since the
- * path has shrunk: two packets of 9000 bytes.
- */
-#define SHUFFLE_PROBE_SLACK	SZ_16K
+/* Losses of what a few packets were asked for, before the rest is asked for as a whole. */
+#define SHUFFLE_PROBES_MAX	5
 
 /**
  * struct shuffle_msg_in - an incoming message (its schedule is op->prx.msg[rank])
@@ -38,8 +31,7 @@
  * @late: of these, since it last made progress
  * @resent_at: when it was last asked for again
  * @probed: it was asked for a few packets only
- * @probes: times, since something came that it was not asked for
- * @asked: end of what it was last asked for
+ * @losses: times that these had been lost, since anything came by itself
  * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
@@ -66,8 +58,7 @@ struct shuffle_msg_in {
 	u32			late;
 	u64			resent_at;
 	bool			probed;
-	u8			probes;
-	u64			asked;
+	u8			losses;
 	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;

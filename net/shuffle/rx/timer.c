@@ -28,9 +28,6 @@
 /* Members that one firing looks at for them */
 #define SHUFFLE_SOLICIT_LOOK		256
 
-/* Probes, before a message is asked for as a whole. */
-#define PROBES_MAX	(SHUFFLE_PROBES_ONE + 4)
-
 /**
  * struct timer_scan - one look at the messages of an operation that may be due
  * @now: ns
@@ -311,11 +308,10 @@ void shuffle_timer_out(struct shuffle_op *op, u32 rank)
 		 out->announced_at + (out->wait_ns ?: shuffle_timer_rto(op)));
 }
 
-/* One packet a few times, then 4, 16, 64 and 256 KiB. */
+/* One packet, and after each loss 4, 16, 64 and 256 KiB. */
 static u64 probe_len(const struct shuffle_msg_in *in)
 {
-	return in->probes < SHUFFLE_PROBES_ONE ? 1 :
-	       SZ_4K << (2 * (in->probes - SHUFFLE_PROBES_ONE));
+	return in->losses ? SZ_1K << (2 * in->losses) : 1;
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
@@ -348,10 +344,10 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	in->wait_ns = wait;
-	/* Silence may also be a host that is busy: one packet will tell.  If only what was asked
-	 * for comes, too much may have been lost to get it one by one.
+	/* Silence may also be a host that is busy: one packet will tell.  If that was lost, too
+	 * much may have been lost to get it one by one.
 	 */
-	in->probed = (s->slow || in->probes) && !in->have.n && in->probes < PROBES_MAX;
+	in->probed = (s->slow || in->losses) && !in->have.n && in->losses < SHUFFLE_PROBES_MAX;
 	if (in->have.n) {
 		shuffle_dev_lost(op->dev);
 		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
@@ -367,12 +363,9 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		shuffle_grant_send(op, rank, s->q);
 	from = in->have.prefix;
 	if (in->probed) {
-		in->asked = min(from + probe_len(in), m->granted);
-		in->probes++;
-		resend(op, rank, from, in->asked, s);
+		resend(op, rank, from, min(from + probe_len(in), m->granted), s);
 		return;
 	}
-	in->asked = m->granted;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
 			break;

@@ -35,6 +35,7 @@ struct fake_record {
  * @test: the test
  * @now: the clock, ns
  * @unsched: what members say that they send without a grant, bytes
+ * @flags: SHUFFLE_FLAG_* of the DATA that they send
  * @sn: its namespace
  * @dev: the device
  * @ssk: the socket
@@ -54,6 +55,7 @@ struct fake {
 	struct kunit			*test;
 	u64				now;
 	u64				unsched;
+	u8				flags;
 	struct shuffle_net		sn;
 	struct shuffle_dev		dev;
 	struct shuffle_sock		ssk;

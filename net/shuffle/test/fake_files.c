@@ -184,6 +184,7 @@ bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload)
 {
 	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA,
+		.flags = fake->flags,
 		.op_id = FAKE_OP,
 		.nonce = nonce,
 		.src_rank = rank,

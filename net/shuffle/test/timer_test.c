@@ -56,15 +56,21 @@ static void timer__solicits(struct kunit *test)
 		KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_RESEND, i), 1U);
 }
 
-/* One of them answers at once: what the others have sent may be lost, too. */
+/* One of them starts late, another one answers: what the others have sent may be lost, too. */
 static void timer__solicits_all(struct kunit *test)
 {
 	fake_start(20, 0);
 	fake_advance(51 * MS);
 	fake->n_sent = 0;
+	fake_rx(1, 1000, 0, 0);
+	fake_advance(90 * MS);
+	/* for the data of that one, once */
+	KUNIT_EXPECT_LE(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 1U);
+	fake->flags = SHUFFLE_FLAG_RETRANS;
+	fake->n_sent = 0;
 	fake_rx(0, 1000, 0, 0);
-	fake_advance(110 * MS);
-	KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 19U);
+	fake_advance(250 * MS);
+	KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 18U);
 }
 
 /* A gap is asked for, and nothing but what is missing; then after twice as long. */
@@ -118,8 +124,9 @@ static void timer__silence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, 1ULL);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.grant.acked, 1000ULL);
 
-	/* an answer at once: the rest may be lost, too, and is less than 4 KiB */
+	/* it was lost: the rest may be lost, too, and is less than 4 KiB */
 	fake_advance(10 * NSEC_PER_USEC);
+	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_rx(0, 5000, 1000, 500);
 	KUNIT_EXPECT_GT(test, fake->op->srtt_ns, 0ULL);
 	KUNIT_EXPECT_LE(test, fake->op->srtt_ns, MS);
@@ -157,41 +164,10 @@ static void timer__slow_data(struct kunit *test)
 	KUNIT_EXPECT_GT(test, fake->op->srtt_ns, 20 * MS);
 }
 
-/* Hosts that answer late have lost the rest of a message: it does not come packet by packet. */
-static void timer__slow_loss(struct kunit *test)
-{
-	u64 from = 1000, granted;
-	u32 i;
-
-	fake->unsched = 1 << 20;
-	fake_start(2, 0);
-	fake_rx(1, 0, 0, 0);
-	fake_rx(0, 200000, 0, 1000);
-	granted = fake->op->prx.msg[0].granted;
-	KUNIT_ASSERT_GT(test, granted, (u64)SZ_64K);
-	for (i = 0; i < 9; i++) {
-		u64 len;
-
-		fire_until_resend(test, 10000 * MS);
-		KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
-		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
-		len = i < 4 ? 1 : i == 8 ? granted : SZ_4K << (2 * (i - 4));
-		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
-				min(len, granted - from));
-		/* only one packet arrives */
-		fake_advance(20 * MS);
-		fake_rx(0, 200000, from, 100);
-		from += 100;
-	}
-	/* what comes unasked begins anew */
-	granted = fake->op->in[0].asked;
-	for (; from < granted + SHUFFLE_PROBE_SLACK; from += 1000)
-		fake_rx(0, 200000, from, 1000);
-	KUNIT_EXPECT_EQ(test, (u32)fake->op->in[0].probes, 0U);
-}
-
-/* The path has shrunk: what was one packet for the sender comes as two. */
-static void timer__split_answers(struct kunit *test)
+/* What comes after it was asked for, but was not sent again, was late, not lost: it says how late,
+ * and no more is asked for the next time.
+ */
+static void timer__late_data(struct kunit *test)
 {
 	u64 from = 1000;
 	u32 i;
@@ -200,11 +176,78 @@ static void timer__split_answers(struct kunit *test)
 	fake_start(2, 0);
 	fake_rx(1, 0, 0, 0);
 	fake_rx(0, 200000, 0, 1000);
-	for (i = 0; i <= SHUFFLE_PROBES_ONE; i++) {
+	for (i = 0; i < 8; i++) {
 		fire_until_resend(test, 10000 * MS);
 		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, 1ULL);
+		fake_advance(10 * NSEC_PER_USEC);
+		fake_rx(0, 200000, from, 1000);
+		from += 1000;
+		KUNIT_EXPECT_GE(test, fake->op->srtt_ns, 50 * MS);
+	}
+}
+
+/* A message has lost its end: that does not come packet by packet. */
+static void timer__lost_end(struct kunit *test)
+{
+	u64 from = 1000, granted, len;
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake->flags = SHUFFLE_FLAG_RETRANS;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 200000, 0, 1000);
+	granted = fake->op->prx.msg[0].granted;
+	KUNIT_ASSERT_GT(test, granted, (u64)SZ_64K);
+	for (i = 0; i < 7; i++) {
+		fire_until_resend(test, 10000 * MS);
+		KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
+		len = i == 0 ? 1 : i >= SHUFFLE_PROBES_MAX ? granted : SZ_1K << (2 * i);
 		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
-				i < SHUFFLE_PROBES_ONE ? 1ULL : (u64)SZ_4K);
+				min(len, granted - from));
+		/* only one packet arrives */
+		fake_advance(20 * MS);
+		fake_rx(0, 200000, from, 100);
+		from += 100;
+	}
+	/* what comes unasked begins anew */
+	fake->flags = 0;
+	fake_rx(0, 200000, from, 1000);
+	KUNIT_EXPECT_EQ(test, (u32)fake->op->in[0].losses, 0U);
+}
+
+/* A packet that was asked for twice measures nothing (Karn). */
+static void timer__asked_twice(struct kunit *test)
+{
+	fake->unsched = 1 << 20;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 200000, 0, 1000);
+	fire_until_resend(test, 1000 * MS);
+	fire_until_resend(test, 1000 * MS);
+	fake_advance(MS);
+	fake->flags = SHUFFLE_FLAG_RETRANS;
+	fake_rx(0, 200000, 1000, 1000);
+	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
+}
+
+/* The path has shrunk: what was one packet for the sender comes as two, and is one loss. */
+static void timer__split_answers(struct kunit *test)
+{
+	u64 from = 1000;
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake->flags = SHUFFLE_FLAG_RETRANS;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake_rx(0, 200000, 0, 1000);
+	for (i = 0; i < SHUFFLE_PROBES_MAX; i++) {
+		fire_until_resend(test, 10000 * MS);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
+		KUNIT_EXPECT_EQ(test, (u32)fake->op->in[0].losses, i);
 		fake_advance(20 * MS);
 		fake_rx(0, 200000, from, 500);
 		fake_rx(0, 200000, from + 500, 500);
@@ -339,7 +382,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__gap),
 	KUNIT_CASE(timer__silence),
 	KUNIT_CASE(timer__slow_data),
-	KUNIT_CASE(timer__slow_loss),
+	KUNIT_CASE(timer__lost_end),
+	KUNIT_CASE(timer__late_data),
+	KUNIT_CASE(timer__asked_twice),
 	KUNIT_CASE(timer__split_answers),
 	KUNIT_CASE(timer__older_packet),
 	KUNIT_CASE(timer__probe),

@@ -36,7 +36,7 @@ static const struct round_trip round_trips[] = {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
 		.data.len = 5ULL << 32, .data.off = 5ULL << 32 }, 40 },
 	{ "DATA, sent again", {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_RETRANS, .nonce = 7,
 		.payload = 10, .data.len = 20, .data.off = 10 }, 40 },
 	{ "GRANT", {
 		.type = SHUFFLE_GRANT, .src_rank = 0x1234, .dst_rank = 0x5678,
@@ -143,7 +143,7 @@ static void wire_parse__truncated(struct kunit *test)
 static void wire_build__layout(struct kunit *test)
 {
 	static const u8 data[] = {
-		0x21, 0x81, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+		0x21, 0x83, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
 		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
 		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
 		0x00, 0x19, 0x05, 0x78, 0x33, 0x34, 0x35, 0x36,
@@ -375,6 +375,7 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 		if (w.payload > w.data.len - w.data.off)
 			w.payload = (u16)(w.data.len - w.data.off);
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_PROBE : 0;
+		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_RETRANS : 0;
 		w.unsched = shuffle_rnd_below(r, 0x10000) * 64;
 	} else if (w.type == SHUFFLE_RESEND && w.resend.len > SHUFFLE_MAX_LEN - w.resend.off) {
 		w.resend.len = SHUFFLE_MAX_LEN - w.resend.off;

@@ -173,58 +173,41 @@ static void add_frags(struct sk_buff *skb, const struct shuffle_chunk *chunk, u3
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }
 
-/* Copy bytes of a chunk's wire layout. */
-static void chunk_copy(const struct shuffle_chunk *chunk, u32 from, u32 len, u8 *to)
-{
-	u32 pos = 0;
-	u32 i;
-
-	for (i = 0; i < chunk->nr_frags && len; i++) {
-		const struct page_frag *f = &chunk->frag[i];
-
-		if (from < pos + f->size) {
-			u32 n = min(len, pos + f->size - from);
-
-			memcpy(to, page_address(f->page) + f->offset + (from - pos), n);
-			to += n;
-			from += n;
-			len -= n;
-		}
-		pos += f->size;
-	}
-}
-
-/* Bytes [start, end) of a chunk as packets smaller than they were laid out, a burst of them at
- * most: the path has shrunk.  Rare, so it copies.  Returns the byte behind the last one.
+/* Bytes [start, end) of a chunk as packets with headers of their own, a burst of them at most:
+ * - the path has shrunk, and the packets are smaller than they were laid out;
+ * - or they are sent again, and say so: other packets may still hold the headers in the chunk.
+ * Returns the byte behind the last one.
  */
-static u64 send_small(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-		      const struct shuffle_chunk *chunk, u64 start, u64 end,
-		      u32 payload, struct sk_buff_head *q)
+static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+			const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
+			struct sk_buff_head *q)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 	const u32 hdr = op->group->data_hdr;
 	struct shuffle_data_tag tag = {};
 	u32 i;
 
+	w.flags |= flags;
 	if (op->group->keyed)
 		shuffle_data_tag_init(&tag, &op->group->key, &w);
 
 	for (i = 0; start < end && i < SHUFFLE_BURST; i++) {
 		u32 in_chunk = start - chunk->off;
-		u32 idx = in_chunk / chunk->pkt;
 		u32 at = in_chunk % chunk->pkt;
-		u32 n = min_t(u64, end - start, min(payload, chunk->pkt - at));
+		u32 from = in_chunk + (in_chunk / chunk->pkt + 1) * hdr;
 		struct sk_buff *skb;
+		u32 payload, n;
 
-		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank,
-					   hdr + n, false);
+		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, hdr, false);
 		if (!skb)
 			return end;	/* lost, like any packet: the receiver asks again */
+		payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
+		n = min_t(u64, end - start, min(payload, chunk->pkt - at));
 		w.data.off = start;
 		w.payload = n;
 		w.tag = shuffle_data_tag(&tag, start, n);
 		shuffle_wire_build(skb_put(skb, hdr), &w);
-		chunk_copy(chunk, idx * (chunk->pkt + hdr) + hdr + at, n, skb_put(skb, n));
+		add_frags(skb, chunk, from, from + n);
 		__skb_queue_tail(q, skb);
 		SHUFFLE_INC(sn, DataOut);
 		SHUFFLE_ADD(sn, DataBytesOut, n);
@@ -270,7 +253,7 @@ static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
  * Returns the byte behind the last one.
  */
 static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-		      const struct shuffle_chunk *chunk, u64 start, u64 end,
+		      const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
 		      struct sk_buff_head *q)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
@@ -284,6 +267,7 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		return end;
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 	end = min(end, start + payload);
+	w.flags |= flags;
 	w.data.off = start;
 	w.payload = end - start;
 	shuffle_group_tag(op->group, &w);
@@ -298,11 +282,11 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	return end;
 }
 
-/* Send the whole packets of a chunk that cover [start, end).  Returns the byte
- * behind the last one.
+/* Send the whole packets of a chunk that cover [start, end).  @flags: of the records, beside
+ * those that all of the message have.  Returns the byte behind the last one.
  */
 static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-		      const struct shuffle_chunk *chunk, u64 start, u64 end,
+		      const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
 		      struct sk_buff_head *q)
 {
 	const u32 hdr = op->group->data_hdr, stride = chunk->pkt + hdr;
@@ -312,13 +296,15 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 
 	end = min(end, chunk->off + chunk->len);
 	if (!chunk->nr_frags)
-		return send_bytes(sn, op, rank, chunk, start, end, q);
+		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
 	first = (u32)(start - chunk->off) / chunk->pkt;
 	last = (u32)(end - 1 - chunk->off) / chunk->pkt;
 	/* more packets than expected: the path has shrunk since the operation began */
 	last = min(last, first + max(SHUFFLE_CHUNK_MAX / stride, 1U) - 1);
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
+	if (unlikely(flags))
+		return send_packets(sn, op, rank, chunk, start, end, flags, q);
 	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 
 	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
@@ -327,7 +313,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 	if (unlikely(chunk->pkt > payload)) {
 		kfree_skb(skb);
-		return send_small(sn, op, rank, chunk, start, end, payload, q);
+		return send_packets(sn, op, rank, chunk, start, end, 0, q);
 	}
 	add_frags(skb, chunk, from, to);
 	/* an ACK behind the last packet's data, if it has room: segments are no longer than
@@ -357,7 +343,7 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 
 	if (chunk) {
 		end = send_chunk(sn, op, r->rank, chunk, r->start,
-				 min(r->end, r->start + unit), q);
+				 min(r->end, r->start + unit), SHUFFLE_FLAG_RETRANS, q);
 		SHUFFLE_ADD(sn, RetransBytes, end - r->start);
 	}
 	r->start = end;
@@ -388,7 +374,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 		return true;
 	}
 	end = send_chunk(sn, op, rank, chunk, m->next,
-			 m->next + shuffle_policy_amount(m->limit - m->next, unit), q);
+			 m->next + shuffle_policy_amount(m->limit - m->next, unit), 0, q);
 	m->next = end;
 	op->out[rank].announced_at = shuffle_now();
 	shuffle_policy_tx_update(&op->ptx, rank);
@@ -411,10 +397,16 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 	 */
 	u32 unit = queued(sn) ? op->ptx.unit : op->fill_unit;
 
-	while (op->turn_sent < unit && send_one(sn, op, unit, q)) {
-		if (skb_queue_empty(q))
-			break;	/* no memory for it */
-		op->turn_sent += skb_peek_tail(q)->truesize;
+	while (op->turn_sent < unit) {
+		struct sk_buff *last = skb_peek_tail(q), *skb;
+
+		if (!send_one(sn, op, unit, q) || skb_queue_empty(q))
+			break;	/* nothing is left, or no memory for it */
+		skb_queue_reverse_walk(q, skb) {
+			if (skb == last)
+				break;
+			op->turn_sent += skb->truesize;
+		}
 		if (skb_queue_len(q) >= SHUFFLE_BURST &&
 		    op->turn_sent < unit && has_data(op))
 			return false;

@@ -196,7 +196,8 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
  * shuffle_msg_out_announce() - say how long a message is, without data
  * @op: operation
  * @rank: message
- * @flags: SHUFFLE_FLAG_PROBE to be told whether it has arrived
+ * @flags: SHUFFLE_FLAG_PROBE: to be told whether it has arrived; SHUFFLE_FLAG_RETRANS: was
+ *	asked for
  * @q: packets
  */
 void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
@@ -377,7 +378,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		    now - out->announced_at <
 		    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
 			return;
-		shuffle_msg_out_announce(op, rank, 0, q);
+		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
 	if (w->nonce != shuffle_op_nonce(op, rank) || w->resend.off > m->len || out->acked) {
@@ -388,7 +389,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	path_carries(op, rank, w->resend.off, w->resend.off < m->next, now);
 	end = min(w->resend.off + w->resend.len, m->len);
 	if (!m->len) {
-		shuffle_msg_out_announce(op, rank, 0, q);
+		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
 	retransmit(op, rank, w->resend.off, min(end, m->next));
