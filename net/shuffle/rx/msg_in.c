@@ -240,6 +240,14 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	shuffle_op_check_done(op);
 }
 
+/* Data that comes this soon after a RESEND is probably a retransmission: only the first packet
+ * of one says so.
+ */
+static bool is_retransmission(const struct shuffle_msg_in *in, u64 within, u64 now)
+{
+	return in->late && now - in->resent_at < within;
+}
+
 static void message_announced(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
@@ -323,10 +331,12 @@ static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool 
 	in->wait_ns = 0;
 }
 
-/* @again: by data that was sent again */
+/* @again: by a packet that says so: it was sent again */
 static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride,
 			    bool again, u64 now)
 {
+	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
+	bool answer = is_retransmission(in, 2 * rtt, now);
 	u32 rank = in - op->in;
 	u32 late = in->late;
 
@@ -342,9 +352,10 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	/* Karn: an answer measures nothing.  What was only late does: without it, a host
 	 * that is busy would be asked again for everything.
 	 */
-	if (again)
+	if (answer)
 		in->rtt_at = 0;
-	else
+	/* more than was asked for: it comes by itself again */
+	if (in->have.prefix >= in->asked + max_t(u32, stride, SHUFFLE_ANSWER_SLACK))
 		in->losses = 0;
 	/* a packet that waited for ssk->lock may be older than the question */
 	if (in->probed && now > in->resent_at)

@@ -16,6 +16,11 @@
 /* Losses of what a few packets were asked for, before the rest is asked for as a whole. */
 #define SHUFFLE_PROBES_MAX	5
 
+/* An answer is whole packets of the sender's layout, which may come in several parts since the
+ * path has shrunk: two packets of 9000 bytes.
+ */
+#define SHUFFLE_ANSWER_SLACK	SZ_16K
+
 /**
  * struct shuffle_msg_in - an incoming message (its schedule is op->prx.msg[rank])
  * @ready: in ssk->ready when there is something for the reader
@@ -32,6 +37,7 @@
  * @resent_at: when it was last asked for again
  * @probed: it was asked for a few packets only
  * @losses: times that these had been lost, since anything came by itself
+ * @asked: end of what it was last asked for
  * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
@@ -59,6 +65,7 @@ struct shuffle_msg_in {
 	u64			resent_at;
 	bool			probed;
 	u8			losses;
+	u64			asked;
 	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;

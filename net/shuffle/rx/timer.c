@@ -363,9 +363,11 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		shuffle_grant_send(op, rank, s->q);
 	from = in->have.prefix;
 	if (in->probed) {
-		resend(op, rank, from, min(from + probe_len(in), m->granted), s);
+		in->asked = min(from + probe_len(in), m->granted);
+		resend(op, rank, from, in->asked, s);
 		return;
 	}
+	in->asked = m->granted;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
 			break;

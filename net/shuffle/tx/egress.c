@@ -175,7 +175,8 @@ static void add_frags(struct sk_buff *skb, const struct shuffle_chunk *chunk, u3
 
 /* Bytes [start, end) of a chunk as packets with headers of their own, a burst of them at most:
  * - the path has shrunk, and the packets are smaller than they were laid out;
- * - or they are sent again, and say so: other packets may still hold the headers in the chunk.
+ * - or the first one is sent again, and says so: other packets may still hold its header in the
+ *   chunk.
  * Returns the byte behind the last one.
  */
 static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
@@ -342,8 +343,14 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 	u64 end = r->end;
 
 	if (chunk) {
-		end = send_chunk(sn, op, r->rank, chunk, r->start,
-				 min(r->end, r->start + unit), SHUFFLE_FLAG_RETRANS, q);
+		u8 flags = r->begun ? 0 : SHUFFLE_FLAG_RETRANS;
+
+		/* the first of several packets alone: its header differs */
+		if (flags && chunk->nr_frags)
+			unit = 1;
+		end = send_chunk(sn, op, r->rank, chunk, r->start, min(r->end, r->start + unit),
+				 flags, q);
+		r->begun = true;
 		SHUFFLE_ADD(sn, RetransBytes, end - r->start);
 	}
 	r->start = end;

@@ -341,6 +341,7 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 	r->rank = rank;
 	r->start = start;
 	r->end = end;
+	r->begun = false;
 	list_add_tail(&r->node, &op->retrans);
 	op->nr_retrans++;
 	op->ssk->nr_retrans++;

@@ -89,12 +89,14 @@ struct shuffle_msg_out {
  * @rank: the message
  * @start: first byte
  * @end: behind the last
+ * @begun: its first packet, which says that it answers a RESEND, has left
  */
 struct shuffle_retrans {
 	struct list_head	node;
 	u32			rank;
 	u64			start;
 	u64			end;
+	bool			begun;
 };
 
 /**
