@@ -314,7 +314,7 @@ static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool again, bool once,
 			 u64 now)
 {
-	u64 ns = now - in->resent_at;
+	u64 ns = now > in->resent_at ? now - in->resent_at : 0;
 
 	in->probed = false;
 	in->rtt_at = 0;
@@ -357,8 +357,8 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	/* more than was asked for: it comes by itself again */
 	if (in->have.prefix >= in->asked + max_t(u32, stride, SHUFFLE_ANSWER_SLACK))
 		in->losses = 0;
-	/* a packet that waited for ssk->lock may be older than the question */
-	if (in->probed && now > in->resent_at)
+	/* one that says nothing and waited for ssk->lock may be older than the question */
+	if (in->probed && (again || now > in->resent_at))
 		sample_probe(op, in, again, late == 1, now);
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
