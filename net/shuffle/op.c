@@ -36,6 +36,7 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 
 static void op_free(struct shuffle_op *op)
 {
+	shuffle_reference_free_all(op);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
 	kvfree(op->prx.msg);
@@ -124,6 +125,7 @@ static struct shuffle_op *op_alloc(u32 n)
 
 	if (!op)
 		return NULL;
+	INIT_LIST_HEAD(&op->references);
 	op->ptx.msg = kvcalloc(n, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
 	op->ptx.heap.node = kvcalloc(n, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
 	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
@@ -400,6 +402,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);
+	shuffle_reference_unqueue(op);
 	hlist_del_init(&op->node);
 	ssk->nr_ops--;
 	ssk->nr_msgs -= op->group->count;

@@ -26,7 +26,8 @@ struct shuffle_msg_out;
  * struct shuffle_ready - something that recvmsg() can return
  * @node: in ssk->ready, or in ssk->parts, or empty
  * @op: its operation
- * @rank: the message from this rank, or SHUFFLE_NONE for the end of @op
+ * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, or SHUFFLE_REFERENCE for
+ *	data by reference that may be released
  * @parked: it is in ssk->parts
  */
 struct shuffle_ready {
@@ -35,6 +36,8 @@ struct shuffle_ready {
 	u32			rank;
 	bool			parked;
 };
+
+#define SHUFFLE_REFERENCE	(SHUFFLE_NONE - 1)
 
 /**
  * enum shuffle_wait - what a message waits for: each is an order of its own
@@ -103,6 +106,7 @@ struct shuffle_due {
  * @unacked: messages that have not been acknowledged
  * @retrans: ranges to be sent again
  * @nr_retrans: their number
+ * @references: data by reference: tx/reference.c
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_unit: bytes of a message that are copied as one
  * @prx: schedule of the column
@@ -158,6 +162,7 @@ struct shuffle_op {
 	u32			unacked;
 	struct list_head	retrans;
 	u32			nr_retrans;
+	struct list_head	references;
 	u32			fill_rank;
 	u32			fill_unit;
 

@@ -10,8 +10,13 @@ static const struct iovec *iter_iov(const struct iov_iter *i)
 }
 #endif
 
-/* The iterator has caught up: look up what lies in one piece from there on. */
-static void find_run(struct shuffle_user_run *run)
+/**
+ * shuffle_user_run_find() - look up what lies in one piece
+ * @run: position; the iterator has caught up, and stands in a piece that has bytes
+ *
+ * run->left becomes 0 if that is not a user's memory.
+ */
+void shuffle_user_run_find(struct shuffle_user_run *run)
 {
 	struct iov_iter *i = run->iter;
 
@@ -41,7 +46,7 @@ bool shuffle_user_run_from_slow(struct shuffle_user_run *run, void *to, size_t l
 	shuffle_user_run_end(run);
 	if (_copy_from_iter(to, len, run->iter) != len)
 		return false;
-	find_run(run);
+	shuffle_user_run_find(run);
 	return true;
 }
 
@@ -59,6 +64,6 @@ bool shuffle_user_run_to_slow(struct shuffle_user_run *run, const void *from, si
 	shuffle_user_run_end(run);
 	if (_copy_to_iter(from, len, run->iter) != len)
 		return false;
-	find_run(run);
+	shuffle_user_run_find(run);
 	return true;
 }

@@ -117,6 +117,14 @@ enum {
  * Without it, ranks not announced by then get an empty message.
  */
 #define SHUFFLE_ROW_MORE	(1U << 0)
+/*
+ * SHUFFLE_ROW_REFERENCE: the data of this call stays in the program's memory.  The call
+ * takes all of it or fails, and waits for no room; the kernel sends from that memory in
+ * the order of its schedule.  The program does not change it until a record says
+ * SHUFFLE_RECORD_RELEASED, DONE or FAILED: until then receivers may get either.
+ * The memory is pinned and counts against RLIMIT_MEMLOCK: ENOBUFS.
+ */
+#define SHUFFLE_ROW_REFERENCE	(1U << 1)
 
 /**
  * struct shuffle_row - start an operation, or go on with one
@@ -159,6 +167,10 @@ enum {
 	 * has not acknowledged its message (SHUFFLE_MISSING_*)
 	 */
 	SHUFFLE_RECORD_MISSING = 4,
+	/* data by reference (SHUFFLE_ROW_REFERENCE) is the program's again: the
+	 * receivers have all of one call's; DONE and FAILED say that of all calls
+	 */
+	SHUFFLE_RECORD_RELEASED = 5,
 };
 
 /* struct shuffle_record, flags */
@@ -170,8 +182,9 @@ enum {
  * struct shuffle_record - what recvmsg() returns, one for each piece
  * @op_id: the operation
  * @msg_len: DATA: length of the whole message; FAILED: number of MISSING records
- *	that follow, in this call or the next ones
- * @offset: DATA: where in the message this piece begins
+ *	that follow, in this call or the next ones; RELEASED: bytes of the row
+ * @offset: DATA: where in the message this piece begins; RELEASED: where in the row
+ *	they begin
  * @len: DATA: bytes of this piece, which follow those of the record before
  * @rank: DATA: sender; MISSING: the member in question
  * @type: SHUFFLE_RECORD_*

@@ -196,6 +196,7 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
  */
 static int take_ready(struct recv_call *c)
 {
+	struct shuffle_reference *released = NULL;
 	struct shuffle_sock *ssk = c->ssk;
 	struct shuffle_msg_in *in = NULL;
 	struct shuffle_ready *ready;
@@ -210,7 +211,9 @@ static int take_ready(struct recv_call *c)
 	/* packets change all of this; only a reader takes an entry out for good */
 	spin_lock_bh(&ssk->lock);
 	ready = list_first_entry_or_null(&ssk->ready, struct shuffle_ready, node);
-	if (ready && ready->rank != SHUFFLE_NONE) {
+	if (ready && ready->rank == SHUFFLE_REFERENCE) {
+		released = shuffle_reference_released(ready, &c->rec[c->n++]);
+	} else if (ready && ready->rank != SHUFFLE_NONE) {
 		in = &ready->op->in[ready->rank];
 		complete = in->complete;
 		left = ready->op->prx.msg[ready->rank].len - in->read;
@@ -218,6 +221,10 @@ static int take_ready(struct recv_call *c)
 	spin_unlock_bh(&ssk->lock);
 	if (!ready)
 		return 0;
+	if (released) {
+		shuffle_reference_free(released);
+		return 1;
+	}
 	op = ready->op;
 	if (!in) {
 		if (!read_end(c, op))

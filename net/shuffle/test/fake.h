@@ -50,6 +50,7 @@ struct fake_record {
  * @kicks: times that data might be sent
  * @stragglers: members that were called one
  * @pressures: times that memory was said to be the limit
+ * @full_lost: times that a packet of full size was said to be lost
  */
 struct fake {
 	struct kunit			*test;
@@ -70,6 +71,7 @@ struct fake {
 	u32				kicks;
 	u32				stragglers;
 	u32				pressures;
+	u32				full_lost;
 };
 
 /* The test that runs: one at a time. */
@@ -86,6 +88,8 @@ const struct fake_record *fake_last(u8 type, u32 rank);
 void fake_fire(void);
 void fake_advance(u64 ns);
 void fake_row(u64 len, u64 sent);
+int fake_refer(u64 len, u64 sent);
+bool fake_released(struct shuffle_record *rec);
 bool fake_rx(u32 rank, u64 len, u64 off, u32 payload);
 bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload);
 void fake_grant(u32 rank, u64 limit, u64 acked);

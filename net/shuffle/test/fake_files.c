@@ -84,6 +84,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #define queue_work		work_queue
 #define cancel_work_sync	work_cancel
 #define sk_rmem_schedule	memory_schedule
+#define sk_wmem_schedule(sk, n)	memory_schedule(sk, NULL, n)
 #define sk_mem_charge		memory_charge
 #define sk_mem_uncharge		memory_uncharge
 
@@ -92,6 +93,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/msg_in.c"
 #include "../rx/timer.c"
 #include "../tx/msg_out.c"
+#include "../tx/reference.c"
 
 /**
  * fake_fire() - time passes until the timer fires
@@ -168,6 +170,50 @@ void fake_row(u64 len, u64 sent)
 		shuffle_timer_start(op);
 		spin_unlock_bh(&fake->ssk.lock);
 	}
+}
+
+/**
+ * fake_refer() - the user hands a row over by reference
+ * @len: bytes of each message
+ * @sent: so many of them have been sent, without a grant
+ *
+ * Return: 0 or an error.
+ */
+int fake_refer(u64 len, u64 sent)
+{
+	struct shuffle_reference *ref = kvzalloc(struct_size(ref, run, 1), GFP_KERNEL);
+	struct shuffle_op *op = fake->op;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(fake->test, ref);
+	INIT_LIST_HEAD(&ref->ready.node);
+	ref->ready.rank = SHUFFLE_REFERENCE;
+	ref->len = len * op->group->count;
+	op->announced = op->group->count;
+	op->closed = true;
+	for (i = 0; i < op->group->count; i++) {
+		op->ptx.msg[i].len = len;
+		op->ptx.msg[i].next = sent;
+		op->out[i].granted = sent;
+	}
+	return shuffle_reference_row(op, ref);
+}
+
+/**
+ * fake_released() - the reader takes the next record of the socket
+ * @rec: becomes the record, if it says that data is released
+ *
+ * Return: true if it does.
+ */
+bool fake_released(struct shuffle_record *rec)
+{
+	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.ready,
+							       struct shuffle_ready, node);
+
+	if (!ready || ready->rank != SHUFFLE_REFERENCE)
+		return false;
+	shuffle_reference_free(shuffle_reference_released(ready, rec));
+	return true;
 }
 
 /**

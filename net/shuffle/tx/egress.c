@@ -250,8 +250,8 @@ static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	SHUFFLE_INC(sn, AckOut);
 }
 
-/* Send bytes [start, end) of a chunk without pages, as many of them as fit a packet.
- * Returns the byte behind the last one.
+/* Send bytes [start, end) of a few, as many of them as fit a packet.  Returns the byte behind the
+ * last one.
  */
 static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		      const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
@@ -273,7 +273,11 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	w.payload = end - start;
 	shuffle_group_tag(op->group, &w);
 	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
-	skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
+	if (chunk->kind == SHUFFLE_CHUNK_BYTES)
+		skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
+	else
+		shuffle_reference_copy(chunk, start - chunk->off, skb_put(skb, end - start),
+				       end - start);
 	if (in->ack_owed && (u32)(end - start) + ack_len(op) <= payload)
 		add_ack(sn, op, rank, skb);
 	__skb_queue_tail(q, skb);
@@ -283,21 +287,76 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	return end;
 }
 
+/* Put packets together in one, which is a super-packet if they are several: @n of them, each but
+ * the last of @stride bytes, and an ACK behind the last one's data, if it has room: segments are
+ * no longer than gso_size.
+ */
+static void finish_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank, u32 n,
+			   u32 stride, u32 payload, u64 bytes, struct sk_buff *skb,
+			   struct sk_buff_head *q)
+{
+	u32 last = skb->len - (n - 1) * stride;
+	u32 room = n > 1 ? stride : payload + op->group->data_hdr;
+
+	if (op->in[rank].ack_owed && last + ack_len(op) <= room)
+		add_ack(sn, op, rank, skb);
+	if (n > 1) {
+		skb_shinfo(skb)->gso_size = stride;
+		skb_shinfo(skb)->gso_segs = n;
+		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	}
+	__skb_queue_tail(q, skb);
+	SHUFFLE_ADD(sn, DataOut, n);
+	SHUFFLE_ADD(sn, DataBytesOut, bytes);
+	shuffle_peer_sent(op, rank, bytes);
+}
+
+/* Send bytes from @start on by reference: whole packets that cover [start, end), as many as a
+ * super-packet has.  Returns the byte behind the last one.
+ */
+static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+			  struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
+			  struct sk_buff_head *q)
+{
+	struct sk_buff *skb;
+	u32 payload, n;
+
+	if (chunk->len <= SHUFFLE_INLINE_MAX)
+		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
+	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
+	if (!skb)
+		return end;	/* lost, like any packet: the receiver asks again */
+	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
+	n = min_t(u64, DIV_ROUND_UP(end - start, payload),
+		  shuffle_chunk_payload(payload) / payload);
+	end = min(start + (u64)n * payload, chunk->off + chunk->len);
+	chunk->pkt = payload;
+	if (!shuffle_layout(sn, op, chunk, start, end, flags, skb)) {
+		SHUFFLE_INC(sn, DropMem);
+		kfree_skb(skb);
+		return end;
+	}
+	finish_packets(sn, op, rank, n, payload + op->group->data_hdr, payload, end - start, skb,
+		       q);
+	return end;
+}
+
 /* Send the whole packets of a chunk that cover [start, end).  @flags: of the records, beside
  * those that all of the message have.  Returns the byte behind the last one.
  */
 static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-		      const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
+		      struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
 		      struct sk_buff_head *q)
 {
 	const u32 hdr = op->group->data_hdr, stride = chunk->pkt + hdr;
-	u32 first, last, from, to, payload, room;
-	struct shuffle_msg_in *in = &op->in[rank];
+	u32 first, last, from, to, payload;
 	struct sk_buff *skb;
 
 	end = min(end, chunk->off + chunk->len);
-	if (!chunk->nr_frags)
+	if (chunk->kind == SHUFFLE_CHUNK_BYTES)
 		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
+	if (chunk->kind == SHUFFLE_CHUNK_REFERENCE)
+		return send_reference(sn, op, rank, chunk, start, end, flags, q);
 	first = (u32)(start - chunk->off) / chunk->pkt;
 	last = (u32)(end - 1 - chunk->off) / chunk->pkt;
 	/* more packets than expected: the path has shrunk since the operation began */
@@ -317,21 +376,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		return send_packets(sn, op, rank, chunk, start, end, 0, q);
 	}
 	add_frags(skb, chunk, from, to);
-	/* an ACK behind the last packet's data, if it has room: segments are no longer than
-	 * gso_size
-	 */
-	room = last > first ? stride : payload + hdr;
-	if (in->ack_owed && to - from - (last - first) * stride + ack_len(op) <= room)
-		add_ack(sn, op, rank, skb);
-	if (last > first) {
-		skb_shinfo(skb)->gso_size = stride;
-		skb_shinfo(skb)->gso_segs = last - first + 1;
-		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-	}
-	__skb_queue_tail(q, skb);
-	SHUFFLE_ADD(sn, DataOut, last - first + 1);
-	SHUFFLE_ADD(sn, DataBytesOut, end - (chunk->off + (u64)first * chunk->pkt));
-	shuffle_peer_sent(op, rank, end - (chunk->off + (u64)first * chunk->pkt));
+	finish_packets(sn, op, rank, last - first + 1, stride, payload,
+		       end - (chunk->off + (u64)first * chunk->pkt), skb, q);
 	return end;
 }
 
@@ -346,7 +392,7 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 		u8 flags = r->begun ? 0 : SHUFFLE_FLAG_RETRANS;
 
 		/* the first of several packets alone: its header differs */
-		if (flags && chunk->nr_frags)
+		if (flags && chunk->kind != SHUFFLE_CHUNK_BYTES)
 			unit = 1;
 		end = send_chunk(sn, op, r->rank, chunk, r->start, min(r->end, r->start + unit),
 				 flags, q);
@@ -488,4 +534,6 @@ void shuffle_egress_init(struct shuffle_net *sn)
 void shuffle_egress_exit(struct shuffle_net *sn)
 {
 	tasklet_kill(&sn->egress);
+	if (sn->egress_page.page)
+		put_page(sn->egress_page.page);
 }

@@ -16,8 +16,9 @@ void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk)
 {
 	u32 i;
 
-	for (i = 0; i < chunk->nr_frags; i++)
-		put_page(chunk->frag[i].page);
+	if (chunk->kind == SHUFFLE_CHUNK_PACKETS)
+		for (i = 0; i < chunk->nr_frags; i++)
+			put_page(chunk->frag[i].page);
 	kfree(chunk);
 }
 
@@ -46,8 +47,11 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 			all = false;
 			break;
 		}
-		*budget -= min(*budget, chunk->nr_frags ? SHUFFLE_BURST_COST : 1U);
+		*budget -= min(*budget, chunk->kind == SHUFFLE_CHUNK_PACKETS ?
+						SHUFFLE_BURST_COST : 1U);
 		rb_erase(node, chunks);
+		if (chunk->kind == SHUFFLE_CHUNK_REFERENCE)
+			shuffle_reference_put_chunk(chunk);
 		freed += chunk->truesize;
 		shuffle_msg_out_free_chunk(chunk);
 	}
@@ -158,7 +162,8 @@ void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 	u32 rank = chunk->rank;
 
 	out->filled += chunk->len;
-	if (last && !last->nr_frags && !chunk->nr_frags && chunk->len <= last->pkt - last->len) {
+	if (last && last->kind == SHUFFLE_CHUNK_BYTES && chunk->kind == SHUFFLE_CHUNK_BYTES &&
+	    chunk->len <= last->pkt - last->len) {
 		memcpy(last->bytes + last->len, chunk->bytes, chunk->len);
 		last->len += chunk->len;
 		uncharge(&op->ssk->sk, chunk->truesize);
@@ -231,13 +236,20 @@ static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u6
 {
 	struct rb_node *node = rb_first(&op->out[rank].chunks);
 	const struct shuffle_chunk *chunk;
+	u64 from;
 
 	if (!node || rank == op->group->rank)
 		return;
 	chunk = rb_entry(node, struct shuffle_chunk, by_off);
-	if (!chunk->nr_frags || chunk->len < chunk->pkt)
+	if (chunk->kind == SHUFFLE_CHUNK_BYTES)
 		return;
-	if (off >= chunk->off + chunk->pkt)
+	/* of a chunk by reference much may have arrived long ago */
+	from = chunk->off;
+	if (chunk->kind == SHUFFLE_CHUNK_REFERENCE)
+		from = max(from, op->out[rank].free_to);
+	if (from + chunk->pkt > chunk->off + chunk->len)
+		return;
+	if (off >= from + chunk->pkt)
 		shuffle_peer_full_arrived(op, rank);
 	else if (asks)
 		shuffle_peer_full_lost(op, rank, chunk->pkt, now);

@@ -48,7 +48,7 @@ static int check_row(const struct shuffle_row *row, size_t len)
 		return -EINVAL;
 	if (memchr_inv(row + 1, 0, row->size - sizeof(*row)))
 		return -E2BIG;
-	return row->flags & ~SHUFFLE_ROW_MORE ? -EINVAL : 0;
+	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE) ? -EINVAL : 0;
 }
 
 static const struct shuffle_row *find_row(struct msghdr *msg)
@@ -330,7 +330,7 @@ static u32 bytes_room(struct row_call *c, u32 rank, u64 off, u32 len)
 	if (off) {
 		spin_lock_bh(&c->ssk->lock);
 		last = shuffle_msg_out_last(&c->op->out[rank]);
-		fits = last && !last->nr_frags && len <= last->pkt - last->len;
+		fits = last && last->kind == SHUFFLE_CHUNK_BYTES && len <= last->pkt - last->len;
 		spin_unlock_bh(&c->ssk->lock);
 		if (fits)
 			return len;
@@ -348,8 +348,8 @@ static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u64 off, 
 	chunk = kmalloc(struct_size(chunk, bytes, room), GFP_KERNEL_ACCOUNT);
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
+	chunk->kind = SHUFFLE_CHUNK_BYTES;
 	chunk->pkt = room;
-	chunk->nr_frags = 0;
 	chunk->truesize = struct_size(chunk, bytes, room);
 	if (!copy_from_iter_full(chunk->bytes, len, iter)) {
 		kfree(chunk);
@@ -390,6 +390,7 @@ static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, 
 		return ERR_PTR(-ENOMEM);
 	chunk->truesize = struct_size(chunk, frag, frags) + len +
 			  DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
+	chunk->kind = SHUFFLE_CHUNK_PACKETS;
 	chunk->pkt = pkt;
 	chunk->max_frags = frags;
 	chunk->nr_frags = 0;
@@ -452,6 +453,13 @@ static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
 	return min_t(u64, unfilled(op, rank), unit);
 }
 
+/* Skip what is filled. */
+static void next_fill_rank(struct shuffle_op *op)
+{
+	while (op->fill_rank < op->announced && !unfilled(op, op->fill_rank))
+		op->fill_rank++;
+}
+
 /* A row that nobody can go on with. */
 static void cancel_row(struct row_call *c)
 {
@@ -485,8 +493,7 @@ static ssize_t fill_in_order(struct row_call *c)
 	}
 	last = commit_batch(c);
 	err = err ?: last;
-	while (op->fill_rank < op->announced && !unfilled(op, op->fill_rank))
-		op->fill_rank++;
+	next_fill_rank(op);
 	if (err == -EFAULT && !c->done)
 		cancel_row(c);
 	return c->done ?: err;
@@ -541,7 +548,20 @@ out:
 	return err;
 }
 
-static ssize_t fill_row(struct row_call *c)
+/* The data stays where it is; all of it, or an error. */
+static ssize_t refer_row(struct row_call *c, struct shuffle_reference *ref)
+{
+	ssize_t len = iov_iter_count(c->iter);
+	int err = shuffle_reference_row(c->op, ref);
+
+	next_fill_rank(c->op);
+	if (err && err != -EPIPE)
+		cancel_row(c);
+	return err ?: len;
+}
+
+/* @ref: the data by reference, which is ours, or NULL. */
+static ssize_t fill_row(struct row_call *c, struct shuffle_reference *ref)
 {
 	struct shuffle_op *op = c->op;
 	size_t len = iov_iter_count(c->iter);
@@ -551,11 +571,49 @@ static ssize_t fill_row(struct row_call *c)
 	/* only writers change these, and we hold op->tx_mutex */
 	for (i = op->fill_rank; i < op->announced; i++)
 		total += unfilled(op, i);
-	if (len > total)
+	if (len > total) {
+		shuffle_reference_free(ref);
 		return -EMSGSIZE;
+	}
+	if (ref)
+		return refer_row(c, ref);
 	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT)
 		return fill_by_schedule(c, op->fill_rank) ?: len;
 	return fill_in_order(c);
+}
+
+/* Announce what the row announces, and take its data.  op->tx_mutex held. */
+static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool created,
+			struct shuffle_reference *ref)
+{
+	ssize_t n = shuffle_announce(c->op, row);
+
+	if (n) {
+		shuffle_reference_free(ref);
+		if (created)
+			cancel_row(c);	/* or nobody could ever announce it */
+		return n;
+	}
+	if (!row->first_rank)
+		shuffle_early_claim(c->ssk, row->op_id);
+	n = fill_row(c, ref);
+	if (ref)
+		return n;
+	/* what was announced must not be announced again */
+	if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
+			   n == -ENOBUFS || n == -ENOMEM))
+		n = 0;
+	return n;
+}
+
+/* 0, or -EAGAIN or -ERESTARTSYS: another writer works on the row. */
+static int lock_row(const struct row_call *c, bool created)
+{
+	if (created)	/* locked since it was made */
+		return 0;
+	if (!c->timeo)
+		return mutex_trylock(&c->op->tx_mutex) ? 0 : -EAGAIN;
+	return mutex_lock_interruptible(&c->op->tx_mutex) ? -ERESTARTSYS : 0;
 }
 
 /**
@@ -574,6 +632,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		.ssk = shuffle_sk(sock->sk),
 		.iter = &msg->msg_iter,
 	};
+	struct shuffle_reference *ref = NULL;
 	const struct shuffle_row *row;
 	bool created = false;
 	ssize_t n;
@@ -591,30 +650,24 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EMSGSIZE;
 	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
+	/* before anything is announced that would have to be taken back */
+	if (row->flags & SHUFFLE_ROW_REFERENCE && len) {
+		ref = shuffle_reference_pin(c.iter);
+		if (IS_ERR(ref))
+			return PTR_ERR(ref);
+	}
 	c.op = get_op(c.ssk, row, len, &created);
-	if (IS_ERR(c.op))
+	if (IS_ERR(c.op)) {
+		shuffle_reference_free(ref);
 		return PTR_ERR(c.op);
-
-	if (created)
-		;	/* locked since it was made */
-	else if (!c.timeo ? !mutex_trylock(&c.op->tx_mutex) :
-		       mutex_lock_interruptible(&c.op->tx_mutex)) {
-		shuffle_op_put(c.op);
-		return c.timeo ? -ERESTARTSYS : -EAGAIN;
 	}
-	n = shuffle_announce(c.op, row);
-	if (n && created) {
-		cancel_row(&c);		/* or nobody could ever announce it */
-	} else if (!n) {
-		if (!row->first_rank)
-			shuffle_early_claim(c.ssk, row->op_id);
-		n = fill_row(&c);
-		/* what was announced must not be announced again */
-		if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
-				   n == -ENOBUFS || n == -ENOMEM))
-			n = 0;
+	n = lock_row(&c, created);
+	if (n) {
+		shuffle_reference_free(ref);
+	} else {
+		n = send_row(&c, row, created, ref);
+		mutex_unlock(&c.op->tx_mutex);
 	}
-	mutex_unlock(&c.op->tx_mutex);
 	shuffle_op_put(c.op);
 	if (n == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))
 		send_sig(SIGPIPE, current, 0);

@@ -24,18 +24,43 @@
 #define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
 
 /**
- * struct shuffle_chunk - payload of a message: in wire layout, or a few bytes of it
+ * enum shuffle_chunk_kind - where the payload of a chunk is
+ * @SHUFFLE_CHUNK_BYTES: in the chunk itself: few bytes
+ * @SHUFFLE_CHUNK_PACKETS: in pages of the socket, with the headers of its packets
+ * @SHUFFLE_CHUNK_REFERENCE: in pages of the user
+ */
+enum shuffle_chunk_kind {
+	SHUFFLE_CHUNK_BYTES,
+	SHUFFLE_CHUNK_PACKETS,
+	SHUFFLE_CHUNK_REFERENCE,
+};
+
+/**
+ * struct shuffle_chunk_source - payload by reference
+ * @ref: the user's pages, which the operation holds
+ * @at: where in them the payload begins
+ */
+struct shuffle_chunk_source {
+	struct shuffle_reference *ref;
+	u64			at;
+};
+
+/**
+ * struct shuffle_chunk - payload of a message
  * @node: in row_call.batch
  * @by_off: in shuffle_msg_out.chunks
  * @off: first byte of the message
  * @len: payload bytes
  * @rank: of the message
- * @pkt: payload bytes of each packet but the last; of @bytes: those that there is room for
+ * @pkt: payload bytes of each packet but the last; of @bytes: those that there is room for;
+ *	with @from: of the packets that were sent last
  * @truesize: charged to the socket
+ * @kind: enum shuffle_chunk_kind
  * @max_frags: entries of @frag
- * @nr_frags: used ones; 0: the payload is in @bytes
+ * @nr_frags: used ones
  * @frag: pages: header, payload, header, payload, ...
  * @bytes: payload; what the user writes next is put behind it while there is room
+ * @from: one: the user's pages
  */
 struct shuffle_chunk {
 	union {
@@ -47,11 +72,13 @@ struct shuffle_chunk {
 	u32			rank;
 	u32			pkt;
 	u32			truesize;
-	u16			max_frags;
-	u16			nr_frags;
+	u8			kind;
+	u8			max_frags;
+	u8			nr_frags;
 	union {
 		DECLARE_FLEX_ARRAY(struct page_frag, frag);
 		DECLARE_FLEX_ARRAY(u8, bytes);
+		DECLARE_FLEX_ARRAY(struct shuffle_chunk_source, from);
 	};
 };
 
@@ -124,6 +151,17 @@ static inline const u64 *shuffle_row_lens(const struct shuffle_row *row)
 /* sendmsg.c */
 int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 
+/* reference.c */
+struct shuffle_reference *shuffle_reference_pin(const struct iov_iter *iter);
+void shuffle_reference_free(struct shuffle_reference *ref);
+int shuffle_reference_row(struct shuffle_op *op, struct shuffle_reference *ref);
+void shuffle_reference_put_chunk(struct shuffle_chunk *chunk);
+void shuffle_reference_unqueue(struct shuffle_op *op);
+void shuffle_reference_free_all(struct shuffle_op *op);
+struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready,
+						     struct shuffle_record *rec);
+void shuffle_reference_copy(const struct shuffle_chunk *chunk, u32 off, void *to, u32 len);
+
 /* pages.c */
 void shuffle_pages_init(struct shuffle_sock *ssk);
 void shuffle_pages_exit(struct shuffle_sock *ssk);
@@ -170,6 +208,11 @@ int shuffle_owner_open(struct shuffle_sock *ssk, int family);
 void shuffle_owner_close(struct shuffle_sock *ssk);
 struct sock *shuffle_owner_set(struct shuffle_sock *ssk, struct sk_buff *skb,
 			       const struct dst_entry *dst, const void *daddr);
+
+/* layout.c */
+bool shuffle_layout(struct shuffle_net *sn, const struct shuffle_op *op,
+		    const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
+		    struct sk_buff *skb);
 
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
