@@ -12,6 +12,8 @@
  *   -w ROUNDS   warm-up rounds (default 1)
  *   -n ROUNDS   measured rounds (default 1)
  *   -b BYTES    socket buffers (default: twice the row and the column, + 1 MiB)
+ *   -A HOW      how a program hands its row over, with the send buffer as it is:
+ *               poll (by copy, when there is room), thread (one that blocks), refer
  *   -j NS       every host starts up to so much later, at random (default 0)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
@@ -28,6 +30,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +55,7 @@ struct counters {
 static uint64_t op_base;
 static int buffer;
 static bool verbose, keyed;
+static const char *how;		/* -A */
 static struct counters *counters;	/* shared, one per host: growth in the round */
 static struct counters before;
 
@@ -66,6 +70,11 @@ static uint64_t column;		/* bytes of all messages to this host */
 /* Content: a window into these bytes that depends on sender and receiver. */
 static unsigned char *pattern;
 static uint64_t longest;
+
+static bool handed_over_by(const char *name)
+{
+	return how && !strcmp(how, name);
+}
 
 static const unsigned char *content(unsigned int from, unsigned int to)
 {
@@ -184,20 +193,30 @@ static void prepare(unsigned int round)
 	read_counters(&before);
 }
 
+static void *writer(void *arg)
+{
+	if (shuffle_tx_finish(fd, arg))
+		fail(errno, "send", bench_self);
+	return NULL;
+}
+
 static void run(unsigned int round)
 {
+	bool sending = !handed_over_by("thread"), refer = handed_over_by("refer");
 	uint64_t op = op_base + round;
 	struct shuffle_tx tx;
-	bool sending = true;
+	pthread_t thread;
 
 	/* the operation should tell first why it does not end */
 	shuffle_tx_init(&tx, op, bufs, lens, bench_hosts, (BENCH_ROUND_S - 5) * 1000);
+	if (!sending && pthread_create(&thread, NULL, writer, &tx))
+		bench_die("no thread");
 	for (;;) {
 		struct pollfd p = { .fd = fd };
 		int n = 0;
 
 		if (sending) {
-			n = shuffle_tx_step(fd, &tx);
+			n = refer ? shuffle_tx_refer(fd, &tx) : shuffle_tx_step(fd, &tx);
 			if (n < 0)
 				fail(errno, "send", bench_self);
 			sending = n == 0;
@@ -211,6 +230,8 @@ static void run(unsigned int round)
 			break;
 		}
 	}
+	if (handed_over_by("thread"))
+		pthread_join(thread, NULL);
 }
 
 static void finish(unsigned int round)
@@ -230,7 +251,8 @@ static int open_socket(const struct sockaddr_shuffle *members)
 	static const unsigned char key[SHUFFLE_KEY_BYTES] = "benchmark's key";
 	struct sockaddr_shuffle addr = members[bench_self];
 
-	fd = shuffle_bind(&addr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	/* a thread waits in sendmsg(), the other one in poll() */
+	fd = shuffle_bind(&addr, SOCK_CLOEXEC | (handed_over_by("thread") ? 0 : SOCK_NONBLOCK));
 	if (fd < 0)
 		return -1;
 	if (keyed && setsockopt(fd, SOL_SHUFFLE, SHUFFLE_KEY, key, sizeof(key)))
@@ -270,7 +292,7 @@ static void host_main(void)
 		bench_die("host %u: socket: %s", bench_self, strerror(errno));
 	/* The kernel doubles what it is told. */
 	i = buffer ? (unsigned int)buffer / 2 : row + (1U << 19);
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &i, sizeof(i)))
+	if (!how && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &i, sizeof(i)))
 		bench_die("SO_SNDBUFFORCE: %s", strerror(errno));
 	i = buffer ? (unsigned int)buffer / 2 : column + (1U << 19);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &i, sizeof(i)))
@@ -302,7 +324,7 @@ static const char *sum_counters(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-K] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-A poll|thread|refer] [-K] [-v] MATRIX\n");
 	exit(2);
 }
 
@@ -312,12 +334,15 @@ int main(int argc, char **argv)
 
 	bench_opt.transport = "shuffle";
 	bench_opt.warmup = 1;
-	while ((opt = getopt(argc, argv, BENCH_OPTIONS "b:Kv")) != -1) {
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "b:A:Kv")) != -1) {
 		if (bench_option(opt, optarg))
 			continue;
 		switch (opt) {
 		case 'b':
 			buffer = atoi(optarg);
+			break;
+		case 'A':
+			how = optarg;
 			break;
 		case 'K':
 			keyed = true;

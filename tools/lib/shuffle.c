@@ -260,7 +260,7 @@ static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
  * starts: a schedule is only as good as what it knows.  Without @data nothing
  * but the announcement is sent, which never waits.
  */
-static int tx_call(int fd, struct shuffle_tx *tx, int flags, int data)
+static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_flags, int data)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t))];
@@ -279,9 +279,10 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, int data)
 	row.op_id = tx->op_id;
 	row.deadline_ms = tx->deadline_ms;
 	row.first_rank = tx->announced;
+	row.flags = row_flags;
 	if (count > TX_LENS) {
 		count = TX_LENS;
-		row.flags = SHUFFLE_ROW_MORE;
+		row.flags |= SHUFFLE_ROW_MORE;
 	}
 	row.count = count;
 	size = sizeof(row) + count * sizeof(uint64_t);
@@ -322,7 +323,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, int data)
 	return 0;
 }
 
-static int tx_step(int fd, struct shuffle_tx *tx, int flags)
+static int tx_step(int fd, struct shuffle_tx *tx, int flags, unsigned int row_flags)
 {
 	uint64_t done = tx->done;
 	unsigned int announced;
@@ -333,7 +334,7 @@ static int tx_step(int fd, struct shuffle_tx *tx, int flags)
 		announced = tx->announced;
 		rank = tx->rank;
 		done = tx->done;
-		if (tx_call(fd, tx, flags, 1))
+		if (tx_call(fd, tx, flags, row_flags, 1))
 			return errno == EAGAIN || errno == EINTR ? 0 : -1;
 		if (announced == tx->announced && rank == tx->rank && done == tx->done) {
 			errno = EAGAIN;
@@ -345,7 +346,12 @@ static int tx_step(int fd, struct shuffle_tx *tx, int flags)
 
 int shuffle_tx_step(int fd, struct shuffle_tx *tx)
 {
-	return tx_step(fd, tx, MSG_DONTWAIT);
+	return tx_step(fd, tx, MSG_DONTWAIT, 0);
+}
+
+int shuffle_tx_refer(int fd, struct shuffle_tx *tx)
+{
+	return tx_step(fd, tx, MSG_DONTWAIT, SHUFFLE_ROW_REFERENCE);
 }
 
 int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
@@ -354,7 +360,7 @@ int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
 
 	while (tx->announced < tx->count) {
 		announced = tx->announced;
-		if (tx_call(fd, tx, MSG_DONTWAIT, 0))
+		if (tx_call(fd, tx, MSG_DONTWAIT, 0, 0))
 			return errno == EAGAIN || errno == EINTR ? 0 : -1;
 		if (announced == tx->announced) {
 			errno = EAGAIN;
@@ -389,7 +395,7 @@ int shuffle_tx_finish(int fd, struct shuffle_tx *tx)
 	int ret;
 
 	for (;;) {
-		ret = tx_step(fd, tx, 0);
+		ret = tx_step(fd, tx, 0, 0);
 		if (ret)
 			return ret < 0 ? -1 : 0;
 		if (errno == EINTR)
@@ -576,6 +582,8 @@ int shuffle_column_add(struct shuffle_column *col, const struct shuffle_record *
 		if (col->done)
 			goto proto;
 		return column_data(col, rec, buf);
+	case SHUFFLE_RECORD_RELEASED:
+		return col->done;
 	case SHUFFLE_RECORD_DONE:
 		col->done = 1;
 		return 1;

@@ -71,6 +71,13 @@ void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *b
 		     const uint64_t *lens, unsigned int count, uint64_t deadline_ms);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
+/* The same by reference: the kernel sends from the program's memory, in the order of its
+ * schedule however small the send buffer is.  The memory must not change until a record
+ * of the operation says SHUFFLE_RECORD_RELEASED, DONE or FAILED.  It is pinned: more
+ * than RLIMIT_MEMLOCK allows is refused with ENOBUFS, and shuffle_tx_step() may go on.
+ * Worth it from about 64 KiB a row on.
+ */
+int shuffle_tx_refer(int fd, struct shuffle_tx *tx);
 /* Tell the lengths and send nothing; never waits.  Returns like shuffle_tx_step(). */
 int shuffle_tx_announce(int fd, struct shuffle_tx *tx);
 /* Block until all is taken, in the order of the schedule where that is possible. */

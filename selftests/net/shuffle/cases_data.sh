@@ -72,6 +72,8 @@ ways_cases()
 	run_case "epoll" matrix_case 8 0 "$mid" mode=1 ops=2
 	run_case "epoll-edge" matrix_case 8 0 "$mid" mode=2 ops=2
 	run_case "blocking" matrix_case 8 0 "$mid" mode=3 ops=2
+	run_case "by-reference" matrix_case 8 0 "$mid" refer=1 ops=2 rounds=3 0:refer=0
+	run_case "by-reference-small-buffers" matrix_case 8 0 "$mid" refer=1 rcvbuf=65536 sndbuf=32768 ops=2
 	run_case "small-buffers" matrix_case 8 0 "$mid" rcvbuf=65536 sndbuf=32768 ops=2
 	# a receiver takes its senders' buffers to be like its own
 	run_case "small-send-buffer" matrix_case 2 0 one:3000000:0:1 0:sndbuf=30000

@@ -47,7 +47,7 @@ struct options {
 	long op, ops, rounds;
 	long mode;
 	long delay, stagger, open_delay, read_delay, read_pause;	/* ms */
-	long recv_buf, chunk, split;
+	long recv_buf, chunk, split, refer;
 	long rcvbuf, sndbuf, deadline, idle, key;
 	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
 	long min_tx_ms, check_mem, timeout;
@@ -89,7 +89,7 @@ static const struct {
 	NUM(op), NUM(ops), NUM(rounds), NUM(mode),
 	NUM(delay), NUM(stagger), NUM(open_delay), NUM(read_delay),
 	NUM(read_pause),
-	NUM(recv_buf), NUM(chunk), NUM(split),
+	NUM(recv_buf), NUM(chunk), NUM(split), NUM(refer),
 	NUM(rcvbuf), NUM(sndbuf), NUM(deadline), NUM(idle), NUM(key),
 	NUM(kill_rx), NUM(kill_ms), NUM(close_ms), NUM(cancel_ms),
 	NUM(cancel_op), NUM(linger), NUM(min_tx_ms),
@@ -236,6 +236,13 @@ static bool send_some(struct op *op, unsigned char *buf, size_t size, int flags)
 		row.count = o->split;
 		row.flags = SHUFFLE_ROW_MORE;
 	}
+	if (o->refer) {
+		/* it is the kernel's from now on, and freed with the process */
+		row.flags |= SHUFFLE_ROW_REFERENCE;
+		buf = malloc(size);
+		if (!buf)
+			fail("no memory");
+	}
 	until = row.first_rank + row.count;
 	for (i = 0; i < row.count; i++)
 		lens[i] = msg_len(op->id, rank, row.first_rank + i);
@@ -334,6 +341,11 @@ static void take_record(const struct shuffle_record *rec,
 			fail("record of %llu bytes, %zu are left",
 			     (unsigned long long)rec->len, left);
 		take_data(op, rec, data);
+		break;
+	case SHUFFLE_RECORD_RELEASED:
+		if (!o->refer || !rec->msg_len || rec->len)
+			fail("RELEASED %llu bytes, %llu follow",
+			     (unsigned long long)rec->msg_len, (unsigned long long)rec->len);
 		break;
 	case SHUFFLE_RECORD_DONE:
 		if (op->whole != o->n)
