@@ -189,6 +189,13 @@ static bool large_op(void)
 	return true;
 }
 
+static bool refer_op(void)
+{
+	side[0].refer = true;
+	op_begin(large_lens);
+	return true;
+}
+
 static long run_send(void)
 {
 	return side_send(&side[0], MSG_DONTWAIT);
@@ -202,6 +209,14 @@ static long run_send_wait(void)
 static bool after_send(long rc, int err)
 {
 	return side_sent(&side[0], rc, err) && op_end(true);
+}
+
+static bool after_refer(long rc, int err)
+{
+	bool ok = after_send(rc, err);
+
+	side[0].refer = false;
+	return ok;
 }
 
 /* What is not DONE was cancelled by the call itself. */
@@ -344,6 +359,7 @@ static const struct call calls[] = {
 	{ "sendmsg, small row", small_op, run_send, after_send, 0, 0 },
 	{ "sendmsg, large row", large_op, run_send, after_send, 0, 0 },
 	{ "sendmsg, large row, waiting", large_op, run_send_wait, after_send, 0, 0 },
+	{ "sendmsg, by reference", refer_op, run_send, after_refer, 0, 0 },
 	{ "recvmsg", sent_op, run_recv, after_recv, 0, 0 },
 	{ "poll", nothing, run_poll, after_close, 0, 0 },
 	{ "setsockopt SHUFFLE_CANCEL", begun_op, run_cancel, after_cancel, 0, 0 },
@@ -477,6 +493,7 @@ static void at_random(const char *mode, unsigned int seconds)
 	uint64_t until;
 
 	open_members(MEMBERS);
+	side[1].refer = true;
 	deadline_ms = 20000;
 	quiet("Y");
 	if (packets) {
