@@ -42,6 +42,8 @@ int shuffle_family(void)
 		if (fscanf(f, "%d", &family) != 1)
 			family = -1;
 		fclose(f);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+		return -1;	/* that says nothing of the module */
 	}
 	if (family < 0)
 		errno = EAFNOSUPPORT;

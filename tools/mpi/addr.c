@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which address of this host other ranks shall send to.
+ * The addresses of this host that other ranks may send to.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -18,15 +18,23 @@ static const uint8_t *ip_bytes(const struct sockaddr *sa)
 	return (const uint8_t *)&((const struct sockaddr_in6 *)sa)->sin6_addr;
 }
 
+static bool same_bits(const uint8_t *a, const uint8_t *b, unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < bits; i++)
+		if ((a[i / 8] ^ b[i / 8]) & (0x80 >> i % 8))
+			return false;
+	return true;
+}
+
 /* Is the address in "192.0.2.0/24" or "2001:db8::/32"? */
 static bool in_subnet(const struct sockaddr *sa, const char *subnet)
 {
 	char text[INET6_ADDRSTRLEN] = "";
-	const uint8_t *ip = ip_bytes(sa);
 	const char *slash = strchr(subnet, '/');
 	unsigned long bits;
 	uint8_t net[16];
-	unsigned int i;
 	char *end;
 
 	if (!slash || (size_t)(slash - subnet) >= sizeof(text))
@@ -37,10 +45,7 @@ static bool in_subnet(const struct sockaddr *sa, const char *subnet)
 	bits = strtoul(slash + 1, &end, 10);
 	if (*end || bits > (sa->sa_family == AF_INET ? 32 : 128))
 		return false;
-	for (i = 0; i < bits; i++)
-		if ((ip[i / 8] ^ net[i / 8]) & (0x80 >> i % 8))
-			return false;
-	return true;
+	return same_bits(ip_bytes(sa), net, bits);
 }
 
 /* Does a list like "eth0,192.0.2.0/24" name it? */
@@ -58,50 +63,86 @@ static bool listed(const struct ifaddrs *ifa, const char *list)
 	return found;
 }
 
+static unsigned int mask_bits(const struct sockaddr *mask, unsigned int most)
+{
+	unsigned int bits = 0;
+
+	if (mask)
+		while (bits < most && ip_bytes(mask)[bits / 8] & (0x80 >> bits % 8))
+			bits++;
+	return bits;
+}
+
+static bool usable(const struct ifaddrs *ifa, int ip_family, const char *include,
+		   const char *exclude)
+{
+	if (!ifa->ifa_addr || ifa->ifa_addr->sa_family != ip_family ||
+	    !(ifa->ifa_flags & IFF_UP) || ifa->ifa_flags & IFF_LOOPBACK)
+		return false;
+	/* link-local ones are not the same host's everywhere */
+	if (ip_family == AF_INET6 &&
+	    IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr))
+		return false;
+	if (include && *include && !listed(ifa, include))
+		return false;
+	return !exclude || !*exclude || !listed(ifa, exclude);
+}
+
 /**
- * coll_shuffle_addr_pick() - an address of this host
+ * coll_shuffle_addr_list() - addresses of this host, in the order of its interfaces
  * @ip_family: AF_INET or AF_INET6
  * @include: interfaces and subnets to choose from, or NULL
  * @exclude: those to leave out, or NULL
- * @addr: out: the address, port 0
- * @loopback: out: it is one of the loopback device, which only has to serve if
- *	there is no other
+ * @list: out: the addresses
+ * @room: so many at most
  *
- * Return: 0, or -1 if there is none.
+ * Those of the loopback device are not among them: no other host can send to them.
+ *
+ * Return: their number.
  */
-int coll_shuffle_addr_pick(int ip_family, const char *include, const char *exclude,
-			   struct sockaddr_shuffle *addr, bool *loopback)
+unsigned int coll_shuffle_addr_list(int ip_family, const char *include, const char *exclude,
+				    struct coll_shuffle_addr *list, unsigned int room)
 {
-	struct ifaddrs *list, *ifa;
-	int found = -1;
+	unsigned int len = ip_family == AF_INET ? 4 : 16, n = 0;
+	struct ifaddrs *all, *ifa;
 
-	if (getifaddrs(&list))
-		return -1;
-	for (ifa = list; ifa; ifa = ifa->ifa_next) {
-		bool lo = ifa->ifa_flags & IFF_LOOPBACK;
-
-		if (!ifa->ifa_addr || ifa->ifa_addr->sa_family != ip_family ||
-		    !(ifa->ifa_flags & IFF_UP))
+	if (getifaddrs(&all))
+		return 0;
+	for (ifa = all; ifa && n < room; ifa = ifa->ifa_next) {
+		if (!usable(ifa, ip_family, include, exclude))
 			continue;
-		/* link-local ones are not the same host's everywhere */
-		if (ip_family == AF_INET6 &&
-		    IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr))
-			continue;
-		if (include && *include && !listed(ifa, include))
-			continue;
-		if (exclude && *exclude && listed(ifa, exclude))
-			continue;
-		if (!found && lo)
-			continue;
-		memset(addr, 0, sizeof(*addr));
-		addr->shs_family = AF_SHUFFLE;
-		addr->shs_ip_family = ip_family;
-		memcpy(addr->shs_addr, ip_bytes(ifa->ifa_addr), ip_family == AF_INET ? 4 : 16);
-		*loopback = lo;
-		found = 0;
-		if (!lo)
-			break;
+		memset(&list[n], 0, sizeof(list[n]));
+		list[n].ip_family = ip_family;
+		list[n].bits = mask_bits(ifa->ifa_netmask, 8 * len);
+		memcpy(list[n].bytes, ip_bytes(ifa->ifa_addr), len);
+		n++;
 	}
-	freeifaddrs(list);
-	return found;
+	freeifaddrs(all);
+	return n;
+}
+
+/**
+ * coll_shuffle_addr_same_net() - is an address in the network of another one?
+ * @a: the one whose network it is
+ * @b: the other one
+ *
+ * Return: true if it is; an address is in its own.
+ */
+bool coll_shuffle_addr_same_net(const struct coll_shuffle_addr *a,
+				const struct coll_shuffle_addr *b)
+{
+	return a->ip_family == b->ip_family && same_bits(a->bytes, b->bytes, a->bits);
+}
+
+/**
+ * coll_shuffle_addr_of() - as a socket address
+ * @a: address
+ * @addr: out: the same, port 0
+ */
+void coll_shuffle_addr_of(const struct coll_shuffle_addr *a, struct sockaddr_shuffle *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	addr->shs_family = AF_SHUFFLE;
+	addr->shs_ip_family = a->ip_family;
+	memcpy(addr->shs_addr, a->bytes, sizeof(a->bytes));
 }

@@ -9,27 +9,9 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/* One side of a call, of any of the three kinds. */
-struct side {
-	char *buf;
-	int count;			/* alltoall */
-	const int *counts;		/* the others */
-	const int *disps;
-	ompi_datatype_t *type;
-	ompi_datatype_t * const *types;	/* alltoallw */
-};
-
-/* What a side has for one rank. */
-struct part {
-	char *buf;
-	int count;
-	ompi_datatype_t *type;
-	size_t size;			/* bytes of data */
-};
-
-static struct part part_of(const struct side *s, int rank)
+struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank)
 {
-	struct part p = { .type = s->types ? s->types[rank] : s->type };
+	struct coll_shuffle_part p = { .type = s->types ? s->types[rank] : s->type };
 	ptrdiff_t extent;
 	size_t size;
 
@@ -46,8 +28,15 @@ static struct part part_of(const struct side *s, int rank)
 	return p;
 }
 
+bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank)
+{
+	const coll_shuffle_module *m = op->module;
+
+	return rank != m->rank && (!m->local[rank] || op->from.buf == MPI_IN_PLACE);
+}
+
 /* The first byte of data without gaps, or NULL. */
-static char *contiguous(const struct part *p)
+static char *contiguous(const struct coll_shuffle_part *p)
 {
 	ptrdiff_t lb, extent;
 
@@ -57,7 +46,7 @@ static char *contiguous(const struct part *p)
 	return p->buf + lb;
 }
 
-static int pack(const struct part *p, char *to)
+static int pack(const struct coll_shuffle_part *p, char *to)
 {
 	struct iovec iov = { .iov_base = to, .iov_len = p->size };
 	size_t size = p->size;
@@ -76,19 +65,19 @@ static int pack(const struct part *p, char *to)
 /* The row: from the user's memory where it can be, packed where not.  A row that the
  * column will overwrite (MPI_IN_PLACE) is packed as a whole.
  */
-static int make_row(struct coll_shuffle_op *op, const struct side *s, bool in_place)
+static int make_row(struct coll_shuffle_op *op, const struct coll_shuffle_side *s, bool in_place)
 {
 	coll_shuffle_module *m = op->module;
 	size_t packed = 0;
-	struct part p;
+	struct coll_shuffle_part p;
 	int i, rc;
 
 	for (i = 0; i < m->size; i++) {
 		op->bufs[i] = NULL;
 		op->lens[i] = 0;
-		if (i == m->rank)
+		if (!coll_shuffle_by_network(op, i))
 			continue;
-		p = part_of(s, i);
+		p = coll_shuffle_part(s, i);
 		op->lens[i] = p.size;
 		if (p.size && !in_place)
 			op->bufs[i] = contiguous(&p);
@@ -105,7 +94,7 @@ static int make_row(struct coll_shuffle_op *op, const struct side *s, bool in_pl
 	for (i = 0; i < m->size; i++) {
 		if (op->bufs[i] || !op->lens[i])
 			continue;
-		p = part_of(s, i);
+		p = coll_shuffle_part(s, i);
 		rc = pack(&p, op->packed + packed);
 		if (rc)
 			return rc;
@@ -115,24 +104,27 @@ static int make_row(struct coll_shuffle_op *op, const struct side *s, bool in_pl
 	return OMPI_SUCCESS;
 }
 
-static int make_column(struct coll_shuffle_op *op, const struct side *s)
+static int make_column(struct coll_shuffle_op *op, const struct coll_shuffle_side *s)
 {
 	coll_shuffle_module *m = op->module;
-	struct part p;
+	struct coll_shuffle_part p;
 	int i;
 
 	op->left = 0;
+	op->awaited = 0;
 	for (i = 0; i < m->size; i++) {
 		struct coll_shuffle_in *in = &op->in[i];
 
 		memset(in, 0, sizeof(*in));
-		if (i == m->rank)
+		if (!coll_shuffle_by_network(op, i))
 			continue;
-		p = part_of(s, i);
+		p = coll_shuffle_part(s, i);
 		in->len = p.size;
 		op->left += p.size;
+		/* nobody waits for a message that has no data */
 		if (!p.size)
 			continue;
+		op->awaited++;
 		in->place = contiguous(&p);
 		if (in->place)
 			continue;
@@ -150,9 +142,10 @@ static int make_column(struct coll_shuffle_op *op, const struct side *s)
 }
 
 /* What a rank has for itself does not go to the network. */
-static int copy_own(coll_shuffle_module *m, const struct side *from, const struct side *to)
+static int copy_own(coll_shuffle_module *m, const struct coll_shuffle_side *from, const struct coll_shuffle_side *to)
 {
-	struct part s = part_of(from, m->rank), r = part_of(to, m->rank);
+	struct coll_shuffle_part s = coll_shuffle_part(from, m->rank);
+	struct coll_shuffle_part r = coll_shuffle_part(to, m->rank);
 
 	if (!s.size && !r.size)
 		return OMPI_SUCCESS;
@@ -206,8 +199,8 @@ static coll_shuffle_request *request_new(coll_shuffle_module *m)
 }
 
 /* One call, agreed upon and not declined.  request NULL: wait for its end. */
-static int exchange(coll_shuffle_module *m, const char *call, const struct side *from,
-		    const struct side *to, ompi_request_t **request)
+static int exchange(coll_shuffle_module *m, const char *call, const struct coll_shuffle_side *from,
+		    const struct coll_shuffle_side *to, ompi_request_t **request)
 {
 	bool in_place = from->buf == MPI_IN_PLACE;
 	struct coll_shuffle_op *op;
@@ -216,6 +209,8 @@ static int exchange(coll_shuffle_module *m, const char *call, const struct side 
 	op = coll_shuffle_op_new(m, call);
 	if (!op)
 		return OMPI_ERR_OUT_OF_RESOURCE;
+	op->from = *from;
+	op->to = *to;
 	rc = make_column(op, to);
 	if (!rc)
 		rc = make_row(op, in_place ? to : from, in_place);
@@ -248,6 +243,23 @@ static int exchange(coll_shuffle_module *m, const char *call, const struct side 
 	return OMPI_SUCCESS;
 }
 
+int coll_shuffle_fall_back(struct coll_shuffle_op *op)
+{
+	const struct coll_shuffle_side *f = &op->from, *t = &op->to;
+	coll_shuffle_module *m = op->module;
+
+	if (t->types)
+		return m->before.coll_ialltoallw(f->buf, f->counts, f->disps, f->types, t->buf,
+						 t->counts, t->disps, t->types, m->comm, &op->inner,
+						 m->before.coll_ialltoallw_module);
+	if (t->counts)
+		return m->before.coll_ialltoallv(f->buf, f->counts, f->disps, f->type, t->buf,
+						 t->counts, t->disps, t->type, m->comm, &op->inner,
+						 m->before.coll_ialltoallv_module);
+	return m->before.coll_ialltoall(f->buf, f->count, f->type, t->buf, t->count, t->type,
+					m->comm, &op->inner, m->before.coll_ialltoall_module);
+}
+
 static bool declined(coll_shuffle_module *m)
 {
 	return m->state == COLL_SHUFFLE_DECLINED;
@@ -267,9 +279,9 @@ static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *
 		    mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
-	struct side to = { .buf = rbuf, .count = rcount, .type = rtype };
-	int rc = coll_shuffle_module_agree(m, true);
+	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
+	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
@@ -284,9 +296,9 @@ static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 		     mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
-	struct side to = { .buf = rbuf, .count = rcount, .type = rtype };
-	int rc = coll_shuffle_module_agree(m, false);
+	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
+	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	int rc = coll_shuffle_agree(m, false);
 
 	if (rc)
 		return rc;
@@ -302,9 +314,9 @@ static int alltoallv(const void *sbuf, const int *scounts, const int *sdisps,
 		     mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
-	struct side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
-	int rc = coll_shuffle_module_agree(m, true);
+	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
+	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
@@ -320,9 +332,9 @@ static int ialltoallv(const void *sbuf, const int *scounts, const int *sdisps,
 		      mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
-	struct side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
-	int rc = coll_shuffle_module_agree(m, false);
+	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
+	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	int rc = coll_shuffle_agree(m, false);
 
 	if (rc)
 		return rc;
@@ -339,9 +351,9 @@ static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 		     ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
-	struct side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
-	int rc = coll_shuffle_module_agree(m, true);
+	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
+	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
@@ -359,9 +371,9 @@ static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 		      mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
-	struct side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
-	int rc = coll_shuffle_module_agree(m, false);
+	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
+	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	int rc = coll_shuffle_agree(m, false);
 
 	if (rc)
 		return rc;

@@ -4,10 +4,13 @@
  * forms over AF_SHUFFLE.
  *
  *   component.c	parameters, what a process tells all others at MPI_Init
- *   addr.c		which address of this host
- *   module.c		one communicator: choosing, agreeing on the group, declining
+ *   addr.c		the addresses of this host
+ *   choose.c		which of them are used, and whether: from the cards of all members
+ *   module.c		one communicator
+ *   agree.c		its first call: the group, a trial, a common decision
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   op.c		one call: its row, its column, its end
+ *   local.c		what ranks of one host send one another
  *   progress.c		waiting
  *
  * One socket for each communicator; each call is one operation on it.
@@ -39,11 +42,13 @@
 /* What a process says about itself to all others, before any communicator asks. */
 struct coll_shuffle_card {
 	uint8_t version;
-	uint8_t ipv4;		/* has such an address and AF_SHUFFLE takes it */
-	uint8_t ipv6;
-	uint8_t loopback;	/* these addresses are those of the loopback device */
+	uint8_t naddrs;		/* 0: AF_SHUFFLE is not available */
+	uint8_t off;		/* it was switched off there */
+	uint8_t reserved;
 	uint32_t arch;
 	uint64_t threshold;
+	uint64_t host;		/* the same for all processes of a host */
+	struct coll_shuffle_addr addr[COLL_SHUFFLE_ADDRS];	/* best first */
 };
 
 struct coll_shuffle_component {
@@ -58,8 +63,6 @@ struct coll_shuffle_component {
 	char *if_exclude;
 	int output;
 	struct coll_shuffle_card card;
-	struct sockaddr_shuffle ipv4;	/* addresses to bind to, port 0 */
-	struct sockaddr_shuffle ipv6;
 	const char *why;	/* not available here, because */
 };
 
@@ -69,7 +72,9 @@ struct coll_shuffle_op;
 
 enum coll_shuffle_state {
 	COLL_SHUFFLE_NEW,	/* nobody has called yet */
-	COLL_SHUFFLE_AGREEING,	/* addresses are being gathered */
+	COLL_SHUFFLE_GATHERING,	/* addresses are being gathered */
+	COLL_SHUFFLE_TRYING,	/* an operation without data shows who reaches whom */
+	COLL_SHUFFLE_JUDGING,	/* what each has seen is being gathered */
 	COLL_SHUFFLE_READY,
 	COLL_SHUFFLE_DECLINED,	/* use the module before */
 };
@@ -78,6 +83,12 @@ enum coll_shuffle_state {
 struct coll_shuffle_hello {
 	struct sockaddr_shuffle addr;	/* family 0: no socket */
 	uint64_t op_base;		/* that of rank 0 counts */
+};
+
+/* How the trial went for a member. */
+struct coll_shuffle_verdict {
+	int32_t ok;
+	int32_t missing;		/* a rank that it has not heard, or -1 */
 };
 
 /* One communicator. */
@@ -91,14 +102,20 @@ struct coll_shuffle_module {
 	int fd;
 	uint64_t op_base;
 	uint64_t calls;			/* operations started so far */
+	bool *local;			/* by rank: on this host */
+	/* while agreeing */
 	struct coll_shuffle_hello *hellos;
-	ompi_request_t *gather;		/* while agreeing in the background */
+	struct coll_shuffle_verdict *verdicts;
+	struct coll_shuffle_op *trial;
+	ompi_request_t *gather;		/* in the background */
 	struct coll_shuffle_module *next_watched;
+	bool watched;
 
 	opal_mutex_t lock;		/* the lists, rx and every op */
 	struct coll_shuffle_op *ops;	/* in the kernel */
 	struct coll_shuffle_op *queue;	/* to be started, oldest first */
 	struct coll_shuffle_op **queue_end;
+	struct coll_shuffle_op *fallen;	/* given to the module before */
 	struct coll_shuffle_op *spare;
 	unsigned int in_kernel;
 	unsigned int unread;		/* of these, completed for the caller */
@@ -113,6 +130,24 @@ struct coll_shuffle_module {
 
 OBJ_CLASS_DECLARATION(coll_shuffle_module);
 typedef struct coll_shuffle_module coll_shuffle_module;
+
+/* One side of a call, of any of the three kinds. */
+struct coll_shuffle_side {
+	char *buf;
+	int count;			/* alltoall */
+	const int *counts;		/* the others */
+	const int *disps;
+	ompi_datatype_t *type;
+	ompi_datatype_t * const *types;	/* alltoallw */
+};
+
+/* What a side has for one rank. */
+struct coll_shuffle_part {
+	char *buf;
+	int count;
+	ompi_datatype_t *type;
+	size_t size;			/* bytes of data */
+};
 
 /* A message that arrives. */
 struct coll_shuffle_in {
@@ -130,6 +165,12 @@ struct coll_shuffle_op {
 	struct coll_shuffle_request *req;	/* NULL: the caller waits in the call */
 	const char *call;		/* its name */
 	uint64_t id;
+	struct coll_shuffle_side from;
+	struct coll_shuffle_side to;
+	bool trial;			/* no call: see agree.c */
+	ompi_request_t *inner;		/* of the module before, which does it instead */
+	ompi_request_t **local;		/* messages of ranks of this host */
+	int nlocal;
 	/* row */
 	const void **bufs;
 	uint64_t *lens;
@@ -137,11 +178,12 @@ struct coll_shuffle_op {
 	struct shuffle_tx tx;
 	pthread_t thread;
 	bool threaded;
+	uint64_t lent;			/* bytes by reference that are not released */
 	int tx_error;
 	/* column */
 	struct coll_shuffle_in *in;
 	opal_convertor_t *convs;
-	int whole;
+	int awaited;			/* messages with data that are not whole */
 	uint64_t left;			/* bytes to come */
 	/* end */
 	bool complete;			/* for the caller */
@@ -162,27 +204,47 @@ struct coll_shuffle_request {
 OBJ_CLASS_DECLARATION(coll_shuffle_request);
 typedef struct coll_shuffle_request coll_shuffle_request;
 
+/* choose.c */
+/* Which of our addresses the communicator uses; NULL: none, with *why and *who. */
+const struct coll_shuffle_addr *coll_shuffle_choose(coll_shuffle_module *m, const char **why,
+						    int *who);
+
 /* module.c */
 mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *priority);
-/* Make up one's mind: 0, or an error.  Afterwards the state is not NEW; it is
- * AGREEING only if wait is false.
- */
-int coll_shuffle_module_agree(coll_shuffle_module *m, bool wait);
-/* The gathering in the background has ended. */
-void coll_shuffle_module_gathered(coll_shuffle_module *m);
 const char *coll_shuffle_comm_name(ompi_communicator_t *comm);
 const char *coll_shuffle_host(coll_shuffle_module *m, int rank);
 
+/* agree.c */
+/* Make up one's mind: 0, or an error.  Afterwards the state is not NEW; it is
+ * READY or DECLINED unless wait is false.
+ */
+int coll_shuffle_agree(coll_shuffle_module *m, bool wait);
+/* What goes on in the background may have got on. */
+void coll_shuffle_agree_step(coll_shuffle_module *m);
+
+/* local.c */
+/* Post what ranks of this host send one another: 0, or an error.  Lock held. */
+int coll_shuffle_local_start(struct coll_shuffle_op *op);
+/* Has all of it arrived, and left? */
+bool coll_shuffle_local_done(struct coll_shuffle_op *op);
+
 /* alltoall.c */
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
+struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank);
+/* Is the message of the other rank in the row or column? */
+bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank);
+/* The module before does it instead: the request becomes op->inner. */
+int coll_shuffle_fall_back(struct coll_shuffle_op *op);
 
 /* op.c */
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);
 void coll_shuffle_op_free(struct coll_shuffle_op *op);
 /* Start it, or queue it until the group is known.  Lock held. */
 void coll_shuffle_op_start(struct coll_shuffle_op *op);
-/* Start what is queued. */
+/* Start what is queued; or, if the group has been declined, give it to the module before. */
 void coll_shuffle_op_start_queued(coll_shuffle_module *m);
+/* A trial: starts at once.  Lock held. */
+void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_ms);
 int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const void *data);
 size_t coll_shuffle_op_place(void *arg, const struct shuffle_record *rec, void **data);
 /* Say why it failed, and return the MPI error class.  0 if it has not. */
@@ -199,8 +261,10 @@ void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error);
 int coll_shuffle_progress(coll_shuffle_module *m);
 void coll_shuffle_progress_begin(coll_shuffle_module *m);
 void coll_shuffle_progress_end(coll_shuffle_module *m);
-/* Call coll_shuffle_module_gathered() when m->gather is complete. */
+/* Look after what no socket tells of: agreeing, the module before, local messages. */
 void coll_shuffle_progress_watch(coll_shuffle_module *m);
+/* Sleep until something has come, a tick at most. */
+void coll_shuffle_progress_nap(coll_shuffle_module *m);
 /* Returns the result; the operation is the caller's no longer. */
 int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *op);
 /* Wait until the kernel has ended all operations. */

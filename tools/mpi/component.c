@@ -4,6 +4,8 @@
  * MPI_Init.  With the cards of all members at hand, a communicator's ranks come to
  * the same decision without a message.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "coll_shuffle.h"
@@ -11,8 +13,9 @@
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/util/arch.h"
+#include "opal/util/proc.h"
 
-#define CARD_VERSION	1
+#define CARD_VERSION	2
 
 static int component_register(void);
 static int component_open(void);
@@ -61,8 +64,8 @@ static int component_register(void)
 	c->threshold = 0;
 	parameter("threshold", "MPI_Alltoall with messages of fewer bytes is left to the component before (other calls know their own messages only, and are always taken)",
 		  MCA_BASE_VAR_TYPE_SIZE_T, &c->threshold);
-	c->timeout = 600;
-	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never. A rank that enters the call later than that counts as dead",
+	c->timeout = 0;
+	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
 		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
 	c->sndbuf = 0;
 	parameter("sndbuf", "SO_SNDBUF of the sockets in bytes; 0: the kernel's default",
@@ -71,7 +74,7 @@ static int component_register(void)
 	parameter("rcvbuf", "SO_RCVBUF of the sockets in bytes; 0: the kernel's default",
 		  MCA_BASE_VAR_TYPE_INT, &c->rcvbuf);
 	c->if_include = NULL;
-	parameter("if_include", "Interfaces and subnets whose addresses may be used, such as eth0,192.0.2.0/24; empty: any that is up, loopback last",
+	parameter("if_include", "Interfaces and subnets whose addresses may be used, such as eth0,192.0.2.0/24; if neither this nor if_exclude is set: as btl_tcp_if_include and btl_tcp_if_exclude say",
 		  MCA_BASE_VAR_TYPE_STRING, &c->if_include);
 	c->if_exclude = NULL;
 	parameter("if_exclude", "Interfaces and subnets whose addresses must not be used",
@@ -79,19 +82,33 @@ static int component_register(void)
 	return OMPI_SUCCESS;
 }
 
-/* Does AF_SHUFFLE take that address?  Binding one loads the module, if it can be. */
-static bool try_bind(int ip_family, struct sockaddr_shuffle *addr, bool *loopback)
+/* A parameter of another component, which need not be there; what the environment says, then. */
+static const char *foreign_parameter(const char *name)
+{
+	const char *const *value = NULL;
+	char env[64];
+	int index;
+
+	if (mca_base_var_find_by_name(name, &index) == OPAL_SUCCESS &&
+	    mca_base_var_get_value(index, &value, NULL, NULL) == OPAL_SUCCESS && value)
+		return *value;
+	snprintf(env, sizeof(env), "OMPI_MCA_%s", name);
+	return getenv(env);
+}
+
+static bool is_set(const char *list)
+{
+	return list && *list;
+}
+
+/* Does AF_SHUFFLE take these addresses?  Binding one loads the module, if it can be. */
+static bool try_bind(const struct coll_shuffle_addr *a)
 {
 	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
 	struct sockaddr_shuffle bound;
 	int fd;
 
-	if (coll_shuffle_addr_pick(ip_family, c->if_include, c->if_exclude, addr, loopback)) {
-		if (!c->why)
-			c->why = "no interface has an address that may be used";
-		return false;
-	}
-	bound = *addr;
+	coll_shuffle_addr_of(a, &bound);
 	fd = shuffle_bind(&bound, SOCK_CLOEXEC);
 	if (fd < 0) {
 		c->why = errno == EAFNOSUPPORT ? "the kernel module shuffle is not loaded" :
@@ -102,11 +119,43 @@ static bool try_bind(int ip_family, struct sockaddr_shuffle *addr, bool *loopbac
 	return true;
 }
 
+static void list_addresses(struct coll_shuffle_card *card)
+{
+	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
+	const char *include = c->if_include, *exclude = c->if_exclude;
+	static const int families[] = { AF_INET, AF_INET6 };
+	unsigned int i, n, found = 0;
+
+	if (!is_set(include) && !is_set(exclude)) {
+		include = foreign_parameter("btl_tcp_if_include");
+		exclude = is_set(include) ? NULL : foreign_parameter("btl_tcp_if_exclude");
+	}
+	for (i = 0; i < 2; i++) {
+		n = coll_shuffle_addr_list(families[i], include, exclude, card->addr + card->naddrs,
+					   COLL_SHUFFLE_ADDRS / 2);
+		found += n;
+		if (n && try_bind(card->addr + card->naddrs))
+			card->naddrs += n;
+	}
+	if (!found)
+		c->why = "no interface has an address that may be used";
+}
+
+/* The same for all processes of a host, and for no others: what Open MPI calls a node. */
+static uint64_t host_number(void)
+{
+	const char *p = opal_process_info.nodename;
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (; p && *p; p++)
+		hash = (hash ^ (uint8_t)*p) * 0x100000001b3ULL;
+	return hash;
+}
+
 static int component_open(void)
 {
 	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
 	struct coll_shuffle_card *card = &c->card;
-	bool lo4 = false, lo6 = false;
 	int rc;
 
 	c->output = opal_output_open(NULL);
@@ -116,14 +165,10 @@ static int component_open(void)
 	card->version = CARD_VERSION;
 	card->arch = opal_local_arch;
 	card->threshold = c->threshold;
-	card->ipv4 = try_bind(AF_INET, &c->ipv4, &lo4);
-	card->ipv6 = try_bind(AF_INET6, &c->ipv6, &lo6);
-	/* an address of the loopback device serves if there is no other at all */
-	if (lo4 && card->ipv6 && !lo6)
-		card->ipv4 = 0;
-	if (lo6 && card->ipv4 && !lo4)
-		card->ipv6 = 0;
-	card->loopback = card->ipv4 ? lo4 : lo6;
+	card->host = host_number();
+	card->off = c->priority <= 0;
+	if (!card->off)
+		list_addresses(card);
 
 	/* ompi_info opens components without a run-time below them */
 	if (opal_pmix.put && opal_pmix.initialized && opal_pmix.initialized())

@@ -2,13 +2,14 @@
 /*
  * One call: an operation on the socket of its communicator.
  *
- * For the caller it is complete when its column has arrived and its row is in the
- * kernel's hands.  The operation lives on until the kernel says that all has been
- * acknowledged; that record is read in passing, by later calls.
+ * For the caller it is complete when its column has arrived and its row is not needed any
+ * more.  The operation lives on until the kernel says that all has been acknowledged; that
+ * record is read in passing, by later calls.
  *
  * A row that the send buffer holds is sent by one system call that does not wait.  A
- * larger one needs a call that blocks, since only that takes it in the order of the
- * schedule: it gets a thread for as long as it takes.
+ * larger one is handed over by reference, so that it is sent in the order of the schedule,
+ * and is the caller's again when the kernel has released it.  Where that is not allowed
+ * (RLIMIT_MEMLOCK) it needs a call that blocks: it gets a thread for as long as it takes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static void release_buffers(struct coll_shuffle_op *op)
 
 	free(op->packed);
 	op->packed = NULL;
+	free(op->local);
+	op->local = NULL;
 	if (!op->convs)
 		return;
 	for (i = 0; i < op->module->size; i++)
@@ -98,27 +101,52 @@ static void fail(struct coll_shuffle_op *op, int error)
 	op->ended = true;
 }
 
-static void into_kernel(struct coll_shuffle_op *op)
+/* Bytes of the row that the kernel has taken. */
+static uint64_t taken(const struct coll_shuffle_op *op)
+{
+	uint64_t n = op->tx.done;
+	unsigned int i;
+
+	for (i = 0; i < op->tx.rank; i++)
+		n += op->lens[i];
+	return n;
+}
+
+/* 0: what can be done without waiting has been done, and all of it if tx.rank says so. */
+static int send_row(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+	int rc;
+
+	if (shuffle_tx_fits(m->fd, &op->tx))
+		return shuffle_tx_step(m->fd, &op->tx) < 0 ? -1 : 0;
+	do
+		rc = shuffle_tx_announce(m->fd, &op->tx);
+	while (!rc);
+	if (rc < 0)
+		return -1;
+	/* if it is not allowed, a thread does the rest */
+	shuffle_tx_refer(m->fd, &op->tx);
+	op->lent = taken(op);
+	return 0;
+}
+
+static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 {
 	coll_shuffle_module *m = op->module;
 	int rc;
 
 	/* the calls of a communicator come in the same order on all ranks */
 	op->id = m->op_base + m->calls++;
-	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, 0);
+	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, deadline_ms);
 	op->next = m->ops;
 	m->ops = op;
 	m->in_kernel++;
 
-	if (shuffle_tx_fits(m->fd, &op->tx))
-		rc = shuffle_tx_step(m->fd, &op->tx);
-	else
-		do
-			rc = shuffle_tx_announce(m->fd, &op->tx);
-		while (!rc);
-	if (rc >= 0 && op->tx.rank == op->tx.count)
+	rc = send_row(op);
+	if (!rc && op->tx.rank == op->tx.count)
 		return;
-	if (rc >= 0) {
+	if (!rc) {
 		op->threaded = true;
 		rc = -pthread_create(&op->thread, NULL, sender, op);
 		if (!rc)
@@ -133,17 +161,57 @@ static void into_kernel(struct coll_shuffle_op *op)
 		fail(op, rc);
 }
 
+/* The group has been declined: the module before does it. */
+static void fall_back(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+
+	op->next = m->fallen;
+	m->fallen = op;
+	if (coll_shuffle_fall_back(op))
+		fail(op, EIO);
+	coll_shuffle_progress_watch(m);
+}
+
+static struct coll_shuffle_op *dequeue(coll_shuffle_module *m)
+{
+	struct coll_shuffle_op *op = m->queue;
+
+	m->queue = op->next;
+	if (!m->queue)
+		m->queue_end = &m->queue;
+	return op;
+}
+
+static void start(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+
+	if (coll_shuffle_local_start(op))
+		op->tx_error = EIO;	/* the others wait for us: go on */
+	into_kernel(op, 0);
+	if (op->nlocal && op->req)
+		coll_shuffle_progress_watch(m);
+}
+
 void coll_shuffle_op_start_queued(coll_shuffle_module *m)
 {
-	struct coll_shuffle_op *op;
+	while (m->state == COLL_SHUFFLE_DECLINED && m->queue)
+		fall_back(dequeue(m));
+	while (m->state == COLL_SHUFFLE_READY && m->queue && m->in_kernel < MAX_IN_KERNEL)
+		start(dequeue(m));
+}
 
-	while (m->state == COLL_SHUFFLE_READY && m->queue && m->in_kernel < MAX_IN_KERNEL) {
-		op = m->queue;
-		m->queue = op->next;
-		if (!m->queue)
-			m->queue_end = &m->queue;
-		into_kernel(op);
+void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_ms)
+{
+	int i;
+
+	for (i = 0; i < op->module->size; i++) {
+		op->bufs[i] = NULL;
+		op->lens[i] = 0;
+		memset(&op->in[i], 0, sizeof(op->in[i]));
 	}
+	into_kernel(op, deadline_ms);
 }
 
 void coll_shuffle_op_start(struct coll_shuffle_op *op)
@@ -211,7 +279,7 @@ static int message(struct coll_shuffle_op *op, const struct shuffle_record *rec,
 	op->left -= len;
 	if (rec->flags & SHUFFLE_RECORD_LAST) {
 		in->whole = true;
-		op->whole++;
+		op->awaited -= in->len > 0;
 	}
 	return 0;
 }
@@ -233,6 +301,9 @@ int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const vo
 			return -1;
 		}
 		break;
+	case SHUFFLE_RECORD_RELEASED:
+		op->lent -= rec->msg_len;
+		break;
 	case SHUFFLE_RECORD_DONE:
 		op->ended = true;
 		break;
@@ -245,7 +316,7 @@ int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const vo
 	case SHUFFLE_RECORD_MISSING:
 		if (!op->missing++)
 			op->first_missing = rec->rank;
-		if (!op->complete)
+		if (!op->complete && !op->trial)
 			coll_shuffle_complain("rank %d of %s, %s: rank %d (%s) %s", m->rank,
 					      coll_shuffle_comm_name(m->comm), op->call, rec->rank,
 					      coll_shuffle_host(m, rec->rank),
@@ -297,9 +368,13 @@ int coll_shuffle_op_result(struct coll_shuffle_op *op)
 }
 
 /* Complete for the caller?  A row with a thread is the kernel's when all has ended. */
-static bool is_complete(const struct coll_shuffle_op *op)
+static bool is_complete(struct coll_shuffle_op *op)
 {
-	return op->ended || (op->whole == op->module->size && !op->threaded);
+	if (op->ended && (op->error || op->trial))
+		return true;
+	if (op->trial || (!op->ended && (op->awaited || op->threaded || op->lent)))
+		return false;
+	return coll_shuffle_local_done(op);
 }
 
 /* The caller has its result. */
@@ -310,24 +385,53 @@ void coll_shuffle_op_release(struct coll_shuffle_op *op)
 	op->module->unread++;
 }
 
+/* The operation is complete: its request goes to the list of those to be told. */
+static void complete(struct coll_shuffle_op *op, coll_shuffle_request **done)
+{
+	coll_shuffle_module *m = op->module;
+
+	op->complete = true;
+	if (!op->req)
+		return;
+	op->req->super.super.req_status.MPI_ERROR = coll_shuffle_op_result(op);
+	op->req->next = *done;
+	*done = op->req;
+	coll_shuffle_op_release(op);
+	if (!--m->background)
+		opal_progress_event_users_decrement();
+}
+
+/* What the module before has done. */
+static void reap_fallen(coll_shuffle_module *m, coll_shuffle_request **done)
+{
+	struct coll_shuffle_op **link = &m->fallen, *op;
+
+	while ((op = *link)) {
+		if (!op->ended && !REQUEST_COMPLETE(op->inner)) {
+			link = &op->next;
+			continue;
+		}
+		if (!op->ended) {
+			if (op->inner->req_status.MPI_ERROR)
+				fail(op, EIO);
+			ompi_request_free(&op->inner);
+		}
+		*link = op->next;
+		complete(op, done);
+		m->unread--;
+		coll_shuffle_op_free(op);
+	}
+}
+
 coll_shuffle_request *coll_shuffle_op_reap(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op **link = &m->ops, *op;
 	coll_shuffle_request *done = NULL;
 
+	reap_fallen(m, &done);
 	while ((op = *link)) {
-		if (!op->complete && is_complete(op)) {
-			op->complete = true;
-			if (op->req) {
-				op->req->super.super.req_status.MPI_ERROR =
-					coll_shuffle_op_result(op);
-				op->req->next = done;
-				done = op->req;
-				coll_shuffle_op_release(op);
-				if (!--m->background)
-					opal_progress_event_users_decrement();
-			}
-		}
+		if (!op->complete && is_complete(op))
+			complete(op, &done);
 		if (op->released && op->ended) {
 			*link = op->next;
 			m->in_kernel--;

@@ -35,54 +35,6 @@ static void ticked(int fd, short what, void *arg)
 	tick_pending = false;
 }
 
-/* Modules whose gathering goes on in the background.  A callback of the request would
- * be simpler, but one that completes in another thread meanwhile would never call it.
- */
-static opal_mutex_t watch_lock = OPAL_MUTEX_STATIC_INIT;
-static coll_shuffle_module *watched;
-static bool watching;
-
-static int watch(void)
-{
-	coll_shuffle_module **link, *m, *ready = NULL;
-
-	if (!watched || opal_mutex_trylock(&watch_lock))
-		return 0;
-	for (link = &watched; (m = *link) && !ready;) {
-		if (REQUEST_COMPLETE(m->gather)) {
-			*link = m->next_watched;
-			ready = m;
-		} else {
-			link = &m->next_watched;
-		}
-	}
-	opal_mutex_unlock(&watch_lock);
-	if (ready)
-		coll_shuffle_module_gathered(ready);
-	return ready ? 1 : 0;
-}
-
-void coll_shuffle_progress_watch(coll_shuffle_module *m)
-{
-	opal_mutex_lock(&watch_lock);
-	m->next_watched = watched;
-	watched = m;
-	if (!watching)
-		opal_progress_register(watch);
-	watching = true;
-	opal_mutex_unlock(&watch_lock);
-}
-
-void coll_shuffle_progress_close(void)
-{
-	if (watching)
-		opal_progress_unregister(watch);
-	watching = false;
-	if (tick_set)
-		opal_event_evtimer_del(&tick);
-	tick_set = false;
-}
-
 static void finish(coll_shuffle_request *req)
 {
 	coll_shuffle_request *next;
@@ -100,7 +52,7 @@ static void finish(coll_shuffle_request *req)
 /* One system call's worth of records; returns how many. */
 static int step(coll_shuffle_module *m)
 {
-	int n = shuffle_rx_step(m->fd, &m->rx, MSG_DONTWAIT);
+	int n = m->fd < 0 ? 0 : shuffle_rx_step(m->fd, &m->rx, MSG_DONTWAIT);
 
 	if (n >= 0)
 		return n;
@@ -125,6 +77,81 @@ int coll_shuffle_progress(coll_shuffle_module *m)
 	opal_mutex_unlock(&m->lock);
 	finish(done);
 	return n;
+}
+
+/* Modules with something that no socket tells of: they are looked after whenever somebody makes
+ * progress.  A callback of the requests would be simpler, but one that completes in another thread
+ * meanwhile would never call it.
+ */
+static opal_mutex_t watch_lock = OPAL_MUTEX_STATIC_INIT;
+static coll_shuffle_module *watched;
+static bool watching;
+
+/* Is there anything left to look after? */
+static bool busy(coll_shuffle_module *m)
+{
+	struct coll_shuffle_op *op;
+	bool found;
+
+	if (m->state != COLL_SHUFFLE_READY && m->state != COLL_SHUFFLE_DECLINED)
+		return true;
+	opal_mutex_lock(&m->lock);
+	found = m->fallen;
+	for (op = m->ops; op && !found; op = op->next)
+		found = op->nlocal && op->req;
+	if (!found)
+		m->watched = false;
+	opal_mutex_unlock(&m->lock);
+	return found;
+}
+
+static int watch(void)
+{
+	coll_shuffle_module *m, *all, *next;
+
+	if (!watched || opal_mutex_trylock(&watch_lock))
+		return 0;
+	/* what is called here may watch a module, or get here again */
+	all = watched;
+	watched = NULL;
+	opal_mutex_unlock(&watch_lock);
+	for (m = all; m; m = next) {
+		next = m->next_watched;
+		coll_shuffle_agree_step(m);
+		if (m->fallen || m->state == COLL_SHUFFLE_READY)
+			coll_shuffle_progress(m);
+		if (!busy(m))
+			continue;
+		opal_mutex_lock(&watch_lock);
+		m->next_watched = watched;
+		watched = m;
+		opal_mutex_unlock(&watch_lock);
+	}
+	return 0;
+}
+
+void coll_shuffle_progress_watch(coll_shuffle_module *m)
+{
+	if (m->watched)
+		return;
+	m->watched = true;
+	opal_mutex_lock(&watch_lock);
+	m->next_watched = watched;
+	watched = m;
+	if (!watching)
+		opal_progress_register(watch);
+	watching = true;
+	opal_mutex_unlock(&watch_lock);
+}
+
+void coll_shuffle_progress_close(void)
+{
+	if (watching)
+		opal_progress_unregister(watch);
+	watching = false;
+	if (tick_set)
+		opal_event_evtimer_del(&tick);
+	tick_set = false;
 }
 
 static void readable(int fd, short what, void *arg)
@@ -185,16 +212,24 @@ static void sleep_on_socket(coll_shuffle_module *m)
 		opal_progress();
 }
 
+void coll_shuffle_progress_nap(coll_shuffle_module *m)
+{
+	if (opal_using_threads() || !m->event_added)
+		sleep_on_socket(m);
+	else
+		sleep_in_loop();
+}
+
 int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *op)
 {
-	bool threads = opal_using_threads(), alone;
+	bool alone;
 	int rc, yields = 0;
 
 	/* Were another thread to read what comes, this one would not notice at once.
 	 * Non-blocking calls need the event, though.
 	 */
 	opal_mutex_lock(&m->lock);
-	alone = threads && !m->background && m->event_added;
+	alone = opal_using_threads() && !m->background && m->event_added;
 	opal_mutex_unlock(&m->lock);
 	if (alone)
 		opal_event_del(&m->event);
@@ -211,10 +246,13 @@ int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *o
 			yields = coll_shuffle_progress(m) ? 0 : yields + 1;
 			continue;
 		}
-		if (threads || !m->event_added)
-			sleep_on_socket(m);
-		else
-			sleep_in_loop();
+		/* shared memory tells nobody when something comes */
+		if (op->nlocal) {
+			opal_progress();
+			coll_shuffle_progress(m);
+		} else {
+			coll_shuffle_progress_nap(m);
+		}
 	}
 
 	if (alone)

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which addresses the members of a communicator use, and whether they use AF_SHUFFLE at all.  Every
+ * rank has the cards of all members and comes to the same decision without a message.
+ *
+ * Addresses are looked for in two ways:
+ *
+ * 1. a network in which every member has one: rank 0's first such network;
+ * 2. else, where hosts are routed to each other, each member's first address of one IP version.
+ *
+ * An address that two hosts have (docker0, say) is nobody's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_shuffle.h"
+
+#include "opal/mca/pmix/pmix.h"
+
+/* The address of a host: to find those that several hosts have. */
+struct held {
+	struct coll_shuffle_addr addr;
+	uint64_t host;
+};
+
+static int compare_addr(const void *a, const void *b)
+{
+	const struct coll_shuffle_addr *x = a, *y = b;
+
+	if (x->ip_family != y->ip_family)
+		return x->ip_family < y->ip_family ? -1 : 1;
+	return memcmp(x->bytes, y->bytes, sizeof(x->bytes));
+}
+
+static int compare_held(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+	int order = compare_addr(&x->addr, &y->addr);
+
+	if (order)
+		return order;
+	return x->host < y->host ? -1 : x->host > y->host;
+}
+
+/* All addresses of all members, sorted; returns their number. */
+static size_t list_held(const struct coll_shuffle_card *cards, int n, struct held *held)
+{
+	size_t count = 0;
+	int i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < cards[i].naddrs; k++)
+			held[count++] = (struct held){ cards[i].addr[k], cards[i].host };
+	qsort(held, count, sizeof(*held), compare_held);
+	return count;
+}
+
+/* Does another host have the address, too? */
+static bool shared(const struct held *held, size_t count, const struct coll_shuffle_addr *addr)
+{
+	size_t low = 0, high = count, mid, i;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (compare_addr(&held[mid].addr, addr) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	/* those that are equal are sorted by host */
+	for (i = low + 1; i < count && !compare_addr(&held[i].addr, addr); i++)
+		if (held[i].host != held[low].host)
+			return true;
+	return false;
+}
+
+/* A member's first address that only its host has: in @net, or of an IP version. */
+static const struct coll_shuffle_addr *pick(const struct coll_shuffle_card *card,
+					    const struct coll_shuffle_addr *net, int ip_family,
+					    const struct held *held, size_t count)
+{
+	int k;
+
+	for (k = 0; k < card->naddrs; k++) {
+		const struct coll_shuffle_addr *a = &card->addr[k];
+
+		if (net ? !coll_shuffle_addr_same_net(net, a) : a->ip_family != ip_family)
+			continue;
+		if (!shared(held, count, a))
+			return a;
+	}
+	return NULL;
+}
+
+/* Our address, if all members have one; else NULL, and *who has none. */
+static const struct coll_shuffle_addr *pick_all(const struct coll_shuffle_card *cards, int n,
+						int self, const struct coll_shuffle_addr *net,
+						int ip_family, const struct held *held,
+						size_t count, int *who)
+{
+	const struct coll_shuffle_addr *a, *mine = NULL;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		a = pick(&cards[i], net, ip_family, held, count);
+		if (!a) {
+			*who = i;
+			return NULL;
+		}
+		if (i == self)
+			mine = a;
+	}
+	return mine;
+}
+
+static const struct coll_shuffle_addr *pick_addr(const struct coll_shuffle_card *cards, int n,
+						 int self, int *who)
+{
+	struct held *held = malloc((size_t)n * COLL_SHUFFLE_ADDRS * sizeof(*held));
+	const struct coll_shuffle_addr *a = NULL;
+	size_t count;
+	int k;
+
+	*who = 0;
+	if (!held)
+		return NULL;
+	count = list_held(cards, n, held);
+	for (k = 0; k < cards[0].naddrs && !a; k++)
+		a = pick_all(cards, n, self, &cards[0].addr[k], 0, held, count, who);
+	if (!a)
+		a = pick_all(cards, n, self, NULL, AF_INET, held, count, who);
+	if (!a)
+		a = pick_all(cards, n, self, NULL, AF_INET6, held, count, who);
+	free(held);
+	return a;
+}
+
+/* The card of a rank; false: it has none that we understand. */
+static bool read_card(coll_shuffle_module *m, int rank, struct coll_shuffle_card *to)
+{
+	ompi_proc_t *proc = ompi_comm_peer_lookup(m->comm, rank);
+	struct coll_shuffle_card *card = NULL;
+	size_t size = 0;
+	bool ok;
+	int rc;
+
+	OPAL_MODEX_RECV(rc, &mca_coll_shuffle_component.super.collm_version,
+			&proc->super.proc_name, (void **)&card, &size);
+	ok = rc == OPAL_SUCCESS && size == sizeof(*card) &&
+	     card->version == mca_coll_shuffle_component.card.version &&
+	     card->naddrs <= COLL_SHUFFLE_ADDRS;
+	if (ok)
+		*to = *card;
+	free(card);
+	return ok;
+}
+
+/* Why a member cannot take part, or NULL. */
+static const char *unfit(const struct coll_shuffle_card *card)
+{
+	if (card->arch != mca_coll_shuffle_component.card.arch)
+		return "its data representation differs";
+	if (card->off)
+		return "it is switched off there";
+	if (!card->naddrs)
+		return "AF_SHUFFLE is not available there";
+	return NULL;
+}
+
+const struct coll_shuffle_addr *coll_shuffle_choose(coll_shuffle_module *m, const char **why,
+						    int *who)
+{
+	struct coll_shuffle_card *cards = calloc(m->size, sizeof(*cards));
+	const struct coll_shuffle_addr *addr = NULL;
+	bool several = false;
+	int i, k;
+
+	*who = m->rank;
+	*why = "out of memory";
+	if (!cards)
+		return NULL;
+	for (i = 0; i < m->size; i++) {
+		*who = i;
+		*why = read_card(m, i, &cards[i]) ? unfit(&cards[i]) : "it has no such component";
+		if (*why)
+			goto out;
+		m->local[i] = cards[i].host == mca_coll_shuffle_component.card.host;
+		several |= cards[i].host != cards[0].host;
+	}
+	*who = 0;
+	*why = "all ranks are on this host";
+	if (!several)
+		goto out;
+	m->threshold = cards[0].threshold;
+	*why = "none of its addresses is the host's alone and of the others' kind";
+	addr = pick_addr(cards, m->size, m->rank, who);
+	/* ours is on our own card, which stays */
+	for (k = 0; addr && k < COLL_SHUFFLE_ADDRS; k++)
+		if (addr == &cards[m->rank].addr[k])
+			break;
+	if (addr)
+		addr = &mca_coll_shuffle_component.card.addr[k];
+out:
+	free(cards);
+	return addr;
+}
