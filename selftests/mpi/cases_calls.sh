@@ -17,14 +17,6 @@ all()
 		"$calls" all "$bytes" "$repeats"
 }
 
-# Several ranks on a host, also one host only.
-shared_hosts()
-{
-	all 4 8 30000 5
-	rack 2
-	on_host0 60 mpirun -np 3 -H 10.77.0.1:3 "$calls" all 70000 3 || fail "one host"
-}
-
 # The same random calls over AF_SHUFFLE and without it.  coll/tuned stays out: with 12
 # ranks and more it exchanges small messages by an algorithm that writes into the gaps
 # of the receive buffer, so its buffers differ from those of coll/basic too.
@@ -163,7 +155,6 @@ calls_cases()
 	run_case "who waits sleeps" late
 	run_case "a rank that stops" silent stops
 	if [ -z "${MPI_QUICK-}" ]; then
-		run_case "several ranks on a host, and one host" shared_hosts
 		run_case "4 hosts, rows larger than the send buffer" all 4 4 4000000 2
 		run_case "8 hosts, 1 MB" all 8 8 1000000 2
 		run_case "16 hosts, 8 B" all 16 16 8 100

@@ -11,6 +11,8 @@
  *        mpi_calls silent		the last rank stops: an error class
  *        mpi_calls short		a message longer than its receiver expects
  *        mpi_calls kill		the last rank dies
+ *        mpi_calls zero		no data: nobody is waited for
+ *        mpi_calls many N		N communicators at once
  */
 #include <errno.h>
 #include <mpi.h>
@@ -283,6 +285,56 @@ static int too_long(void)
 	return rc != MPI_SUCCESS || wrong(&b, 1);
 }
 
+/* Rank 0 ends its call before the others have begun theirs: it has nothing to wait for. */
+static int zero(void)
+{
+	MPI_Request req;
+	struct buffers b;
+	int bad, token = 0;
+
+	bad = all(10, 1);	/* they agree */
+	prepare(&b, 0, 1);
+	if (rank)
+		MPI_Recv(&token, 1, MPI_INT, rank - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Ialltoallv(b.s, b.counts, b.disps, MPI_BYTE, b.r, b.counts, b.disps, MPI_BYTE,
+		       MPI_COMM_WORLD, &req);
+	MPI_Wait(&req, MPI_STATUS_IGNORE);
+	if (rank < size - 1)
+		MPI_Send(&rank, 1, MPI_INT, rank + 1, 7, MPI_COMM_WORLD);
+	release(&b);
+	return bad + all(1000, 2);
+}
+
+/* Every second one begins with a call that must not wait. */
+static int many(int n)
+{
+	struct buffers *b = calloc(n, sizeof(*b));
+	MPI_Request *req = calloc(n, sizeof(*req));
+	MPI_Comm *comm = calloc(n, sizeof(*comm));
+	int i, bad = 0;
+
+	for (i = 0; i < n; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+		prepare(&b[i], 1000, i);
+		req[i] = MPI_REQUEST_NULL;
+		if (i % 2)
+			exchange(&b[i], comm[i]);
+		else
+			MPI_Ialltoallv(b[i].s, b[i].counts, b[i].disps, MPI_BYTE, b[i].r,
+				       b[i].counts, b[i].disps, MPI_BYTE, comm[i], &req[i]);
+	}
+	MPI_Waitall(n, req, MPI_STATUSES_IGNORE);
+	for (i = 0; i < n; i++) {
+		bad += wrong(&b[i], i);
+		release(&b[i]);
+		MPI_Comm_free(&comm[i]);
+	}
+	free(comm);
+	free(req);
+	free(b);
+	return bad;
+}
+
 static void die(void)
 {
 	struct buffers b;
@@ -316,6 +368,10 @@ int main(int argc, char **argv)
 		silent();
 	else if (!strcmp(what, "short"))
 		bad = too_long();
+	else if (!strcmp(what, "zero"))
+		bad = zero();
+	else if (!strcmp(what, "many") && argc == 3)
+		bad = many(atoi(argv[2]));
 	else if (!strcmp(what, "kill"))
 		die();
 	else

@@ -12,6 +12,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=cases_calls.sh
 . "$mpi_here/cases_calls.sh"
+# shellcheck source=cases_cluster.sh
+. "$mpi_here/cases_cluster.sh"
 # shellcheck source=cases_programs.sh
 . "$mpi_here/cases_programs.sh"
 
@@ -21,6 +23,7 @@ if ! command -v mpirun >/dev/null || [ ! -e "$BIN/openmpi/mca_coll_shuffle.so" ]
 fi
 setup_all
 KEEP=1
+cluster_cases
 calls_cases
 [ -n "${MPI_QUICK-}" ] || programs_cases
 finish_all

@@ -6,11 +6,14 @@
  * 1. choose.c looks at the cards of all members.
  * 2. Each opens a socket; addresses and ports are gathered.
  * 3. A trial: an operation without data, which ends in time only if everybody reaches everybody.
- * 4. What each has seen of it is gathered.  If one of them is not content, all decline.
+ * 4. Each tells the others how it went.  If one of them is not content, all decline.
  *
  * Gathering is done by the allgather of the module before or, when the call must not block, by its
- * iallgather: calls are queued meanwhile, and given to the module before if all decline.
+ * iallgather: calls are queued meanwhile.  How the trial went is told by messages: a collective
+ * function must be called in the same order by all, and a trial ends at any time.
  */
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -18,6 +21,10 @@
 
 #include "coll_shuffle.h"
 
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+
+#define TAG		MCA_COLL_BASE_TAG_SCATTERV
 /* All members have just been heard, so it takes a round trip; a busy host may need some time. */
 #define TRIAL_MS	5000
 
@@ -49,6 +56,9 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	memset(hello, 0, sizeof(*hello));
 	if (getrandom(&hello->op_base, sizeof(hello->op_base), 0) != sizeof(hello->op_base))
 		hello->op_base = (uint64_t)getpid() << 32;
+	hello->distrusts = c->distrusts;
+	if (c->distrusts)
+		return;
 	if (shuffle_rx_init(&m->rx, coll_shuffle_op_record, coll_shuffle_op_place, m))
 		return;
 	/* a column, the ends of the operations before, and some */
@@ -112,43 +122,42 @@ static bool hellos_complete(coll_shuffle_module *m)
 	for (i = 0; i < m->size; i++) {
 		if (m->hellos[i].addr.shs_family)
 			continue;
-		decline(m, i, "it has no socket", NULL);
+		decline(m, i, m->hellos[i].distrusts ? "it has not reached all others before" :
+						       "it has no socket", NULL);
 		return false;
 	}
 	return true;
 }
 
-static struct coll_shuffle_verdict verdict_of(coll_shuffle_module *m)
+static void end_trial(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op *op = m->trial;
-	struct coll_shuffle_verdict v = { .missing = -1 };
 
+	m->mine = (struct coll_shuffle_verdict){ .who = m->rank, .missing = -1 };
+	if (op && !op->error)
+		m->mine.who = INT32_MAX;
+	if (op && op->missing)
+		m->mine.missing = op->first_missing;
 	if (!op)
-		return v;
-	v.ok = !op->error;
-	if (op->missing)
-		v.missing = op->first_missing;
+		return;
 	opal_mutex_lock(&m->lock);
 	coll_shuffle_op_release(op);
 	opal_mutex_unlock(&m->lock);
 	m->trial = NULL;
-	return v;
 }
 
-/* All verdicts are there: the same conclusion everywhere. */
+/* All verdicts are known: the same conclusion everywhere. */
 static void conclude(coll_shuffle_module *m)
 {
-	const struct coll_shuffle_verdict *v = m->verdicts;
+	const struct coll_shuffle_verdict *v = &m->mine;
 	char text[80];
-	int i;
 
-	for (i = 0; i < m->size && v[i].ok; i++)
-		;
-	if (i < m->size) {
-		snprintf(text, sizeof(text), "rank %d (%s)", v[i].missing,
-			 v[i].missing >= 0 ? coll_shuffle_host(m, v[i].missing) : "unknown");
-		decline(m, i, "it does not reach all others",
-			v[i].missing >= 0 && v[i].missing < m->size ? text : NULL);
+	if (v->who < m->size) {
+		mca_coll_shuffle_component.distrusts = true;
+		if (v->missing >= 0 && v->missing < m->size)
+			snprintf(text, sizeof(text), "rank %d (%s)", v->missing,
+				 coll_shuffle_host(m, v->missing));
+		decline(m, v->who, "it does not reach all others", v->missing >= 0 ? text : NULL);
 	} else {
 		m->state = COLL_SHUFFLE_READY;
 		shuffle_addr_str(&m->hellos[m->rank].addr, text, sizeof(text));
@@ -156,51 +165,9 @@ static void conclude(coll_shuffle_module *m)
 			coll_shuffle_say("%s: %d ranks over AF_SHUFFLE, rank 0 is at %s",
 					 coll_shuffle_comm_name(m->comm), m->size, text);
 	}
-	free(m->hellos);
-	m->hellos = NULL;
-	free(m->verdicts);
-	m->verdicts = NULL;
-}
-
-/* What is queued has been waiting for this. */
-static void concluded(coll_shuffle_module *m)
-{
-	conclude(m);
 	opal_mutex_lock(&m->lock);
 	coll_shuffle_op_start_queued(m);
 	opal_mutex_unlock(&m->lock);
-}
-
-static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *hello)
-{
-	struct coll_shuffle_verdict verdict;
-	int rc;
-
-	rc = m->before.coll_allgather(hello, sizeof(*hello), MPI_BYTE, m->hellos, sizeof(*hello),
-				      MPI_BYTE, m->comm, m->before.coll_allgather_module);
-	if (rc)
-		return rc;
-	if (!hellos_complete(m))
-		return OMPI_SUCCESS;
-	m->state = COLL_SHUFFLE_TRYING;
-	m->trial = begin_trial(m);
-	while (m->trial && !m->trial->complete)
-		if (!coll_shuffle_progress(m))
-			coll_shuffle_progress_nap(m);
-	verdict = verdict_of(m);
-	rc = m->before.coll_allgather(&verdict, sizeof(verdict), MPI_BYTE, m->verdicts,
-				      sizeof(verdict), MPI_BYTE, m->comm,
-				      m->before.coll_allgather_module);
-	if (rc)
-		return rc;
-	conclude(m);
-	return OMPI_SUCCESS;
-}
-
-static int gather(coll_shuffle_module *m, void *all, int size)
-{
-	return m->before.coll_iallgather(MPI_IN_PLACE, size, MPI_BYTE, all, size, MPI_BYTE,
-					 m->comm, &m->gather, m->before.coll_iallgather_module);
 }
 
 /* Without the others nobody can go on: the calls that wait fail. */
@@ -212,39 +179,90 @@ static void broken(coll_shuffle_module *m)
 	opal_mutex_unlock(&m->lock);
 }
 
-static bool gathered(coll_shuffle_module *m)
+/* In round k to the one 2^k further, from the one 2^k before: after log2(n) rounds each has heard of
+ * all.  It does not matter that some are heard of twice.
+ */
+static int post_verdict(coll_shuffle_module *m)
 {
+	int to = (m->rank + m->distance) % m->size;
+	int from = (m->rank - m->distance + m->size) % m->size;
 	int rc;
 
-	if (!REQUEST_COMPLETE(m->gather))
-		return false;
-	rc = m->gather->req_status.MPI_ERROR;
-	ompi_request_free(&m->gather);
-	if (rc)
+	rc = MCA_PML_CALL(irecv(&m->theirs, sizeof(m->theirs), MPI_BYTE, from, TAG, m->comm,
+				&m->judging[0]));
+	return rc ?: MCA_PML_CALL(isend(&m->mine, sizeof(m->mine), MPI_BYTE, to, TAG,
+					MCA_PML_BASE_SEND_STANDARD, m->comm, &m->judging[1]));
+}
+
+static bool verdict_has_come(coll_shuffle_module *m)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!REQUEST_COMPLETE(m->judging[i]))
+			return false;
+	for (i = 0; i < 2; i++)
+		ompi_request_free(&m->judging[i]);
+	if (m->theirs.who < m->mine.who)
+		m->mine = m->theirs;
+	m->distance *= 2;
+	return true;
+}
+
+static void begin_judging(coll_shuffle_module *m)
+{
+	end_trial(m);
+	m->distance = 1;
+	m->state = COLL_SHUFFLE_JUDGING;
+	if (post_verdict(m))
 		broken(m);
-	return !rc;
+}
+
+static void judge(coll_shuffle_module *m)
+{
+	while (verdict_has_come(m)) {
+		if (m->distance >= m->size) {
+			conclude(m);
+			return;
+		}
+		if (post_verdict(m)) {
+			broken(m);
+			return;
+		}
+	}
+}
+
+static bool trial_has_ended(const coll_shuffle_module *m)
+{
+	return !m->trial || m->trial->complete;
+}
+
+/* In the background all hellos have come. */
+static void gathered(coll_shuffle_module *m)
+{
+	int rc = m->gather->req_status.MPI_ERROR;
+
+	ompi_request_free(&m->gather);
+	if (rc) {
+		broken(m);
+	} else if (hellos_complete(m)) {
+		m->trial = begin_trial(m);
+		m->state = COLL_SHUFFLE_TRYING;
+	} else {
+		opal_mutex_lock(&m->lock);
+		coll_shuffle_op_start_queued(m);
+		opal_mutex_unlock(&m->lock);
+	}
 }
 
 void coll_shuffle_agree_step(coll_shuffle_module *m)
 {
-	if (m->state == COLL_SHUFFLE_GATHERING && gathered(m)) {
-		if (hellos_complete(m)) {
-			m->trial = begin_trial(m);
-			m->state = COLL_SHUFFLE_TRYING;
-		} else {
-			opal_mutex_lock(&m->lock);
-			coll_shuffle_op_start_queued(m);
-			opal_mutex_unlock(&m->lock);
-		}
-	}
-	if (m->state == COLL_SHUFFLE_TRYING && (!m->trial || m->trial->complete)) {
-		m->verdicts[m->rank] = verdict_of(m);
-		m->state = COLL_SHUFFLE_JUDGING;
-		if (gather(m, m->verdicts, sizeof(*m->verdicts)))
-			broken(m);
-	}
-	if (m->state == COLL_SHUFFLE_JUDGING && gathered(m))
-		concluded(m);
+	if (m->state == COLL_SHUFFLE_GATHERING && REQUEST_COMPLETE(m->gather))
+		gathered(m);
+	if (m->state == COLL_SHUFFLE_TRYING && trial_has_ended(m))
+		begin_judging(m);
+	if (m->state == COLL_SHUFFLE_JUDGING)
+		judge(m);
 }
 
 static bool agreeing(const coll_shuffle_module *m)
@@ -253,37 +271,69 @@ static bool agreeing(const coll_shuffle_module *m)
 	       m->state == COLL_SHUFFLE_JUDGING;
 }
 
-int coll_shuffle_agree(coll_shuffle_module *m, bool wait)
+/* 0, or an error; the state is READY or DECLINED then. */
+static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *hello)
 {
+	int rc;
+
+	rc = m->before.coll_allgather(hello, sizeof(*hello), MPI_BYTE, m->hellos, sizeof(*hello),
+				      MPI_BYTE, m->comm, m->before.coll_allgather_module);
+	if (rc || !hellos_complete(m))
+		return rc;
+	m->trial = begin_trial(m);
+	while (!trial_has_ended(m))
+		if (!coll_shuffle_progress(m))
+			coll_shuffle_progress_nap(m);
+	begin_judging(m);
+	while (agreeing(m)) {
+		opal_progress();
+		coll_shuffle_agree_step(m);
+	}
+	return OMPI_SUCCESS;
+}
+
+/* The first call decides.  @wait: it may wait for the others. */
+static int begin(coll_shuffle_module *m, bool wait)
+{
+	const char *why = NULL, *here = mca_coll_shuffle_component.why;
 	const struct coll_shuffle_addr *addr;
 	struct coll_shuffle_hello hello;
-	const char *why = NULL;
 	int rc, who;
 
-	if (m->state != COLL_SHUFFLE_NEW)
-		goto under_way;
 	addr = coll_shuffle_choose(m, &why, &who);
 	if (!addr) {
 		decline(m, who, why, who == m->rank && !mca_coll_shuffle_component.card.naddrs ?
-			mca_coll_shuffle_component.why : NULL);
+			here : NULL);
+		m->settled = true;
 		return OMPI_SUCCESS;
 	}
 	/* the buffers must outlive a background gathering */
 	m->hellos = calloc(m->size, sizeof(*m->hellos));
-	m->verdicts = calloc(m->size, sizeof(*m->verdicts));
-	if (!m->hellos || !m->verdicts)
+	if (!m->hellos)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	open_socket(m, addr, &hello);
 	if (wait)
 		return agree_now(m, &hello);
 	m->hellos[m->rank] = hello;
 	m->state = COLL_SHUFFLE_GATHERING;
-	rc = gather(m, m->hellos, sizeof(hello));
-	if (rc)
+	rc = m->before.coll_iallgather(MPI_IN_PLACE, sizeof(hello), MPI_BYTE, m->hellos,
+				       sizeof(hello), MPI_BYTE, m->comm, &m->gather,
+				       m->before.coll_iallgather_module);
+	if (!rc)
+		coll_shuffle_progress_watch(m);
+	return rc;
+}
+
+int coll_shuffle_agree(coll_shuffle_module *m, bool wait)
+{
+	int rc = OMPI_SUCCESS;
+
+	if (m->state == COLL_SHUFFLE_NEW)
+		rc = begin(m, wait);
+	if (rc || !wait)
 		return rc;
-	coll_shuffle_progress_watch(m);
-under_way:
-	while (wait && agreeing(m))
+	while (agreeing(m))
 		opal_progress();
+	m->settled = true;
 	return OMPI_SUCCESS;
 }

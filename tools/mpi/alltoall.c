@@ -243,26 +243,10 @@ static int exchange(coll_shuffle_module *m, const char *call, const struct coll_
 	return OMPI_SUCCESS;
 }
 
-int coll_shuffle_fall_back(struct coll_shuffle_op *op)
-{
-	const struct coll_shuffle_side *f = &op->from, *t = &op->to;
-	coll_shuffle_module *m = op->module;
-
-	if (t->types)
-		return m->before.coll_ialltoallw(f->buf, f->counts, f->disps, f->types, t->buf,
-						 t->counts, t->disps, t->types, m->comm, &op->inner,
-						 m->before.coll_ialltoallw_module);
-	if (t->counts)
-		return m->before.coll_ialltoallv(f->buf, f->counts, f->disps, f->type, t->buf,
-						 t->counts, t->disps, t->type, m->comm, &op->inner,
-						 m->before.coll_ialltoallv_module);
-	return m->before.coll_ialltoall(f->buf, f->count, f->type, t->buf, t->count, t->type,
-					m->comm, &op->inner, m->before.coll_ialltoall_module);
-}
-
+/* A non-blocking call behind one that began before all knew is declined by p2p.c. */
 static bool declined(coll_shuffle_module *m)
 {
-	return m->state == COLL_SHUFFLE_DECLINED;
+	return m->state == COLL_SHUFFLE_DECLINED && m->settled;
 }
 
 /* MPI_Alltoall: every rank knows the size of every message. */

@@ -10,7 +10,7 @@
  *   agree.c		its first call: the group, a trial, a common decision
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   op.c		one call: its row, its column, its end
- *   local.c		what ranks of one host send one another
+ *   p2p.c		what does not go over AF_SHUFFLE: between ranks of one host
  *   progress.c		waiting
  *
  * One socket for each communicator; each call is one operation on it.
@@ -64,6 +64,7 @@ struct coll_shuffle_component {
 	int output;
 	struct coll_shuffle_card card;
 	const char *why;	/* not available here, because */
+	bool distrusts;		/* a trial has failed: the next one would take as long */
 };
 
 OMPI_MODULE_DECLSPEC extern struct coll_shuffle_component mca_coll_shuffle_component;
@@ -74,7 +75,7 @@ enum coll_shuffle_state {
 	COLL_SHUFFLE_NEW,	/* nobody has called yet */
 	COLL_SHUFFLE_GATHERING,	/* addresses are being gathered */
 	COLL_SHUFFLE_TRYING,	/* an operation without data shows who reaches whom */
-	COLL_SHUFFLE_JUDGING,	/* what each has seen is being gathered */
+	COLL_SHUFFLE_JUDGING,	/* what each has seen is being told */
 	COLL_SHUFFLE_READY,
 	COLL_SHUFFLE_DECLINED,	/* use the module before */
 };
@@ -82,13 +83,15 @@ enum coll_shuffle_state {
 /* What the members of a communicator tell each other. */
 struct coll_shuffle_hello {
 	struct sockaddr_shuffle addr;	/* family 0: no socket */
+	uint32_t distrusts;		/* for a trial has failed before */
+	uint32_t reserved;
 	uint64_t op_base;		/* that of rank 0 counts */
 };
 
-/* How the trial went for a member. */
+/* How the trial went: the first rank that was not content, and one that it has not heard. */
 struct coll_shuffle_verdict {
-	int32_t ok;
-	int32_t missing;		/* a rank that it has not heard, or -1 */
+	int32_t who;			/* INT32_MAX: all were */
+	int32_t missing;		/* or -1 */
 };
 
 /* One communicator. */
@@ -105,9 +108,12 @@ struct coll_shuffle_module {
 	bool *local;			/* by rank: on this host */
 	/* while agreeing */
 	struct coll_shuffle_hello *hellos;
-	struct coll_shuffle_verdict *verdicts;
 	struct coll_shuffle_op *trial;
 	ompi_request_t *gather;		/* in the background */
+	struct coll_shuffle_verdict mine, theirs;
+	int distance;			/* of the rank that ours goes to now */
+	ompi_request_t *judging[2];
+	bool settled;			/* all ranks know the outcome when they make a call */
 	struct coll_shuffle_module *next_watched;
 	bool watched;
 
@@ -115,7 +121,6 @@ struct coll_shuffle_module {
 	struct coll_shuffle_op *ops;	/* in the kernel */
 	struct coll_shuffle_op *queue;	/* to be started, oldest first */
 	struct coll_shuffle_op **queue_end;
-	struct coll_shuffle_op *fallen;	/* given to the module before */
 	struct coll_shuffle_op *spare;
 	unsigned int in_kernel;
 	unsigned int unread;		/* of these, completed for the caller */
@@ -168,9 +173,9 @@ struct coll_shuffle_op {
 	struct coll_shuffle_side from;
 	struct coll_shuffle_side to;
 	bool trial;			/* no call: see agree.c */
-	ompi_request_t *inner;		/* of the module before, which does it instead */
-	ompi_request_t **local;		/* messages of ranks of this host */
-	int nlocal;
+	bool declined;			/* nothing of it goes over AF_SHUFFLE */
+	ompi_request_t **p2p;		/* what does not: see p2p.c */
+	int np2p;
 	/* row */
 	const void **bufs;
 	uint64_t *lens;
@@ -222,26 +227,24 @@ int coll_shuffle_agree(coll_shuffle_module *m, bool wait);
 /* What goes on in the background may have got on. */
 void coll_shuffle_agree_step(coll_shuffle_module *m);
 
-/* local.c */
-/* Post what ranks of this host send one another: 0, or an error.  Lock held. */
-int coll_shuffle_local_start(struct coll_shuffle_op *op);
+/* p2p.c */
+/* Post what goes through the point-to-point layer: 0, or an error.  Lock held. */
+int coll_shuffle_p2p_start(struct coll_shuffle_op *op);
 /* Has all of it arrived, and left? */
-bool coll_shuffle_local_done(struct coll_shuffle_op *op);
+bool coll_shuffle_p2p_done(struct coll_shuffle_op *op);
 
 /* alltoall.c */
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
 struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank);
 /* Is the message of the other rank in the row or column? */
 bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank);
-/* The module before does it instead: the request becomes op->inner. */
-int coll_shuffle_fall_back(struct coll_shuffle_op *op);
 
 /* op.c */
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);
 void coll_shuffle_op_free(struct coll_shuffle_op *op);
 /* Start it, or queue it until the group is known.  Lock held. */
 void coll_shuffle_op_start(struct coll_shuffle_op *op);
-/* Start what is queued; or, if the group has been declined, give it to the module before. */
+/* Start what is queued. */
 void coll_shuffle_op_start_queued(coll_shuffle_module *m);
 /* A trial: starts at once.  Lock held. */
 void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_ms);
@@ -261,7 +264,7 @@ void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error);
 int coll_shuffle_progress(coll_shuffle_module *m);
 void coll_shuffle_progress_begin(coll_shuffle_module *m);
 void coll_shuffle_progress_end(coll_shuffle_module *m);
-/* Look after what no socket tells of: agreeing, the module before, local messages. */
+/* Look after what no socket tells of: agreeing, and messages of p2p.c. */
 void coll_shuffle_progress_watch(coll_shuffle_module *m);
 /* Sleep until something has come, a tick at most. */
 void coll_shuffle_progress_nap(coll_shuffle_module *m);

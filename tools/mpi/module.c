@@ -16,14 +16,13 @@ static void module_construct(coll_shuffle_module *m)
 	m->calls = 0;
 	m->local = NULL;
 	m->hellos = NULL;
-	m->verdicts = NULL;
+	m->settled = false;
 	m->trial = NULL;
 	m->gather = NULL;
 	m->watched = false;
 	m->ops = NULL;
 	m->queue = NULL;
 	m->queue_end = &m->queue;
-	m->fallen = NULL;
 	m->spare = NULL;
 	m->in_kernel = 0;
 	m->unread = 0;
@@ -50,7 +49,6 @@ static void module_destruct(coll_shuffle_module *m)
 	shuffle_rx_free(&m->rx);
 	free(m->local);
 	free(m->hellos);
-	free(m->verdicts);
 	free(m->spare);
 	release(m->before.coll_allgather_module);
 	release(m->before.coll_iallgather_module);

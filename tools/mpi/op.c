@@ -60,8 +60,8 @@ static void release_buffers(struct coll_shuffle_op *op)
 
 	free(op->packed);
 	op->packed = NULL;
-	free(op->local);
-	op->local = NULL;
+	free(op->p2p);
+	op->p2p = NULL;
 	if (!op->convs)
 		return;
 	for (i = 0; i < op->module->size; i++)
@@ -161,18 +161,6 @@ static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 		fail(op, rc);
 }
 
-/* The group has been declined: the module before does it. */
-static void fall_back(struct coll_shuffle_op *op)
-{
-	coll_shuffle_module *m = op->module;
-
-	op->next = m->fallen;
-	m->fallen = op;
-	if (coll_shuffle_fall_back(op))
-		fail(op, EIO);
-	coll_shuffle_progress_watch(m);
-}
-
 static struct coll_shuffle_op *dequeue(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op *op = m->queue;
@@ -183,22 +171,38 @@ static struct coll_shuffle_op *dequeue(coll_shuffle_module *m)
 	return op;
 }
 
-static void start(struct coll_shuffle_op *op)
+/* The kernel has no part of it. */
+static void outside_kernel(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
 
-	if (coll_shuffle_local_start(op))
-		op->tx_error = EIO;	/* the others wait for us: go on */
-	into_kernel(op, 0);
-	if (op->nlocal && op->req)
+	op->next = m->ops;
+	m->ops = op;
+	m->in_kernel++;
+	op->ended = true;
+}
+
+static void start(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+	int rc;
+
+	op->declined = m->state == COLL_SHUFFLE_DECLINED;
+	rc = coll_shuffle_p2p_start(op);
+	if (op->declined)
+		outside_kernel(op);
+	else
+		into_kernel(op, 0);
+	if (rc)
+		op->error = EIO;
+	if (op->np2p && op->req)
 		coll_shuffle_progress_watch(m);
 }
 
 void coll_shuffle_op_start_queued(coll_shuffle_module *m)
 {
-	while (m->state == COLL_SHUFFLE_DECLINED && m->queue)
-		fall_back(dequeue(m));
-	while (m->state == COLL_SHUFFLE_READY && m->queue && m->in_kernel < MAX_IN_KERNEL)
+	while ((m->state == COLL_SHUFFLE_READY || m->state == COLL_SHUFFLE_DECLINED) && m->queue &&
+	       m->in_kernel < MAX_IN_KERNEL)
 		start(dequeue(m));
 }
 
@@ -374,7 +378,7 @@ static bool is_complete(struct coll_shuffle_op *op)
 		return true;
 	if (op->trial || (!op->ended && (op->awaited || op->threaded || op->lent)))
 		return false;
-	return coll_shuffle_local_done(op);
+	return coll_shuffle_p2p_done(op);
 }
 
 /* The caller has its result. */
@@ -401,34 +405,11 @@ static void complete(struct coll_shuffle_op *op, coll_shuffle_request **done)
 		opal_progress_event_users_decrement();
 }
 
-/* What the module before has done. */
-static void reap_fallen(coll_shuffle_module *m, coll_shuffle_request **done)
-{
-	struct coll_shuffle_op **link = &m->fallen, *op;
-
-	while ((op = *link)) {
-		if (!op->ended && !REQUEST_COMPLETE(op->inner)) {
-			link = &op->next;
-			continue;
-		}
-		if (!op->ended) {
-			if (op->inner->req_status.MPI_ERROR)
-				fail(op, EIO);
-			ompi_request_free(&op->inner);
-		}
-		*link = op->next;
-		complete(op, done);
-		m->unread--;
-		coll_shuffle_op_free(op);
-	}
-}
-
 coll_shuffle_request *coll_shuffle_op_reap(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op **link = &m->ops, *op;
 	coll_shuffle_request *done = NULL;
 
-	reap_fallen(m, &done);
 	while ((op = *link)) {
 		if (!op->complete && is_complete(op))
 			complete(op, &done);

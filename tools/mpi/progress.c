@@ -96,9 +96,9 @@ static bool busy(coll_shuffle_module *m)
 	if (m->state != COLL_SHUFFLE_READY && m->state != COLL_SHUFFLE_DECLINED)
 		return true;
 	opal_mutex_lock(&m->lock);
-	found = m->fallen;
+	found = false;
 	for (op = m->ops; op && !found; op = op->next)
-		found = op->nlocal && op->req;
+		found = op->np2p && op->req;
 	if (!found)
 		m->watched = false;
 	opal_mutex_unlock(&m->lock);
@@ -118,7 +118,7 @@ static int watch(void)
 	for (m = all; m; m = next) {
 		next = m->next_watched;
 		coll_shuffle_agree_step(m);
-		if (m->fallen || m->state == COLL_SHUFFLE_READY)
+		if (m->state == COLL_SHUFFLE_READY || m->state == COLL_SHUFFLE_DECLINED)
 			coll_shuffle_progress(m);
 		if (!busy(m))
 			continue;
@@ -247,7 +247,7 @@ int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *o
 			continue;
 		}
 		/* shared memory tells nobody when something comes */
-		if (op->nlocal) {
+		if (op->np2p) {
 			opal_progress();
 			coll_shuffle_progress(m);
 		} else {

@@ -260,7 +260,8 @@ net_begin()
 		done
 	} | ip -batch - || fail "no namespaces"
 	for ((h = 0; h < hosts; h++)); do
-		echo "link add p$h type veth peer name eth0 netns ${PFX}h$h"
+		# its number: other interfaces may come in front of it
+		echo "link add p$h type veth peer name eth0 netns ${PFX}h$h index 99"
 	done | ip -n "${PFX}br" -batch - || fail "no veth"
 }
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Messages that go through Open MPI's point-to-point layer and not over AF_SHUFFLE:
+ *
+ * - what ranks of one host send one another (shared memory), while the rest is under way.  A call
+ *   with MPI_IN_PLACE has all of it in the row: what it sends is packed;
+ * - all messages of a non-blocking call that was made before the group was declined, and of those
+ *   behind it until a blocking call: each rank learns of it at another time, and the functions of
+ *   the component before must be called in the same order everywhere.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "coll_shuffle.h"
+
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+
+#define TAG	MCA_COLL_BASE_TAG_ALLTOALLW
+
+static bool by_p2p(const struct coll_shuffle_op *op, int rank)
+{
+	return rank != op->module->rank && (op->declined || !coll_shuffle_by_network(op, rank));
+}
+
+static int post_receive(struct coll_shuffle_op *op, int rank)
+{
+	struct coll_shuffle_part p = coll_shuffle_part(&op->to, rank);
+	int rc;
+
+	if (!p.size)
+		return OMPI_SUCCESS;
+	rc = MCA_PML_CALL(irecv(p.buf, p.count, p.type, rank, TAG, op->module->comm,
+				&op->p2p[op->np2p]));
+	op->np2p += !rc;
+	return rc;
+}
+
+static int post_send(struct coll_shuffle_op *op, int rank)
+{
+	struct coll_shuffle_part p;
+	int rc;
+
+	if (op->from.buf == MPI_IN_PLACE) {
+		/* it is packed */
+		p = (struct coll_shuffle_part){ .buf = (char *)op->bufs[rank], .type = MPI_BYTE,
+						.count = op->lens[rank], .size = op->lens[rank] };
+		if (p.size > INT_MAX)
+			return OMPI_ERR_NOT_SUPPORTED;
+	} else {
+		p = coll_shuffle_part(&op->from, rank);
+	}
+	if (!p.size)
+		return OMPI_SUCCESS;
+	rc = MCA_PML_CALL(isend(p.buf, p.count, p.type, rank, TAG, MCA_PML_BASE_SEND_STANDARD,
+				op->module->comm, &op->p2p[op->np2p]));
+	op->np2p += !rc;
+	return rc;
+}
+
+int coll_shuffle_p2p_start(struct coll_shuffle_op *op)
+{
+	coll_shuffle_module *m = op->module;
+	int i, peers = 0, rc = OMPI_SUCCESS;
+
+	for (i = 0; i < m->size; i++)
+		peers += by_p2p(op, i);
+	if (!peers)
+		return OMPI_SUCCESS;
+	op->p2p = calloc(2 * peers, sizeof(*op->p2p));
+	if (!op->p2p)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	for (i = 0; i < m->size && !rc; i++)
+		if (by_p2p(op, i))
+			rc = post_receive(op, i);
+	/* not all to the same one first */
+	for (i = 1; i < m->size && !rc; i++)
+		if (by_p2p(op, (m->rank + i) % m->size))
+			rc = post_send(op, (m->rank + i) % m->size);
+	return rc;
+}
+
+bool coll_shuffle_p2p_done(struct coll_shuffle_op *op)
+{
+	ompi_request_t *req;
+
+	while (op->np2p) {
+		req = op->p2p[op->np2p - 1];
+		if (!REQUEST_COMPLETE(req))
+			return false;
+		if (req->req_status.MPI_ERROR == MPI_ERR_TRUNCATE)
+			op->truncated = true;
+		else if (req->req_status.MPI_ERROR)
+			op->error = EIO;
+		ompi_request_free(&op->p2p[op->np2p - 1]);
+		op->np2p--;
+	}
+	free(op->p2p);
+	op->p2p = NULL;
+	return true;
+}
