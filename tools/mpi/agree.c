@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The first call of a communicator: its members agree whether AF_SHUFFLE carries this call and those
- * to come.
+ * The first call of a communicator: its members agree whether AF_SHUFFLE carries this call and
+ * those to come.
  *
  * 1. choose.c looks at the cards of all members.
  * 2. Each opens a socket; addresses and ports are gathered.
@@ -179,8 +179,8 @@ static void broken(coll_shuffle_module *m)
 	opal_mutex_unlock(&m->lock);
 }
 
-/* In round k to the one 2^k further, from the one 2^k before: after log2(n) rounds each has heard of
- * all.  It does not matter that some are heard of twice.
+/* In round k to the one 2^k further, from the one 2^k before: after log2(n) rounds each has heard
+ * of all.  It does not matter that some are heard of twice.
  */
 static int post_verdict(coll_shuffle_module *m)
 {

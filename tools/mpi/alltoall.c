@@ -142,7 +142,8 @@ static int make_column(struct coll_shuffle_op *op, const struct coll_shuffle_sid
 }
 
 /* What a rank has for itself does not go to the network. */
-static int copy_own(coll_shuffle_module *m, const struct coll_shuffle_side *from, const struct coll_shuffle_side *to)
+static int copy_own(coll_shuffle_module *m, const struct coll_shuffle_side *from,
+		    const struct coll_shuffle_side *to)
 {
 	struct coll_shuffle_part s = coll_shuffle_part(from, m->rank);
 	struct coll_shuffle_part r = coll_shuffle_part(to, m->rank);

@@ -168,9 +168,9 @@ void shuffle_reference_free(struct shuffle_reference *ref)
  * @iter: the data; stays where it stands
  *
  * Context: process, may sleep.
- * Return: the reference, which is the caller's, or an ERR_PTR: -EFAULT (not all of it is memory that
- * can be pinned), -ENOBUFS (RLIMIT_MEMLOCK), -ENOMEM, -EINTR (killed), -EOPNOTSUPP (not a program's
- * memory).
+ * Return: the reference, which is the caller's, or an ERR_PTR: -EFAULT (not all of it is memory
+ * that can be pinned), -ENOBUFS (RLIMIT_MEMLOCK), -ENOMEM, -EINTR (killed), -EOPNOTSUPP (not a
+ * program's memory).
  */
 struct shuffle_reference *shuffle_reference_pin(const struct iov_iter *iter)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows by reference: SHUFFLE_ROW_REFERENCE.  What is taken and refused, when memory is released, and
- * what happens when the program does things to it that it should not do.  MTU 1500.  TAP.
+ * Rows by reference: SHUFFLE_ROW_REFERENCE.  What is taken and refused, when memory is released,
+ * and what happens when the program does things to it that it should not do.  MTU 1500.  TAP.
  *
  *	api_reference [-v 6]
  */

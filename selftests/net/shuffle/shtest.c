@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,54 @@ size_t sht_check(const void *buf, size_t len, uint64_t key, uint64_t off)
 		off += n;
 	}
 	return len;
+}
+
+/* Of the skewed matrix: many small messages, few long ones, some empty. */
+static uint64_t skewed_len(uint64_t a, uint64_t h)
+{
+	uint64_t dice = h % 8, value = h >> 8;
+
+	if (dice == 0)
+		return 0;
+	if (dice == 1)
+		return 1 + value % 64;
+	if (dice < 6)
+		return value % (a / 2 + 1);
+	if (dice == 6)
+		return value % (2 * a + 1);
+	return value % (8 * a + 1);
+}
+
+int sht_matrix_len(const char *matrix, uint64_t seed, uint64_t op, unsigned int src,
+		   unsigned int dst, uint64_t *len)
+{
+	unsigned long a = 0, b = 0, c = 0;
+	char kind[32] = "";
+	bool sends;
+
+	sscanf(matrix, "%31[^:]:%lu:%lu:%lu", kind, &a, &b, &c);
+	if (!strcmp(kind, "skew")) {
+		*len = skewed_len(a, sht_mix(sht_key(seed, op, src, dst)));
+		return 0;
+	}
+	if (!strcmp(kind, "empty"))
+		sends = false;
+	else if (!strcmp(kind, "uniform"))
+		sends = true;
+	else if (!strcmp(kind, "others"))	/* nothing to oneself */
+		sends = src != dst;
+	else if (!strcmp(kind, "incast"))	/* all to rank b */
+		sends = dst == b && src != b;
+	else if (!strcmp(kind, "onerow"))	/* only rank b sends */
+		sends = src == b;
+	else if (!strcmp(kind, "mapreduce"))	/* ranks below b to the others */
+		sends = src < b && dst >= b;
+	else if (!strcmp(kind, "one"))		/* only b to c */
+		sends = src == b && dst == c;
+	else
+		return -1;
+	*len = sends ? a : 0;
+	return 0;
 }
 
 uint64_t sht_now_ms(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the programs of the AF_SHUFFLE selftests share: addresses of the rack,
- * deterministic message contents, the two control messages, namespaces.
+ * deterministic message lengths and contents, the two control messages, namespaces.
  *
  * The tests speak to the kernel directly and not through libshuffle, so that
  * they can be dropped into a kernel tree.
@@ -41,6 +41,12 @@ uint64_t sht_key(uint64_t seed, uint64_t op, uint32_t src, uint32_t dst);
 void sht_fill(void *buf, size_t len, uint64_t key, uint64_t off);
 /* Index of the first byte that differs, or len. */
 size_t sht_check(const void *buf, size_t len, uint64_t key, uint64_t off);
+
+/* Length of an operation's message from src to dst in a matrix "KIND:A:B:C"; -1 if the
+ * kind is unknown.
+ */
+int sht_matrix_len(const char *matrix, uint64_t seed, uint64_t op, unsigned int src,
+		   unsigned int dst, uint64_t *len);
 
 uint64_t sht_now_ms(void);
 

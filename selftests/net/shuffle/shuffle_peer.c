@@ -155,37 +155,11 @@ static void fail(const char *fmt, ...)
 /* Length of the message of an operation from src to dst. */
 static uint64_t msg_len(uint64_t op, unsigned int src, unsigned int dst)
 {
-	unsigned long a = 0, b = 0, c = 0;
-	char kind[32] = "";
-	uint64_t h;
+	uint64_t len;
 
-	sscanf(o->matrix, "%31[^:]:%lu:%lu:%lu", kind, &a, &b, &c);
-	if (!strcmp(kind, "empty"))
-		return 0;
-	if (!strcmp(kind, "uniform"))
-		return a;
-	if (!strcmp(kind, "others"))	/* nothing to oneself */
-		return src == dst ? 0 : a;
-	if (!strcmp(kind, "incast"))	/* all to rank b */
-		return dst == b && src != b ? a : 0;
-	if (!strcmp(kind, "onerow"))	/* only rank b sends */
-		return src == b ? a : 0;
-	if (!strcmp(kind, "mapreduce"))	/* ranks below b to the others */
-		return src < b && dst >= b ? a : 0;
-	if (!strcmp(kind, "one"))	/* only b to c */
-		return src == b && dst == c ? a : 0;
-	if (strcmp(kind, "skew"))
+	if (sht_matrix_len(o->matrix, o->seed, op, src, dst, &len))
 		fail("unknown matrix %s", o->matrix);
-	h = sht_mix(sht_key(o->seed, op, src, dst));
-	if (h % 8 == 0)
-		return 0;
-	if (h % 8 == 1)
-		return 1 + (h >> 8) % 64;
-	if (h % 8 < 6)
-		return (h >> 8) % (a / 2 + 1);
-	if (h % 8 == 6)
-		return (h >> 8) % (2 * a + 1);
-	return (h >> 8) % (8 * a + 1);
+	return len;
 }
 
 static void sample_memory(void)
