@@ -15,7 +15,7 @@
 #include "shuffle.h"
 
 /* RTT until the first measurement */
-#define SHUFFLE_RTT_GUESS_NS	50000
+#define SHUFFLE_RTT_GUESS_NS	15000
 /* rate of devices for which ethtool reports none */
 #define SHUFFLE_RATE_GUESS_MBPS	10000
 

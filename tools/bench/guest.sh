@@ -132,6 +132,12 @@ windows()
 	each_host $bin/shufflectl config set window-mode "$window"
 }
 
+# What has been learnt of links is lost with the module.
+forget()
+{
+	rmmod shuffle && insmod "$SHUFFLE_KO"
+}
+
 # matrix_of NAME RUN - its file.  Every run has its own skewed matrix, the same for
 # all transports.
 matrix_of()
@@ -197,6 +203,11 @@ measure()
 	esac
 	[ "${opt[stop]}" = 0 ] || args+=(-P "$((opt[stop] * rtt_ns)):$((mtu + 100))")
 	[ "${opt[flows]}" = 0 ] || args+=(-F)
+	[ "${opt[late]}" = 0 ] || args+=(-j $((opt[late] * 1000)))
+	if [ "${opt[cold]}" != 0 ]; then
+		args+=(-w 0)
+		forget
+	fi
 	if [ -z "${opt[beside]}" ]; then
 		bench "$prog" "$c" "$run" "$way" "$matrix" "${args[@]}" || status=1
 		return 0

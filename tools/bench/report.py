@@ -43,6 +43,8 @@ def goals(key, transport, run):
         return {}
     if kind == "auto":
         return {"slowdown": 1.10 + allowed}
+    if kind == "first":
+        return {"slowdown": 1.30}
     if kind == "api":
         return {"slowdown": 1.05 + allowed}
     if transport != "shuffle":
