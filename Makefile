@@ -21,7 +21,7 @@ help:
 	@echo "AF_SHUFFLE: sockets for shuffles."
 	@echo
 	@echo "  make demo [KERNEL=6.12|6.1] [FILES='path ...']"
-	@echo "                      shuffle real files between 8 hosts in a virtual machine"
+	@echo "                      shuffle real files between 12 hosts in a virtual machine"
 	@echo "  make check          all test lanes but the next; ends with a count"
 	@echo "  make check-smp [PART=1/5]"
 	@echo "                      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first);"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The demo: cuts files into an 8 x 8 matrix, boots a kernel with 8 hosts in it,
-# shuffles the matrix over AF_SHUFFLE and TCP, and shows how that went.
+# The demo: makes messages between 12 hosts of files, boots a kernel with the hosts in
+# it, shuffles them over AF_SHUFFLE and TCP, and shows how that went: messages as long as
+# files are, and the same bytes in messages of one length.
 #
 # usage: demo.sh [LANE] [FILE|FOLDER ...]
 #   LANE  of selftests/vm/run.sh (default qemu-icount)
@@ -11,7 +12,8 @@
 # with a clock that counts instructions, so that a busy machine does not slow
 # the network down.
 #
-# DEMO_MBPS (10) is the rate of every link, DEMO_MEGABYTES (12) the most that is
+# DEMO_MBPS (5) is the rate of every link, DEMO_HOSTS (12) their number,
+# DEMO_MEGABYTES (24) the most that is
 # taken of the files.
 set -euo pipefail
 
@@ -29,7 +31,8 @@ uml* | qemu-*)
 	shift
 	;;
 esac
-mbps=${DEMO_MBPS:-10}
+mbps=${DEMO_MBPS:-5}
+hosts=${DEMO_HOSTS:-12}
 # As many bytes on their way in a round trip as with 25 Gb/s and 4 us.
 rtt_us=${DEMO_RTT_US:-$((100000 / mbps))}
 build=$root/build/demo
@@ -46,11 +49,14 @@ fi
 for f in shuffle-cp tcp-a2a netwatch demo-report; do
 	cp "$bin/$f" "$build/bin/"
 done
-printf 'cutting files: '
-"$here/prepare.sh" "$build/matrix" "$@"
-printf 'booting lane %s; all of it takes about a minute\n' "$lane"
+printf 'making messages: '
+"$here/prepare.sh" "$build/matrix" "$hosts" "$@"
+printf 'booting lane %s; all of it takes one to two minutes\n' "$lane"
 status=0
 "$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps rtt_ns=${rtt_us}000" -t 400 -m 1024 -o "$out" \
-	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" -e "DEMO_RTT_US=$rtt_us" "$here/run.sh" || status=$?
-[ ! -e "$out/demo.svg" ] || printf 'The picture: %s\n' "$out/demo.svg"
+	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" -e "DEMO_RTT_US=$rtt_us" \
+	-e "DEMO_HOSTS=$hosts" "$here/run.sh" || status=$?
+for svg in "$out"/*/demo.svg; do
+	[ ! -e "$svg" ] || printf 'A picture: %s\n' "$svg"
+done
 exit $status

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * demo-report DIR: reads what run.sh has collected in DIR, prints a table and
- * the time line of every host, and writes DIR/demo.svg.
+ * demo-report DIR...: reads what run.sh has collected in each DIR, prints a table and,
+ * of the first, the time line of every host, and writes DIR/demo.svg.
  */
 #include <err.h>
 #include <stdio.h>
@@ -248,6 +248,8 @@ static void find_bound(struct demo *demo)
 				continue;
 			out += demo->len[i][j];
 			in += demo->len[j][i];
+			if (demo->len[i][j] > demo->longest)
+				demo->longest = demo->len[i][j];
 		}
 		demo->payload += out;
 		if (out > demo->busiest)
@@ -355,20 +357,34 @@ static const struct {
 	{ "processor time of the programs", cell_cpu },
 };
 
-static void print_table(const struct demo *demo)
+static unsigned int messages(const struct demo *demo)
 {
-	char text[64];
-	size_t row;
-	int i;
+	return demo->hosts * (demo->hosts - 1);
+}
 
-	printf("\n%u hosts, %.1f MB in %u messages; links of %.0f Mb/s, round trip %.1f ms, queues of %.0f KiB\n",
-	       demo->hosts, demo->payload / 1e6, demo->hosts * demo->hosts, demo->mbps,
-	       demo->rtt_us / 1e3, demo->buffer / 1024);
+static void print_network(const struct demo *demo)
+{
+	printf("\n%u hosts; links of %.0f Mb/s, round trip %.1f ms, queues of %.0f KiB\n",
+	       demo->hosts, demo->mbps, demo->rtt_us / 1e3, demo->buffer / 1024);
 	printf("Linux %s, lane %s\n", demo->kernel, demo->lane);
 	printf("This is emulated: the hosts are namespaces of one emulated machine, the links are\n"
 	       "shaped in software (25 Gb/s and 4 us, slowed down %.0f times). Times say nothing\n"
-	       "about real hardware; only ratios count.\n\n", 25000 / demo->mbps);
+	       "about real hardware; only ratios count.\n", 25000 / demo->mbps);
+	printf("Headers and start-up count against both. TCP: one connection per pair of hosts,\n"
+	       "opened before the start, all at once, with epoll. Its timers are not slowed down,\n"
+	       "which helps it here.\n");
+}
 
+static void print_table(const struct demo *demo)
+{
+	char text[64], longest[64];
+	size_t row;
+	int i;
+
+	print_size(text, sizeof(text), demo->payload / messages(demo));
+	print_size(longest, sizeof(longest), demo->longest);
+	printf("\n%s: %.1f MB in %u messages, %s on average, the longest %s\n\n", demo->matrix,
+	       demo->payload / 1e6, messages(demo), text, longest);
 	printf("  %-34s", "");
 	for (i = 0; i < 2; i++)
 		if (demo->result[i].present)
@@ -392,57 +408,93 @@ static void print_table(const struct demo *demo)
 		       demo->rtt * 1e3);
 	else
 		printf(".\n");
-	printf("  Headers and start-up count against both. TCP: one connection per pair of hosts,\n"
-	       "  opened before the start, all at once, with epoll. Its timers are not slowed down,\n"
-	       "  which helps it here.\n");
 }
 
-int main(int argc, char **argv)
+/* Everything of one matrix; false if it did not arrive intact. */
+static int report(struct demo *demo, int with_lines)
 {
-	static struct demo demo = {
-		.result = {
-			{ .name = "shuffle", .title = "AF_SHUFFLE" },
-			{ .name = "tcp", .title = "TCP" },
-		},
-	};
-	unsigned int messages;
-	char path[4096];
 	int ok = 1, ran = 0, i;
+	char path[4096];
 
-	if (argc != 2)
-		errx(2, "usage: demo-report DIR");
-	demo.dir = argv[1];
-	read_params(&demo);
+	find_bound(demo);
+	print_table(demo);
 	for (i = 0; i < 2; i++) {
-		struct result *res = &demo.result[i];
-
-		read_stats(&demo, res);
-		if (!res->present)
-			continue;
-		if (!strcmp(res->name, "shuffle"))
-			read_netstat(&demo, res);
-		read_verified(&demo, res);
-		read_drops(&demo, res);
-		read_ports(&demo, res);
-	}
-	find_bound(&demo);
-	print_table(&demo);
-
-	messages = demo.hosts * demo.hosts;
-	for (i = 0; i < 2; i++) {
-		struct result *res = &demo.result[i];
+		struct result *res = &demo->result[i];
 
 		if (!res->present)
 			continue;
 		ran++;
-		draw_text(&demo, res);
-		if (res->verified != messages || res->hosts_done != (int)demo.hosts)
+		if (with_lines)
+			draw_text(demo, res);
+		if (res->verified != demo->hosts * demo->hosts ||
+		    res->hosts_done != (int)demo->hosts)
 			ok = 0;
 	}
-	snprintf(path, sizeof(path), "%s/demo.svg", demo.dir);
-	draw_svg(&demo, path);
+	snprintf(path, sizeof(path), "%s/demo.svg", demo->dir);
+	draw_svg(demo, path);
+	return ok && ran;
+}
 
-	ok &= ran > 0;
+static void read_demo(struct demo *demo, const char *dir)
+{
+	const char *slash = strrchr(dir, '/');
+	int i;
+
+	demo->dir = dir;
+	demo->matrix = slash ? slash + 1 : dir;
+	demo->result[0] = (struct result){ .name = "shuffle", .title = "AF_SHUFFLE" };
+	demo->result[1] = (struct result){ .name = "tcp", .title = "TCP" };
+	read_params(demo);
+	for (i = 0; i < 2; i++) {
+		struct result *res = &demo->result[i];
+
+		read_stats(demo, res);
+		if (!res->present)
+			continue;
+		if (!strcmp(res->name, "shuffle"))
+			read_netstat(demo, res);
+		read_verified(demo, res);
+		read_drops(demo, res);
+		read_ports(demo, res);
+	}
+}
+
+/* What the demo shows, in a line for each matrix. */
+static void print_summary(const struct demo *demo, int n)
+{
+	char text[64];
+	int i, k;
+
+	printf("\nslowdown (completion / bound)%7s", "");
+	for (i = 0; i < 2; i++)
+		printf("%14s", demo->result[i].title);
+	printf("\n");
+	for (k = 0; k < n; k++) {
+		printf("  %-34s", demo[k].matrix);
+		for (i = 0; i < 2; i++) {
+			cell_slowdown(&demo[k], &demo[k].result[i], text, sizeof(text));
+			printf("%14s", text);
+		}
+		printf("\n");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct demo *demo = calloc(argc, sizeof(*demo));
+	int ok = 1, k;
+
+	if (argc < 2)
+		errx(2, "usage: demo-report DIR...");
+	if (!demo)
+		err(1, "memory");
+	for (k = 0; k < argc - 1; k++) {
+		read_demo(&demo[k], argv[k + 1]);
+		if (!k)
+			print_network(&demo[k]);
+		ok &= report(&demo[k], !k);
+	}
+	print_summary(demo, argc - 1);
 	printf("\n%s\n", ok ? "All messages arrived intact." :
 			      "NOT all messages arrived intact: see above.");
 	return !ok;

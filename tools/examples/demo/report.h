@@ -34,6 +34,7 @@ struct result {
 
 struct demo {
 	const char *dir;
+	const char *matrix;	/* "skewed", "equal": the last part of dir */
 	unsigned int hosts;
 	double mbps;
 	double buffer;
@@ -41,6 +42,7 @@ struct demo {
 	char lane[32], kernel[96];
 	double len[MAX_HOSTS][MAX_HOSTS];
 	double payload;		/* bytes that cross the network */
+	double longest;		/* bytes of the longest message */
 	double busiest;		/* bytes out or in of the busiest host */
 	double bound;		/* seconds */
 	double rtt;		/* seconds */

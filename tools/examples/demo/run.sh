@@ -1,34 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The demo's guest half: 8 hosts in network namespaces around a switch, the
-# matrix of prepare.sh over AF_SHUFFLE, the same over TCP, and a report.
+# The demo's guest half: 12 hosts in network namespaces around a switch, each matrix of
+# prepare.sh over AF_SHUFFLE, the same over TCP, and a report.
 #
-#	host 0   host 1        host 7	namespaces sd0 ... sd7
-#	  eth0     eth0          eth0	10.77.0.1 ... .8
+#	host 0   host 1        host 11	namespaces sd0 ... sd11
+#	  eth0     eth0          eth0	10.77.0.1 ... .12
 #	   |        |             |
-#	  p0       p1     ...    p7	veth; both ends of each are shaped
+#	  p0       p1     ...    p11	veth; both ends of each are shaped
 #	 +-+--------+-------------+-+
 #	 |        bridge sw0        |	namespace sdsw
 #	 +--------------------------+
 #
 # Runs as root in a guest, see selftests/vm/run.sh.  DEMO_IN has the programs
-# and the matrix, results go to SHUFFLE_OUT.  DEMO_PROTOCOLS picks from
-# "shuffle tcp".
+# and the matrices, results go to SHUFFLE_OUT.  DEMO_PROTOCOLS picks from
+# "shuffle tcp", DEMO_MATRICES from "skewed equal".
 set -euo pipefail
 
 : "${SHUFFLE_OUT:?run this by demo.sh}" "${DEMO_IN:?run this by demo.sh}"
 protocols=${DEMO_PROTOCOLS:-shuffle tcp}
-hosts=8
+matrices=${DEMO_MATRICES:-skewed equal}
+hosts=${DEMO_HOSTS:-12}
 param=/sys/module/shuffle/parameters/link_mbps
 mbps=${DEMO_MBPS:-$([ -e $param ] && cat $param || echo 0)}
 [ "$mbps" -gt 0 ] || mbps=10
 rtt_us=${DEMO_RTT_US:-10000}
-buffer=${DEMO_BUFFER:-1048576}	# bytes per queue
+buffer=${DEMO_BUFFER:-262144}	# bytes per queue
 burst=${DEMO_BURST:-9100}	# bytes that may leave a port at once
 work=$(mktemp -d /tmp/shuffle-demo.XXXXXX)
 bin=$DEMO_IN/bin
-matrix=$DEMO_IN/matrix
 pids=()
 
 say()
@@ -84,10 +84,13 @@ shape()
 		match ip dsfield 0xc0 0xfc flowid 10:1
 }
 
+# mac HOST - its address
+mac() { printf '02:00:00:4d:00:%02x' "$1"; }
+
 # A new one for each protocol, so that all counters begin at 0.
 network()
 {
-	local h i mac
+	local h i
 
 	no_network
 	rm -f "$work/group"
@@ -96,8 +99,8 @@ network()
 	ip -n sdsw link set dev sw0 up
 	for ((h = 0; h < hosts; h++)); do
 		ip netns add "sd$h"
-		mac=02:00:00:4d:00:0$h
-		ip -n sdsw link add name "p$h" type veth peer name eth0 address "$mac" netns "sd$h"
+		ip -n sdsw link add name "p$h" type veth peer name eth0 address "$(mac "$h")" \
+			netns "sd$h"
 		ip -n sdsw link set "p$h" master sw0 up
 		ip -n "sd$h" link set lo up
 		ip -n "sd$h" addr add "10.77.0.$((h + 1))/24" dev eth0
@@ -105,36 +108,39 @@ network()
 		shape "sd$h" eth0
 		shape sdsw "p$h" $((rtt_us / 2))
 		# Addresses are known before the start, to both transports.
-		bridge -n sdsw fdb replace "$mac" dev "p$h" master static
+		bridge -n sdsw fdb replace "$(mac "$h")" dev "p$h" master static
 		for ((i = 0; i < hosts; i++)); do
 			[ "$i" = "$h" ] || printf 'neigh replace 10.77.0.%d lladdr %s dev eth0\n' \
-				$((i + 1)) "02:00:00:4d:00:0$i"
+				$((i + 1)) "$(mac "$i")"
 		done >"$work/neigh"
 		ip -n "sd$h" -batch "$work/neigh"
 		printf '10.77.0.%d:7000\n' $((h + 1)) >>"$work/group"
 	done
 }
 
-# late PROTOCOL - was a host late by so much that the result says little?
+# late DIR - was a host late by so much that the result says little?
 late()
 {
 	local ms
 
-	ms=$(sed -n 's/.*"start_late_ns": \([0-9]*\)[0-9]\{6\},.*/\1/p' "$work/$1"/stats.* |
+	ms=$(sed -n 's/.*"start_late_ns": \([0-9]*\)[0-9]\{6\},.*/\1/p' "$1"/stats.* |
 		sort -n | tail -1)
 	[ "${ms:-0}" -gt 50 ] || return 1
 	say "the machine is busy: a host was late by $ms ms"
 }
 
-# run PROTOCOL SECONDS - the whole matrix once, with so much time to get ready
+# run PROTOCOL MATRIX OUT SECONDS - the whole matrix once, with so much time to get ready
 run()
 {
-	local out=$work/$1 recv=$work/recv-$1 failed=0 start h watch pid cmd seconds=$2
+	local matrix=$DEMO_IN/matrix/$2 out=$3 recv=$work/recv failed=0 start h watch pid cmd
+	local seconds=$4 ports
 
-	rm -rf "$out"
+	rm -rf "$out" "$recv"
 	mkdir -p "$out" "$recv"
+	ports=()
+	for ((h = 0; h < hosts; h++)); do ports+=("p$h"); done
 	start=$(($(date +%s) + seconds))
-	ip netns exec sdsw "$bin/netwatch" "$start" 10 p0 p1 p2 p3 p4 p5 p6 p7 >"$out/ports.csv" &
+	ip netns exec sdsw "$bin/netwatch" "$start" 10 "${ports[@]}" >"$out/ports.csv" &
 	watch=$!
 	pids=()
 	for ((h = 0; h < hosts; h++)); do
@@ -175,37 +181,40 @@ run()
 		grep . "$out"/errors.* | sed 's|.*/errors\.|  host |'
 	fi
 	rm -rf "$recv"
-	mkdir -p "$SHUFFLE_OUT/$1"
-	cp "$out"/* "$SHUFFLE_OUT/$1/"
 	[ "$failed" = 0 ]
 }
 
 for f in shuffle-cp tcp-a2a netwatch demo-report; do
 	[ -x "$bin/$f" ] || die "$bin/$f is missing"
 done
-[ -s "$matrix/sums" ] || die "$matrix/sums is missing"
+for m in $matrices; do
+	[ -s "$DEMO_IN/matrix/$m/sums" ] || die "$DEMO_IN/matrix/$m/sums is missing"
+done
 
-rm -rf "$SHUFFLE_OUT/shuffle" "$SHUFFLE_OUT/tcp"
-say "$hosts hosts, links of $mbps Mb/s, round trip $rtt_us us"
-status=0
-for p in $protocols; do
-	case $p in
-	shuffle) say "shuffling over AF_SHUFFLE" ;;
-	tcp) say "the same messages over TCP" ;;
-	esac
-	seconds=3
+# patient_run PROTOCOL MATRIX - again with more time if a host was late
+patient_run()
+{
+	local out=$SHUFFLE_OUT/$2/$1 seconds=3
+
 	[ "$SHUFFLE_LANE" = "${SHUFFLE_LANE#qemu}" ] || seconds=6
 	while :; do
 		network
-		run "$p" "$seconds" || status=1
+		run "$1" "$2" "$work/out" "$seconds" || return 1
 		seconds=$((2 * seconds))
-		if [ "$status" != 0 ] || [ "$seconds" -gt 60 ] || ! late "$p"; then
+		if [ "$seconds" -gt 60 ] || ! late "$work/out"; then
 			break
 		fi
 		say "again, with $seconds s to get ready"
 	done
-done
+	mkdir -p "$out"
+	cp "$work/out"/* "$out/"
+}
+
+# params MATRIX - for the report
+params()
 {
+	local h i
+
 	echo "hosts=$hosts"
 	echo "mbps=$mbps"
 	echo "buffer=$buffer"
@@ -214,9 +223,29 @@ done
 	echo "kernel=$(uname -r)"
 	for ((h = 0; h < hosts; h++)); do
 		for ((i = 0; i < hosts; i++)); do
-			echo "len.$h.$i=$(stat -c %s "$matrix/$h/$i")"
+			echo "len.$h.$i=$(stat -c %s "$DEMO_IN/matrix/$1/$h/$i")"
 		done
 	done
-} >"$SHUFFLE_OUT/params"
-"$bin/demo-report" "$SHUFFLE_OUT" || status=1
+}
+
+say "$hosts hosts, links of $mbps Mb/s, round trip $rtt_us us, queues of $((buffer / 1024)) KiB"
+status=0 dirs=()
+for m in $matrices; do
+	rm -rf "${SHUFFLE_OUT:?}/$m"
+	mkdir -p "$SHUFFLE_OUT/$m"
+	dirs+=("$SHUFFLE_OUT/$m")
+	case $m in
+	skewed) say "messages as long as files are:" ;;
+	equal) say "the same bytes in equal messages, the easy case:" ;;
+	esac
+	for p in $protocols; do
+		case $p in
+		shuffle) say "  over AF_SHUFFLE" ;;
+		tcp) say "  over TCP" ;;
+		esac
+		patient_run "$p" "$m" || status=1
+	done
+	params "$m" >"$SHUFFLE_OUT/$m/params"
+done
+"$bin/demo-report" "${dirs[@]}" || status=1
 exit $status
