@@ -62,59 +62,64 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# shape NETNS DEVICE [DELAY-US] - the link rate, and control packets first: a
-# host marks them with a priority, but only the DSCP (CS6) survives the crossing
-# of a veth.
+# shape DEVICE [DELAY-US] - for tc -batch: the link rate, and control packets first: a host
+# marks them with a priority, but only the DSCP (CS6) survives the crossing of a veth.
 shape()
 {
-	local parent=root
+	local dev=$1 parent=root band
 
-	if [ -n "${3-}" ]; then
-		tc -n "$1" qdisc add dev "$2" root handle 2: netem delay "${3}us" limit 10000
+	if [ -n "${2-}" ]; then
+		echo "qdisc add dev $dev root handle 2: netem delay ${2}us limit 10000"
 		parent="parent 2:"
 	fi
-	# shellcheck disable=SC2086 # two words
-	tc -n "$1" qdisc add dev "$2" $parent handle 1: tbf rate "${mbps}mbit" \
-		burst "$burst" limit $((2 * buffer))
-	tc -n "$1" qdisc add dev "$2" parent 1:1 handle 10: prio
-	tc -n "$1" qdisc add dev "$2" parent 10:1 bfifo limit "$buffer"
-	tc -n "$1" qdisc add dev "$2" parent 10:2 bfifo limit "$buffer"
-	tc -n "$1" qdisc add dev "$2" parent 10:3 bfifo limit "$buffer"
-	tc -n "$1" filter add dev "$2" parent 10: protocol ip u32 \
-		match ip dsfield 0xc0 0xfc flowid 10:1
+	echo "qdisc add dev $dev $parent handle 1: tbf rate ${mbps}mbit burst $burst limit $((2 * buffer))"
+	echo "qdisc add dev $dev parent 1:1 handle 10: prio"
+	for band in 1 2 3; do
+		echo "qdisc add dev $dev parent 10:$band bfifo limit $buffer"
+	done
+	echo "filter add dev $dev parent 10: protocol ip u32 match ip dsfield 0xc0 0xfc flowid 10:1"
 }
 
 # mac HOST - its address
 mac() { printf '02:00:00:4d:00:%02x' "$1"; }
 
-# A new one for each protocol, so that all counters begin at 0.
+# A new one for each protocol, so that all counters begin at 0.  Processes are what takes
+# time in an emulated machine: a batch for each namespace.
 network()
 {
 	local h i
 
 	no_network
 	rm -f "$work/group"
-	ip netns add sdsw
-	ip -n sdsw link add name sw0 type bridge mcast_snooping 0 forward_delay 0
-	ip -n sdsw link set dev sw0 up
+	{
+		echo "netns add sdsw"
+		for ((h = 0; h < hosts; h++)); do echo "netns add sd$h"; done
+	} | ip -batch -
+	{
+		echo "link add name sw0 type bridge mcast_snooping 0 forward_delay 0"
+		echo "link set dev sw0 up"
+		for ((h = 0; h < hosts; h++)); do
+			echo "link add name p$h type veth peer name eth0 address $(mac "$h") netns sd$h"
+			echo "link set p$h master sw0 up"
+		done
+	} | ip -n sdsw -batch -
+	# Addresses are known before the start, to both transports.
 	for ((h = 0; h < hosts; h++)); do
-		ip netns add "sd$h"
-		ip -n sdsw link add name "p$h" type veth peer name eth0 address "$(mac "$h")" \
-			netns "sd$h"
-		ip -n sdsw link set "p$h" master sw0 up
-		ip -n "sd$h" link set lo up
-		ip -n "sd$h" addr add "10.77.0.$((h + 1))/24" dev eth0
-		ip -n "sd$h" link set eth0 up
-		shape "sd$h" eth0
-		shape sdsw "p$h" $((rtt_us / 2))
-		# Addresses are known before the start, to both transports.
-		bridge -n sdsw fdb replace "$(mac "$h")" dev "p$h" master static
-		for ((i = 0; i < hosts; i++)); do
-			[ "$i" = "$h" ] || printf 'neigh replace 10.77.0.%d lladdr %s dev eth0\n' \
-				$((i + 1)) "$(mac "$i")"
-		done >"$work/neigh"
-		ip -n "sd$h" -batch "$work/neigh"
-		printf '10.77.0.%d:7000\n' $((h + 1)) >>"$work/group"
+		echo "fdb replace $(mac "$h") dev p$h master static"
+	done | bridge -n sdsw -batch -
+	for ((h = 0; h < hosts; h++)); do shape "p$h" $((rtt_us / 2)); done | tc -n sdsw -batch -
+	for ((h = 0; h < hosts; h++)); do
+		{
+			echo "link set lo up"
+			echo "addr add 10.77.0.$((h + 1))/24 dev eth0"
+			echo "link set eth0 up"
+			for ((i = 0; i < hosts; i++)); do
+				[ "$i" = "$h" ] ||
+					echo "neigh replace 10.77.0.$((i + 1)) lladdr $(mac "$i") dev eth0"
+			done
+		} | ip -n "sd$h" -batch -
+		shape eth0 | tc -n "sd$h" -batch -
+		echo "10.77.0.$((h + 1)):7000" >>"$work/group"
 	done
 }
 
