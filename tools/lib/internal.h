@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the library share: what recvmsg() returns, record by record.
+ * What the files of the library share: what recvmsg() returns, record by record, and
+ * waiting.
  */
 #ifndef SHUFFLE_INTERNAL_H
 #define SHUFFLE_INTERNAL_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 
 #include "shuffle.h"
@@ -37,6 +41,26 @@ static inline void records_read(const struct cmsghdr *cmsg, size_t size, unsigne
 	memset(rec, 0, sizeof(*rec));
 	memcpy(rec, CMSG_DATA(cmsg) + sizeof(struct shuffle_records) + i * size,
 	       size < sizeof(*rec) ? size : sizeof(*rec));
+}
+
+static inline int wait_for(int fd, short events)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	for (;;) {
+		if (poll(&pfd, 1, -1) >= 0)
+			return 0;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+/* True if the last call found a non-blocking socket not ready. */
+static inline int must_wait(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_NONBLOCK);
 }
 
 #endif /* SHUFFLE_INTERNAL_H */

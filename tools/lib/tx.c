@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sending a row: announced and handed over in as many calls as it takes.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "internal.h"
+
+/*
+ * Lengths told per call.  Control messages are charged to net.core.optmem_max
+ * (20 KB on many systems), so longer rows are announced in several calls.
+ */
+#define TX_LENS		1024
+/* UIO_MAXIOV of the kernel */
+#define TX_IOVS		1024
+/* Bytes per call; the kernel cuts at 2 GiB - 4096 anyway */
+#define TX_BYTES	(1UL << 30)
+
+void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
+		     const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
+{
+	memset(tx, 0, sizeof(*tx));
+	tx->op_id = op_id;
+	tx->deadline_ms = deadline_ms;
+	tx->bufs = bufs;
+	tx->lens = lens;
+	tx->count = count;
+}
+
+static void tx_skip_empty(struct shuffle_tx *tx)
+{
+	while (tx->rank < tx->count && tx->done == tx->lens[tx->rank]) {
+		tx->rank++;
+		tx->done = 0;
+	}
+}
+
+/* The row's data from where it goes on; returns the number of iovecs. */
+static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
+{
+	uint64_t done = tx->done, room = TX_BYTES;
+	unsigned int rank, n = 0;
+
+	for (rank = tx->rank; rank < tx->count && n < TX_IOVS && room; rank++) {
+		uint64_t len = tx->lens[rank] - done;
+
+		if (len > room)
+			len = room;
+		if (len) {
+			iov[n].iov_base = (char *)tx->bufs[rank] + done;
+			iov[n].iov_len = len;
+			room -= len;
+			n++;
+		}
+		done = 0;
+	}
+	return n;
+}
+
+/*
+ * One sendmsg().  Long rows are announced to the end before their data
+ * starts: a schedule is only as good as what it knows.  Without @data nothing
+ * but the announcement is sent, which never waits.
+ */
+static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_flags, int data)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t))];
+		struct cmsghdr align;
+	} control;
+	unsigned int count = tx->count - tx->announced;
+	struct iovec iov[TX_IOVS];
+	struct shuffle_row row;
+	struct cmsghdr *cmsg;
+	struct msghdr msg;
+	ssize_t taken;
+	size_t size;
+
+	memset(&row, 0, sizeof(row));
+	row.size = sizeof(row);
+	row.op_id = tx->op_id;
+	row.deadline_ms = tx->deadline_ms;
+	row.first_rank = tx->announced;
+	row.flags = row_flags;
+	if (count > TX_LENS) {
+		count = TX_LENS;
+		row.flags |= SHUFFLE_ROW_MORE;
+	}
+	row.count = count;
+	size = sizeof(row) + count * sizeof(uint64_t);
+
+	memset(&msg, 0, sizeof(msg));
+	memset(&control, 0, sizeof(struct cmsghdr));
+	msg.msg_control = control.space;
+	msg.msg_controllen = CMSG_SPACE(size);
+	cmsg = CMSG_FIRSTHDR(&msg);
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), &row, sizeof(row));
+	memcpy(CMSG_DATA(cmsg) + sizeof(row), tx->lens + tx->announced,
+	       count * sizeof(uint64_t));
+	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
+		msg.msg_iov = iov;
+		msg.msg_iovlen = tx_iov(tx, iov);
+	}
+
+	taken = sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
+	if (taken < 0)
+		return -1;
+
+	tx->announced += count;
+	while (taken > 0 && tx->rank < tx->count) {
+		uint64_t left = tx->lens[tx->rank] - tx->done;
+
+		if ((uint64_t)taken < left) {
+			tx->done += taken;
+			break;
+		}
+		taken -= left;
+		tx->rank++;
+		tx->done = 0;
+	}
+	tx_skip_empty(tx);
+	return 0;
+}
+
+static int tx_step(int fd, struct shuffle_tx *tx, int flags, unsigned int row_flags)
+{
+	uint64_t done = tx->done;
+	unsigned int announced;
+	unsigned int rank;
+
+	tx_skip_empty(tx);
+	while (tx->rank < tx->count || tx->announced < tx->count) {
+		announced = tx->announced;
+		rank = tx->rank;
+		done = tx->done;
+		if (tx_call(fd, tx, flags, row_flags, 1))
+			return errno == EAGAIN || errno == EINTR ? 0 : -1;
+		if (announced == tx->announced && rank == tx->rank && done == tx->done) {
+			errno = EAGAIN;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+int shuffle_tx_step(int fd, struct shuffle_tx *tx)
+{
+	return tx_step(fd, tx, MSG_DONTWAIT, 0);
+}
+
+int shuffle_tx_refer(int fd, struct shuffle_tx *tx)
+{
+	return tx_step(fd, tx, MSG_DONTWAIT, SHUFFLE_ROW_REFERENCE);
+}
+
+int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
+{
+	unsigned int announced;
+
+	while (tx->announced < tx->count) {
+		announced = tx->announced;
+		if (tx_call(fd, tx, MSG_DONTWAIT, 0, 0))
+			return errno == EAGAIN || errno == EINTR ? 0 : -1;
+		if (announced == tx->announced) {
+			errno = EAGAIN;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+int shuffle_tx_finish(int fd, struct shuffle_tx *tx)
+{
+	int ret;
+
+	for (;;) {
+		ret = tx_step(fd, tx, 0, 0);
+		if (ret)
+			return ret < 0 ? -1 : 0;
+		if (errno == EINTR)
+			continue;
+		/* A blocking socket gives up when SO_SNDTIMEO says so. */
+		if (!must_wait(fd)) {
+			errno = EAGAIN;
+			return -1;
+		}
+		if (wait_for(fd, POLLOUT))
+			return -1;
+	}
+}
+
+/* The kernel keeps some 400 bytes for each piece besides the data and headers. */
+int shuffle_tx_fits(int fd, const struct shuffle_tx *tx)
+{
+	socklen_t size = sizeof(int);
+	uint64_t sum = 0;
+	unsigned int i;
+	int sndbuf;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &size))
+		return 0;
+	for (i = 0; i < tx->count; i++)
+		if (__builtin_add_overflow(sum, tx->lens[i] + (tx->lens[i] ? 512 : 0), &sum))
+			return 0;
+	return sum <= (uint64_t)sndbuf / 2;
+}
+
+int shuffle_send(int fd, uint64_t op_id, const void *const *bufs,
+		 const uint64_t *lens, unsigned int count, uint64_t deadline_ms)
+{
+	struct shuffle_tx tx;
+
+	if (!count) {
+		errno = EINVAL;
+		return -1;
+	}
+	shuffle_tx_init(&tx, op_id, bufs, lens, count, deadline_ms);
+	return shuffle_tx_finish(fd, &tx);
+}
