@@ -37,6 +37,7 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 static void op_free(struct shuffle_op *op)
 {
 	shuffle_reference_free_all(op);
+	shuffle_want_free(op->want);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
 	kvfree(op->prx.msg);
@@ -316,6 +317,7 @@ static void op_stop(struct shuffle_op *op, int error)
 	list_for_each_entry_safe(r, tmp, &op->retrans, node)
 		shuffle_msg_out_free_retrans(op, r);
 	list_del_init(&op->tx_node);
+	shuffle_want_stop(op);
 	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
 	op->ended_at = shuffle_now();
 	op->error = error;

@@ -21,13 +21,14 @@
 
 struct shuffle_msg_in;
 struct shuffle_msg_out;
+struct shuffle_want;
 
 /**
  * struct shuffle_ready - something that recvmsg() can return
- * @node: in ssk->ready, or in ssk->parts, or empty
+ * @node: in ssk->ready, or in ssk->parts, or in ssk->wants, or empty
  * @op: its operation
- * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, or SHUFFLE_REFERENCE for
- *	data by reference that may be released
+ * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, SHUFFLE_REFERENCE for
+ *	data by reference that may be released, SHUFFLE_WANT for data that is asked for
  * @parked: it is in ssk->parts
  */
 struct shuffle_ready {
@@ -38,6 +39,7 @@ struct shuffle_ready {
 };
 
 #define SHUFFLE_REFERENCE	(SHUFFLE_NONE - 1)
+#define SHUFFLE_WANT		(SHUFFLE_NONE - 2)
 
 /**
  * enum shuffle_wait - what a message waits for: each is an order of its own
@@ -107,6 +109,7 @@ struct shuffle_due {
  * @retrans: ranges to be sent again
  * @nr_retrans: their number
  * @references: data by reference: tx/reference.c
+ * @want: what is asked for of a row with SHUFFLE_ROW_WANT: tx/want.c
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_unit: bytes of a message that are copied as one
  * @prx: schedule of the column
@@ -163,6 +166,7 @@ struct shuffle_op {
 	struct list_head	retrans;
 	u32			nr_retrans;
 	struct list_head	references;
+	struct shuffle_want	*want;
 	u32			fill_rank;
 	u32			fill_unit;
 

@@ -398,6 +398,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 		INIT_HLIST_HEAD(&ssk->ops[i]);
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->parts);
+	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->egress_node);

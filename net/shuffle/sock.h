@@ -111,6 +111,8 @@ struct shuffle_owner {
  * @nr_incomplete: those whose column is not complete
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
+ * @wants: rows that are asked for once there is room: shuffle_ready.node, too
+ * @wanted: bytes that programs have been asked for, of all operations
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
@@ -144,6 +146,8 @@ struct shuffle_sock {
 	u32			nr_incomplete;
 	struct list_head	ready;
 	struct list_head	parts;
+	struct list_head	wants;
+	u64			wanted;
 	struct list_head	grant_ops;
 	u64			outstanding;
 	u32			nr_retrans;

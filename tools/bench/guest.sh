@@ -174,11 +174,11 @@ measure()
 	incast*/tcp-rotation)
 		return 0	# the same as all at once
 		;;
-	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-thread | */shuffle-refer)
+	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | */shuffle-refer)
 		prog=shuffle_bench
 		args=(-v)
 		case $way in
-		shuffle-poll | shuffle-thread | shuffle-refer) args+=(-A "${way#*-}") ;;
+		shuffle-poll | shuffle-want | shuffle-thread | shuffle-refer) args+=(-A "${way#*-}") ;;
 		esac
 		# What the hosts hold together must fit into memory.
 		[ "$bytes" -lt 4000000000 ] || args+=(-b $((4000000000 / hosts / 2)))

@@ -13,7 +13,8 @@
  *   -n ROUNDS   measured rounds (default 1)
  *   -b BYTES    socket buffers (default: twice the row and the column, + 1 MiB)
  *   -A HOW      how a program hands its row over, with the send buffer as it is:
- *               poll (by copy, when there is room), thread (one that blocks), refer
+ *               poll (by copy, when there is room), want (by copy, what is asked for),
+ *               thread (one that blocks), refer
  *   -j NS       every host starts up to so much later, at random (default 0)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
@@ -133,7 +134,7 @@ static void fail(int error, const char *what, unsigned int peer)
 }
 
 /* Returns true when the operation has ended. */
-static bool do_receive(uint64_t op)
+static bool do_receive(uint64_t op, const struct shuffle_tx *tx)
 {
 	struct bench_host *h = &bench->host[bench_self];
 	struct shuffle_record rec[RECORDS];
@@ -170,6 +171,10 @@ static bool do_receive(uint64_t op)
 				if (r->flags & SHUFFLE_RECORD_LAST && h->rx_bytes == column)
 					h->last_ns = bench_now();
 				break;
+			case SHUFFLE_RECORD_WANT:
+				if (shuffle_tx_answer(fd, tx, r))
+					fail(errno, "send", r->rank);
+				break;
 			case SHUFFLE_RECORD_DONE:
 				ended = true;
 				break;
@@ -203,6 +208,7 @@ static void *writer(void *arg)
 static void run(unsigned int round)
 {
 	bool sending = !handed_over_by("thread"), refer = handed_over_by("refer");
+	bool want = handed_over_by("want");
 	uint64_t op = op_base + round;
 	struct shuffle_tx tx;
 	pthread_t thread;
@@ -216,12 +222,13 @@ static void run(unsigned int round)
 		int n = 0;
 
 		if (sending) {
-			n = refer ? shuffle_tx_refer(fd, &tx) : shuffle_tx_step(fd, &tx);
+			n = refer ? shuffle_tx_refer(fd, &tx) :
+			    want ? shuffle_tx_want(fd, &tx) : shuffle_tx_step(fd, &tx);
 			if (n < 0)
 				fail(errno, "send", bench_self);
 			sending = n == 0;
 		}
-		if (do_receive(op))
+		if (do_receive(op, &tx))
 			break;
 		p.events = POLLIN | (sending ? POLLOUT : 0);
 		n = poll(&p, 1, -1);
@@ -324,7 +331,7 @@ static const char *sum_counters(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-A poll|thread|refer] [-K] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-A poll|want|thread|refer] [-K] [-v] MATRIX\n");
 	exit(2);
 }
 

@@ -80,6 +80,13 @@ int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 int shuffle_tx_refer(int fd, struct shuffle_tx *tx);
 /* Tell the lengths and send nothing; never waits.  Returns like shuffle_tx_step(). */
 int shuffle_tx_announce(int fd, struct shuffle_tx *tx);
+/* The same for a program with an event loop that cannot leave its memory alone: from now
+ * on a record SHUFFLE_RECORD_WANT says which bytes (rank, offset, len) the schedule would
+ * send next and has room for.  shuffle_tx_answer() sends what one asks for; records are
+ * answered in the order in which they were received.
+ */
+int shuffle_tx_want(int fd, struct shuffle_tx *tx);
+int shuffle_tx_answer(int fd, const struct shuffle_tx *tx, const struct shuffle_record *rec);
 /* Block until all is taken, in the order of the schedule where that is possible. */
 int shuffle_tx_finish(int fd, struct shuffle_tx *tx);
 /* True if the socket can hold the row, so that shuffle_tx_step() will take all of it

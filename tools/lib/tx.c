@@ -157,13 +157,13 @@ int shuffle_tx_refer(int fd, struct shuffle_tx *tx)
 	return tx_step(fd, tx, MSG_DONTWAIT, SHUFFLE_ROW_REFERENCE);
 }
 
-int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
+static int tx_announce(int fd, struct shuffle_tx *tx, unsigned int row_flags)
 {
 	unsigned int announced;
 
 	while (tx->announced < tx->count) {
 		announced = tx->announced;
-		if (tx_call(fd, tx, MSG_DONTWAIT, 0, 0))
+		if (tx_call(fd, tx, MSG_DONTWAIT, row_flags, 0))
 			return errno == EAGAIN || errno == EINTR ? 0 : -1;
 		if (announced == tx->announced) {
 			errno = EAGAIN;
@@ -171,6 +171,59 @@ int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
 		}
 	}
 	return 1;
+}
+
+int shuffle_tx_announce(int fd, struct shuffle_tx *tx)
+{
+	return tx_announce(fd, tx, 0);
+}
+
+int shuffle_tx_want(int fd, struct shuffle_tx *tx)
+{
+	return tx_announce(fd, tx, SHUFFLE_ROW_WANT);
+}
+
+int shuffle_tx_answer(int fd, const struct shuffle_tx *tx, const struct shuffle_record *rec)
+{
+	struct shuffle_row row = { .size = sizeof(row), .op_id = tx->op_id };
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(row))];
+	} control;
+	struct cmsghdr *cmsg;
+	struct msghdr msg;
+	struct iovec iov;
+	uint64_t done = 0;
+	ssize_t taken;
+
+	if (rec->type != SHUFFLE_RECORD_WANT || rec->op_id != tx->op_id ||
+	    rec->rank >= tx->count || rec->offset > tx->lens[rec->rank] ||
+	    rec->len > tx->lens[rec->rank] - rec->offset) {
+		errno = EINVAL;
+		return -1;
+	}
+	while (done < rec->len) {
+		memset(&control, 0, sizeof(control));
+		memset(&msg, 0, sizeof(msg));
+		iov.iov_base = (char *)tx->bufs[rec->rank] + rec->offset + done;
+		iov.iov_len = rec->len - done;
+		msg.msg_iov = &iov;
+		msg.msg_iovlen = 1;
+		msg.msg_control = control.space;
+		msg.msg_controllen = sizeof(control.space);
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = SOL_SHUFFLE;
+		cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(row));
+		memcpy(CMSG_DATA(cmsg), &row, sizeof(row));
+		taken = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		if (taken > 0)
+			done += taken;
+		/* there is room; another thread may be writing */
+		else if (taken < 0 && (errno == EAGAIN ? wait_for(fd, POLLOUT) : errno != EINTR))
+			return -1;
+	}
+	return 0;
 }
 
 int shuffle_tx_finish(int fd, struct shuffle_tx *tx)

@@ -125,6 +125,14 @@ enum {
  * The memory is pinned and counts against RLIMIT_MEMLOCK: ENOBUFS.
  */
 #define SHUFFLE_ROW_REFERENCE	(1U << 1)
+/*
+ * SHUFFLE_ROW_WANT: the call announces messages and brings no data.  Once the whole row
+ * is announced and there is room for data, SHUFFLE_RECORD_WANT says which bytes the
+ * schedule takes next.  Data of later calls (count = 0) answers these records in the
+ * order in which they came; a call may answer several of them, or a part of one.  More
+ * than was asked for: EMSGSIZE.
+ */
+#define SHUFFLE_ROW_WANT	(1U << 2)
 
 /**
  * struct shuffle_row - start an operation, or go on with one
@@ -141,7 +149,7 @@ enum {
  * The data of a row is the concatenation of its messages in order of rank.
  * Every call supplies the next part of it in its iovec and returns how many
  * bytes were taken; a call that could not wait takes fewer, and the next call
- * (count = 0) goes on behind them.
+ * (count = 0) goes on behind them.  See SHUFFLE_ROW_WANT for another order.
  */
 struct shuffle_row {
 	__u32	size;
@@ -171,6 +179,8 @@ enum {
 	 * receivers have all of one call's; DONE and FAILED say that of all calls
 	 */
 	SHUFFLE_RECORD_RELEASED = 5,
+	/* there is room for these bytes of our message to @rank (SHUFFLE_ROW_WANT) */
+	SHUFFLE_RECORD_WANT = 6,
 };
 
 /* struct shuffle_record, flags */
@@ -181,12 +191,13 @@ enum {
 /**
  * struct shuffle_record - what recvmsg() returns, one for each piece
  * @op_id: the operation
- * @msg_len: DATA: length of the whole message; FAILED: number of MISSING records
- *	that follow, in this call or the next ones; RELEASED: bytes of the row
- * @offset: DATA: where in the message this piece begins; RELEASED: where in the row
- *	they begin
- * @len: DATA: bytes of this piece, which follow those of the record before
- * @rank: DATA: sender; MISSING: the member in question
+ * @msg_len: DATA, WANT: length of the whole message; FAILED: number of MISSING
+ *	records that follow, in this call or the next ones; RELEASED: bytes of the row
+ * @offset: DATA, WANT: where in the message this piece begins; RELEASED: where in the
+ *	row they begin
+ * @len: DATA: bytes of this piece, which follow those of the record before; WANT:
+ *	bytes that are wanted
+ * @rank: DATA: sender; WANT: receiver; MISSING: the member in question
  * @type: SHUFFLE_RECORD_*
  * @flags: SHUFFLE_RECORD_LAST, SHUFFLE_MISSING_*
  * @error: FAILED: errno (positive)

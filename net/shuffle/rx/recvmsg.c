@@ -200,7 +200,7 @@ static int take_ready(struct recv_call *c)
 	struct shuffle_sock *ssk = c->ssk;
 	struct shuffle_msg_in *in = NULL;
 	struct shuffle_ready *ready;
-	bool complete = false;
+	bool complete = false, asked = false;
 	struct shuffle_op *op;
 	bool more;
 	u64 left = 0;
@@ -213,6 +213,9 @@ static int take_ready(struct recv_call *c)
 	ready = list_first_entry_or_null(&ssk->ready, struct shuffle_ready, node);
 	if (ready && ready->rank == SHUFFLE_REFERENCE) {
 		released = shuffle_reference_released(ready, &c->rec[c->n++]);
+	} else if (ready && ready->rank == SHUFFLE_WANT) {
+		asked = true;
+		c->n += shuffle_want_next(ready, &c->rec[c->n]);
 	} else if (ready && ready->rank != SHUFFLE_NONE) {
 		in = &ready->op->in[ready->rank];
 		complete = in->complete;
@@ -221,10 +224,10 @@ static int take_ready(struct recv_call *c)
 	spin_unlock_bh(&ssk->lock);
 	if (!ready)
 		return 0;
-	if (released) {
+	if (released)
 		shuffle_reference_free(released);
+	if (released || asked)
 		return 1;
-	}
 	op = ready->op;
 	if (!in) {
 		if (!read_end(c, op))
@@ -327,13 +330,18 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 	c.rec = recs->rec;
 
 	lock_sock(sk);
-	err = wait_ready(c.ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
-	while (!err) {
-		err = take_ready(&c);
-		if (err <= 0)
-			break;
-		err = 0;
-	}
+	/* what was ready may not be any more: the end of an operation, or no room for what would
+	 * be asked for
+	 */
+	do {
+		err = wait_ready(c.ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+		while (!err) {
+			err = take_ready(&c);
+			if (err <= 0)
+				break;
+			err = 0;
+		}
+	} while (!err && !c.n);
 	/* room has been made */
 	for (more = c.n; more;) {
 		__skb_queue_head_init(&q);

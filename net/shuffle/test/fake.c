@@ -50,6 +50,7 @@ int fake_init(struct kunit *test)
 	spin_lock_init(&ssk->lock);
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->parts);
+	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	ssk->sk.sk_rcvbuf = 1 << 26;	/* nobody reads */
@@ -70,6 +71,7 @@ void fake_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->charged, 0LL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->ssk.sk.sk_rmem_alloc), 0);
 	KUNIT_EXPECT_EQ(test, fake->ssk.outstanding, 0ULL);
+	KUNIT_EXPECT_EQ(test, fake->ssk.wanted, 0ULL);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_incomplete, 0U);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_retrans, 0U);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_ops, 0U);
@@ -160,6 +162,11 @@ const struct fake_record *fake_last(u8 type, u32 rank)
 }
 
 /* ---- memory: there is plenty ---- */
+
+bool shuffle_mem_scarce(void)
+{
+	return false;
+}
 
 u32 shuffle_mem_share(u32 buf)
 {

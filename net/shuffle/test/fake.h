@@ -90,6 +90,9 @@ void fake_advance(u64 ns);
 void fake_row(u64 len, u64 sent);
 int fake_refer(u64 len, u64 sent);
 bool fake_released(struct shuffle_record *rec);
+int fake_ask(const u64 *lens);
+bool fake_wanted(struct shuffle_record *rec);
+void fake_answer(u32 records, u32 bytes);
 bool fake_rx(u32 rank, u64 len, u64 off, u32 payload);
 bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload);
 void fake_grant(u32 rank, u64 limit, u64 acked);
@@ -104,6 +107,7 @@ void fake_end(void);
 
 extern struct kunit_suite shuffle_msg_in_suite;
 extern struct kunit_suite shuffle_msg_out_suite;
+extern struct kunit_suite shuffle_want_suite;
 extern struct kunit_suite shuffle_timer_suite;
 
 #endif /* _SHUFFLE_TEST_FAKE_H */

@@ -93,7 +93,9 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/msg_in.c"
 #include "../rx/timer.c"
 #include "../tx/msg_out.c"
+#include "../tx/own_schedule.c"
 #include "../tx/reference.c"
+#include "../tx/want.c"
 
 /**
  * fake_fire() - time passes until the timer fires
@@ -214,6 +216,62 @@ bool fake_released(struct shuffle_record *rec)
 		return false;
 	shuffle_reference_free(shuffle_reference_released(ready, rec));
 	return true;
+}
+
+/**
+ * fake_ask() - the user announces a row and wants to be asked for its data
+ * @lens: of the messages
+ *
+ * Return: 0 or an error.
+ */
+int fake_ask(const u64 *lens)
+{
+	struct shuffle_op *op = fake->op;
+	u32 i;
+
+	op->announced = op->group->count;
+	op->closed = true;
+	for (i = 0; i < op->group->count; i++)
+		op->ptx.msg[i].len = lens[i];
+	return shuffle_want_start(op);
+}
+
+/**
+ * fake_wanted() - the reader takes the next record of the socket
+ * @rec: becomes the record, if it asks for data
+ *
+ * Return: true if it does.
+ */
+bool fake_wanted(struct shuffle_record *rec)
+{
+	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.ready,
+							       struct shuffle_ready, node);
+	bool wanted;
+
+	if (!ready || ready->rank != SHUFFLE_WANT)
+		return false;
+	spin_lock_bh(&fake->ssk.lock);
+	wanted = shuffle_want_next(ready, rec);
+	spin_unlock_bh(&fake->ssk.lock);
+	return wanted;
+}
+
+/**
+ * fake_answer() - the user sends data that was asked for
+ * @records: so many records whole
+ * @bytes: and so many of the next one
+ */
+void fake_answer(u32 records, u32 bytes)
+{
+	struct shuffle_want_cursor cur;
+
+	shuffle_want_begin(fake->op, &cur);
+	if (records) {
+		cur.at += records;
+		cur.used = 0;
+	}
+	cur.used += bytes;
+	shuffle_want_answered(fake->op, &cur);
 }
 
 /**

@@ -3,7 +3,6 @@
  * A row is announced: how much of each message may be sent without a grant, and which members
  * must be told that a message comes.
  */
-#include <linux/slab.h>
 #include <net/dst.h>
 
 #include "../shuffle.h"
@@ -51,42 +50,6 @@ static void announce_to_self(struct shuffle_op *op, struct sk_buff_head *q)
 
 	shuffle_msg_in_data(op, &w, NULL, 0, 0, 0, q, now);
 	shuffle_grant_op(op, q, now);
-}
-
-/**
- * shuffle_own_schedule() - a schedule like the operation's, which nobody else knows
- * @op: operation
- * @tx: its kind, seed and members; no messages yet
- *
- * For writers: what else is in op->ptx changes under ssk->lock.  To be freed by
- * shuffle_free_schedule() in any case.
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx)
-{
-	*tx = (struct shuffle_policy_tx) {
-		.kind = op->ptx.kind,
-		.seed = op->ptx.seed,
-		.rank = op->ptx.rank,
-		.members = op->ptx.members,
-		.unit = op->ptx.unit,
-		.n = op->ptx.n,
-	};
-	tx->heap.node = kvcalloc(tx->n, sizeof(*tx->heap.node), GFP_KERNEL);
-	tx->msg = kvcalloc(tx->n, sizeof(*tx->msg), GFP_KERNEL);
-	return tx->heap.node && tx->msg ? 0 : -ENOMEM;
-}
-
-/**
- * shuffle_free_schedule() - free what shuffle_own_schedule() has made
- * @tx: schedule
- */
-void shuffle_free_schedule(struct shuffle_policy_tx *tx)
-{
-	kvfree(tx->msg);
-	kvfree(tx->heap.node);
 }
 
 /* The messages [from, to) have lengths now: what of them may be sent unasked becomes their

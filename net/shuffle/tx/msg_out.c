@@ -57,6 +57,7 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 	}
 	if (freed) {
 		uncharge(&op->ssk->sk, freed);
+		shuffle_want_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);
 	}
 	return all;

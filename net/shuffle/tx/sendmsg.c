@@ -48,7 +48,11 @@ static int check_row(const struct shuffle_row *row, size_t len)
 		return -EINVAL;
 	if (memchr_inv(row + 1, 0, row->size - sizeof(*row)))
 		return -E2BIG;
-	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE) ? -EINVAL : 0;
+	/* it is the announcement that says how the data comes */
+	if (row->flags & SHUFFLE_ROW_WANT && (row->flags & SHUFFLE_ROW_REFERENCE || !row->count))
+		return -EINVAL;
+	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT) ?
+		-EINVAL : 0;
 }
 
 static const struct shuffle_row *find_row(struct msghdr *msg)
@@ -511,21 +515,15 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 	int err;
 	u32 i;
 
-	err = shuffle_own_schedule(op, &fill);
+	err = shuffle_fill_schedule(op, from, &fill);
 	iters = kvmalloc_array(n, sizeof(*iters), GFP_KERNEL);
 	if (err || !iters) {
 		err = -ENOMEM;
 		goto out;
 	}
 	for (i = from; i < n; i++) {
-		u64 left = unfilled(op, i);
-
-		fill.msg[i].len = op->ptx.msg[i].len;
-		fill.msg[i].next = op->out[i].filled;
-		fill.msg[i].limit = fill.msg[i].len;
 		iters[i] = *c->iter;
-		iov_iter_advance(c->iter, left);
-		shuffle_policy_tx_update(&fill, i);
+		iov_iter_advance(c->iter, unfilled(op, i));
 	}
 	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
 		u32 len = fill_bytes(op, i);
@@ -548,6 +546,45 @@ out:
 	return err;
 }
 
+/* What the program has been asked for, in the order in which it was: there is room for it.  What
+ * cannot be handed over has not come: the next call brings it again.
+ */
+static ssize_t fill_wanted(struct row_call *c)
+{
+	struct shuffle_op *op = c->op;
+	struct shuffle_want_cursor at, taken;
+	int err = 0, last;
+	u32 n, wanted;
+
+	if (iov_iter_count(c->iter) > shuffle_want_begin(op, &at))
+		return -EMSGSIZE;
+	taken = at;
+	while (!err && iov_iter_count(c->iter)) {
+		u32 rank = shuffle_want_at(op, &at, &wanted);
+
+		n = min_t(size_t, wanted, iov_iter_count(c->iter));
+		err = fill_chunk(c, rank, n, c->iter);
+		if (err)
+			break;
+		at.used += n;
+		if (n == wanted)
+			at = (struct shuffle_want_cursor) { .at = at.at + 1 };
+		/* of a message one chunk at most waits to be handed over */
+		if (c->batch_n && op->out[rank].filled + n < op->ptx.msg[rank].len)
+			err = commit_batch(c);
+		if (!err && !c->batch_n)
+			taken = at;
+	}
+	if (c->batch_n) {
+		last = commit_batch(c);
+		if (!last)
+			taken = at;
+		err = err ?: last;
+	}
+	shuffle_want_answered(op, &taken);
+	return c->done ?: err;
+}
+
 /* The data stays where it is; all of it, or an error. */
 static ssize_t refer_row(struct row_call *c, struct shuffle_reference *ref)
 {
@@ -568,6 +605,10 @@ static ssize_t fill_row(struct row_call *c, struct shuffle_reference *ref)
 	u64 total = 0;
 	u32 i;
 
+	if (op->want) {
+		shuffle_reference_free(ref);
+		return ref ? -EINVAL : fill_wanted(c);
+	}
 	/* only writers change these, and we hold op->tx_mutex */
 	for (i = op->fill_rank; i < op->announced; i++)
 		total += unfilled(op, i);
@@ -596,6 +637,12 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	}
 	if (!row->first_rank)
 		shuffle_early_claim(c->ssk, row->op_id);
+	if (row->flags & SHUFFLE_ROW_WANT) {
+		n = c->op->closed ? shuffle_want_start(c->op) : 0;
+		if (n && n != -EPIPE)
+			cancel_row(c);
+		return n;
+	}
 	n = fill_row(c, ref);
 	if (ref)
 		return n;
@@ -648,6 +695,8 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	/* what one call returns has to fit an int */
 	if (len > INT_MAX)
 		return -EMSGSIZE;
+	if (row->flags & SHUFFLE_ROW_WANT && len)
+		return -EINVAL;
 	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
 	/* before anything is announced that would have to be taken back */

@@ -139,7 +139,10 @@ static inline u32 shuffle_chunk_payload(u32 pkt)
 
 /* announce.c */
 int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row);
+
+/* own_schedule.c */
 int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx);
+int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx);
 void shuffle_free_schedule(struct shuffle_policy_tx *tx);
 
 /* Lengths of the messages: behind the structure as the program knows it. */
@@ -161,6 +164,27 @@ void shuffle_reference_free_all(struct shuffle_op *op);
 struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready,
 						     struct shuffle_record *rec);
 void shuffle_reference_copy(const struct shuffle_chunk *chunk, u32 off, void *to, u32 len);
+
+/* want.c */
+
+/**
+ * struct shuffle_want_cursor - a place in what a program has been asked for
+ * @at: number of the record
+ * @used: bytes of it that lie before the place
+ */
+struct shuffle_want_cursor {
+	u32	at;
+	u32	used;
+};
+
+int shuffle_want_start(struct shuffle_op *op);
+void shuffle_want_free(struct shuffle_want *want);
+void shuffle_want_stop(struct shuffle_op *op);
+void shuffle_want_room(struct shuffle_sock *ssk);
+bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec);
+u64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
+u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len);
+void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur);
 
 /* pages.c */
 void shuffle_pages_init(struct shuffle_sock *ssk);

@@ -74,6 +74,8 @@ ways_cases()
 	run_case "blocking" matrix_case 8 0 "$mid" mode=3 ops=2
 	run_case "by-reference" matrix_case 8 0 "$mid" refer=1 ops=2 rounds=3 0:refer=0
 	run_case "by-reference-small-buffers" matrix_case 8 0 "$mid" refer=1 rcvbuf=65536 sndbuf=32768 ops=2
+	run_case "asked-for" matrix_case 8 0 "$mid" want=1 ops=2 rounds=3 0:want=0 1:refer=1 1:want=0 2:mode=1 3:mode=2
+	run_case "asked-for-small-buffers" matrix_case 8 0 "$mid" want=1 rcvbuf=65536 sndbuf=32768 ops=2 split=3
 	run_case "small-buffers" matrix_case 8 0 "$mid" rcvbuf=65536 sndbuf=32768 ops=2
 	# a receiver takes its senders' buffers to be like its own
 	run_case "small-send-buffer" matrix_case 2 0 one:3000000:0:1 0:sndbuf=30000

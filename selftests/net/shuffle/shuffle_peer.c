@@ -29,34 +29,18 @@
 #include <unistd.h>
 #include <linux/sock_diag.h>
 
+#include "peer_options.h"
 #include "shtest.h"
 
-#define MAX_RANKS	256
 #define MAX_OPS		16
 #define RECORDS		64
 
 enum mode { MODE_POLL, MODE_EPOLL, MODE_EDGE, MODE_BLOCK };
 
-struct options {
-	char matrix[64];
-	char prefix[32];
-	char expect[128];	/* per operation: done, ETIMEDOUT, ..., any */
-	char missing[128];	/* ranks that a failure must name */
-	char device[16];	/* SO_BINDTODEVICE */
-	long n, hosts, v6, net, port, seed;
-	long op, ops, rounds;
-	long mode;
-	long delay, stagger, open_delay, read_delay, read_pause;	/* ms */
-	long recv_buf, chunk, split, refer;
-	long rcvbuf, sndbuf, deadline, idle, key;
-	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
-	long min_tx_ms, check_mem, timeout;
-	long absent;
-};
-
 struct op {
 	uint64_t id;
 	uint64_t *have;		/* bytes received from each rank */
+	uint64_t *given;	/* bytes that were asked for, to each rank */
 	bool *last;
 	bool *missing;
 	unsigned int announced, rank;
@@ -67,7 +51,6 @@ struct op {
 	uint64_t tx_ms, end_ms;
 };
 
-static struct options opts[MAX_RANKS];
 static struct options *o;	/* of this member */
 static struct op ops[MAX_OPS];
 static unsigned int nops;
@@ -75,33 +58,6 @@ static unsigned int rank;
 static uint64_t start_ms, rx_bytes;
 static uint32_t rmem_max, wmem_max;
 static int sock = -1;
-
-static const struct {
-	const char *name;
-	size_t at;
-	size_t size;		/* of a string, 0 for a number */
-} names[] = {
-#define STR(x) { #x, offsetof(struct options, x), sizeof(o->x) }
-#define NUM(x) { #x, offsetof(struct options, x), 0 }
-	STR(matrix), STR(prefix), STR(expect), STR(missing),
-	STR(device),
-	NUM(n), NUM(hosts), NUM(v6), NUM(net), NUM(port), NUM(seed),
-	NUM(op), NUM(ops), NUM(rounds), NUM(mode),
-	NUM(delay), NUM(stagger), NUM(open_delay), NUM(read_delay),
-	NUM(read_pause),
-	NUM(recv_buf), NUM(chunk), NUM(split), NUM(refer),
-	NUM(rcvbuf), NUM(sndbuf), NUM(deadline), NUM(idle), NUM(key),
-	NUM(kill_rx), NUM(kill_ms), NUM(close_ms), NUM(cancel_ms),
-	NUM(cancel_op), NUM(linger), NUM(min_tx_ms),
-	NUM(check_mem), NUM(timeout), NUM(absent),
-};
-
-static const struct options defaults = {
-	.matrix = "uniform:1000", .prefix = "shf-", .expect = "done",
-	.n = 2, .port = 7000, .seed = 1, .op = 1, .ops = 1, .rounds = 1,
-	.recv_buf = 256 << 10, .chunk = 256 << 10, .timeout = 60000,
-	.deadline = 0,
-};
 
 static uint64_t elapsed(void)
 {
@@ -210,6 +166,8 @@ static bool send_some(struct op *op, unsigned char *buf, size_t size, int flags)
 		row.count = o->split;
 		row.flags = SHUFFLE_ROW_MORE;
 	}
+	if (o->want)
+		row.flags |= SHUFFLE_ROW_WANT;
 	if (o->refer) {
 		/* it is the kernel's from now on, and freed with the process */
 		row.flags |= SHUFFLE_ROW_REFERENCE;
@@ -220,7 +178,7 @@ static bool send_some(struct op *op, unsigned char *buf, size_t size, int flags)
 	until = row.first_rank + row.count;
 	for (i = 0; i < row.count; i++)
 		lens[i] = msg_len(op->id, rank, row.first_rank + i);
-	n = row_bytes(op, until, buf, size);
+	n = o->want ? 0 : row_bytes(op, until, buf, size);
 	rc = sht_send(sock, &row, lens, buf, n, flags);
 	if (rc < 0) {
 		if (errno == EAGAIN || errno == EINTR)
@@ -234,6 +192,8 @@ static bool send_some(struct op *op, unsigned char *buf, size_t size, int flags)
 	if ((size_t)rc > n)
 		fail("sendmsg took %zd of %zu", rc, n);
 	op->announced = until;
+	if (o->want)
+		return false;
 	n = rc;
 	while (op->rank < op->announced) {
 		len = msg_len(op->id, rank, op->rank) - op->off;
@@ -298,6 +258,33 @@ static void take_data(struct op *op, const struct shuffle_record *rec,
 	}
 }
 
+/* The kernel asks for a part of the row; each rank's in order. */
+static void answer(struct op *op, const struct shuffle_record *rec)
+{
+	struct shuffle_row row = { .op_id = op->id };
+	unsigned char *buf = malloc(rec->len);
+	uint64_t done = 0;
+	ssize_t rc;
+
+	if (!o->want || op->announced < o->n || rec->rank >= o->n || !rec->len || !buf ||
+	    rec->msg_len != msg_len(op->id, rank, rec->rank) ||
+	    rec->offset != op->given[rec->rank] || rec->len > rec->msg_len - rec->offset)
+		fail("WANT %llu bytes at %llu for %u", (unsigned long long)rec->len,
+		     (unsigned long long)rec->offset, rec->rank);
+	sht_fill(buf, rec->len, sht_key(o->seed, op->id, rank, rec->rank), rec->offset);
+	for (; done < rec->len; done += rc) {
+		/* in two parts */
+		rc = sht_send(sock, &row, NULL, buf + done,
+			      done ? rec->len - done : rec->len / 3 + 1, 0);
+		if (rc < 0 && errno == EPIPE)
+			break;
+		if (rc < 0)
+			fail("answer: %s", strerror(errno));
+	}
+	op->given[rec->rank] += rec->len;
+	free(buf);
+}
+
 static void take_record(const struct shuffle_record *rec,
 			const unsigned char *data, size_t left)
 {
@@ -321,10 +308,13 @@ static void take_record(const struct shuffle_record *rec,
 			fail("RELEASED %llu bytes, %llu follow",
 			     (unsigned long long)rec->msg_len, (unsigned long long)rec->len);
 		break;
+	case SHUFFLE_RECORD_WANT:
+		answer(op, rec);
+		break;
 	case SHUFFLE_RECORD_DONE:
 		if (op->whole != o->n)
 			fail("DONE with %u of %ld messages", op->whole, o->n);
-		if (!op->tx_done && o->mode != MODE_BLOCK)
+		if (!op->tx_done && !o->want && o->mode != MODE_BLOCK)
 			fail("DONE before all was submitted");
 		op->ended = true;
 		op->end_ms = elapsed();
@@ -473,6 +463,12 @@ static void wait_ready(int epfd, short *events, int ms)
 	*events = rc > 0 ? ev.events : 0;
 }
 
+/* Of a row that is asked for the announcement only. */
+static bool must_send(const struct op *op)
+{
+	return !op->tx_done && !op->ended && !(o->want && op->announced == o->n);
+}
+
 static void run_polling(unsigned char *rbuf, unsigned char *sbuf)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
@@ -490,11 +486,11 @@ static void run_polling(unsigned char *rbuf, unsigned char *sbuf)
 		ms = timed_events();
 		sending = false;
 		for (i = 0; i < nops && !full; i++)
-			if (!ops[i].tx_done && !ops[i].ended)
+			if (must_send(&ops[i]))
 				full |= send_some(&ops[i], sbuf, o->chunk,
 						  MSG_DONTWAIT);
 		for (i = 0; i < nops; i++)
-			sending |= !ops[i].tx_done && !ops[i].ended;
+			sending |= must_send(&ops[i]);
 		sample_memory();
 		if (elapsed() >= (uint64_t)o->read_delay) {
 			if (readable)
@@ -601,11 +597,13 @@ static void run_round(uint64_t first_op)
 	nops = o->ops;
 	for (i = 0; i < nops; i++) {
 		free(ops[i].have);
+		free(ops[i].given);
 		free(ops[i].last);
 		free(ops[i].missing);
 		memset(&ops[i], 0, sizeof(ops[i]));
 		ops[i].id = first_op + i;
 		ops[i].have = calloc(o->n, sizeof(uint64_t));
+		ops[i].given = calloc(o->n, sizeof(uint64_t));
 		ops[i].last = calloc(o->n, sizeof(bool));
 		ops[i].missing = calloc(o->n, sizeof(bool));
 	}
@@ -676,43 +674,6 @@ static void run_member(void)
 	close(sock);
 }
 
-static int set_option(const char *arg)
-{
-	unsigned long lo = 0, hi = MAX_RANKS - 1;
-	const char *colon, *eq = strchr(arg, '=');
-	char *end;
-	size_t i;
-	void *at;
-
-	colon = strchr(arg, ':');
-	if (!eq)
-		return -1;
-	if (colon && colon < eq) {
-		lo = strtoul(arg, &end, 10);
-		hi = *end == '-' ? strtoul(end + 1, &end, 10) : lo;
-		if (end != colon || hi >= MAX_RANKS)
-			return -1;
-		arg = colon + 1;
-	}
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i].name) == (size_t)(eq - arg) &&
-		    !strncmp(names[i].name, arg, eq - arg))
-			break;
-	if (i == sizeof(names) / sizeof(names[0]))
-		return -1;
-	for (; lo <= hi; lo++) {
-		at = (char *)&opts[lo] + names[i].at;
-		if (names[i].size) {
-			snprintf(at, names[i].size, "%s", eq + 1);
-		} else {
-			*(long *)at = strtol(eq + 1, &end, 0);
-			if (*end)
-				return -1;
-		}
-	}
-	return 0;
-}
-
 static const char *member_failure(const struct options *opt, int status)
 {
 	bool killed = opt->kill_rx || opt->kill_ms;
@@ -730,28 +691,27 @@ int main(int argc, char **argv)
 	pid_t pids[MAX_RANKS], pid;
 	const char *why;
 
-	for (i = 0; i < MAX_RANKS; i++)
-		opts[i] = defaults;
+	peer_options_default();
 	for (i = 1; i < argc; i++) {
-		if (set_option(argv[i])) {
+		if (peer_options_set(argv[i])) {
 			fprintf(stderr, "shuffle_peer: bad option %s\n",
 				argv[i]);
 			return 2;
 		}
 	}
-	n = opts[0].n;
-	if (n < 1 || n > MAX_RANKS || opts[0].ops < 1 || opts[0].ops > MAX_OPS)
+	n = peer_opts[0].n;
+	if (n < 1 || n > MAX_RANKS || peer_opts[0].ops < 1 || peer_opts[0].ops > MAX_OPS)
 		return 2;
 	start_ms = sht_now_ms();
 	for (i = 0; i < n; i++) {
 		pids[i] = 0;
-		if (opts[i].absent)
+		if (peer_opts[i].absent)
 			continue;
 		pids[i] = fork();
 		if (pids[i] < 0)
 			return 3;
 		if (!pids[i]) {
-			o = &opts[i];
+			o = &peer_opts[i];
 			rank = i;
 			run_member();
 			_exit(0);
@@ -767,7 +727,7 @@ int main(int argc, char **argv)
 		if (i == n)
 			continue;
 		left--;
-		why = member_failure(&opts[i], status);
+		why = member_failure(&peer_opts[i], status);
 		if (!why)
 			continue;
 		bad++;

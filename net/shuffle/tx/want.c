@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows that are asked for (SHUFFLE_ROW_WANT): the program announces its row and copies nothing in
+ * order of rank.  When the send buffer has room, a WANT record says which bytes the schedule would
+ * take next; data that the program sends then answers these records in their order.
+ *
+ * A program with an event loop gets the schedule of a blocking call that way: its data must not
+ * stay where it is (reference.c), nor does a thread wait for room.
+ *
+ * Life: made by sendmsg() with the announcement, freed with the operation.  Its entry is in
+ *
+ * - ssk->ready while there is something to ask for and room for it,
+ * - ssk->wants while there is no room,
+ * - neither while as many records as it remembers are unanswered, or all has been asked for.
+ */
+#include <linux/slab.h>
+
+#include "../shuffle.h"
+
+/* WANT records that the program has not answered; a power of 2 */
+#define SHUFFLE_WANTS		64
+
+/**
+ * struct shuffle_want - what is asked for of a row
+ * @ready: in ssk->ready or ssk->wants, or in neither
+ * @fill: schedule of what has been asked for
+ * @left: bytes that have not been asked for
+ * @outstanding: bytes that have been asked for and not come
+ * @first: the oldest record that has not been answered whole
+ * @first_used: bytes of that one that have come
+ * @end: behind the youngest one
+ * @asked: the records, number i at i modulo SHUFFLE_WANTS
+ *
+ * All of it is guarded by ssk->lock.
+ */
+struct shuffle_want {
+	struct shuffle_ready	ready;
+	struct shuffle_policy_tx fill;
+	u64			left;
+	u64			outstanding;
+	u32			first;
+	u32			first_used;
+	u32			end;
+	struct {
+		u32	rank;
+		u32	len;
+	} asked[SHUFFLE_WANTS];
+};
+
+/* What is asked for has its place, as what is there. */
+static bool has_room(const struct shuffle_sock *ssk)
+{
+	return ssk->sk.sk_wmem_queued + ssk->wanted < shuffle_sock_sndbuf(&ssk->sk);
+}
+
+/* Put it where it belongs; it is on no list. */
+static void enqueue(struct shuffle_want *want)
+{
+	struct shuffle_sock *ssk = want->ready.op->ssk;
+
+	if (!want->left || want->end - want->first == SHUFFLE_WANTS)
+		return;
+	if (!has_room(ssk)) {
+		list_add_tail(&want->ready.node, &ssk->wants);
+		return;
+	}
+	list_add_tail(&want->ready.node, &ssk->ready);
+	ssk->sk.sk_data_ready(&ssk->sk);
+}
+
+/**
+ * shuffle_want_start() - the data of a row is to be asked for
+ * @op: operation that has been announced; earlier calls may have brought a part of the data
+ *
+ * Context: process, may sleep, op->tx_mutex held.
+ * Return: 0, -ENOMEM, or -EPIPE (the operation has ended).
+ */
+int shuffle_want_start(struct shuffle_op *op)
+{
+	struct shuffle_want *want = kzalloc(sizeof(*want), GFP_KERNEL_ACCOUNT);
+	int err;
+	u32 i;
+
+	if (!want)
+		return -ENOMEM;
+	want->ready.op = op;
+	want->ready.rank = SHUFFLE_WANT;
+	INIT_LIST_HEAD(&want->ready.node);
+	err = shuffle_fill_schedule(op, op->fill_rank, &want->fill);
+	for (i = op->fill_rank; i < op->announced; i++)
+		want->left += op->ptx.msg[i].len - op->out[i].filled;
+	if (!err) {
+		spin_lock_bh(&op->ssk->lock);
+		if (op->ended) {
+			err = -EPIPE;
+		} else {
+			op->want = want;
+			enqueue(want);
+		}
+		spin_unlock_bh(&op->ssk->lock);
+	}
+	if (err) {
+		shuffle_free_schedule(&want->fill);
+		kfree(want);
+	}
+	return err;
+}
+
+/**
+ * shuffle_want_free() - the operation is freed
+ * @want: of an operation that has ended, or NULL
+ */
+void shuffle_want_free(struct shuffle_want *want)
+{
+	if (!want)
+		return;
+	shuffle_free_schedule(&want->fill);
+	kfree(want);
+}
+
+/**
+ * shuffle_want_stop() - nothing is asked for any more
+ * @op: operation that ends
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_want_stop(struct shuffle_op *op)
+{
+	struct shuffle_want *want = op->want;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (!want)
+		return;
+	list_del_init(&want->ready.node);
+	op->ssk->wanted -= want->outstanding;
+	want->outstanding = 0;
+	want->left = 0;
+}
+
+/**
+ * shuffle_want_room() - the send buffer may have room
+ * @ssk: socket
+ *
+ * The operation that has waited longest is the next to ask.
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_want_room(struct shuffle_sock *ssk)
+{
+	struct shuffle_ready *ready;
+
+	lockdep_assert_held(&ssk->lock);
+	ready = list_first_entry_or_null(&ssk->wants, struct shuffle_ready, node);
+	if (!ready || !has_room(ssk))
+		return;
+	list_move_tail(&ready->node, &ssk->ready);
+	ssk->sk.sk_data_ready(&ssk->sk);
+}
+
+/**
+ * shuffle_want_next() - recvmsg() asks the program for data
+ * @ready: of a row that is asked for, in ssk->ready
+ * @rec: becomes the record
+ *
+ * Context: process, ssk->lock held.
+ * Return: false if there is nothing to ask for now: no record.
+ */
+bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
+{
+	struct shuffle_want *want = container_of(ready, struct shuffle_want, ready);
+	struct shuffle_op *op = ready->op;
+	struct shuffle_tx_sched *m;
+	u32 rank, len;
+
+	lockdep_assert_held(&op->ssk->lock);
+	list_del_init(&ready->node);
+	if (!has_room(op->ssk)) {
+		enqueue(want);
+		return false;
+	}
+	rank = shuffle_policy_tx_pick(&want->fill);
+	if (WARN_ON_ONCE(rank == SHUFFLE_NONE))
+		return false;
+	m = &want->fill.msg[rank];
+	len = min_t(u64, m->len - m->next, shuffle_mem_scarce() ? op->prx.unit : op->fill_unit);
+	*rec = (struct shuffle_record) {
+		.op_id = op->id,
+		.type = SHUFFLE_RECORD_WANT,
+		.rank = rank,
+		.msg_len = m->len,
+		.offset = m->next,
+		.len = len,
+	};
+	m->next += len;
+	shuffle_policy_tx_update(&want->fill, rank);
+	want->asked[want->end % SHUFFLE_WANTS].rank = rank;
+	want->asked[want->end++ % SHUFFLE_WANTS].len = len;
+	want->left -= len;
+	want->outstanding += len;
+	op->ssk->wanted += len;
+	enqueue(want);
+	return true;
+}
+
+/**
+ * shuffle_want_begin() - the program answers
+ * @op: operation whose row is asked for
+ * @cur: becomes the place at which its data goes on
+ *
+ * Context: process, op->tx_mutex held.
+ * Return: bytes that have been asked for and not come.
+ */
+u64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
+{
+	struct shuffle_want *want = op->want;
+	u64 outstanding;
+
+	spin_lock_bh(&op->ssk->lock);
+	cur->at = want->first;
+	cur->used = want->first_used;
+	outstanding = want->outstanding;
+	spin_unlock_bh(&op->ssk->lock);
+	return outstanding;
+}
+
+/**
+ * shuffle_want_at() - which message comes next
+ * @op: operation whose row is asked for
+ * @cur: place in what has been asked for, before its end
+ * @len: becomes the bytes that are missing of that record
+ *
+ * Context: process, op->tx_mutex held: records are only added meanwhile.
+ * Return: rank of the message.
+ */
+u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len)
+{
+	const struct shuffle_want *want = op->want;
+	u32 rank;
+
+	spin_lock_bh(&op->ssk->lock);
+	rank = want->asked[cur->at % SHUFFLE_WANTS].rank;
+	*len = want->asked[cur->at % SHUFFLE_WANTS].len - cur->used;
+	spin_unlock_bh(&op->ssk->lock);
+	return rank;
+}
+
+/**
+ * shuffle_want_answered() - what was asked for up to a place has been handed over
+ * @op: operation whose row is asked for
+ * @cur: the place
+ *
+ * Context: process, op->tx_mutex held.
+ */
+void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur)
+{
+	struct shuffle_want *want = op->want;
+	u64 came;
+
+	spin_lock_bh(&op->ssk->lock);
+	if (!op->ended) {
+		came = cur->used;
+		for (; want->first != cur->at; want->first++)
+			came += want->asked[want->first % SHUFFLE_WANTS].len;
+		came -= want->first_used;
+		want->first_used = cur->used;
+		want->outstanding -= came;
+		op->ssk->wanted -= came;
+		if (list_empty(&want->ready.node))
+			enqueue(want);
+		/* it may have left already, before it counted as having come */
+		shuffle_want_room(op->ssk);
+	}
+	spin_unlock_bh(&op->ssk->lock);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of shuffle_peer: NAME=VALUE for all members, RANK:NAME=VALUE, LOW-HIGH:NAME=VALUE. */
+#ifndef PEER_OPTIONS_H
+#define PEER_OPTIONS_H
+
+#define MAX_RANKS	256
+
+struct options {
+	char matrix[64];
+	char prefix[32];
+	char expect[128];	/* per operation: done, ETIMEDOUT, ..., any */
+	char missing[128];	/* ranks that a failure must name */
+	char device[16];	/* SO_BINDTODEVICE */
+	long n, hosts, v6, net, port, seed;
+	long op, ops, rounds;
+	long mode;
+	long delay, stagger, open_delay, read_delay, read_pause;	/* ms */
+	long recv_buf, chunk, split, refer, want;
+	long rcvbuf, sndbuf, deadline, idle, key;
+	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
+	long min_tx_ms, check_mem, timeout;
+	long absent;
+};
+
+extern struct options peer_opts[MAX_RANKS];
+
+void peer_options_default(void);
+/* One argument; -1 if it makes no sense. */
+int peer_options_set(const char *arg);
+
+#endif /* PEER_OPTIONS_H */
