@@ -206,7 +206,6 @@ int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
 	return -1;
 }
 
-
 ssize_t shuffle_recv(int fd, void *buf, size_t size, struct shuffle_record *records,
 		     unsigned int *count, int flags)
 {

@@ -53,8 +53,8 @@ static void test_refused(int fds[2])
 	unsigned int other = 0;
 	uint64_t op = next_op++;
 
-	FAILS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, data, 100), "data with the announcement",
-	      EINVAL);
+	FAILS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, data, 100),
+	      "data with the announcement", EINVAL);
 	FAILS(announce(fds[0], op, SHUFFLE_ROW_WANT | SHUFFLE_ROW_REFERENCE, 0, 100, NULL, 0),
 	      "asked for and by reference", EINVAL);
 	WORKS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, NULL, 0) == 0, "announced");
@@ -62,7 +62,8 @@ static void test_refused(int fds[2])
 	WORKS(wants(fds[0], recs, &other) == 1 && recs[0].rank == 1 && recs[0].offset == 0 &&
 	      recs[0].len == 100 && recs[0].msg_len == 100, "asked once");
 	FAILS(answer(fds[0], op, data, 101, MSG_DONTWAIT), "more than was asked for", EMSGSIZE);
-	FAILS(answer(fds[0], op, (void *)8, 100, MSG_DONTWAIT), "an answer at a bad pointer", EFAULT);
+	FAILS(answer(fds[0], op, (void *)8, 100, MSG_DONTWAIT), "an answer at a bad pointer",
+	      EFAULT);
 	WORKS(answer(fds[0], op, data, 40, MSG_DONTWAIT) == 40, "a part of the answer");
 	WORKS(answer(fds[0], op, data, 0, MSG_DONTWAIT) == 0, "nothing");
 	FAILS(answer(fds[0], op, data, 61, MSG_DONTWAIT), "more than is missing", EMSGSIZE);
@@ -161,7 +162,8 @@ static void test_ends(int fds[2])
 	WORKS(wants(fds[0], recs, &other) > 0, "asked");
 	sht_cancel(fds[0], op);
 	WORKS(read_end(fds[0], op) == ECANCELED, "cancelled in the middle");
-	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT | MSG_NOSIGNAL), "an answer after that", EPIPE);
+	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT | MSG_NOSIGNAL), "an answer after that",
+	      EPIPE);
 	WORKS(!wants(fds[0], recs, &other), "no more questions");
 	WORKS(pair_works(fds), "the pair still shuffles");
 	open_pair(more, m, 0);

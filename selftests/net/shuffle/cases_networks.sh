@@ -91,7 +91,8 @@ counted_protocol()
 
 # little_is_sent_again [MOST] - nothing is taken for lost that was only slow: at most 1 %, and
 # where encryption takes time (qemu lanes: instructions are counted) at most MOST %; more than
-# 1 % is said there.  In real time the whole machine may stand still.
+# 1 % is said there.  One super-packet, 3 % of what is sent here, may have waited for its CPU:
+# the two of these lanes take turns.  In real time the whole machine may stand still.
 little_is_sent_again()
 {
 	local sent again most=1
@@ -103,7 +104,7 @@ little_is_sent_again()
 	diag "goal missed: more than 1 % was sent again"
 	[ -n "${SHUFFLE_VIRTUAL-}" ] || return 0
 	[[ $LANE == uml* ]] || most=${1:-1}
-	[ $((again * 100)) -le $((sent * most)) ] || fail "more than $most % was sent again"
+	[ $((again * 100)) -le $((sent * most)) ] || [ "$again" -le 65536 ] || fail "more than $most % was sent again"
 }
 
 ipsec_no_clear()

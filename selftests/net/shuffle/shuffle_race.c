@@ -116,6 +116,37 @@ static ssize_t submit(int fd, unsigned int rank, unsigned int n, uint64_t op,
 	return rc;
 }
 
+/* Announce a row and let the kernel ask for its data: answer() gives it. */
+static void announce(int fd, unsigned int n, uint64_t op, uint64_t len)
+{
+	struct shuffle_row row = { .op_id = op, .count = n, .flags = SHUFFLE_ROW_WANT };
+	uint64_t lens[MEMBERS];
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		lens[i] = len;
+	sht_send(fd, &row, lens, NULL, 0, 0);
+}
+
+/* Errors are the caller's race, but not more than was asked for. */
+static void answer(int fd, unsigned int rank, const struct shuffle_record *rec)
+{
+	struct shuffle_row row = { .op_id = rec->op_id };
+	unsigned char *buf = malloc(rec->len);
+	uint64_t done = 0;
+	ssize_t rc = 1;
+
+	if (!buf)
+		die("malloc");
+	sht_fill(buf, rec->len, sht_key(1, rec->op_id, rank, rec->rank), rec->offset);
+	for (; done < rec->len && rc > 0; done += rc) {
+		rc = sht_send(fd, &row, NULL, buf + done, rec->len - done, 0);
+		if (rc < 0 && errno == EMSGSIZE)
+			die("an answer is refused");
+	}
+	free(buf);
+}
+
 /* Read what is there; number of operations that ended. */
 static int drain(int fd, unsigned int rank, _Atomic uint64_t *bytes)
 {
@@ -138,6 +169,8 @@ static int drain(int fd, unsigned int rank, _Atomic uint64_t *bytes)
 			if (recs[i].type == SHUFFLE_RECORD_DONE ||
 			    recs[i].type == SHUFFLE_RECORD_FAILED)
 				ended++;
+			if (recs[i].type == SHUFFLE_RECORD_WANT)
+				answer(fd, rank, &recs[i]);
 			if (recs[i].type != SHUFFLE_RECORD_DATA)
 				continue;
 			if (sht_check(buf + at, recs[i].len,
@@ -253,6 +286,37 @@ static void cancel_send(void)
 			if (!w[i].stop)
 				pthread_join(w[i].thread, NULL);
 		close_group(fds, MEMBERS);
+	}
+}
+
+/* Rows that are asked for: one member cancels while all answer, another one is closed. */
+static void want_cancel(void)
+{
+	struct worker w[MEMBERS];
+	unsigned int i, small;
+	int fds[MEMBERS];
+	uint64_t op;
+
+	for (; more(); rounds++) {
+		if (!open_group(fds, MEMBERS, 0))
+			continue;
+		op = rounds + 1;
+		small = 8192 << rnd(4);
+		for (i = 0; i < MEMBERS; i++) {
+			setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+			w[i] = (struct worker){ .fd = dup(fds[i]), .rank = i };
+			announce(fds[i], MEMBERS, op, MSG);
+			pthread_create(&w[i].thread, NULL, reader, &w[i]);
+		}
+		nap(3000);
+		sht_cancel(fds[0], op);
+		nap(1000);
+		close_group(fds, MEMBERS);
+		for (i = MEMBERS; i--;) {
+			w[i].stop = true;
+			pthread_join(w[i].thread, NULL);
+			close(w[i].fd);
+		}
 	}
 }
 
@@ -427,6 +491,7 @@ static const struct {
 } races[] = {
 	{ "close_receive", close_receive, true },
 	{ "cancel_send", cancel_send, true },
+	{ "want_cancel", want_cancel, true },
 	{ "netns_exit", netns_exit, false },
 	{ "many_processes", many_processes, true },
 	{ "options", options, true },
