@@ -75,6 +75,7 @@ measure()
 	case $way in
 	shuffle) set -- shuffle_bench -v ;;
 	shuffle-key) set -- shuffle_bench -K -v ;;
+	shuffle-refer) set -- shuffle_bench -A refer -v ;;
 	tcp-nogso)
 		offload off
 		set -- tcp_bench -m all -w 1

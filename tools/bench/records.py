@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines of results: "BENCH case=NAME hosts=N ...", as the guest scripts print them."""
+"""Lines of results: "BENCH case=NAME hosts=N ...", as the guest scripts print them; and the
+rows of report.json, which three reports write."""
+import json
+import os
 
 
 def records(path):
@@ -22,3 +25,24 @@ def add(found, values):
     """The runs of its case and transport; found: (case, hosts, mtu) -> transport -> run -> values."""
     key = (values["case"], int(values["hosts"]), int(values["mtu"]))
     return found.setdefault(key, {}).setdefault(values["transport"], {})
+
+
+def reached(metric, value, goal):
+    """Has a metric reached its goal?  Shares of a link and how many times faster we are ought to
+    be large, all else small.  None where there is nothing to compare."""
+    if value is None or goal is None:
+        return None
+    if metric.endswith("share") or metric.startswith(("ratio_to", "packets_ratio_to", "faster_than")):
+        return value >= goal
+    return value <= goal
+
+
+def write_report(path, rows, others=lambda row: False):
+    """Write report.json; of the rows that are there already those stay that others() names."""
+    old = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            old = [r for r in json.load(f) if others(r)]
+    rows = old + [{**r, "reached": reached(r["metric"], r["median"], r["goal"])} for r in rows]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")

@@ -4,11 +4,10 @@
 
 usage: report.py RAW FOLDER
 """
-import json
 import statistics
 import sys
 
-from records import add, records
+from records import add, reached, records, write_report
 
 LANE = "uml-time"
 HEADERS_1500 = 0.045    # what smaller packets may cost more than those of MTU 9000
@@ -63,11 +62,6 @@ def goals(key, transport, run):
     if key[0].startswith("incast"):
         out["port_drops"] = 0
     return out
-
-
-def reached(metric, value, goal):
-    """Shares ought to be large, all else small."""
-    return value >= goal if metric.endswith("share") else value <= goal
 
 
 def metrics(run):
@@ -364,8 +358,7 @@ def main():
     keys, rows = make_rows(found)
     extra = grant_delay(found, keys, rows)
     folder = sys.argv[2]
-    with open(f"{folder}/report.json", "w", encoding="utf-8") as f:
-        f.write("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
+    write_report(f"{folder}/report.json", rows)
     with open(f"{folder}/report.txt", "w", encoding="utf-8") as f:
         f.write((make_text(found, keys, rows) if keys else "")
                 + ("\n" + "\n".join(extra) + "\n" if extra else ""))

@@ -4,10 +4,12 @@
 
 usage: report.py RAW REPORT.JSON TABLE.TXT
 """
-import json
 import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from records import write_report  # pylint: disable=wrong-import-position
 
 
 def goal(case):
@@ -17,7 +19,7 @@ def goal(case):
         return 1.3
     if case.startswith("mpi-network-uniform"):
         return 1.0
-    return 2.0 if size in ("8", "64", "1k") else None
+    return 1.5 if size in ("8", "64", "1k") else 1.0
 
 
 def row(case, hosts, lane, transport, metric, unit, values, wanted):
@@ -69,13 +71,7 @@ def main():
                     f"{ratio.get('ompi_tcp', '-'):>8}{wanted if wanted else '-':>6}"
                     f"{ratio.get('mpich', '-'):>6}")
 
-    old = []
-    if os.path.exists(report):
-        old = [r for r in json.load(open(report))
-               if (r["case"], r["hosts"], r["lane"]) not in found]
-    with open(report, "w") as f:
-        json.dump(old + rows, f, indent=1)
-        f.write("\n")
+    write_report(report, rows, lambda r: (r["case"], r["hosts"], r["lane"]) not in found)
     with open(table, "w") as f:
         f.write("\n".join(text) + "\n")
     print("\n".join(text))
