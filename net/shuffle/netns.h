@@ -60,7 +60,6 @@ struct shuffle_sock;
  * @egress: sends data while there is room in the qdiscs
  * @egress_lock: @egress_socks
  * @egress_socks: sockets that have data to send, each holding a reference
- * @egress_page: that packets by reference are filled into; only its tasklet uses it
  * @egress_at: when a socket last had its turn
  * @egress_queued: bytes of packets on their way out that egress waits for: tx/owner.c
  * @egress_stuck: so many of them have not moved for long, and are not waited for
@@ -105,7 +104,6 @@ struct shuffle_net {
 	struct tasklet_struct	egress;
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
-	struct page_frag	egress_page;
 	u64			egress_at;
 	atomic_t		egress_queued;
 	int			egress_stuck;

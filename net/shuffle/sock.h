@@ -25,9 +25,25 @@
 
 struct shuffle_membership;
 
+#define SHUFFLE_SOFT_PAGES	128
+
+/**
+ * struct shuffle_soft_pages - pages that a socket's egress fills: pages.c
+ * @frag: page that is being filled
+ * @used: pages that were filled, number i at i modulo SHUFFLE_SOFT_PAGES
+ * @first: the oldest one
+ * @end: behind the youngest one
+ */
+struct shuffle_soft_pages {
+	struct page_frag	frag;
+	struct page		*used[SHUFFLE_SOFT_PAGES];
+	u32			first;
+	u32			end;
+};
+
 /**
  * struct shuffle_pages - pages that a socket fills: pages.c
- * @lock: all of it
+ * @lock: all of it but @used_at and @soft
  * @frag: page that is being filled
  * @used: ring of pages that were filled, some of them held by packets
  * @first: the one that was filled first
@@ -35,6 +51,7 @@ struct shuffle_membership;
  * @charged: so many are charged to the socket
  * @used_at: jiffies, when a page was last wanted
  * @idle_work: gives them back
+ * @soft: those that the egress fills with data by reference; under ssk->lock
  */
 struct shuffle_pages {
 	struct mutex		lock;
@@ -45,6 +62,7 @@ struct shuffle_pages {
 	u32			charged;
 	unsigned long		used_at;
 	struct delayed_work	idle_work;
+	struct shuffle_soft_pages soft;
 };
 
 /**

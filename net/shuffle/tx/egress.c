@@ -331,7 +331,7 @@ static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 ran
 		  shuffle_chunk_payload(payload) / payload);
 	end = min(start + (u64)n * payload, chunk->off + chunk->len);
 	chunk->pkt = payload;
-	if (!shuffle_layout(sn, op, chunk, start, end, flags, skb)) {
+	if (!shuffle_layout(op, chunk, start, end, flags, skb)) {
 		SHUFFLE_INC(sn, DropMem);
 		kfree_skb(skb);
 		return end;
@@ -534,6 +534,4 @@ void shuffle_egress_init(struct shuffle_net *sn)
 void shuffle_egress_exit(struct shuffle_net *sn)
 {
 	tasklet_kill(&sn->egress);
-	if (sn->egress_page.page)
-		put_page(sn->egress_page.page);
 }

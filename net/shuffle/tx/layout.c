@@ -9,60 +9,69 @@
 
 /**
  * struct layout - where the next bytes go
- * @pf: page
- * @skb: its last part is in that page, or it has none yet
+ * @ssk: whose pages are filled
+ * @skb: packet
+ * @pf: page, or NULL
+ * @to: the next byte in it
+ * @room: bytes there
  */
 struct layout {
-	struct page_frag	*pf;
+	struct shuffle_sock	*ssk;
 	struct sk_buff		*skb;
+	struct page_frag	*pf;
+	u8			*to;
+	u32			room;
 };
 
-/* Room for @n bytes in one piece, in the packet; NULL: no memory, or the packet has no room. */
-static void *put(struct layout *l, u32 n)
+/* What has been written belongs to the packet. */
+static void close_page(struct layout *l)
 {
-	struct skb_shared_info *info = skb_shinfo(l->skb);
 	struct page_frag *pf = l->pf;
-	int i = info->nr_frags;
-	void *to;
+	u32 n;
 
-	to = page_address(pf->page) + pf->offset;
-	if (skb_can_coalesce(l->skb, i, pf->page, pf->offset)) {
-		skb_coalesce_rx_frag(l->skb, i - 1, n, n);
-	} else if (i < MAX_SKB_FRAGS) {
+	if (!pf)
+		return;
+	n = pf->size - pf->offset - l->room;
+	if (n) {
 		get_page(pf->page);
-		skb_add_rx_frag(l->skb, i, pf->page, pf->offset, n, n);
-	} else {
-		return NULL;
+		skb_add_rx_frag(l->skb, skb_shinfo(l->skb)->nr_frags, pf->page, pf->offset, n, n);
+		pf->offset += n;
 	}
-	pf->offset += n;
-	return to;
+	l->pf = NULL;
+	l->room = 0;
 }
 
-static bool more_room(struct layout *l, u32 n)
+/* Room for @n bytes at least in one piece; false: no memory, or the packet has no room. */
+static bool open_page(struct layout *l, u32 n)
 {
-	return skb_page_frag_refill(n, l->pf, GFP_ATOMIC | __GFP_NOWARN);
+	close_page(l);
+	if (skb_shinfo(l->skb)->nr_frags == MAX_SKB_FRAGS)
+		return false;
+	l->pf = shuffle_pages_softirq_room(l->ssk, n);
+	if (!l->pf)
+		return false;
+	l->to = page_address(l->pf->page) + l->pf->offset;
+	l->room = l->pf->size - l->pf->offset;
+	return true;
 }
 
-static bool put_payload(struct layout *l, const struct shuffle_chunk *chunk, u32 off, u32 len)
+static bool put_payload(struct layout *l, struct shuffle_reference_place *from, u32 len)
 {
 	u32 n;
-	void *to;
 
-	for (; len; off += n, len -= n) {
-		if (!more_room(l, 1))
+	for (; len; len -= n) {
+		if (!l->room && !open_page(l, 1))
 			return false;
-		n = min(len, l->pf->size - l->pf->offset);
-		to = put(l, n);
-		if (!to)
-			return false;
-		shuffle_reference_copy(chunk, off, to, n);
+		n = min(len, l->room);
+		shuffle_reference_read(from, l->to, n);
+		l->to += n;
+		l->room -= n;
 	}
 	return true;
 }
 
 /**
  * shuffle_layout() - lay bytes of a message out as packets
- * @sn: namespace
  * @op: operation
  * @chunk: by reference
  * @start: first byte of the message
@@ -71,37 +80,42 @@ static bool put_payload(struct layout *l, const struct shuffle_chunk *chunk, u32
  * @skb: empty packet, to which they are added: each header, and chunk->pkt bytes; the last one may
  *	have fewer
  *
- * Context: softirq, the namespace's egress only; ssk->lock held.
+ * Context: any, ssk->lock held.
  * Return: false if there is no memory.
  */
-bool shuffle_layout(struct shuffle_net *sn, const struct shuffle_op *op,
-		    const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
-		    struct sk_buff *skb)
+bool shuffle_layout(const struct shuffle_op *op, const struct shuffle_chunk *chunk, u64 start,
+		    u64 end, u8 flags, struct sk_buff *skb)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, chunk->rank);
 	const struct shuffle_membership *group = op->group;
-	struct layout l = { .pf = &sn->egress_page, .skb = skb };
+	struct layout l = { .ssk = op->ssk, .skb = skb };
+	const u32 hdr_len = group->data_hdr;
+	struct shuffle_reference_place from;
 	struct shuffle_data_tag tag = {};
 	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
-	u8 *to;
+	bool ok = true;
 	u32 n;
 
 	w.flags |= flags;
 	if (group->keyed)
 		shuffle_data_tag_init(&tag, &group->key, &w);
 	shuffle_wire_build(hdr, &w);
-	for (; start < end; start += n) {
+	shuffle_reference_seek(&from, chunk, start - chunk->off);
+	for (; ok && start < end; start += n) {
 		n = min_t(u64, end - start, chunk->pkt);
-		to = more_room(&l, group->data_hdr) ? put(&l, group->data_hdr) : NULL;
-		if (!to)
-			return false;
+		ok = l.room >= hdr_len || open_page(&l, hdr_len);
+		if (!ok)
+			break;
 		shuffle_wire_place(hdr, start, n);
-		memcpy(to, hdr, SHUFFLE_WIRE_DATA_HDR);
+		/* a length that the compiler knows: no call for each record */
+		memcpy(l.to, hdr, SHUFFLE_WIRE_DATA_HDR);
 		if (group->keyed)
-			shuffle_put64(to + SHUFFLE_WIRE_DATA_HDR,
+			shuffle_put64(l.to + SHUFFLE_WIRE_DATA_HDR,
 				      shuffle_data_tag(&tag, start, n));
-		if (!put_payload(&l, chunk, start - chunk->off, n))
-			return false;
+		l.to += hdr_len;
+		l.room -= hdr_len;
+		ok = put_payload(&l, &from, n);
 	}
-	return true;
+	close_page(&l);
+	return ok;
 }

@@ -382,6 +382,12 @@ void shuffle_reference_free_all(struct shuffle_op *op)
 		shuffle_reference_free(ref);
 }
 
+/* Behind the last byte of a piece. */
+static u64 run_end(const struct shuffle_reference *ref, u32 run)
+{
+	return run + 1 < ref->nr_runs ? ref->run[run + 1].at : ref->len;
+}
+
 /* The piece that a byte lies in. */
 static const struct shuffle_reference_run *find_run(const struct shuffle_reference *ref, u64 at)
 {
@@ -398,6 +404,61 @@ static const struct shuffle_reference_run *find_run(const struct shuffle_referen
 }
 
 /**
+ * shuffle_reference_seek() - a place in the user's data
+ * @place: becomes that
+ * @chunk: chunk by reference
+ * @off: byte of the chunk's payload
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_reference_seek(struct shuffle_reference_place *place,
+			    const struct shuffle_chunk *chunk, u32 off)
+{
+	const struct shuffle_reference *ref = chunk->from->ref;
+	u64 at = chunk->from->at + off, in_run;
+	const struct shuffle_reference_run *run = find_run(ref, at);
+
+	in_run = run->offset + (at - run->at);
+	place->ref = ref;
+	place->run = run - ref->run;
+	place->page = run->page + (u32)(in_run >> PAGE_SHIFT);
+	place->offset = offset_in_page(in_run);
+	place->left = run_end(ref, place->run) - at;
+}
+
+/**
+ * shuffle_reference_read() - copy the user's data
+ * @place: where from; goes on behind what has been copied
+ * @to: where to
+ * @len: bytes, no more than the chunk has from there on
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_reference_read(struct shuffle_reference_place *place, void *to, u32 len)
+{
+	const struct shuffle_reference *ref = place->ref;
+	u32 n;
+
+	for (; len; to += n, len -= n) {
+		if (!place->left) {
+			place->run++;
+			place->page = ref->run[place->run].page;
+			place->offset = ref->run[place->run].offset;
+			place->left = run_end(ref, place->run) - ref->run[place->run].at;
+		}
+		n = min3(len, (u32)PAGE_SIZE - place->offset,
+			 (u32)min_t(u64, place->left, PAGE_SIZE));
+		memcpy_from_page(to, ref->pages[place->page], place->offset, n);
+		place->left -= n;
+		place->offset += n;
+		if (place->offset == PAGE_SIZE) {
+			place->offset = 0;
+			place->page++;
+		}
+	}
+}
+
+/**
  * shuffle_reference_copy() - copy payload for a packet
  * @chunk: chunk by reference
  * @off: first byte of the chunk's payload
@@ -408,24 +469,8 @@ static const struct shuffle_reference_run *find_run(const struct shuffle_referen
  */
 void shuffle_reference_copy(const struct shuffle_chunk *chunk, u32 off, void *to, u32 len)
 {
-	const struct shuffle_reference *ref = chunk->from->ref;
-	u64 at = chunk->from->at + off;
-	const struct shuffle_reference_run *run = find_run(ref, at), *end = ref->run + ref->nr_runs;
+	struct shuffle_reference_place place;
 
-	for (; len; run++) {
-		u64 in_run = run->offset + (at - run->at);
-		u64 left = (run + 1 < end ? run[1].at : ref->len) - at;
-		u32 page = run->page + (u32)(in_run >> PAGE_SHIFT);
-		u32 in_page = offset_in_page(in_run);
-		u32 n;
-
-		for (; len && left; in_page = 0, page++) {
-			n = min3(len, (u32)PAGE_SIZE - in_page, (u32)min_t(u64, left, PAGE_SIZE));
-			memcpy_from_page(to, ref->pages[page], in_page, n);
-			to += n;
-			at += n;
-			len -= n;
-			left -= n;
-		}
-	}
+	shuffle_reference_seek(&place, chunk, off);
+	shuffle_reference_read(&place, to, len);
 }

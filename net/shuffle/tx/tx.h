@@ -163,6 +163,26 @@ void shuffle_reference_unqueue(struct shuffle_op *op);
 void shuffle_reference_free_all(struct shuffle_op *op);
 struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready,
 						     struct shuffle_record *rec);
+
+/**
+ * struct shuffle_reference_place - a place in a user's data
+ * @ref: the data
+ * @run: index of the piece
+ * @page: index of the page
+ * @offset: byte in the page
+ * @left: bytes of the piece from there on
+ */
+struct shuffle_reference_place {
+	const struct shuffle_reference *ref;
+	u32			run;
+	u32			page;
+	u32			offset;
+	u64			left;
+};
+
+void shuffle_reference_seek(struct shuffle_reference_place *place,
+			    const struct shuffle_chunk *chunk, u32 off);
+void shuffle_reference_read(struct shuffle_reference_place *place, void *to, u32 len);
 void shuffle_reference_copy(const struct shuffle_chunk *chunk, u32 off, void *to, u32 len);
 
 /* want.c */
@@ -191,6 +211,7 @@ void shuffle_pages_init(struct shuffle_sock *ssk);
 void shuffle_pages_exit(struct shuffle_sock *ssk);
 void shuffle_pages_drop(struct shuffle_sock *ssk);
 bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
+struct page_frag *shuffle_pages_softirq_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* msg_out.c */
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
@@ -234,9 +255,8 @@ struct sock *shuffle_owner_set(struct shuffle_sock *ssk, struct sk_buff *skb,
 			       const struct dst_entry *dst, const void *daddr);
 
 /* layout.c */
-bool shuffle_layout(struct shuffle_net *sn, const struct shuffle_op *op,
-		    const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
-		    struct sk_buff *skb);
+bool shuffle_layout(const struct shuffle_op *op, const struct shuffle_chunk *chunk, u64 start,
+		    u64 end, u8 flags, struct sk_buff *skb);
 
 /* route.c */
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
