@@ -182,8 +182,8 @@ static void keep_soft(struct shuffle_sock *ssk, struct page *page)
 {
 	struct shuffle_soft_pages *p = &ssk->pages.soft;
 
-	if (p->end - p->first == SHUFFLE_SOFT_PAGES || shuffle_mem_scarce() || page_is_pfmemalloc(page) ||
-	    page_size(page) != SHUFFLE_PAGE_BYTES ||
+	if (p->end - p->first == SHUFFLE_SOFT_PAGES || shuffle_mem_scarce() ||
+	    page_is_pfmemalloc(page) || page_size(page) != SHUFFLE_PAGE_BYTES ||
 	    !sk_wmem_schedule(&ssk->sk, SHUFFLE_PAGE_BYTES)) {
 		put_page(page);
 		return;
