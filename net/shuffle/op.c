@@ -401,10 +401,10 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	if (cancel_work_sync(&op->free_acked))
 		shuffle_op_put(op);
 	op_purge(op, true);
+	shuffle_reference_unqueue(op);
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);
-	shuffle_reference_unqueue(op);
 	hlist_del_init(&op->node);
 	ssk->nr_ops--;
 	ssk->nr_msgs -= op->group->count;

@@ -25,7 +25,7 @@ struct shuffle_want;
 
 /**
  * struct shuffle_ready - something that recvmsg() can return
- * @node: in ssk->ready, or in ssk->parts, or in ssk->wants, or empty
+ * @node: in ssk->ready, ->parts, ->notices, ->hungry or ->wants, or empty
  * @op: its operation
  * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, SHUFFLE_REFERENCE for
  *	data by reference that may be released, SHUFFLE_WANT for data that is asked for
@@ -109,7 +109,8 @@ struct shuffle_due {
  * @retrans: ranges to be sent again
  * @nr_retrans: their number
  * @references: data by reference: tx/reference.c
- * @want: what is asked for of a row with SHUFFLE_ROW_WANT: tx/want.c
+ * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
+ * @want: what is asked for then: tx/want.c
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_unit: bytes of a message that are copied as one
  * @prx: schedule of the column
@@ -166,6 +167,7 @@ struct shuffle_op {
 	struct list_head	retrans;
 	u32			nr_retrans;
 	struct list_head	references;
+	bool			asks;
 	struct shuffle_want	*want;
 	u32			fill_rank;
 	u32			fill_unit;

@@ -203,7 +203,7 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
 	/* lockless: a task that adds to the list wakes the poller after that */
-	if (!list_empty_careful(&ssk->ready))
+	if (!list_empty_careful(&ssk->ready) || !list_empty_careful(&ssk->notices))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(sk->sk_wmem_queued) < shuffle_sock_sndbuf(sk))
 		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
@@ -398,6 +398,8 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 		INIT_HLIST_HEAD(&ssk->ops[i]);
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->parts);
+	INIT_LIST_HEAD(&ssk->notices);
+	INIT_LIST_HEAD(&ssk->hungry);
 	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);

@@ -129,7 +129,10 @@ struct shuffle_owner {
  * @nr_incomplete: those whose column is not complete
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
- * @wants: rows that are asked for once there is room: shuffle_ready.node, too
+ * @notices: what recvmsg() returns beside messages and ends, in turns with @ready: RELEASED
+ *	and WANT, shuffle_ready.node
+ * @hungry: rows that are asked for once there is room, and owe no answer: likewise
+ * @wants: those that owe one
  * @wanted: bytes that programs have been asked for, of all operations
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
  * @outstanding: bytes granted and not arrived, of all operations
@@ -164,6 +167,8 @@ struct shuffle_sock {
 	u32			nr_incomplete;
 	struct list_head	ready;
 	struct list_head	parts;
+	struct list_head	notices;
+	struct list_head	hungry;
 	struct list_head	wants;
 	u64			wanted;
 	struct list_head	grant_ops;

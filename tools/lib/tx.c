@@ -185,7 +185,8 @@ int shuffle_tx_want(int fd, struct shuffle_tx *tx)
 
 int shuffle_tx_answer(int fd, const struct shuffle_tx *tx, const struct shuffle_record *rec)
 {
-	struct shuffle_row row = { .size = sizeof(row), .op_id = tx->op_id };
+	struct shuffle_row row = {
+		.size = sizeof(row), .op_id = tx->op_id, .first_rank = rec->rank };
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(row))];

@@ -129,8 +129,9 @@ enum {
  * SHUFFLE_ROW_WANT: the call announces messages and brings no data.  Once the whole row
  * is announced and there is room for data, SHUFFLE_RECORD_WANT says which bytes the
  * schedule takes next.  Data of later calls (count = 0) answers these records in the
- * order in which they came; a call may answer several of them, or a part of one.  More
- * than was asked for: EMSGSIZE.
+ * order in which they came; a call may answer several of them, or a part of one.  Its
+ * first_rank is the rank of the record with which it goes on, or EINVAL.  More than was
+ * asked for: EMSGSIZE.
  */
 #define SHUFFLE_ROW_WANT	(1U << 2)
 

@@ -483,6 +483,26 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
 	return kept;
 }
 
+/* Has the buffer room for data?  Grants keep within it; unscheduled data may not.  What has been
+ * granted is taken, too, if the socket's share of the memory has shrunk since then.
+ *
+ * What comes next in order lets the reader go on.  So data out of order may have half of the
+ * buffer: if it had all, each answer to a RESEND would bring one packet.
+ */
+static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
+			  const struct sk_buff *skb, bool in_order)
+{
+	struct shuffle_sock *ssk = op->ssk;
+	u32 buf = w->data.off < w->unsched ? shuffle_sock_rcvbuf(&ssk->sk) :
+					     READ_ONCE(ssk->sk.sk_rcvbuf);
+	u32 used = atomic_read(&ssk->sk.sk_rmem_alloc);
+
+	if (in_order ? used <= buf : used + skb->truesize <= buf / 2)
+		return true;
+	shuffle_grant_pressure(ssk);
+	return in_order && list_empty(&ssk->ready);
+}
+
 /**
  * shuffle_msg_in_data() - DATA has come
  * @op: operation; the sender is a member of its group
@@ -506,7 +526,6 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	struct shuffle_net *sn = shuffle_op_net(op);
 	bool kept = false;
 	u64 prefix;
-	int buf;
 
 	if (m->announced && (w->nonce != in->nonce || w->data.len != m->len)) {
 		SHUFFLE_INC(sn, DropNonce);
@@ -541,18 +560,9 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			SHUFFLE_INC(sn, DropNotGranted);
 			return false;
 		}
-		/* Grants keep within the buffer; unscheduled data may not.  What has been granted
-		 * is taken, too, if the socket's share of the memory has shrunk since then.
-		 */
-		buf = w->data.off < w->unsched ? shuffle_sock_rcvbuf(&op->ssk->sk) :
-						 READ_ONCE(op->ssk->sk.sk_rcvbuf);
-		if (atomic_read(&op->ssk->sk.sk_rmem_alloc) > buf) {
-			shuffle_grant_pressure(op->ssk);
-			/* what comes next in order lets the reader go on */
-			if (w->data.off > in->have.prefix || !list_empty(&op->ssk->ready)) {
-				SHUFFLE_INC(sn, DropRcvbuf);
-				return false;
-			}
+		if (!data_has_room(op, w, skb, w->data.off <= in->have.prefix)) {
+			SHUFFLE_INC(sn, DropRcvbuf);
+			return false;
 		}
 		prefix = in->have.prefix;
 		kept = take_payload(op, w, skb, data, len, stride);

@@ -191,16 +191,35 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 	return i == op->prx.n;
 }
 
+/* Take from the head of ssk->notices, if there is one; false if there is none.  What is noticed
+ * is no data, so the schedule of grants does not wait for the reader because of it.
+ */
+static bool take_notice(struct recv_call *c)
+{
+	struct shuffle_reference *released = NULL;
+	struct shuffle_sock *ssk = c->ssk;
+	struct shuffle_ready *notice;
+
+	spin_lock_bh(&ssk->lock);
+	notice = list_first_entry_or_null(&ssk->notices, struct shuffle_ready, node);
+	if (notice && notice->rank == SHUFFLE_REFERENCE)
+		released = shuffle_reference_released(notice, &c->rec[c->n++]);
+	else if (notice)
+		c->n += shuffle_want_next(notice, &c->rec[c->n]);
+	spin_unlock_bh(&ssk->lock);
+	shuffle_reference_free(released);
+	return notice;
+}
+
 /* Take from the head of ssk->ready.  Returns 1 if there may be more to take, 0 if
  * not, or an error.
  */
 static int take_ready(struct recv_call *c)
 {
-	struct shuffle_reference *released = NULL;
 	struct shuffle_sock *ssk = c->ssk;
 	struct shuffle_msg_in *in = NULL;
 	struct shuffle_ready *ready;
-	bool complete = false, asked = false;
+	bool complete = false;
 	struct shuffle_op *op;
 	bool more;
 	u64 left = 0;
@@ -211,12 +230,7 @@ static int take_ready(struct recv_call *c)
 	/* packets change all of this; only a reader takes an entry out for good */
 	spin_lock_bh(&ssk->lock);
 	ready = list_first_entry_or_null(&ssk->ready, struct shuffle_ready, node);
-	if (ready && ready->rank == SHUFFLE_REFERENCE) {
-		released = shuffle_reference_released(ready, &c->rec[c->n++]);
-	} else if (ready && ready->rank == SHUFFLE_WANT) {
-		asked = true;
-		c->n += shuffle_want_next(ready, &c->rec[c->n]);
-	} else if (ready && ready->rank != SHUFFLE_NONE) {
+	if (ready && ready->rank != SHUFFLE_NONE) {
 		in = &ready->op->in[ready->rank];
 		complete = in->complete;
 		left = ready->op->prx.msg[ready->rank].len - in->read;
@@ -224,10 +238,6 @@ static int take_ready(struct recv_call *c)
 	spin_unlock_bh(&ssk->lock);
 	if (!ready)
 		return 0;
-	if (released)
-		shuffle_reference_free(released);
-	if (released || asked)
-		return 1;
 	op = ready->op;
 	if (!in) {
 		if (!read_end(c, op))
@@ -257,17 +267,32 @@ static int take_ready(struct recv_call *c)
 	return more;
 }
 
+/* Notices and all else in turns, while there is room for records.  0 or an error. */
+static int take_all(struct recv_call *c)
+{
+	bool noticed = true;
+	int err = 1;
+
+	while (c->n < c->max && err >= 0 && (err > 0 || noticed)) {
+		noticed = take_notice(c);
+		if (err > 0)
+			err = take_ready(c);
+	}
+	return min(err, 0);
+}
+
 static bool nothing_ready(struct shuffle_sock *ssk)
 {
 	bool empty;
 
 	spin_lock_bh(&ssk->lock);
-	empty = list_empty(&ssk->ready);
+	empty = list_empty(&ssk->ready) && list_empty(&ssk->notices);
 	spin_unlock_bh(&ssk->lock);
 	return empty;
 }
 
-static int wait_ready(struct shuffle_sock *ssk, long timeo)
+/* *timeo: jiffies that are left. */
+static int wait_ready(struct shuffle_sock *ssk, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = &ssk->sk;
@@ -275,14 +300,14 @@ static int wait_ready(struct shuffle_sock *ssk, long timeo)
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (nothing_ready(ssk)) {
-		if (!timeo)
+		if (!*timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
-			err = sock_intr_errno(timeo);
+			err = sock_intr_errno(*timeo);
 		if (err)
 			break;
 		release_sock(sk);
-		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 		lock_sock(sk);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
@@ -314,6 +339,7 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 		.left = min_t(size_t, len, INT_MAX),
 	};
 	size_t room;
+	long timeo;
 	bool more;
 	int err;
 
@@ -329,18 +355,15 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 		return -ENOMEM;
 	c.rec = recs->rec;
 
+	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	lock_sock(sk);
 	/* what was ready may not be any more: the end of an operation, or no room for what would
 	 * be asked for
 	 */
 	do {
-		err = wait_ready(c.ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
-		while (!err) {
-			err = take_ready(&c);
-			if (err <= 0)
-				break;
-			err = 0;
-		}
+		err = wait_ready(c.ssk, &timeo);
+		if (!err)
+			err = take_all(&c);
 	} while (!err && !c.n);
 	/* room has been made */
 	for (more = c.n; more;) {

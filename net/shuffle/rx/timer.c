@@ -314,14 +314,41 @@ static u64 probe_len(const struct shuffle_msg_in *in)
 	return in->losses ? SZ_1K << (2 * in->losses) : 1;
 }
 
+/* Ask for all of a message that was granted and is missing, as much as the buffer has room for:
+ * what is sent without a grant may be more, for its sender does not know our buffer.
+ */
+static void ask_for_all(struct shuffle_op *op, u32 rank, struct timer_scan *s)
+{
+	struct sock *sk = &op->ssk->sk;
+	s64 left = (shuffle_sock_rcvbuf(sk) - atomic_read(&sk->sk_rmem_alloc)) / 2;
+	struct shuffle_rx_sched *m = &op->prx.msg[rank];
+	struct shuffle_msg_in *in = &op->in[rank];
+	u64 room = max_t(s64, left, 2 * op->prx.unit);
+	u64 from = in->have.prefix;
+	struct shuffle_range gap;
+	int n;
+
+	in->asked = m->granted;
+	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
+		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
+			break;
+		gap.end = min(gap.end, gap.start + room);
+		resend(op, rank, gap.start, gap.end, s);
+		room -= gap.end - gap.start;
+		from = gap.end;
+		if (!room) {
+			in->asked = from;
+			break;
+		}
+	}
+}
+
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	struct shuffle_msg_in *in = &op->in[rank];
 	u64 since = in->progress_at;
-	struct shuffle_range gap;
 	u64 from, more, wait;
-	int n;
 
 	if (!in_waits(op, rank)) {
 		stop_waiting(op, &in->due);
@@ -367,13 +394,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		resend(op, rank, from, in->asked, s);
 		return;
 	}
-	in->asked = m->granted;
-	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
-		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
-			break;
-		resend(op, rank, gap.start, gap.end, s);
-		from = gap.end;
-	}
+	ask_for_all(op, rank, s);
 }
 
 static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)

@@ -50,6 +50,8 @@ int fake_init(struct kunit *test)
 	spin_lock_init(&ssk->lock);
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->parts);
+	INIT_LIST_HEAD(&ssk->notices);
+	INIT_LIST_HEAD(&ssk->hungry);
 	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
@@ -162,6 +164,10 @@ const struct fake_record *fake_last(u8 type, u32 rank)
 }
 
 /* ---- memory: there is plenty ---- */
+
+void shuffle_pages_drop(struct shuffle_sock *ssk)
+{
+}
 
 bool shuffle_mem_scarce(void)
 {

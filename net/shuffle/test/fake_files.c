@@ -209,7 +209,7 @@ int fake_refer(u64 len, u64 sent)
  */
 bool fake_released(struct shuffle_record *rec)
 {
-	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.ready,
+	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.notices,
 							       struct shuffle_ready, node);
 
 	if (!ready || ready->rank != SHUFFLE_REFERENCE)
@@ -244,7 +244,7 @@ int fake_ask(const u64 *lens)
  */
 bool fake_wanted(struct shuffle_record *rec)
 {
-	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.ready,
+	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.notices,
 							       struct shuffle_ready, node);
 	bool wanted;
 

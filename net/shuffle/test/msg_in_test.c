@@ -236,6 +236,29 @@ static void msg_in__at_random(struct kunit *test)
 	FAKE_COUNTED(test, DataBytesIn, 8 * len);
 }
 
+/* Data out of order leaves half of the buffer to what lets the reader go on. */
+static void msg_in__room_for_order(struct kunit *test)
+{
+	struct sock *sk = &fake->ssk.sk;
+	u64 len = 1 << 20, off;
+	int used;
+
+	fake->unsched = len;
+	fake_start(2, 0);
+	sk->sk_rcvbuf = 100000;
+	fake_rx(0, len, 0, 1000);
+	for (off = 3000; fake_rx(0, len, off, 1000) && off < len - 2000; off += 1000)
+		;
+	used = atomic_read(&sk->sk_rmem_alloc);
+	KUNIT_EXPECT_GT(test, used, 40000);
+	KUNIT_EXPECT_LE(test, used, 50000);
+	FAKE_COUNTED(test, DropRcvbuf, 1);
+	/* in order it goes on: the gap is filled */
+	KUNIT_EXPECT_TRUE(test, fake_rx(0, len, 1000, 1000));
+	KUNIT_EXPECT_TRUE(test, fake_rx(0, len, 2000, 1000));
+	KUNIT_EXPECT_EQ(test, fake->op->in[0].have.prefix, off);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__in_order),
 	KUNIT_CASE(msg_in__copies),
@@ -249,6 +272,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__little_of_much),
 	KUNIT_CASE(msg_in__ended),
 	KUNIT_CASE(msg_in__at_random),
+	KUNIT_CASE(msg_in__room_for_order),
 	{}
 };
 

@@ -136,6 +136,35 @@ static void timer__silence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.grant.acked, 1500ULL);
 }
 
+/* Without a grant more may come than the buffer holds: no more is asked for than that. */
+static void timer__small_buffer(struct kunit *test)
+{
+	u64 most = 0;
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake->ssk.sk.sk_rcvbuf = 100000;
+	/* the first packet, and one behind a gap of 1 MB */
+	fake_rx(0, 1 << 20, 0, 1000);
+	fake_rx(0, 1 << 20, (1 << 20) - 1000, 1000);
+	fake_advance(1000 * MS);
+	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+	for (i = 0; i < fake->n_sent; i++)
+		if (fake->sent[i].w.type == SHUFFLE_RESEND)
+			most = max(most, fake->sent[i].w.resend.len);
+	KUNIT_EXPECT_LE(test, most, 50000ULL);
+	/* and no less than two units, however full it is */
+	fake->n_sent = 0;
+	atomic_set(&fake->ssk.sk.sk_rmem_alloc, atomic_read(&fake->ssk.sk.sk_rmem_alloc) + 100000);
+	fake_advance(1000 * MS);
+	atomic_sub(100000, &fake->ssk.sk.sk_rmem_alloc);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
+			2ULL * fake->op->prx.unit);
+}
+
 /* Hosts that encrypt: before anything is measured, the rate at which data comes says how long
  * the rest takes.
  */
@@ -383,6 +412,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__solicits_all),
 	KUNIT_CASE(timer__gap),
 	KUNIT_CASE(timer__silence),
+	KUNIT_CASE(timer__small_buffer),
 	KUNIT_CASE(timer__slow_data),
 	KUNIT_CASE(timer__lost_end),
 	KUNIT_CASE(timer__late_data),

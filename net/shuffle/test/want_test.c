@@ -94,7 +94,7 @@ static void want__room_gone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_ask(lens), 0);
 	fake->ssk.sk.sk_wmem_queued = fake->ssk.sk.sk_sndbuf;
 	KUNIT_EXPECT_FALSE(test, fake_wanted(&rec));
-	KUNIT_EXPECT_TRUE(test, list_empty(&fake->ssk.ready));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake->ssk.notices));
 	fake->ssk.sk.sk_wmem_queued = 0;
 	spin_lock_bh(&fake->ssk.lock);
 	shuffle_want_room(&fake->ssk);
@@ -139,7 +139,7 @@ static void want__parts(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_ask(lens), 0);
 	KUNIT_ASSERT_TRUE(test, fake_wanted(&rec));
 	fake_answer(0, 100);
-	KUNIT_EXPECT_EQ(test, shuffle_want_begin(fake->op, &cur), UNIT - 100);
+	KUNIT_EXPECT_EQ(test, shuffle_want_begin(fake->op, &cur), (s64)UNIT - 100);
 	KUNIT_EXPECT_EQ(test, shuffle_want_at(fake->op, &cur, &left), 0U);
 	KUNIT_EXPECT_EQ(test, left, (u32)UNIT - 100);
 	KUNIT_EXPECT_EQ(test, fake->ssk.wanted, UNIT - 100);
@@ -148,7 +148,7 @@ static void want__parts(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_wanted(&rec));
 	/* the rest of the first, and ten bytes of the second one */
 	fake_answer(1, 10);
-	KUNIT_EXPECT_EQ(test, shuffle_want_begin(fake->op, &cur), UNIT - 10);
+	KUNIT_EXPECT_EQ(test, shuffle_want_begin(fake->op, &cur), (s64)UNIT - 10);
 }
 
 /* Nothing is asked for after the end, and what was asked for holds no room. */

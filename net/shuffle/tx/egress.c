@@ -319,7 +319,7 @@ static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 ran
 			  struct sk_buff_head *q)
 {
 	struct sk_buff *skb;
-	u32 payload, n;
+	u32 payload, n, bytes;
 
 	if (chunk->len <= SHUFFLE_INLINE_MAX)
 		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
@@ -327,8 +327,8 @@ static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 ran
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
-	n = min_t(u64, DIV_ROUND_UP(end - start, payload),
-		  shuffle_chunk_payload(payload) / payload);
+	bytes = min_t(u64, end - start, shuffle_chunk_payload(payload));
+	n = DIV_ROUND_UP(bytes, payload);
 	end = min(start + (u64)n * payload, chunk->off + chunk->len);
 	chunk->pkt = payload;
 	if (!shuffle_layout(op, chunk, start, end, flags, skb)) {
@@ -392,7 +392,9 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 		u8 flags = r->begun ? 0 : SHUFFLE_FLAG_RETRANS;
 
 		/* the first of several packets alone: its header differs */
-		if (flags && chunk->kind != SHUFFLE_CHUNK_BYTES)
+		if (flags && (chunk->kind == SHUFFLE_CHUNK_PACKETS ||
+			      (chunk->kind == SHUFFLE_CHUNK_REFERENCE &&
+			       chunk->len > SHUFFLE_INLINE_MAX)))
 			unit = 1;
 		end = send_chunk(sn, op, r->rank, chunk, r->start, min(r->end, r->start + unit),
 				 flags, q);

@@ -28,8 +28,8 @@ int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *
 		.unit = op->ptx.unit,
 		.n = op->ptx.n,
 	};
-	tx->heap.node = kvcalloc(tx->n, sizeof(*tx->heap.node), GFP_KERNEL);
-	tx->msg = kvcalloc(tx->n, sizeof(*tx->msg), GFP_KERNEL);
+	tx->heap.node = kvcalloc(tx->n, sizeof(*tx->heap.node), GFP_KERNEL_ACCOUNT);
+	tx->msg = kvcalloc(tx->n, sizeof(*tx->msg), GFP_KERNEL_ACCOUNT);
 	return tx->heap.node && tx->msg ? 0 : -ENOMEM;
 }
 

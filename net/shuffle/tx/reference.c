@@ -38,7 +38,7 @@ struct shuffle_reference_run {
 /**
  * struct shuffle_reference - the data of one sendmsg(), in the user's pages
  * @node: in op->references
- * @ready: in ssk->ready once it may be released
+ * @ready: in ssk->notices once it may be released
  * @mmp: who it is accounted to
  * @row_off: its first byte in the row
  * @len: bytes
@@ -291,6 +291,7 @@ static u64 row_offset(const struct shuffle_op *op)
 int shuffle_reference_row(struct shuffle_op *op, struct shuffle_reference *ref)
 {
 	struct shuffle_chunk *chunk, *tmp;
+	bool dropped = false;
 	LIST_HEAD(chunks);
 	int err;
 
@@ -302,6 +303,12 @@ int shuffle_reference_row(struct shuffle_op *op, struct shuffle_reference *ref)
 	while (!err && !list_empty(&chunks)) {
 		err = append_slice(op, &chunks);
 		spin_unlock_bh(&op->ssk->lock);
+		if (err == -ENOBUFS && !dropped) {
+			/* pages that the socket only keeps go first */
+			shuffle_pages_drop(op->ssk);
+			dropped = true;
+			err = 0;
+		}
 		cond_resched();
 		spin_lock_bh(&op->ssk->lock);
 	}
@@ -326,13 +333,13 @@ void shuffle_reference_put_chunk(struct shuffle_chunk *chunk)
 	/* the end of a failed operation releases all */
 	if (--ref->chunks || op->error)
 		return;
-	list_add_tail(&ref->ready.node, &op->ssk->ready);
+	list_add_tail(&ref->ready.node, &op->ssk->notices);
 	sk->sk_data_ready(sk);
 }
 
 /**
  * shuffle_reference_released() - recvmsg() tells the user
- * @ready: of a reference, in ssk->ready
+ * @ready: of a reference, in ssk->notices
  * @rec: record to be filled in
  *
  * Context: process, ssk->lock held.
@@ -358,14 +365,27 @@ struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready
  * shuffle_reference_unqueue() - nothing is put in front of the reader any more
  * @op: operation that is taken out; its chunks have been freed
  *
- * Context: process, ssk->lock held.
+ * A user may have handed over a row byte by byte: the lock is free between slices.
+ *
+ * Context: process, may sleep, without ssk->lock; nobody else takes references out.
  */
 void shuffle_reference_unqueue(struct shuffle_op *op)
 {
 	struct shuffle_reference *ref;
+	LIST_HEAD(done);
+	u32 i;
 
-	list_for_each_entry(ref, &op->references, node)
-		list_del_init(&ref->ready.node);
+	while (!list_empty(&op->references)) {
+		spin_lock_bh(&op->ssk->lock);
+		for (i = 0; i < SHUFFLE_SLICE && !list_empty(&op->references); i++) {
+			ref = list_first_entry(&op->references, struct shuffle_reference, node);
+			list_del_init(&ref->ready.node);
+			list_move_tail(&ref->node, &done);
+		}
+		spin_unlock_bh(&op->ssk->lock);
+		cond_resched();
+	}
+	list_splice(&done, &op->references);
 }
 
 /**

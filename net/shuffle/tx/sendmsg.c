@@ -549,15 +549,21 @@ out:
 /* What the program has been asked for, in the order in which it was: there is room for it.  What
  * cannot be handed over has not come: the next call brings it again.
  */
-static ssize_t fill_wanted(struct row_call *c)
+static ssize_t fill_wanted(struct row_call *c, u32 first_rank)
 {
 	struct shuffle_op *op = c->op;
 	struct shuffle_want_cursor at, taken;
+	s64 asked = shuffle_want_begin(op, &at);
 	int err = 0, last;
 	u32 n, wanted;
 
-	if (iov_iter_count(c->iter) > shuffle_want_begin(op, &at))
+	if (asked < 0 || !iov_iter_count(c->iter))
+		return min_t(s64, asked, 0);
+	if (iov_iter_count(c->iter) > asked)
 		return -EMSGSIZE;
+	/* threads that answer must not take one another's place */
+	if (shuffle_want_at(op, &at, &wanted) != first_rank)
+		return -EINVAL;
 	taken = at;
 	while (!err && iov_iter_count(c->iter)) {
 		u32 rank = shuffle_want_at(op, &at, &wanted);
@@ -598,7 +604,8 @@ static ssize_t refer_row(struct row_call *c, struct shuffle_reference *ref)
 }
 
 /* @ref: the data by reference, which is ours, or NULL. */
-static ssize_t fill_row(struct row_call *c, struct shuffle_reference *ref)
+static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row,
+			struct shuffle_reference *ref)
 {
 	struct shuffle_op *op = c->op;
 	size_t len = iov_iter_count(c->iter);
@@ -607,7 +614,7 @@ static ssize_t fill_row(struct row_call *c, struct shuffle_reference *ref)
 
 	if (op->want) {
 		shuffle_reference_free(ref);
-		return ref ? -EINVAL : fill_wanted(c);
+		return ref ? -EINVAL : fill_wanted(c, row->first_rank);
 	}
 	/* only writers change these, and we hold op->tx_mutex */
 	for (i = op->fill_rank; i < op->announced; i++)
@@ -637,13 +644,21 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	}
 	if (!row->first_rank)
 		shuffle_early_claim(c->ssk, row->op_id);
-	if (row->flags & SHUFFLE_ROW_WANT) {
-		n = c->op->closed ? shuffle_want_start(c->op) : 0;
-		if (n && n != -EPIPE)
-			cancel_row(c);
-		return n;
+	if (row->flags & SHUFFLE_ROW_WANT)
+		c->op->asks = true;
+	if (c->op->asks && c->op->closed && !c->op->want) {
+		n = shuffle_want_start(c->op);
+		if (n) {
+			shuffle_reference_free(ref);
+			if (n != -EPIPE)
+				cancel_row(c);
+			return n;
+		}
 	}
-	n = fill_row(c, ref);
+	/* the end may have come while the row was announced */
+	if (row->flags & SHUFFLE_ROW_WANT)
+		return 0;
+	n = fill_row(c, row, ref);
 	if (ref)
 		return n;
 	/* what was announced must not be announced again */

@@ -202,7 +202,7 @@ void shuffle_want_free(struct shuffle_want *want);
 void shuffle_want_stop(struct shuffle_op *op);
 void shuffle_want_room(struct shuffle_sock *ssk);
 bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec);
-u64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
+s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len);
 void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur);
 

@@ -9,9 +9,11 @@
  *
  * Life: made by sendmsg() with the announcement, freed with the operation.  Its entry is in
  *
- * - ssk->ready while there is something to ask for and room for it,
- * - ssk->wants while there is no room,
- * - neither while as many records as it remembers are unanswered, or all has been asked for.
+ * - ssk->notices while there is something to ask for and room for it,
+ * - ssk->hungry or ssk->wants while there is no room: hungry are those that owe no answer,
+ * - none while as many records as it remembers are unanswered, or all has been asked for.
+ *
+ * Whatever takes an entry out of ssk->notices looks whether the next one that waits has room.
  */
 #include <linux/slab.h>
 
@@ -22,7 +24,7 @@
 
 /**
  * struct shuffle_want - what is asked for of a row
- * @ready: in ssk->ready or ssk->wants, or in neither
+ * @ready: in ssk->notices, ssk->hungry, ssk->wants, or in none
  * @fill: schedule of what has been asked for
  * @left: bytes that have not been asked for
  * @outstanding: bytes that have been asked for and not come
@@ -47,24 +49,33 @@ struct shuffle_want {
 	} asked[SHUFFLE_WANTS];
 };
 
-/* What is asked for has its place, as what is there. */
-static bool has_room(const struct shuffle_sock *ssk)
+/* What is asked for has its place, as what is there.  A row that owes no answer may be asked for a
+ * unit beyond that, within another send buffer: others, whose programs do not answer, do not stop
+ * it.
+ */
+static bool want_has_room(const struct shuffle_sock *ssk, bool hungry)
 {
-	return ssk->sk.sk_wmem_queued + ssk->wanted < shuffle_sock_sndbuf(&ssk->sk);
+	u64 sndbuf = shuffle_sock_sndbuf(&ssk->sk), there = ssk->sk.sk_wmem_queued;
+
+	if (there + ssk->wanted < sndbuf)
+		return true;
+	return hungry && there < sndbuf && there + ssk->wanted < 2 * sndbuf;
 }
 
 /* Put it where it belongs; it is on no list. */
 static void enqueue(struct shuffle_want *want)
 {
 	struct shuffle_sock *ssk = want->ready.op->ssk;
+	bool hungry = !want->outstanding;
 
 	if (!want->left || want->end - want->first == SHUFFLE_WANTS)
 		return;
-	if (!has_room(ssk)) {
-		list_add_tail(&want->ready.node, &ssk->wants);
+	want->ready.parked = !want_has_room(ssk, hungry);
+	if (want->ready.parked) {
+		list_add_tail(&want->ready.node, hungry ? &ssk->hungry : &ssk->wants);
 		return;
 	}
-	list_add_tail(&want->ready.node, &ssk->ready);
+	list_add_tail(&want->ready.node, &ssk->notices);
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
 
@@ -73,7 +84,7 @@ static void enqueue(struct shuffle_want *want)
  * @op: operation that has been announced; earlier calls may have brought a part of the data
  *
  * Context: process, may sleep, op->tx_mutex held.
- * Return: 0, -ENOMEM, or -EPIPE (the operation has ended).
+ * Return: 0, -ENOMEM, or -EPIPE (the operation has failed).
  */
 int shuffle_want_start(struct shuffle_op *op)
 {
@@ -91,18 +102,17 @@ int shuffle_want_start(struct shuffle_op *op)
 		want->left += op->ptx.msg[i].len - op->out[i].filled;
 	if (!err) {
 		spin_lock_bh(&op->ssk->lock);
-		if (op->ended) {
-			err = -EPIPE;
-		} else {
-			op->want = want;
+		op->want = want;
+		/* a row that brings nothing may be done already */
+		if (op->ended)
+			err = op->error ? -EPIPE : 0;
+		else
 			enqueue(want);
-		}
 		spin_unlock_bh(&op->ssk->lock);
+		return err;
 	}
-	if (err) {
-		shuffle_free_schedule(&want->fill);
-		kfree(want);
-	}
+	shuffle_free_schedule(&want->fill);
+	kfree(want);
 	return err;
 }
 
@@ -119,6 +129,31 @@ void shuffle_want_free(struct shuffle_want *want)
 }
 
 /**
+ * shuffle_want_room() - the send buffer may have room
+ * @ssk: socket
+ *
+ * The row that has waited longest is the next one; those that owe no answer come first.
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_want_room(struct shuffle_sock *ssk)
+{
+	struct shuffle_ready *ready;
+	bool hungry;
+
+	lockdep_assert_held(&ssk->lock);
+	ready = list_first_entry_or_null(&ssk->hungry, struct shuffle_ready, node);
+	hungry = ready;
+	if (!hungry)
+		ready = list_first_entry_or_null(&ssk->wants, struct shuffle_ready, node);
+	if (!ready || !want_has_room(ssk, hungry))
+		return;
+	ready->parked = false;
+	list_move_tail(&ready->node, &ssk->notices);
+	ssk->sk.sk_data_ready(&ssk->sk);
+}
+
+/**
  * shuffle_want_stop() - nothing is asked for any more
  * @op: operation that ends
  *
@@ -132,34 +167,16 @@ void shuffle_want_stop(struct shuffle_op *op)
 	if (!want)
 		return;
 	list_del_init(&want->ready.node);
+	want->ready.parked = false;
 	op->ssk->wanted -= want->outstanding;
 	want->outstanding = 0;
 	want->left = 0;
-}
-
-/**
- * shuffle_want_room() - the send buffer may have room
- * @ssk: socket
- *
- * The operation that has waited longest is the next to ask.
- *
- * Context: any, ssk->lock held.
- */
-void shuffle_want_room(struct shuffle_sock *ssk)
-{
-	struct shuffle_ready *ready;
-
-	lockdep_assert_held(&ssk->lock);
-	ready = list_first_entry_or_null(&ssk->wants, struct shuffle_ready, node);
-	if (!ready || !has_room(ssk))
-		return;
-	list_move_tail(&ready->node, &ssk->ready);
-	ssk->sk.sk_data_ready(&ssk->sk);
+	shuffle_want_room(op->ssk);
 }
 
 /**
  * shuffle_want_next() - recvmsg() asks the program for data
- * @ready: of a row that is asked for, in ssk->ready
+ * @ready: of a row that is asked for, in ssk->notices
  * @rec: becomes the record
  *
  * Context: process, ssk->lock held.
@@ -174,7 +191,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
 
 	lockdep_assert_held(&op->ssk->lock);
 	list_del_init(&ready->node);
-	if (!has_room(op->ssk)) {
+	if (!want_has_room(op->ssk, !want->outstanding)) {
 		enqueue(want);
 		return false;
 	}
@@ -199,6 +216,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
 	want->outstanding += len;
 	op->ssk->wanted += len;
 	enqueue(want);
+	shuffle_want_room(op->ssk);
 	return true;
 }
 
@@ -208,17 +226,17 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
  * @cur: becomes the place at which its data goes on
  *
  * Context: process, op->tx_mutex held.
- * Return: bytes that have been asked for and not come.
+ * Return: bytes that have been asked for and not come, or -EPIPE (the operation has ended).
  */
-u64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
+s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
 {
 	struct shuffle_want *want = op->want;
-	u64 outstanding;
+	s64 outstanding;
 
 	spin_lock_bh(&op->ssk->lock);
 	cur->at = want->first;
 	cur->used = want->first_used;
-	outstanding = want->outstanding;
+	outstanding = op->ended ? -EPIPE : (s64)want->outstanding;
 	spin_unlock_bh(&op->ssk->lock);
 	return outstanding;
 }
@@ -265,6 +283,9 @@ void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_curs
 		want->first_used = cur->used;
 		want->outstanding -= came;
 		op->ssk->wanted -= came;
+		/* it may owe nothing any more */
+		if (want->ready.parked)
+			list_del_init(&want->ready.node);
 		if (list_empty(&want->ready.node))
 			enqueue(want);
 		/* it may have left already, before it counted as having come */

@@ -22,11 +22,18 @@ static ssize_t announce(int fd, uint64_t op, uint32_t flags, uint64_t len0, uint
 	return sht_send(fd, &row, lens, bytes, len, MSG_DONTWAIT);
 }
 
-static ssize_t answer(int fd, uint64_t op, const void *bytes, size_t len, int flags)
+static ssize_t answer_rank(int fd, uint64_t op, unsigned int rank, const void *bytes, size_t len,
+			   int flags)
 {
-	struct shuffle_row row = { .op_id = op };
+	struct shuffle_row row = { .op_id = op, .first_rank = rank };
 
 	return sht_send(fd, &row, NULL, bytes, len, flags);
+}
+
+/* To rank 1 */
+static ssize_t answer(int fd, uint64_t op, const void *bytes, size_t len, int flags)
+{
+	return answer_rank(fd, op, 1, bytes, len, flags);
 }
 
 /* The WANT records that are there; anything else is counted in *other. */
@@ -64,6 +71,8 @@ static void test_refused(int fds[2])
 	FAILS(answer(fds[0], op, data, 101, MSG_DONTWAIT), "more than was asked for", EMSGSIZE);
 	FAILS(answer(fds[0], op, (void *)8, 100, MSG_DONTWAIT), "an answer at a bad pointer",
 	      EFAULT);
+	FAILS(answer_rank(fds[0], op, 0, data, 100, MSG_DONTWAIT), "an answer for another rank",
+	      EINVAL);
 	WORKS(answer(fds[0], op, data, 40, MSG_DONTWAIT) == 40, "a part of the answer");
 	WORKS(answer(fds[0], op, data, 0, MSG_DONTWAIT) == 0, "nothing");
 	FAILS(answer(fds[0], op, data, 61, MSG_DONTWAIT), "more than is missing", EMSGSIZE);
@@ -145,9 +154,101 @@ static void test_late(int fds[2])
 	for (i = 0; i < n; i++)
 		sum += recs[i].len;
 	WORKS(n == 2 && sum == 2600, "what is missing");
-	WORKS(answer(fds[0], row.op_id, data, 2600, MSG_DONTWAIT) == 2600, "it comes");
+	WORKS(answer_rank(fds[0], row.op_id, recs[0].rank, data, 2600, MSG_DONTWAIT) == 2600,
+	      "it comes");
 	WORKS(send_row(fds[1], row.op_id, 0, 0, NULL, 0, 0) == 0 &&
 	      read_end(fds[0], row.op_id) == 0 && read_end(fds[1], row.op_id) == 0, "done");
+}
+
+/* The call that closes the row need not say it again. */
+static void test_closed_later(int fds[2])
+{
+	struct shuffle_row row = { .op_id = next_op++, .count = 1,
+				   .flags = SHUFFLE_ROW_WANT | SHUFFLE_ROW_MORE };
+	struct shuffle_record recs[WANTS];
+	uint64_t len = 500;
+	unsigned int other = 0;
+
+	WORKS(sht_send(fds[0], &row, &len, NULL, 0, MSG_DONTWAIT) == 0, "a part is announced");
+	WORKS(!wants(fds[0], recs, &other), "nothing is asked for before all is");
+	row.count = 0;
+	row.flags = 0;
+	WORKS(sht_send(fds[0], &row, NULL, NULL, 0, MSG_DONTWAIT) == 0, "the row is closed");
+	WORKS(wants(fds[0], recs, &other) == 1 && recs[0].rank == 0 && recs[0].len == 500,
+	      "now it is asked for");
+	WORKS(answer_rank(fds[0], row.op_id, 0, data, 500, MSG_DONTWAIT) == 500, "and comes");
+	WORKS(send_row(fds[1], row.op_id, 0, 0, NULL, 0, 0) == 0 &&
+	      read_end(fds[0], row.op_id) == 0 && read_end(fds[1], row.op_id) == 0, "done");
+}
+
+/* A row that brings nothing, of the last one to start: it may be done within the call. */
+static void test_empty(int fds[2])
+{
+	uint64_t op = next_op++;
+
+	send_row(fds[1], op, 0, 0, NULL, 0, 0);
+	usleep(20000);
+	WORKS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 0, NULL, 0) == 0, "an empty row");
+	WORKS(read_end(fds[0], op) == 0 && read_end(fds[1], op) == 0, "done");
+}
+
+/* One row that is not answered does not stop another one. */
+static void test_two(void)
+{
+	struct shuffle_record recs[WANTS];
+	struct sockaddr_shuffle m[2];
+	uint64_t slow = next_op++, op = next_op++, until = sht_now_ms() + WAIT_MS, asked = 0;
+	unsigned int i, n, other = 0;
+	int fds[2], small = 30000;
+
+	open_pair(fds, m, 0);
+	setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	send_row(fds[1], op, 0, 0, NULL, 0, 0);
+	announce(fds[0], slow, SHUFFLE_ROW_WANT, 0, LONG, NULL, 0);
+	while (wants(fds[0], recs, &other))
+		;
+	announce(fds[0], op, SHUFFLE_ROW_WANT, 0, LONG, NULL, 0);
+	while (asked < LONG && sht_now_ms() < until) {
+		n = wants(fds[0], recs, &other);
+		for (i = 0; i < n; i++) {
+			if (recs[i].op_id != op)
+				continue;
+			asked += recs[i].len;
+			answer(fds[0], op, data + recs[i].offset, recs[i].len, MSG_DONTWAIT);
+		}
+		/* the other side reads */
+		if (!wants(fds[1], recs, &other))
+			usleep(500);
+	}
+	WORKS(asked == LONG, "another row is asked for beside one that is not answered");
+	sht_cancel(fds[0], slow);
+	WORKS(read_end(fds[0], op) == 0, "and ends");
+	close_pair(fds);
+}
+
+/* What the room waited for is cancelled. */
+static void test_cancelled_room(void)
+{
+	struct shuffle_record recs[WANTS];
+	struct sockaddr_shuffle m[2];
+	uint64_t a = next_op++, b = next_op++;
+	unsigned int i, n, other = 0, found = 0;
+	int fds[2], small = 30000;
+
+	open_pair(fds, m, 0);
+	setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	announce(fds[0], a, SHUFFLE_ROW_WANT, 0, LONG, NULL, 0);
+	while (wants(fds[0], recs, &other))
+		;
+	announce(fds[0], b, SHUFFLE_ROW_WANT, 0, LONG, NULL, 0);
+	while (wants(fds[0], recs, &other))
+		;
+	sht_cancel(fds[0], a);
+	n = wants(fds[0], recs, &other);
+	for (i = 0; i < n; i++)
+		found += recs[i].op_id == b;
+	WORKS(found, "room that a cancelled row held is another's");
+	close_pair(fds);
 }
 
 static void test_ends(int fds[2])
@@ -183,8 +284,12 @@ int main(int argc, char **argv)
 	open_pair(fds, m, 0);
 	test_refused(fds);
 	test_late(fds);
+	test_closed_later(fds);
+	test_empty(fds);
 	test_ends(fds);
 	close_pair(fds);
+	test_two();
+	test_cancelled_room();
 	test_long(1, "1 MiB, an answer for each record");
 	test_long(WANTS, "1 MiB, an answer for many records");
 	return api_finish();

@@ -80,12 +80,27 @@ ways_cases()
 	# a receiver takes its senders' buffers to be like its own
 	run_case "small-send-buffer" matrix_case 2 0 one:3000000:0:1 0:sndbuf=30000
 	run_case "tiny-buffers" matrix_case 8 0 "$small" rcvbuf=4096 sndbuf=4096
+	run_case "unscheduled-overflows-buffer" unscheduled_overflows
 	run_case "small-row-without-grants" small_row
 	run_case "ack-rides-behind-super-packet" ack_rides
 	run_case "members-share-hosts" shared_hosts
 	run_case "one-host-loopback" loopback
 	run_case "alone" alone
 	run_case "pages-are-filled-again" pages_again
+}
+
+# A sender takes its receiver's buffer to be like its own, and sends far more without a grant:
+# what does not fit is asked for in parts that do, and comes once more or little more than once.
+unscheduled_overflows()
+{
+	local len=3000000 again
+
+	rack 2 unscheduled 2m
+	peer n=2 matrix="one:$len:0:1" 0:refer=1 1:rcvbuf=65536 || shuffle_failed
+	again=$(counters RetransBytes)
+	diag "sent again: $again bytes, dropped: $(counters DropRcvbuf)"
+	[ "$(counters DropRcvbuf)" -gt 0 ] || fail "it was not too much for the buffer"
+	[ "$again" -le $((3 * len)) ] || fail "$again bytes of $len were sent again"
 }
 
 # One receiver would grant so much at once: nobody waits for that.

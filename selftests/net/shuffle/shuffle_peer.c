@@ -261,7 +261,7 @@ static void take_data(struct op *op, const struct shuffle_record *rec,
 /* The kernel asks for a part of the row; each rank's in order. */
 static void answer(struct op *op, const struct shuffle_record *rec)
 {
-	struct shuffle_row row = { .op_id = op->id };
+	struct shuffle_row row = { .op_id = op->id, .first_rank = rec->rank };
 	unsigned char *buf = malloc(rec->len);
 	uint64_t done = 0;
 	ssize_t rc;

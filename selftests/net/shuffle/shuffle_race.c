@@ -131,7 +131,7 @@ static void announce(int fd, unsigned int n, uint64_t op, uint64_t len)
 /* Errors are the caller's race, but not more than was asked for. */
 static void answer(int fd, unsigned int rank, const struct shuffle_record *rec)
 {
-	struct shuffle_row row = { .op_id = rec->op_id };
+	struct shuffle_row row = { .op_id = rec->op_id, .first_rank = rec->rank };
 	unsigned char *buf = malloc(rec->len);
 	uint64_t done = 0;
 	ssize_t rc = 1;
