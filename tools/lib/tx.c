@@ -58,6 +58,26 @@ static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
 	return n;
 }
 
+/* The control message of a row, in @space, which has room for it; the rest of *msg is cleared. */
+static void row_msg(struct msghdr *msg, void *space, const struct shuffle_row *row,
+		    const uint64_t *lens)
+{
+	size_t size = sizeof(*row) + row->count * sizeof(*lens);
+	struct cmsghdr *cmsg;
+
+	memset(msg, 0, sizeof(*msg));
+	memset(space, 0, sizeof(*cmsg));
+	msg->msg_control = space;
+	msg->msg_controllen = CMSG_SPACE(size);
+	cmsg = CMSG_FIRSTHDR(msg);
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), row, sizeof(*row));
+	if (row->count)
+		memcpy(CMSG_DATA(cmsg) + sizeof(*row), lens, row->count * sizeof(*lens));
+}
+
 /*
  * One sendmsg().  Long rows are announced to the end before their data
  * starts: a schedule is only as good as what it knows.  Without @data nothing
@@ -72,10 +92,8 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	unsigned int count = tx->count - tx->announced;
 	struct iovec iov[TX_IOVS];
 	struct shuffle_row row;
-	struct cmsghdr *cmsg;
 	struct msghdr msg;
 	ssize_t taken;
-	size_t size;
 
 	memset(&row, 0, sizeof(row));
 	row.size = sizeof(row);
@@ -88,19 +106,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		row.flags |= SHUFFLE_ROW_MORE;
 	}
 	row.count = count;
-	size = sizeof(row) + count * sizeof(uint64_t);
-
-	memset(&msg, 0, sizeof(msg));
-	memset(&control, 0, sizeof(struct cmsghdr));
-	msg.msg_control = control.space;
-	msg.msg_controllen = CMSG_SPACE(size);
-	cmsg = CMSG_FIRSTHDR(&msg);
-	cmsg->cmsg_level = SOL_SHUFFLE;
-	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
-	cmsg->cmsg_len = CMSG_LEN(size);
-	memcpy(CMSG_DATA(cmsg), &row, sizeof(row));
-	memcpy(CMSG_DATA(cmsg) + sizeof(row), tx->lens + tx->announced,
-	       count * sizeof(uint64_t));
+	row_msg(&msg, control.space, &row, tx->lens + tx->announced);
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;
 		msg.msg_iovlen = tx_iov(tx, iov);
@@ -191,7 +197,6 @@ int shuffle_tx_answer(int fd, const struct shuffle_tx *tx, const struct shuffle_
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(row))];
 	} control;
-	struct cmsghdr *cmsg;
 	struct msghdr msg;
 	struct iovec iov;
 	uint64_t done = 0;
@@ -203,20 +208,12 @@ int shuffle_tx_answer(int fd, const struct shuffle_tx *tx, const struct shuffle_
 		errno = EINVAL;
 		return -1;
 	}
+	row_msg(&msg, control.space, &row, NULL);
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
 	while (done < rec->len) {
-		memset(&control, 0, sizeof(control));
-		memset(&msg, 0, sizeof(msg));
 		iov.iov_base = (char *)tx->bufs[rec->rank] + rec->offset + done;
 		iov.iov_len = rec->len - done;
-		msg.msg_iov = &iov;
-		msg.msg_iovlen = 1;
-		msg.msg_control = control.space;
-		msg.msg_controllen = sizeof(control.space);
-		cmsg = CMSG_FIRSTHDR(&msg);
-		cmsg->cmsg_level = SOL_SHUFFLE;
-		cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(row));
-		memcpy(CMSG_DATA(cmsg), &row, sizeof(row));
 		taken = sendmsg(fd, &msg, MSG_NOSIGNAL);
 		if (taken > 0)
 			done += taken;
