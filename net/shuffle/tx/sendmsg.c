@@ -37,42 +37,6 @@ struct row_call {
 	ssize_t			done;
 };
 
-/* @len: bytes of the control message.  0, -EINVAL, or -E2BIG (fields that we do not know) */
-static int check_row(const struct shuffle_row *row, size_t len)
-{
-	BUILD_BUG_ON(sizeof(*row) != SHUFFLE_ROW_SIZE_VER0);
-	if (len < SHUFFLE_ROW_SIZE_VER0 || row->size < SHUFFLE_ROW_SIZE_VER0 || row->size > len ||
-	    row->size % sizeof(u64))
-		return -EINVAL;
-	if (row->count > SHUFFLE_MAX_MEMBERS || len != row->size + row->count * sizeof(u64))
-		return -EINVAL;
-	if (memchr_inv(row + 1, 0, row->size - sizeof(*row)))
-		return -E2BIG;
-	/* it is the announcement that says how the data comes */
-	if (row->flags & SHUFFLE_ROW_WANT && (row->flags & SHUFFLE_ROW_REFERENCE || !row->count))
-		return -EINVAL;
-	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT) ?
-		-EINVAL : 0;
-}
-
-static const struct shuffle_row *find_row(struct msghdr *msg)
-{
-	const struct shuffle_row *row = NULL;
-	struct cmsghdr *cmsg;
-	int err;
-
-	for_each_cmsghdr(cmsg, msg) {
-		if (!CMSG_OK(msg, cmsg) || cmsg->cmsg_level != SOL_SHUFFLE ||
-		    cmsg->cmsg_type != SHUFFLE_CMSG_ROW || row)
-			return ERR_PTR(-EINVAL);
-		row = CMSG_DATA(cmsg);
-		err = check_row(row, cmsg->cmsg_len - CMSG_LEN(0));
-		if (err)
-			return ERR_PTR(err);
-	}
-	return row ?: ERR_PTR(-EINVAL);
-}
-
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
 				 size_t len, bool *created)
@@ -704,7 +668,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EOPNOTSUPP;
 	if (msg->msg_namelen)
 		return -EISCONN;
-	row = find_row(msg);
+	row = shuffle_row_find(msg);
 	if (IS_ERR(row))
 		return PTR_ERR(row);
 	/* what one call returns has to fit an int */

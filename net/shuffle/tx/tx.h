@@ -145,6 +145,9 @@ int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *
 int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx);
 void shuffle_free_schedule(struct shuffle_policy_tx *tx);
 
+/* row.c */
+const struct shuffle_row *shuffle_row_find(struct msghdr *msg);
+
 /* Lengths of the messages: behind the structure as the program knows it. */
 static inline const u64 *shuffle_row_lens(const struct shuffle_row *row)
 {
