@@ -43,7 +43,7 @@
 	X(DropDevice,		"records dropped: came in by another device")	\
 	X(DropNonce,		"records dropped: wrong nonce or length")	\
 	X(DropNotGranted,	"DATA dropped: far beyond its grant")		\
-	X(DropState,		"GRANT, ACK, RESEND that fits no message")	\
+	X(DropState,		"records dropped: no such message, or not now")	\
 	X(DropRcvbuf,		"DATA dropped: receive buffer full")		\
 	X(DropMem,		"dropped: out of memory")			\
 	X(DropIslands,		"DATA dropped: too many gaps in its message")	\

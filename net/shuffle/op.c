@@ -213,6 +213,25 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	op->prx.unannounced = members;
 }
 
+/* Who has no message for us.  Nobody else has seen the operation yet.  0 or -EINVAL. */
+static int without_absent(struct shuffle_op *op, const struct shuffle_absent *absent)
+{
+	u32 i, n = op->group->count;
+
+	for (i = 0; absent && i < 64 * absent->words; i++) {
+		if (!shuffle_absent_from(absent, i))
+			continue;
+		if (i >= n)
+			return -EINVAL;
+		op->in[i].absent = true;
+		op->in[i].complete = true;
+		op->in[i].delivered = true;
+		op->incomplete--;
+		shuffle_policy_rx_absent(&op->prx, i);
+	}
+	return 0;
+}
+
 /* Put an operation into its socket's table, and start its timer. */
 static int op_link(struct shuffle_op *op)
 {
@@ -232,7 +251,7 @@ static int op_link(struct shuffle_op *op)
 		hlist_add_head(&op->node, op_bucket(ssk, op->id));
 		ssk->nr_ops++;
 		ssk->nr_msgs += group->count;
-		ssk->nr_incomplete++;
+		ssk->nr_incomplete += !!op->incomplete;
 		atomic_inc(&sn->gen);
 		shuffle_event_start(op);
 		shuffle_timer_start(op);
@@ -246,16 +265,18 @@ static int op_link(struct shuffle_op *op)
  * @ssk: socket with a group
  * @id: operation id
  * @deadline_ms: from now, 0 for none
+ * @absent: members that have no message for us, or NULL
  *
  * Context: process, may sleep.
  * Nobody else has seen the operation when @op->tx_mutex is taken, so a signal cannot
  * come between its creation and its announcement.
  *
  * Return: the operation with a reference for the caller and its tx_mutex locked, or an
- * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -ENOMEM, -ENOBUFS
- * (too many operations, or messages).
+ * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
+ * members), -ENOMEM, -ENOBUFS (too many operations, or messages).
  */
-struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms)
+struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
+				     const struct shuffle_absent *absent)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_membership *group;
@@ -296,7 +317,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	setup_schedules(op, payload);
 	shuffle_timer_init(op);
 	mutex_lock(&op->tx_mutex);
-	err = op_link(op);
+	err = without_absent(op, absent) ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
 		op_free(op);

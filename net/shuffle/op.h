@@ -225,7 +225,8 @@ static inline u64 shuffle_now(void)
 
 /* op.c */
 struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
-struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms);
+struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
+				     const struct shuffle_absent *absent);
 void shuffle_op_put(struct shuffle_op *op);
 void shuffle_op_unlink(struct shuffle_op *op);
 void shuffle_op_fail(struct shuffle_op *op, int error);

@@ -47,7 +47,8 @@ int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags);
 int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
 		 unsigned int rank);
 
-/* Submit a row: bufs[i], lens[i] is the message to rank i, for all members.
+/* Submit a row: bufs[i], lens[i] is the message to rank i, for all members; a length
+ * SHUFFLE_ABSENT says that there is none.
  * Blocks until all of it is in the kernel's hands (the buffers may be reused).
  * deadline_ms: 0 for none.  On a non-blocking socket it waits with poll();
  * see shuffle_tx_step() below for one that never waits.
@@ -65,10 +66,17 @@ struct shuffle_tx {
 	unsigned int announced;	/* ranks told to the kernel */
 	unsigned int rank;	/* where the data goes on */
 	uint64_t done;		/* bytes of that message taken */
+	const uint64_t *absent;	/* see shuffle_tx_absent() */
 };
 
 void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
 		     const uint64_t *lens, unsigned int count, uint64_t deadline_ms);
+/* Ranks that have no message for us, as bits: rank i is bit i % 64 of absent[i / 64].  They
+ * say so, too: a length of SHUFFLE_ABSENT.  An operation in which every member talks to few
+ * others costs what these few messages cost.  Before the first of the calls below; the bits,
+ * for all of tx->count ranks, stay the caller's.
+ */
+void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 /* The same by reference: the kernel sends from the program's memory, in the order of its

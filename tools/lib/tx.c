@@ -28,9 +28,20 @@ void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *b
 	tx->count = count;
 }
 
+void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
+{
+	tx->absent = absent;
+}
+
+/* Bytes of a message; one that is absent has none. */
+static uint64_t tx_len(const struct shuffle_tx *tx, unsigned int rank)
+{
+	return tx->lens[rank] == SHUFFLE_ABSENT ? 0 : tx->lens[rank];
+}
+
 static void tx_skip_empty(struct shuffle_tx *tx)
 {
-	while (tx->rank < tx->count && tx->done == tx->lens[tx->rank]) {
+	while (tx->rank < tx->count && tx->done == tx_len(tx, tx->rank)) {
 		tx->rank++;
 		tx->done = 0;
 	}
@@ -43,7 +54,7 @@ static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
 	unsigned int rank, n = 0;
 
 	for (rank = tx->rank; rank < tx->count && n < TX_IOVS && room; rank++) {
-		uint64_t len = tx->lens[rank] - done;
+		uint64_t len = tx_len(tx, rank) - done;
 
 		if (len > room)
 			len = room;
@@ -58,24 +69,30 @@ static unsigned int tx_iov(const struct shuffle_tx *tx, struct iovec *iov)
 	return n;
 }
 
+/* Put a control message behind those that msg has: @head, and @n numbers.  There is room. */
+static void add_control(struct msghdr *msg, int type, const void *head, size_t head_size,
+			const uint64_t *numbers, size_t n)
+{
+	size_t size = head_size + n * sizeof(*numbers);
+	struct cmsghdr *cmsg = (struct cmsghdr *)((char *)msg->msg_control + msg->msg_controllen);
+
+	memset(cmsg, 0, sizeof(*cmsg));
+	msg->msg_controllen += CMSG_SPACE(size);
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = type;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), head, head_size);
+	if (n)
+		memcpy(CMSG_DATA(cmsg) + head_size, numbers, n * sizeof(*numbers));
+}
+
 /* The control message of a row, in @space, which has room for it; the rest of *msg is cleared. */
 static void row_msg(struct msghdr *msg, void *space, const struct shuffle_row *row,
 		    const uint64_t *lens)
 {
-	size_t size = sizeof(*row) + row->count * sizeof(*lens);
-	struct cmsghdr *cmsg;
-
 	memset(msg, 0, sizeof(*msg));
-	memset(space, 0, sizeof(*cmsg));
 	msg->msg_control = space;
-	msg->msg_controllen = CMSG_SPACE(size);
-	cmsg = CMSG_FIRSTHDR(msg);
-	cmsg->cmsg_level = SOL_SHUFFLE;
-	cmsg->cmsg_type = SHUFFLE_CMSG_ROW;
-	cmsg->cmsg_len = CMSG_LEN(size);
-	memcpy(CMSG_DATA(cmsg), row, sizeof(*row));
-	if (row->count)
-		memcpy(CMSG_DATA(cmsg) + sizeof(*row), lens, row->count * sizeof(*lens));
+	add_control(msg, SHUFFLE_CMSG_ROW, row, sizeof(*row), lens, row->count);
 }
 
 /*
@@ -86,15 +103,21 @@ static void row_msg(struct msghdr *msg, void *space, const struct shuffle_row *r
 static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_flags, int data)
 {
 	union {
-		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t))];
+		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
+			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8)];
 		struct cmsghdr align;
 	} control;
+	struct shuffle_absent absent = { .size = sizeof(absent) };
 	unsigned int count = tx->count - tx->announced;
 	struct iovec iov[TX_IOVS];
 	struct shuffle_row row;
 	struct msghdr msg;
 	ssize_t taken;
 
+	if (tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) {
+		errno = EMSGSIZE;
+		return -1;
+	}
 	memset(&row, 0, sizeof(row));
 	row.size = sizeof(row);
 	row.op_id = tx->op_id;
@@ -107,6 +130,11 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	}
 	row.count = count;
 	row_msg(&msg, control.space, &row, tx->lens + tx->announced);
+	if (tx->absent && !tx->announced) {
+		absent.words = (tx->count + 63) / 64;
+		add_control(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent), tx->absent,
+			    absent.words);
+	}
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;
 		msg.msg_iovlen = tx_iov(tx, iov);
@@ -118,7 +146,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 
 	tx->announced += count;
 	while (taken > 0 && tx->rank < tx->count) {
-		uint64_t left = tx->lens[tx->rank] - tx->done;
+		uint64_t left = tx_len(tx, tx->rank) - tx->done;
 
 		if ((uint64_t)taken < left) {
 			tx->done += taken;
@@ -203,8 +231,8 @@ int shuffle_tx_answer(int fd, const struct shuffle_tx *tx, const struct shuffle_
 	ssize_t taken;
 
 	if (rec->type != SHUFFLE_RECORD_WANT || rec->op_id != tx->op_id ||
-	    rec->rank >= tx->count || rec->offset > tx->lens[rec->rank] ||
-	    rec->len > tx->lens[rec->rank] - rec->offset) {
+	    rec->rank >= tx->count || rec->offset > tx_len(tx, rec->rank) ||
+	    rec->len > tx_len(tx, rec->rank) - rec->offset) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -255,7 +283,7 @@ int shuffle_tx_fits(int fd, const struct shuffle_tx *tx)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &size))
 		return 0;
 	for (i = 0; i < tx->count; i++)
-		if (__builtin_add_overflow(sum, tx->lens[i] + (tx->lens[i] ? 512 : 0), &sum))
+		if (__builtin_add_overflow(sum, tx_len(tx, i) + (tx_len(tx, i) ? 512 : 0), &sum))
 			return 0;
 	return sum <= (uint64_t)sndbuf / 2;
 }

@@ -82,6 +82,7 @@ static const char *const enum_msg_state_names[] = {
 	"complete",
 	"acked",
 	"read",
+	"absent",
 };
 
 static const char *const enum_msg_state_docs[] = {
@@ -92,10 +93,11 @@ static const char *const enum_msg_state_docs[] = {
 	"incoming; all there. Outgoing; all sent, not acknowledged",
 	"outgoing; the receiver has all of it",
 	"incoming; the process has all of it",
+	"there is no such message in this operation",
 };
 
 const struct shuffle_attr_enum shuffle_attr_enum_msg_state = {
-	"msg-state", false, 7, enum_msg_state_names, enum_msg_state_docs
+	"msg-state", false, 8, enum_msg_state_names, enum_msg_state_docs
 };
 
 static const char *const enum_setting_names[] = {
@@ -563,7 +565,7 @@ static const struct shuffle_attr set_msg[] = {
 	},
 	[SHUFFLE_A_MSG_STATE] = {
 		"state", "state", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_msg_state, 0ULL, 6ULL,
+		&shuffle_attr_enum_msg_state, 0ULL, 7ULL,
 		"How far it is."
 	},
 	[SHUFFLE_A_MSG_LENGTH] = {

@@ -108,6 +108,8 @@ enum {
 	SHUFFLE_CMSG_ROW = 1,
 	/* recvmsg: struct shuffle_records */
 	SHUFFLE_CMSG_RECORDS = 2,
+	/* sendmsg, beside the first SHUFFLE_CMSG_ROW: struct shuffle_absent */
+	SHUFFLE_CMSG_ABSENT = 3,
 };
 
 /*
@@ -135,6 +137,12 @@ enum {
  */
 #define SHUFFLE_ROW_WANT	(1U << 2)
 
+/*
+ * A length: there is no message to this rank.  Nothing is sent, and nothing is waited for.
+ * The receiver has to say so, too: SHUFFLE_CMSG_ABSENT.
+ */
+#define SHUFFLE_ABSENT		(~0ULL)
+
 /**
  * struct shuffle_row - start an operation, or go on with one
  * @size: sizeof(struct shuffle_row): where the lengths begin, a multiple of 8
@@ -145,7 +153,7 @@ enum {
  * @first_rank: receiver of the first message announced here; must be the
  *	number of ranks announced so far
  * @count: number of messages announced here; 0 only goes on with the data
- * @lens: length in bytes of the messages to ranks @first_rank and up
+ * @lens: length in bytes of the messages to ranks @first_rank and up, or SHUFFLE_ABSENT
  *
  * The data of a row is the concatenation of its messages in order of rank.
  * Every call supplies the next part of it in its iovec and returns how many
@@ -163,6 +171,25 @@ struct shuffle_row {
 };
 
 #define SHUFFLE_ROW_SIZE_VER0	32
+
+/**
+ * struct shuffle_absent - ranks that have no message for us in this operation
+ * @size: sizeof(struct shuffle_absent): where the bits begin, a multiple of 8
+ * @words: number of @bits; ranks beyond them have a message
+ * @bits: bit (rank % 64) of bits[rank / 64]: there is no message from this rank
+ *
+ * Both ends of a message have to agree.  A message that only its sender calls absent is
+ * missing in the end; one that only its receiver calls absent is dropped, counted as
+ * DropState, and never acknowledged.  Of a socket's message to itself both are known:
+ * EINVAL.
+ */
+struct shuffle_absent {
+	__u32	size;
+	__u32	words;
+	__u64	bits[];
+};
+
+#define SHUFFLE_ABSENT_SIZE_VER0	8
 
 /* struct shuffle_record, type */
 enum {

@@ -76,6 +76,7 @@ enum shuffle_nl_direction {
  *   acknowledged
  * @SHUFFLE_NL_MSG_STATE_ACKED: outgoing; the receiver has all of it
  * @SHUFFLE_NL_MSG_STATE_READ: incoming; the process has all of it
+ * @SHUFFLE_NL_MSG_STATE_ABSENT: there is no such message in this operation
  */
 enum shuffle_nl_msg_state {
 	SHUFFLE_NL_MSG_STATE_UNKNOWN,
@@ -85,6 +86,7 @@ enum shuffle_nl_msg_state {
 	SHUFFLE_NL_MSG_STATE_COMPLETE,
 	SHUFFLE_NL_MSG_STATE_ACKED,
 	SHUFFLE_NL_MSG_STATE_READ,
+	SHUFFLE_NL_MSG_STATE_ABSENT,
 };
 
 /**

@@ -19,6 +19,8 @@ static u32 in_state(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	const struct shuffle_msg_in *in = &op->in[rank];
 
+	if (in->absent)
+		return SHUFFLE_NL_MSG_STATE_ABSENT;
 	if (in->delivered)
 		return SHUFFLE_NL_MSG_STATE_READ;
 	if (in->complete)
@@ -38,6 +40,8 @@ static u32 out_state(const struct shuffle_op *op, u32 rank)
 
 	if (rank >= op->announced)
 		return SHUFFLE_NL_MSG_STATE_UNKNOWN;
+	if (out->absent)
+		return SHUFFLE_NL_MSG_STATE_ABSENT;
 	if (out->acked)
 		return SHUFFLE_NL_MSG_STATE_ACKED;
 	if (m->next == m->len)

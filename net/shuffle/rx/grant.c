@@ -52,7 +52,7 @@ u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
 static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 {
 	const struct sock *sk = &op->ssk->sk;
-	u32 members = op->group->count;
+	u32 members = max(op->prx.n - op->prx.absent, 1U);
 	u32 part = min_t(u64, div_u64(max_out, members), SHUFFLE_GRANT_CHUNKS * SHUFFLE_CHUNK_MAX);
 
 	part = min3(part, (u32)shuffle_sock_rcvbuf(sk) / 8,

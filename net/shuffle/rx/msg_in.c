@@ -527,6 +527,10 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	bool kept = false;
 	u64 prefix;
 
+	if (in->absent) {
+		SHUFFLE_INC(sn, DropState);
+		return false;
+	}
 	if (m->announced && (w->nonce != in->nonce || w->data.len != m->len)) {
 		SHUFFLE_INC(sn, DropNonce);
 		return false;

@@ -43,7 +43,8 @@
  * @rtt_at: and began then; 0 none runs
  * @granted_sent: last offset sent in a GRANT
  * @due: what it waits for
- * @complete: it has arrived whole
+ * @complete: it has arrived whole, or there is none
+ * @absent: there is none
  * @ack_owed: and our own message to its sender takes the ACK along
  * @delivered: the reader has all of it
  */
@@ -55,6 +56,7 @@ struct shuffle_msg_in {
 	u64			read;
 	u64			nonce;
 	bool			complete;
+	bool			absent;
 	bool			ack_owed;
 	bool			delivered;
 	u64			progress_at;

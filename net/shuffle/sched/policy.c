@@ -195,7 +195,7 @@ static u64 counted(const struct shuffle_rx_sched *m)
  */
 u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx)
 {
-	u32 announced = rx->n - rx->unannounced;
+	u32 announced = rx->n - rx->absent - rx->unannounced;
 
 	if (!rx->unannounced || !announced)
 		return rx->rem;
@@ -315,6 +315,18 @@ void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 	rx->outstanding += m->granted;
 	find_largest(rx, i);
 	rx_update(rx, i);
+}
+
+/**
+ * shuffle_policy_rx_absent() - there is no such message
+ * @rx: schedule
+ * @i: message, not heard of before
+ */
+void shuffle_policy_rx_absent(struct shuffle_policy_rx *rx, u32 i)
+{
+	rx->msg[i].announced = true;
+	rx->unannounced--;
+	rx->absent++;
 }
 
 /**

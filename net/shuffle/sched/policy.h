@@ -104,6 +104,7 @@ struct shuffle_policy_sim {
  * @unit: bytes that are granted as one at least
  * @burst: units that one grant of a long message is at most; 0 as 1
  * @n: messages
+ * @absent: messages that there are none of
  * @unannounced: messages whose length is not known yet
  * @announced_len: sum of the lengths of the others
  * @rem: bytes of heard messages yet to arrive
@@ -121,6 +122,7 @@ struct shuffle_policy_rx {
 	u32			unit;
 	u32			burst;
 	u32			n;
+	u32			absent;
 	u32			unannounced;
 	u64			announced_len;
 	u64			rem;
@@ -158,6 +160,7 @@ u64 shuffle_policy_rx_total_rem(const struct shuffle_policy_rx *rx);
 u64 shuffle_policy_window(const struct shuffle_policy_rx *rx, u32 i, u64 max_out);
 void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 				 u64 unsched, u32 seed);
+void shuffle_policy_rx_absent(struct shuffle_policy_rx *rx, u32 i);
 void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end);
 void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i);
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,

@@ -36,6 +36,7 @@ struct fake_record {
  * @now: the clock, ns
  * @unsched: what members say that they send without a grant, bytes
  * @flags: SHUFFLE_FLAG_* of the DATA that they send
+ * @absent: members that the operation expects nothing from, or NULL
  * @sn: its namespace
  * @dev: the device
  * @ssk: the socket
@@ -57,6 +58,7 @@ struct fake {
 	u64				now;
 	u64				unsched;
 	u8				flags;
+	const struct shuffle_absent	*absent;
 	struct shuffle_net		sn;
 	struct shuffle_dev		dev;
 	struct shuffle_sock		ssk;

@@ -259,6 +259,43 @@ static void msg_in__room_for_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->op->in[0].have.prefix, off);
 }
 
+/* What is absent is not waited for, and not taken. */
+static void msg_in__absent(struct kunit *test)
+{
+	static const struct {
+		struct shuffle_absent	head;
+		u64			bits;
+	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0x6 };
+
+	fake->absent = &absent.head;
+	fake_start(3, 0);
+	KUNIT_EXPECT_EQ(test, fake->op->incomplete, 1U);
+	KUNIT_EXPECT_EQ(test, fake->op->prx.unannounced, 1U);
+	KUNIT_EXPECT_FALSE(test, fake_rx(1, 1000, 0, 1000));
+	FAKE_COUNTED(test, DropState, 1);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, SHUFFLE_NONE), 0U);
+	KUNIT_EXPECT_TRUE(test, list_empty(&in_of(1)->ready.node));
+	KUNIT_EXPECT_TRUE(test, fake_rx(0, 1000, 0, 1000));
+	KUNIT_EXPECT_EQ(test, fake->op->incomplete, 0U);
+	KUNIT_EXPECT_EQ(test, fake->ssk.nr_incomplete, 0U);
+}
+
+/* Nobody is asked for what is absent. */
+static void msg_in__absent_not_asked(struct kunit *test)
+{
+	static const struct {
+		struct shuffle_absent	head;
+		u64			bits;
+	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0x5 };
+
+	fake->absent = &absent.head;
+	fake_start(3, 0);
+	fake_advance(NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 2), 0U);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_RESEND, 1), 0U);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__in_order),
 	KUNIT_CASE(msg_in__copies),
@@ -273,6 +310,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__ended),
 	KUNIT_CASE(msg_in__at_random),
 	KUNIT_CASE(msg_in__room_for_order),
+	KUNIT_CASE(msg_in__absent),
+	KUNIT_CASE(msg_in__absent_not_asked),
 	{}
 };
 

@@ -326,6 +326,25 @@ static void msg_out__reference_black_hole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->full_lost, 1U);
 }
 
+/* Whatever a member says about a message that there is none of. */
+static void msg_out__absent(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(0, 0);
+	out_of(0)->absent = true;
+	out_of(0)->acked = true;
+	fake->op->unacked--;
+	fake_grant(0, 1000, 0);
+	fake_ack(0);
+	fake_resend(0, false, 0, 0);
+	fake_resend(0, true, 0, 1000);
+	FAKE_COUNTED(test, DropState, 4);
+	KUNIT_EXPECT_EQ(test, fake->op->unacked, 2U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 0U);
+	fake_ack(1);
+	KUNIT_EXPECT_EQ(test, fake->op->unacked, 1U);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__grant),
 	KUNIT_CASE(msg_out__grant_frees),
@@ -344,6 +363,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__reference_failed),
 	KUNIT_CASE(msg_out__reference_no_memory),
 	KUNIT_CASE(msg_out__reference_black_hole),
+	KUNIT_CASE(msg_out__absent),
 	{}
 };
 

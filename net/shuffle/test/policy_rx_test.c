@@ -123,6 +123,24 @@ static void policy_window__sum(struct kunit *test)
 	}
 }
 
+/* what is absent is no message that is not heard yet, nor an empty one */
+static void policy_window__absent(struct kunit *test)
+{
+	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 10, 6);
+
+	KUNIT_ASSERT_NOT_NULL(test, rx);
+	shuffle_policy_rx_absent(rx, 4);
+	shuffle_policy_rx_absent(rx, 5);
+	shuffle_policy_rx_announced(rx, 0, 1000, 0, 0);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_total_rem(rx), 4000ULL);
+	shuffle_policy_rx_announced(rx, 1, 3000, 0, 1);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_total_rem(rx), 8000ULL);
+	shuffle_policy_rx_absent(rx, 2);
+	shuffle_policy_rx_absent(rx, 3);
+	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_total_rem(rx), 4000ULL);
+	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
+}
+
 /* one that makes no progress gains share as the others shrink (section 3.4) */
 static void policy_window__straggler_gains(struct kunit *test)
 {
@@ -590,6 +608,7 @@ static void policy_rx_grant__stalled_sender(struct kunit *test)
 static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE_PARAM(policy_window__table, window_gen_params),
 	KUNIT_CASE(policy_window__sum),
+	KUNIT_CASE(policy_window__absent),
 	KUNIT_CASE(policy_window__straggler_gains),
 	KUNIT_CASE(policy_rx_heard__unscheduled_is_claimed),
 	KUNIT_CASE(policy_rx_heard__empty_and_all_unscheduled),

@@ -81,6 +81,11 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 	struct shuffle_msg_out *out = &op->out[rank];
 	u64 len = plan->msg[rank].len, limit = plan->msg[rank].limit;
 
+	if (out->absent) {
+		out->acked = true;
+		op->unacked--;
+		return;
+	}
 	if (len <= SHUFFLE_INLINE_MAX)
 		limit = len;
 	/* Both ends must count the same bytes as granted, and the wire
@@ -114,6 +119,8 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 			op->announced = to;
 			op->closed = to == op->ptx.n;
 			shuffle_timer_start(op);
+			/* where nothing goes or comes, no record will end it */
+			shuffle_op_check_done(op);
 		}
 		spin_unlock_bh(&ssk->lock);
 	} while (i < to && !err);
@@ -139,6 +146,8 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 			/* begin behind ourselves, so that not all tell rank 0 at once */
 			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 
+			if (op->out[rank].absent)
+				continue;
 			if (rank == op->group->rank) {
 				op->out[rank].announced_at = shuffle_now();
 				if (!op->out[rank].unsched)
@@ -155,6 +164,27 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 	}
 }
 
+/* The lengths of the messages [from, to): those behind the row are empty.  Nobody looks at
+ * messages behind op->announced.  0 or -EINVAL.
+ */
+static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
+		     struct shuffle_policy_tx *plan, u32 from, u32 to)
+{
+	const u64 *lens = shuffle_row_lens(row);
+	u32 i, rank = op->group->rank;
+	u64 len;
+
+	for (i = from; i < to; i++) {
+		len = i - from < row->count ? lens[i - from] : 0;
+		op->out[i].absent = len == SHUFFLE_ABSENT;
+		plan->msg[i].len = op->out[i].absent ? 0 : len;
+	}
+	/* both ends of this one are known */
+	if (rank >= from && rank < to && op->out[rank].absent != op->in[rank].absent)
+		return -EINVAL;
+	return 0;
+}
+
 /**
  * shuffle_announce() - lengths of messages are known
  * @op: operation
@@ -162,7 +192,7 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
  *
  * Context: process, may sleep, op->tx_mutex held.
  * Return: 0, or -EPIPE (the operation has ended), -EMSGSIZE (more messages than members),
- * -EINVAL (out of order, or announced already), -ENOMEM.
+ * -EINVAL (out of order, or announced already; absent at one end only), -ENOMEM.
  */
 int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 {
@@ -188,8 +218,9 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		goto out;
 	for (i = 0; i < from; i++)
 		plan.msg[i].len = op->ptx.msg[i].len;
-	for (i = 0; i < row->count; i++)
-		plan.msg[from + i].len = shuffle_row_lens(row)[i];
+	err = take_lens(op, row, &plan, from, to);
+	if (err)
+		goto out;
 	limit_unscheduled(op, &plan, from, to);
 	err = start_messages(op, &plan, from, to);
 	if (!err)

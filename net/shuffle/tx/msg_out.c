@@ -223,7 +223,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
  */
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
-	if (op->ended || w->src_rank >= op->announced ||
+	if (op->ended || w->src_rank >= op->announced || op->out[w->src_rank].absent ||
 	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
 		if (!op->ended)
 			SHUFFLE_INC(shuffle_op_net(op), DropState);
@@ -381,6 +381,10 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	out = &op->out[rank];
 	m = &op->ptx.msg[rank];
+	if (out->absent) {
+		SHUFFLE_INC(shuffle_op_net(op), DropState);
+		return;
+	}
 	shuffle_peer_resend(op, rank, false);
 	trace_shuffle_resend_in(op, rank, w->resend.off, w->resend.len);
 	if (!w->nonce) {

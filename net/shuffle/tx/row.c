@@ -20,28 +20,53 @@ static int check_row(const struct shuffle_row *row, size_t len)
 		-EINVAL : 0;
 }
 
+/* The same for the ranks that have no message. */
+static int check_absent(const struct shuffle_absent *absent, size_t len)
+{
+	BUILD_BUG_ON(sizeof(*absent) != SHUFFLE_ABSENT_SIZE_VER0);
+	if (len < SHUFFLE_ABSENT_SIZE_VER0 || absent->size < SHUFFLE_ABSENT_SIZE_VER0 ||
+	    absent->size > len || absent->size % sizeof(u64))
+		return -EINVAL;
+	if (absent->words > SHUFFLE_MAX_MEMBERS / 64 ||
+	    len != absent->size + absent->words * sizeof(u64))
+		return -EINVAL;
+	return memchr_inv(absent + 1, 0, absent->size - sizeof(*absent)) ? -E2BIG : 0;
+}
+
 /**
  * shuffle_row_find() - the row in the control messages of a sendmsg()
  * @msg: the call
+ * @absent: becomes the ranks that have no message for us, or NULL
  *
  * Context: any.
- * Return: the row, in the call's memory; ERR_PTR(-EINVAL): there is none, there is something
- * else, or it is malformed; ERR_PTR(-E2BIG): it has fields that we do not know.
+ * Return: the row, in the call's memory like @absent; ERR_PTR(-EINVAL): there is none, there is
+ * something else, or one is malformed; ERR_PTR(-E2BIG): it has fields that we do not know.
  */
-const struct shuffle_row *shuffle_row_find(struct msghdr *msg)
+const struct shuffle_row *shuffle_row_find(struct msghdr *msg,
+					   const struct shuffle_absent **absent)
 {
 	const struct shuffle_row *row = NULL;
 	struct cmsghdr *cmsg;
-	int err;
+	int err = -EINVAL;
 
+	*absent = NULL;
 	for_each_cmsghdr(cmsg, msg) {
-		if (!CMSG_OK(msg, cmsg) || cmsg->cmsg_level != SOL_SHUFFLE ||
-		    cmsg->cmsg_type != SHUFFLE_CMSG_ROW || row)
+		if (!CMSG_OK(msg, cmsg) || cmsg->cmsg_level != SOL_SHUFFLE)
 			return ERR_PTR(-EINVAL);
-		row = CMSG_DATA(cmsg);
-		err = check_row(row, cmsg->cmsg_len - CMSG_LEN(0));
+		if (cmsg->cmsg_type == SHUFFLE_CMSG_ROW && !row) {
+			row = CMSG_DATA(cmsg);
+			err = check_row(row, cmsg->cmsg_len - CMSG_LEN(0));
+		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_ABSENT && !*absent) {
+			*absent = CMSG_DATA(cmsg);
+			err = check_absent(*absent, cmsg->cmsg_len - CMSG_LEN(0));
+		} else {
+			err = -EINVAL;
+		}
 		if (err)
 			return ERR_PTR(err);
 	}
-	return row ?: ERR_PTR(-EINVAL);
+	/* it is the first call that says from whom something comes */
+	if (!row || (*absent && (row->first_rank || !row->count)))
+		return ERR_PTR(-EINVAL);
+	return row;
 }

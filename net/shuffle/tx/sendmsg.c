@@ -39,7 +39,7 @@ struct row_call {
 
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
-				 size_t len, bool *created)
+				 const struct shuffle_absent *absent, size_t len, bool *created)
 {
 	const u64 *lens = shuffle_row_lens(row);
 	struct shuffle_op *op;
@@ -48,6 +48,8 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	u32 i;
 
 	for (i = 0; i < row->count; i++) {
+		if (lens[i] == SHUFFLE_ABSENT)
+			continue;
 		if (lens[i] > SHUFFLE_MAX_LEN)
 			return ERR_PTR(-EINVAL);
 		sum += lens[i];
@@ -82,7 +84,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (err || len > sum)
 		return ERR_PTR(-EMSGSIZE);
 	*created = true;
-	return shuffle_op_create(ssk, row->op_id, row->deadline_ms);
+	return shuffle_op_create(ssk, row->op_id, row->deadline_ms, absent);
 }
 
 static bool has_room(const struct row_call *c)
@@ -645,7 +647,7 @@ static int lock_row(const struct row_call *c, bool created)
 /**
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
- * @msg: control message SHUFFLE_CMSG_ROW, and data
+ * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and data
  * @len: bytes of data
  *
  * Context: process, may sleep.
@@ -659,6 +661,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		.iter = &msg->msg_iter,
 	};
 	struct shuffle_reference *ref = NULL;
+	const struct shuffle_absent *absent;
 	const struct shuffle_row *row;
 	bool created = false;
 	ssize_t n;
@@ -668,7 +671,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EOPNOTSUPP;
 	if (msg->msg_namelen)
 		return -EISCONN;
-	row = shuffle_row_find(msg);
+	row = shuffle_row_find(msg, &absent);
 	if (IS_ERR(row))
 		return PTR_ERR(row);
 	/* what one call returns has to fit an int */
@@ -684,7 +687,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (IS_ERR(ref))
 			return PTR_ERR(ref);
 	}
-	c.op = get_op(c.ssk, row, len, &created);
+	c.op = get_op(c.ssk, row, absent, len, &created);
 	if (IS_ERR(c.op)) {
 		shuffle_reference_free(ref);
 		return PTR_ERR(c.op);

@@ -94,7 +94,8 @@ struct shuffle_chunk {
  * @due: its ACK
  * @resends: times that an ACK was asked for
  * @reannounced: announced more than once: an answer measures nothing
- * @acked: it has arrived whole
+ * @acked: it has arrived whole, or there is none
+ * @absent: there is none
  */
 struct shuffle_msg_out {
 	struct rb_root		chunks;
@@ -108,6 +109,7 @@ struct shuffle_msg_out {
 	u32			resends;
 	bool			reannounced;
 	bool			acked;
+	bool			absent;
 };
 
 /**
@@ -146,7 +148,20 @@ int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_
 void shuffle_free_schedule(struct shuffle_policy_tx *tx);
 
 /* row.c */
-const struct shuffle_row *shuffle_row_find(struct msghdr *msg);
+const struct shuffle_row *shuffle_row_find(struct msghdr *msg,
+					   const struct shuffle_absent **absent);
+
+/**
+ * shuffle_absent_from() - does a rank have no message for us?
+ * @absent: the ranks that have none, or NULL
+ * @rank: one of them, perhaps
+ */
+static inline bool shuffle_absent_from(const struct shuffle_absent *absent, u32 rank)
+{
+	const u64 *bits = (const void *)absent + (absent ? absent->size : 0);
+
+	return absent && rank / 64 < absent->words && bits[rank / 64] >> rank % 64 & 1;
+}
 
 /* Lengths of the messages: behind the structure as the program knows it. */
 static inline const u64 *shuffle_row_lens(const struct shuffle_row *row)
