@@ -22,16 +22,44 @@ all()
 # of the receive buffer, so its buffers differ from those of coll/basic too.
 random_calls()
 {
-	local n=$1 count=$2 seed=$3
+	local n=$1 count=$2 seed=$3 least=${4-100000}
 
 	rack "$n"
-	carried 100000 mpi 400 "$n" "$n" "$BIN/mpi_random" "$count" "$seed" >"$work/shuffle" ||
+	carried "$least" mpi 400 "$n" "$n" "$BIN/mpi_random" "$count" "$seed" >"$work/shuffle" ||
 		fail "over AF_SHUFFLE: $(tail -5 "$work/shuffle")"
 	carried 0 mpi 400 "$n" "$n" --mca coll ^shuffle,tuned "$BIN/mpi_random" "$count" \
 		"$seed" >"$work/plain" || fail "plain: $(tail -5 "$work/plain")"
 	grep -v '^host' "$work/plain" >"$work/plain.sums"
 	[ "$(tail -1 "$work/plain.sums" | cut -d' ' -f1)" = "$count" ] || fail "no sums"
 	grep -v '^host' "$work/shuffle" | diff "$work/plain.sums" - || fail "buffers differ"
+}
+
+# Sizes that are given: of MPI_Alltoall all or nothing, of the other calls message by message.
+sizes_given()
+{
+	rack 4
+	carried 6000 mpi 60 4 4 --mca coll_shuffle_sizes 1000-1000 "$calls" all 1000 3
+	carried 0 mpi 60 4 4 --mca coll_shuffle_sizes 1001- "$calls" all 1000 3
+	carried 0 mpi 60 4 4 --mca coll_shuffle_sizes 0-999 "$calls" all 1000 3
+	carried 6000 said mpi 60 4 4 --mca coll_shuffle_sizes 5-4 "$calls" all 1000 3
+	grep -q 'coll_shuffle_sizes is not auto, all or LEAST-MOST: 5-4' "$work/said" ||
+		fail "nonsense is not refused"
+	OMPI_MCA_coll_shuffle_sizes=200-3000 random_calls 4 60 4 1000
+}
+
+# Sizes that are found: once for each number of ranks and hosts, whatever the machine makes of it.
+sizes_found()
+{
+	export OMPI_MCA_coll_shuffle_sizes=auto OMPI_MCA_coll_shuffle_verbose=1
+
+	rack 4
+	# the timed calls go both ways
+	carried 1000000 said mpi 60 4 4 "$calls" all 1000 8
+	[ "$(grep -c 'MPI_COMM_WORLD: us over AF_SHUFFLE/by' "$work/said")" = 1 ] ||
+		fail "not timed once"
+	carried 3000 said mpi 60 4 4 "$calls" all 1000 2
+	! grep -q 'us over AF_SHUFFLE/by' "$work/said" || fail "timed for two calls"
+	OMPI_MCA_coll_shuffle_verbose=0 random_calls 4 60 5
 }
 
 order()
@@ -125,7 +153,7 @@ parameters()
 	local p
 
 	ompi_info --param coll shuffle --level 9 >"$work/params" 2>&1
-	for p in priority verbose threshold timeout sndbuf rcvbuf if_include if_exclude; do
+	for p in priority verbose sizes timeout sndbuf rcvbuf if_include if_exclude; do
 		grep -q "\"coll_shuffle_$p\"" "$work/params" || fail "no parameter $p"
 	done
 }
@@ -150,6 +178,8 @@ calls_cases()
 	run_case "ompi_info shows the parameters" parameters
 	run_case "4 hosts, 100 kB" all 4 4 100000 5
 	run_case "40 random calls on 4 hosts as without AF_SHUFFLE" random_calls 4 40 1
+	run_case "sizes that are given" sizes_given
+	run_case "sizes that are found by timed calls" sizes_found
 	run_case "non-blocking calls, out of order" order
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late

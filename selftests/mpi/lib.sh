@@ -14,6 +14,8 @@ export OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_plm_rsh_agent=$mpi_here/ns_agent.sh
 # setpgid() of a child that has already started its program
 export OMPI_MCA_plm_base_verbose=-1
+# What carries a call must not depend on how fast this machine is just now.
+export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-all}
 system_components=/usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3
 export OMPI_MCA_mca_base_component_path=$BIN/openmpi:$system_components
 

@@ -57,6 +57,7 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	if (getrandom(&hello->op_base, sizeof(hello->op_base), 0) != sizeof(hello->op_base))
 		hello->op_base = (uint64_t)getpid() << 32;
 	hello->distrusts = c->distrusts;
+	hello->sizes = coll_shuffle_sizes_of(m);
 	if (c->distrusts)
 		return;
 	if (shuffle_rx_init(&m->rx, coll_shuffle_op_record, coll_shuffle_op_place, m))
@@ -88,6 +89,7 @@ static int join(coll_shuffle_module *m)
 	for (i = 0; i < m->size; i++)
 		members[i] = m->hellos[i].addr;
 	m->op_base = m->hellos[0].op_base;
+	m->sizes = m->hellos[0].sizes;
 	rc = shuffle_join(m->fd, members, m->size, m->rank);
 	free(members);
 	return rc;

@@ -28,11 +28,17 @@ struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, in
 	return p;
 }
 
-bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank)
+bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank, size_t size)
 {
 	const coll_shuffle_module *m = op->module;
 
-	return rank != m->rank && (!m->local[rank] || op->from.buf == MPI_IN_PLACE);
+	if (rank == m->rank)
+		return false;
+	/* what is sent from there is packed: all of it goes one way */
+	if (op->from.buf == MPI_IN_PLACE)
+		return true;
+	/* both ends know how much it is */
+	return !m->local[rank] && coll_shuffle_sizes_take(m, size);
 }
 
 /* The first byte of data without gaps, or NULL. */
@@ -74,10 +80,13 @@ static int make_row(struct coll_shuffle_op *op, const struct coll_shuffle_side *
 
 	for (i = 0; i < m->size; i++) {
 		op->bufs[i] = NULL;
-		op->lens[i] = 0;
-		if (!coll_shuffle_by_network(op, i))
-			continue;
+		op->lens[i] = SHUFFLE_ABSENT;
 		p = coll_shuffle_part(s, i);
+		if (!coll_shuffle_by_network(op, i, p.size)) {
+			op->others |= i != m->rank;
+			continue;
+		}
+		op->carried = true;
 		op->lens[i] = p.size;
 		if (p.size && !in_place)
 			op->bufs[i] = contiguous(&p);
@@ -92,7 +101,7 @@ static int make_row(struct coll_shuffle_op *op, const struct coll_shuffle_side *
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	packed = 0;
 	for (i = 0; i < m->size; i++) {
-		if (op->bufs[i] || !op->lens[i])
+		if (op->bufs[i] || !op->lens[i] || op->lens[i] == SHUFFLE_ABSENT)
 			continue;
 		p = coll_shuffle_part(s, i);
 		rc = pack(&p, op->packed + packed);
@@ -116,9 +125,13 @@ static int make_column(struct coll_shuffle_op *op, const struct coll_shuffle_sid
 		struct coll_shuffle_in *in = &op->in[i];
 
 		memset(in, 0, sizeof(*in));
-		if (!coll_shuffle_by_network(op, i))
-			continue;
 		p = coll_shuffle_part(s, i);
+		if (!coll_shuffle_by_network(op, i, p.size)) {
+			op->absent[i / 64] |= 1ULL << i % 64;
+			op->others |= i != m->rank;
+			continue;
+		}
+		op->carried = true;
 		in->len = p.size;
 		op->left += p.size;
 		/* nobody waits for a message that has no data */
@@ -199,9 +212,9 @@ static coll_shuffle_request *request_new(coll_shuffle_module *m)
 	return req;
 }
 
-/* One call, agreed upon and not declined.  request NULL: wait for its end. */
-static int exchange(coll_shuffle_module *m, const char *call, const struct coll_shuffle_side *from,
-		    const struct coll_shuffle_side *to, ompi_request_t **request)
+int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
+			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,
+			  ompi_request_t **request)
 {
 	bool in_place = from->buf == MPI_IN_PLACE;
 	struct coll_shuffle_op *op;
@@ -241,6 +254,8 @@ static int exchange(coll_shuffle_module *m, const char *call, const struct coll_
 		opal_progress_event_users_increment();
 	coll_shuffle_op_start(op);
 	opal_mutex_unlock(&m->lock);
+	/* if it waits for nothing, no record will tell of its end */
+	coll_shuffle_progress_reap(m);
 	return OMPI_SUCCESS;
 }
 
@@ -251,12 +266,24 @@ static bool declined(coll_shuffle_module *m)
 }
 
 /* MPI_Alltoall: every rank knows the size of every message. */
-static bool too_small(coll_shuffle_module *m, int count, ompi_datatype_t *type)
+static bool left_to_before(coll_shuffle_module *m, const void *sbuf, int count,
+			   ompi_datatype_t *type)
 {
 	size_t size;
 
+	/* with MPI_IN_PLACE that one sends to one rank after the other */
+	if (sbuf == MPI_IN_PLACE)
+		return false;
 	ompi_datatype_type_size(type, &size);
-	return size * count < m->threshold;
+	return !coll_shuffle_sizes_take(m, size * count);
+}
+
+/* A blocking call begins. */
+static int agree_blocking(coll_shuffle_module *m)
+{
+	int rc = coll_shuffle_agree(m, true);
+
+	return rc || declined(m) ? rc : coll_shuffle_sizes_find(m);
 }
 
 static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
@@ -266,14 +293,14 @@ static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
 	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
-	int rc = coll_shuffle_agree(m, true);
+	int rc = agree_blocking(m);
 
 	if (rc)
 		return rc;
-	if (declined(m) || too_small(m, rcount, rtype))
+	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
 		return m->before.coll_alltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
 					       m->before.coll_alltoall_module);
-	return exchange(m, "MPI_Alltoall", &from, &to, NULL);
+	return coll_shuffle_exchange(m, "MPI_Alltoall", &from, &to, NULL);
 }
 
 static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
@@ -287,10 +314,10 @@ static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 
 	if (rc)
 		return rc;
-	if (declined(m) || too_small(m, rcount, rtype))
+	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
 		return m->before.coll_ialltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
 						request, m->before.coll_ialltoall_module);
-	return exchange(m, "MPI_Ialltoall", &from, &to, request);
+	return coll_shuffle_exchange(m, "MPI_Ialltoall", &from, &to, request);
 }
 
 static int alltoallv(const void *sbuf, const int *scounts, const int *sdisps,
@@ -301,14 +328,14 @@ static int alltoallv(const void *sbuf, const int *scounts, const int *sdisps,
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
 	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
-	int rc = coll_shuffle_agree(m, true);
+	int rc = agree_blocking(m);
 
 	if (rc)
 		return rc;
 	if (declined(m))
 		return m->before.coll_alltoallv(sbuf, scounts, sdisps, stype, rbuf, rcounts, rdisps,
 						rtype, comm, m->before.coll_alltoallv_module);
-	return exchange(m, "MPI_Alltoallv", &from, &to, NULL);
+	return coll_shuffle_exchange(m, "MPI_Alltoallv", &from, &to, NULL);
 }
 
 static int ialltoallv(const void *sbuf, const int *scounts, const int *sdisps,
@@ -327,7 +354,7 @@ static int ialltoallv(const void *sbuf, const int *scounts, const int *sdisps,
 		return m->before.coll_ialltoallv(sbuf, scounts, sdisps, stype, rbuf, rcounts,
 						 rdisps, rtype, comm, request,
 						 m->before.coll_ialltoallv_module);
-	return exchange(m, "MPI_Ialltoallv", &from, &to, request);
+	return coll_shuffle_exchange(m, "MPI_Ialltoallv", &from, &to, request);
 }
 
 static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
@@ -338,7 +365,7 @@ static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
 	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
-	int rc = coll_shuffle_agree(m, true);
+	int rc = agree_blocking(m);
 
 	if (rc)
 		return rc;
@@ -346,7 +373,7 @@ static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 		return m->before.coll_alltoallw(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
 						rdisps, rtypes, comm,
 						m->before.coll_alltoallw_module);
-	return exchange(m, "MPI_Alltoallw", &from, &to, NULL);
+	return coll_shuffle_exchange(m, "MPI_Alltoallw", &from, &to, NULL);
 }
 
 static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
@@ -366,7 +393,7 @@ static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 		return m->before.coll_ialltoallw(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
 						 rdisps, rtypes, comm, request,
 						 m->before.coll_ialltoallw_module);
-	return exchange(m, "MPI_Ialltoallw", &from, &to, request);
+	return coll_shuffle_exchange(m, "MPI_Ialltoallw", &from, &to, request);
 }
 
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m)

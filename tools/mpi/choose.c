@@ -167,6 +167,29 @@ static const char *unfit(const struct coll_shuffle_card *card)
 	return NULL;
 }
 
+static int compare_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int count_hosts(const struct coll_shuffle_card *cards, int n)
+{
+	uint64_t *hosts = malloc(n * sizeof(*hosts));
+	int i, count = 1;
+
+	if (!hosts)
+		return n;
+	for (i = 0; i < n; i++)
+		hosts[i] = cards[i].host;
+	qsort(hosts, n, sizeof(*hosts), compare_number);
+	for (i = 1; i < n; i++)
+		count += hosts[i] != hosts[i - 1];
+	free(hosts);
+	return count;
+}
+
 const struct coll_shuffle_addr *coll_shuffle_choose(coll_shuffle_module *m, const char **why,
 						    int *who)
 {
@@ -187,11 +210,12 @@ const struct coll_shuffle_addr *coll_shuffle_choose(coll_shuffle_module *m, cons
 		m->local[i] = cards[i].host == mca_coll_shuffle_component.card.host;
 		several |= cards[i].host != cards[0].host;
 	}
+	m->hosts = count_hosts(cards, m->size);
 	*who = 0;
 	*why = "all ranks are on this host";
 	if (!several)
 		goto out;
-	m->threshold = cards[0].threshold;
+	m->sizes = cards[0].sizes;
 	*why = "none of its addresses is the host's alone and of the others' kind";
 	addr = pick_addr(cards, m->size, m->rank, who);
 	/* ours is on our own card, which stays */

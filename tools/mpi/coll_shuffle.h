@@ -8,9 +8,10 @@
  *   choose.c		which of them are used, and whether: from the cards of all members
  *   module.c		one communicator
  *   agree.c		its first call: the group, a trial, a common decision
+ *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   op.c		one call: its row, its column, its end
- *   p2p.c		what does not go over AF_SHUFFLE: between ranks of one host
+ *   p2p.c		what does not go over AF_SHUFFLE: between ranks of one host, and by size
  *   progress.c		waiting
  *
  * One socket for each communicator; each call is one operation on it.
@@ -39,6 +40,17 @@
 #include "addr.h"
 #include "shuffle.h"
 
+/* Sizes that are timed; a message goes the way that was better for the one next to it. */
+#define COLL_SHUFFLE_CLASSES	6
+
+/* Which sizes AF_SHUFFLE carries. */
+struct coll_shuffle_sizes {
+	uint64_t least;		/* bytes of a message */
+	uint64_t most;
+	uint32_t before;	/* bit for each class: the component before is faster */
+	uint32_t known;		/* classes that have been timed, or that need not be */
+};
+
 /* What a process says about itself to all others, before any communicator asks. */
 struct coll_shuffle_card {
 	uint8_t version;
@@ -46,7 +58,7 @@ struct coll_shuffle_card {
 	uint8_t off;		/* it was switched off there */
 	uint8_t reserved;
 	uint32_t arch;
-	uint64_t threshold;
+	struct coll_shuffle_sizes sizes;
 	uint64_t host;		/* the same for all processes of a host */
 	struct coll_shuffle_addr addr[COLL_SHUFFLE_ADDRS];	/* best first */
 };
@@ -58,7 +70,7 @@ struct coll_shuffle_component {
 	int timeout;		/* s */
 	int sndbuf;		/* bytes, 0: leave */
 	int rcvbuf;
-	size_t threshold;	/* bytes of a message */
+	char *sizes;
 	char *if_include;
 	char *if_exclude;
 	int output;
@@ -86,6 +98,7 @@ struct coll_shuffle_hello {
 	uint32_t distrusts;		/* for a trial has failed before */
 	uint32_t reserved;
 	uint64_t op_base;		/* that of rank 0 counts */
+	struct coll_shuffle_sizes sizes;	/* likewise */
 };
 
 /* How the trial went: the first rank that was not content, and one that it has not heard. */
@@ -101,7 +114,9 @@ struct coll_shuffle_module {
 	int size;
 	int rank;
 	enum coll_shuffle_state state;
-	uint64_t threshold;
+	struct coll_shuffle_sizes sizes;
+	int hosts;
+	int blocking;			/* calls so far, until the sizes are known */
 	int fd;
 	uint64_t op_base;
 	uint64_t calls;			/* operations started so far */
@@ -174,12 +189,15 @@ struct coll_shuffle_op {
 	struct coll_shuffle_side to;
 	bool trial;			/* no call: see agree.c */
 	bool declined;			/* nothing of it goes over AF_SHUFFLE */
+	bool others;			/* messages of other ranks take another way */
+	bool carried;			/* messages that AF_SHUFFLE carries */
 	ompi_request_t **p2p;		/* what does not: see p2p.c */
 	int np2p;
 	/* row */
 	const void **bufs;
 	uint64_t *lens;
 	char *packed;
+	uint64_t *absent;		/* ranks whose messages take another way, by bits */
 	struct shuffle_tx tx;
 	pthread_t thread;
 	bool threaded;
@@ -227,6 +245,16 @@ int coll_shuffle_agree(coll_shuffle_module *m, bool wait);
 /* What goes on in the background may have got on. */
 void coll_shuffle_agree_step(coll_shuffle_module *m);
 
+/* sizes.c */
+/* The parameter coll_shuffle_sizes: false, and a complaint, if it makes no sense. */
+bool coll_shuffle_sizes_parse(const char *text, struct coll_shuffle_sizes *sizes);
+/* What earlier communicators of this shape (ranks, hosts) have found, or nothing. */
+struct coll_shuffle_sizes coll_shuffle_sizes_of(const coll_shuffle_module *m);
+/* A blocking call begins, agreed upon: time what has to be timed.  0, or an error. */
+int coll_shuffle_sizes_find(coll_shuffle_module *m);
+/* Does AF_SHUFFLE carry messages of so many bytes? */
+bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size);
+
 /* p2p.c */
 /* Post what goes through the point-to-point layer: 0, or an error.  Lock held. */
 int coll_shuffle_p2p_start(struct coll_shuffle_op *op);
@@ -236,8 +264,12 @@ bool coll_shuffle_p2p_done(struct coll_shuffle_op *op);
 /* alltoall.c */
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
 struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank);
-/* Is the message of the other rank in the row or column? */
-bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank);
+/* Is the message of another rank, with so many bytes, in the row or column? */
+bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank, size_t size);
+/* One call, agreed upon and not declined.  request NULL: wait for its end. */
+int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
+			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,
+			  ompi_request_t **request);
 
 /* op.c */
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);
@@ -262,6 +294,8 @@ void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error);
 /* progress.c */
 /* Read what has come, once; returns the number of records. */
 int coll_shuffle_progress(coll_shuffle_module *m);
+/* Complete the requests of what is complete. */
+void coll_shuffle_progress_reap(coll_shuffle_module *m);
 void coll_shuffle_progress_begin(coll_shuffle_module *m);
 void coll_shuffle_progress_end(coll_shuffle_module *m);
 /* Look after what no socket tells of: agreeing, and messages of p2p.c. */

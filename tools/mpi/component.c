@@ -15,7 +15,7 @@
 #include "opal/util/arch.h"
 #include "opal/util/proc.h"
 
-#define CARD_VERSION	2
+#define CARD_VERSION	3
 
 static int component_register(void);
 static int component_open(void);
@@ -61,9 +61,9 @@ static int component_register(void)
 	c->verbose = 0;
 	parameter("verbose", "1: one line for each communicator: used, or why not",
 		  MCA_BASE_VAR_TYPE_INT, &c->verbose);
-	c->threshold = 0;
-	parameter("threshold", "MPI_Alltoall with messages of fewer bytes is left to the component before (other calls know their own messages only, and are always taken)",
-		  MCA_BASE_VAR_TYPE_SIZE_T, &c->threshold);
+	c->sizes = "auto";
+	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower), all, or LEAST-MOST in bytes; the value at rank 0 counts",
+		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
 		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
@@ -164,7 +164,9 @@ static int component_open(void)
 	memset(card, 0, sizeof(*card));
 	card->version = CARD_VERSION;
 	card->arch = opal_local_arch;
-	card->threshold = c->threshold;
+	if (!coll_shuffle_sizes_parse(c->sizes, &card->sizes))
+		coll_shuffle_complain("coll_shuffle_sizes is not auto, all or LEAST-MOST: %s",
+				      c->sizes);
 	card->host = host_number();
 	card->off = c->priority <= 0;
 	if (!card->off)

@@ -28,7 +28,7 @@
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call)
 {
 	struct coll_shuffle_op *op;
-	size_t n = m->size;
+	size_t n = m->size, words = (n + 63) / 64;
 	char *at;
 
 	opal_mutex_lock(&m->lock);
@@ -37,7 +37,8 @@ struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *
 	opal_mutex_unlock(&m->lock);
 	if (!op) {
 		op = malloc(sizeof(*op) +
-			    n * (sizeof(*op->bufs) + sizeof(*op->lens) + sizeof(*op->in)));
+			    n * (sizeof(*op->bufs) + sizeof(*op->lens) + sizeof(*op->in)) +
+			    words * sizeof(*op->absent));
 		if (!op)
 			return NULL;
 	}
@@ -47,6 +48,9 @@ struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *
 	at += n * sizeof(*op->in);
 	op->lens = (void *)at;
 	at += n * sizeof(*op->lens);
+	op->absent = (void *)at;
+	memset(op->absent, 0, words * sizeof(*op->absent));
+	at += words * sizeof(*op->absent);
 	op->bufs = (void *)at;
 	op->module = m;
 	op->call = call;
@@ -108,7 +112,7 @@ static uint64_t taken(const struct coll_shuffle_op *op)
 	unsigned int i;
 
 	for (i = 0; i < op->tx.rank; i++)
-		n += op->lens[i];
+		n += op->lens[i] == SHUFFLE_ABSENT ? 0 : op->lens[i];
 	return n;
 }
 
@@ -139,6 +143,7 @@ static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 	/* the calls of a communicator come in the same order on all ranks */
 	op->id = m->op_base + m->calls++;
 	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, deadline_ms);
+	shuffle_tx_absent(&op->tx, op->absent);
 	op->next = m->ops;
 	m->ops = op;
 	m->in_kernel++;
@@ -176,6 +181,8 @@ static void outside_kernel(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
 
+	/* others may have a part of it there */
+	m->calls++;
 	op->next = m->ops;
 	m->ops = op;
 	m->in_kernel++;
@@ -189,10 +196,10 @@ static void start(struct coll_shuffle_op *op)
 
 	op->declined = m->state == COLL_SHUFFLE_DECLINED;
 	rc = coll_shuffle_p2p_start(op);
-	if (op->declined)
-		outside_kernel(op);
-	else
+	if (op->carried && !op->declined)
 		into_kernel(op, 0);
+	else
+		outside_kernel(op);
 	if (rc)
 		op->error = EIO;
 	if (op->np2p && op->req)

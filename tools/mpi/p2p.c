@@ -2,8 +2,9 @@
 /*
  * Messages that go through Open MPI's point-to-point layer and not over AF_SHUFFLE:
  *
- * - what ranks of one host send one another (shared memory), while the rest is under way.  A call
- *   with MPI_IN_PLACE has all of it in the row: what it sends is packed;
+ * - what ranks of one host send one another (shared memory), and what is of a size that another
+ *   transport carries faster (sizes.c), while the rest is under way.  A call with MPI_IN_PLACE has
+ *   all of it in the row: what it sends is packed;
  * - all messages of a non-blocking call that was made before the group was declined, and of those
  *   behind it until a blocking call: each rank learns of it at another time, and the functions of
  *   the component before must be called in the same order everywhere.
@@ -18,9 +19,10 @@
 
 #define TAG	MCA_COLL_BASE_TAG_ALLTOALLW
 
-static bool by_p2p(const struct coll_shuffle_op *op, int rank)
+static bool by_p2p(const struct coll_shuffle_op *op, int rank, size_t size)
 {
-	return rank != op->module->rank && (op->declined || !coll_shuffle_by_network(op, rank));
+	return rank != op->module->rank &&
+	       (op->declined || !coll_shuffle_by_network(op, rank, size));
 }
 
 static int post_receive(struct coll_shuffle_op *op, int rank)
@@ -28,7 +30,7 @@ static int post_receive(struct coll_shuffle_op *op, int rank)
 	struct coll_shuffle_part p = coll_shuffle_part(&op->to, rank);
 	int rc;
 
-	if (!p.size)
+	if (!p.size || !by_p2p(op, rank, p.size))
 		return OMPI_SUCCESS;
 	rc = MCA_PML_CALL(irecv(p.buf, p.count, p.type, rank, TAG, op->module->comm,
 				&op->p2p[op->np2p]));
@@ -42,6 +44,8 @@ static int post_send(struct coll_shuffle_op *op, int rank)
 	int rc;
 
 	if (op->from.buf == MPI_IN_PLACE) {
+		if (!by_p2p(op, rank, op->lens[rank]))
+			return OMPI_SUCCESS;
 		/* it is packed */
 		p = (struct coll_shuffle_part){ .buf = (char *)op->bufs[rank], .type = MPI_BYTE,
 						.count = op->lens[rank], .size = op->lens[rank] };
@@ -50,7 +54,7 @@ static int post_send(struct coll_shuffle_op *op, int rank)
 	} else {
 		p = coll_shuffle_part(&op->from, rank);
 	}
-	if (!p.size)
+	if (!p.size || !by_p2p(op, rank, p.size))
 		return OMPI_SUCCESS;
 	rc = MCA_PML_CALL(isend(p.buf, p.count, p.type, rank, TAG, MCA_PML_BASE_SEND_STANDARD,
 				op->module->comm, &op->p2p[op->np2p]));
@@ -61,22 +65,18 @@ static int post_send(struct coll_shuffle_op *op, int rank)
 int coll_shuffle_p2p_start(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
-	int i, peers = 0, rc = OMPI_SUCCESS;
+	int i, rc = OMPI_SUCCESS;
 
-	for (i = 0; i < m->size; i++)
-		peers += by_p2p(op, i);
-	if (!peers)
+	if (!op->declined && !op->others)
 		return OMPI_SUCCESS;
-	op->p2p = calloc(2 * peers, sizeof(*op->p2p));
+	op->p2p = calloc(2 * m->size, sizeof(*op->p2p));
 	if (!op->p2p)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	for (i = 0; i < m->size && !rc; i++)
-		if (by_p2p(op, i))
-			rc = post_receive(op, i);
-	/* not all to the same one first */
+	/* not all from, or to, the same one first */
 	for (i = 1; i < m->size && !rc; i++)
-		if (by_p2p(op, (m->rank + i) % m->size))
-			rc = post_send(op, (m->rank + i) % m->size);
+		rc = post_receive(op, (m->rank + m->size - i) % m->size);
+	for (i = 1; i < m->size && !rc; i++)
+		rc = post_send(op, (m->rank + i) % m->size);
 	return rc;
 }
 

@@ -64,6 +64,16 @@ static int step(coll_shuffle_module *m)
 	return 0;
 }
 
+void coll_shuffle_progress_reap(coll_shuffle_module *m)
+{
+	coll_shuffle_request *done;
+
+	opal_mutex_lock(&m->lock);
+	done = coll_shuffle_op_reap(m);
+	opal_mutex_unlock(&m->lock);
+	finish(done);
+}
+
 int coll_shuffle_progress(coll_shuffle_module *m)
 {
 	coll_shuffle_request *done;
