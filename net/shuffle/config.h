@@ -85,6 +85,9 @@ struct shuffle_config {
  * @cfg: settings in effect
  * @lock: @link, and what is computed
  * @link: what has been learnt of the link
+ * @cpu: whose work was looked at last
+ * @cpu_at: when, ns
+ * @cpu_busy: what it had been, ns
  * @rate: computed: link rate, Mb/s
  * @drains: computed: rate that queues drain at, Mb/s, not 0
  * @rtt: computed: round-trip time of the idle network, ns
@@ -104,6 +107,9 @@ struct shuffle_dev {
 	struct shuffle_config	cfg;
 	spinlock_t		lock;	/* see above */
 	struct shuffle_link	link;
+	int			cpu;
+	u64			cpu_at;
+	u64			cpu_busy;
 	u32			rate;
 	u32			drains;
 	u32			rtt;

@@ -7,6 +7,7 @@
  * keeps the device by which it left when it started, even if the route changes.
  */
 #include <linux/ethtool.h>
+#include <linux/kernel_stat.h>
 #include <linux/math64.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -19,6 +20,37 @@
 /* rate of devices for which ethtool reports none */
 #define SHUFFLE_RATE_GUESS_MBPS	10000
 
+/* How often it is looked at whether the processor is the limit: several ticks, which count. */
+#define CPU_LOOK_NS		(20 * NSEC_PER_MSEC)
+
+/* Time that the kernel has worked on a processor. */
+static u64 busy_ns(int cpu)
+{
+	const u64 *stat = kcpustat_cpu(cpu).cpustat;
+
+	return READ_ONCE(stat[CPUTIME_SYSTEM]) + READ_ONCE(stat[CPUTIME_SOFTIRQ]) +
+	       READ_ONCE(stat[CPUTIME_IRQ]);
+}
+
+/* Is the processor that takes the packets the limit?  Called with BHs off. */
+static void look_at_cpu(struct shuffle_dev *dev, u64 now)
+{
+	int cpu = smp_processor_id();
+	u64 ns = now - dev->cpu_at;
+	u64 busy;
+
+	if (ns < CPU_LOOK_NS)
+		return;
+	busy = busy_ns(cpu);
+	/* after a pause, or on another processor, the next look will tell */
+	if (cpu == dev->cpu && ns < 2 * CPU_LOOK_NS)
+		shuffle_link_cpu(&dev->link, dev->rate, busy - dev->cpu_busy, ns);
+	dev->link.looked = 0;
+	dev->cpu = cpu;
+	dev->cpu_at = now;
+	dev->cpu_busy = busy;
+}
+
 /* Recompute what packet paths read without a lock. */
 static void compute(struct shuffle_dev *dev)
 {
@@ -29,7 +61,12 @@ static void compute(struct shuffle_dev *dev)
 	WRITE_ONCE(dev->drains, shuffle_link_drains(&dev->link, READ_ONCE(dev->cfg.link_mbps)));
 	WRITE_ONCE(dev->rtt, READ_ONCE(dev->cfg.rtt_ns) ?: shuffle_link_rtt(&dev->link) ?:
 		   SHUFFLE_RTT_GUESS_NS);
-	bytes = READ_ONCE(dev->cfg.rtt_bytes) ?: div_u64((u64)dev->rate * dev->rtt, 8000);
+	bytes = READ_ONCE(dev->cfg.rtt_bytes);
+	/* an RTT that an operator has set is meant */
+	if (!bytes && READ_ONCE(dev->cfg.rtt_ns))
+		bytes = div_u64((u64)dev->rate * dev->rtt, 8000);
+	else if (!bytes)
+		bytes = shuffle_link_rtt_bytes(&dev->link, dev->rate, dev->rtt);
 	WRITE_ONCE(dev->rtt_bytes, clamp_t(u64, bytes, SHUFFLE_MIN_RTT_BYTES, 64 << 20));
 }
 
@@ -77,6 +114,7 @@ void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now)
 	mbps = dev->link.mbps;
 	recent = dev->link.recent;
 	shuffle_link_arrived(&dev->link, bytes, now);
+	look_at_cpu(dev, now);
 	if (dev->link.mbps != mbps || dev->link.recent != recent)
 		compute(dev);
 	spin_unlock_bh(&dev->lock);

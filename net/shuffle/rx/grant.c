@@ -191,6 +191,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	/* operations share the downlink evenly */
 	max_out = div_u64(shuffle_grant_max_out(dev), share);
+	/* what waits for a reader has its place, too */
+	max_out = min(max_out, (u64)shuffle_sock_rcvbuf(&ssk->sk) / 4);
 	op->prx.burst = units_per_grant(op, max_out);
 	op->prx.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;

@@ -15,6 +15,18 @@
 #define EPOCH_NS	10000000000ULL
 #define MBPS_MAX	10000000U
 
+/* RTTbytes where processors are the limit: what a link of 10 Gb/s carries in 500 us.  With that,
+ * super-packets are as large as they can be, and four of them are granted as one.
+ */
+#define CPU_RTT_NS	500000U
+#define CPU_RTT_BYTES	625000U
+
+/* Looks at the processor (CPU_LOOK_NS in dev.c) for which a loss is remembered: a second. */
+#define CAUTIOUS_LOOKS	50U
+
+/* Looks that are not sure, until the processor is not the limit any more. */
+#define CPU_BOUND_LOOKS	20U
+
 /**
  * shuffle_link_init() - initialise, or forget what was learnt
  * @link: estimates
@@ -85,6 +97,7 @@ void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now)
 {
 	u64 ns;
 
+	link->looked += bytes;
 	if (!link->start || now < link->last || paused(link, now)) {
 		restart(link, now);
 		return;
@@ -115,6 +128,7 @@ void shuffle_link_lost(struct shuffle_link *link)
 {
 	u32 half = link->mbps / 2;
 
+	link->cautious = CAUTIOUS_LOOKS;
 	if (!link->recent || link->recent >= half)
 		return;
 	link->mbps = half;
@@ -172,4 +186,59 @@ u32 shuffle_link_drains(const struct shuffle_link *link, u32 told)
 	if (link->recent && link->recent < mbps)
 		mbps = link->recent > mbps / 16 ? link->recent : mbps / 16;
 	return mbps ? mbps : 1;
+}
+
+/**
+ * shuffle_link_cpu() - how much work the processor that takes the packets has had with them
+ * @link: estimates
+ * @mbps: rate of the link, Mb/s
+ * @busy: ns that the kernel has worked there
+ * @ns: since the last look
+ *
+ * It is the limit if the kernel had most of it and the link has carried less than half of what it
+ * can: that is seen in what has arrived in all, for packets that waited for a processor come in
+ * bursts.  (A program that computes is no sign: it makes room for packets.)  A rate above the one
+ * that the device claims is that of a virtual link, which is a processor, too.
+ */
+void shuffle_link_cpu(struct shuffle_link *link, u32 mbps, u64 busy, u64 ns)
+{
+	u64 carried = shuffle_div64(link->looked * 8000, ns);
+	bool virtual = mbps > link->claimed + link->claimed / 4;
+
+	if (busy > ns / 2 && (carried < mbps / 2 || virtual))
+		link->cpu_bound = CPU_BOUND_LOOKS;
+	else if (carried >= mbps / 2 && !virtual)
+		link->cpu_bound = 0;
+	else if (link->cpu_bound)
+		link->cpu_bound--;
+	if (link->cautious)
+		link->cautious--;
+}
+
+/**
+ * shuffle_link_rtt_bytes() - what has to be on its way to keep a receiver busy
+ * @link: estimates
+ * @mbps: rate of the link, Mb/s
+ * @rtt: of the idle network, ns
+ *
+ * The link's rate times the RTT of the idle network: more only waits in the receiver's port.
+ * Where the processor is the limit, nothing waits there.  A grant is answered when a processor
+ * comes to it, which takes longer than the network does, and small super-packets cost several
+ * times the instructions of large ones.  So more is on its way then, less of that if packets have
+ * been lost lately.
+ *
+ * Return: bytes.
+ */
+u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt)
+{
+	u64 bytes = shuffle_div64((u64)mbps * rtt, 8000);
+	u64 more = shuffle_div64((u64)mbps * CPU_RTT_NS, 8000);
+
+	if (!link->cpu_bound)
+		return bytes;
+	if (more > CPU_RTT_BYTES)
+		more = CPU_RTT_BYTES;
+	if (link->cautious)
+		more /= 8;
+	return bytes > more ? bytes : more;
 }

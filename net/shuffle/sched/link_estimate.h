@@ -28,6 +28,9 @@
  * @rtt_ns: minimum of the present epoch; 0: nothing measured
  * @rtt_before: minimum of the epoch before
  * @rtt_epoch: when the present epoch began, ns
+ * @looked: bytes that have arrived since the last look at the processor
+ * @cpu_bound: not 0: the processor that takes the packets is the limit, and not the link
+ * @cautious: so many looks at the processor more, and losses have been forgotten
  */
 struct shuffle_link {
 	u32	claimed;
@@ -41,6 +44,9 @@ struct shuffle_link {
 	u32	rtt_ns;
 	u32	rtt_before;
 	u64	rtt_epoch;
+	u64	looked;
+	u32	cpu_bound;
+	u32	cautious;
 };
 
 void shuffle_link_init(struct shuffle_link *link, u32 claimed);
@@ -49,5 +55,7 @@ void shuffle_link_lost(struct shuffle_link *link);
 void shuffle_link_rtt_sample(struct shuffle_link *link, u64 ns, u64 now);
 u32 shuffle_link_drains(const struct shuffle_link *link, u32 told);
 u32 shuffle_link_rtt(const struct shuffle_link *link);
+void shuffle_link_cpu(struct shuffle_link *link, u32 mbps, u64 busy, u64 ns);
+u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt);
 
 #endif /* _SHUFFLE_LINK_ESTIMATE_H */

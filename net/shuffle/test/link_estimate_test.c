@@ -182,6 +182,81 @@ static void link_rtt__minimum_of_two_epochs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shuffle_link_rtt(&link), 4000U);
 }
 
+/* One look: the kernel has worked @busy of 20 ms, in which the link has carried @mbps. */
+static void look(struct shuffle_link *link, u64 *at, u32 busy_ms, u32 mbps)
+{
+	u32 i;
+
+	for (i = 0; i < 20; i++, *at += MS)
+		shuffle_link_arrived(link, mbps * 125, *at);
+	link->mbps = link->claimed;
+	shuffle_link_cpu(link, link->claimed, busy_ms * MS, 20 * MS);
+	link->looked = 0;
+}
+
+/* A processor that has no rest, and a link that has much. */
+static void link_cpu__is_the_limit(struct kunit *test)
+{
+	struct shuffle_link link;
+	u64 at = MS;
+	u32 i;
+
+	shuffle_link_init(&link, 10000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	look(&link, &at, 9, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	look(&link, &at, 11, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	/* a slower link has less on its way, a faster one not more */
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 1000, 10000), 62500ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 100000, 10000), 625000ULL);
+	/* a longer path has what it needs */
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 1000000), 1250000ULL);
+	/* it wears off slowly */
+	for (i = 0; i < 19; i++)
+		look(&link, &at, 5, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	look(&link, &at, 5, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+}
+
+/* As soon as the link carries half of what it can, it may be the limit. */
+static void link_cpu__the_link_is(struct kunit *test)
+{
+	struct shuffle_link link;
+	u64 at = MS;
+
+	shuffle_link_init(&link, 10000);
+	look(&link, &at, 20, 6000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	look(&link, &at, 20, 4000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	look(&link, &at, 20, 6000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	/* a link that is faster than it claims is no link */
+	link.looked = 20000000;
+	shuffle_link_cpu(&link, 13000, 20 * MS, 20 * MS);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 13000, 10000), 625000ULL);
+}
+
+/* Losses make it careful for a second of looks. */
+static void link_cpu__losses(struct kunit *test)
+{
+	struct shuffle_link link;
+	u64 at = MS;
+	u32 i;
+
+	shuffle_link_init(&link, 10000);
+	shuffle_link_lost(&link);
+	look(&link, &at, 20, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 78125ULL);
+	for (i = 0; i < 48; i++)
+		look(&link, &at, 20, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 78125ULL);
+	look(&link, &at, 20, 2000);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+}
+
 static struct kunit_case link_cases[] = {
 	KUNIT_CASE_PARAM(link_arrived__stream, stream_gen_params),
 	KUNIT_CASE(link_arrived__held_back),
@@ -191,6 +266,9 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_lost__slow_link),
 	KUNIT_CASE(link_lost__full_link),
 	KUNIT_CASE(link_rtt__minimum_of_two_epochs),
+	KUNIT_CASE(link_cpu__is_the_limit),
+	KUNIT_CASE(link_cpu__the_link_is),
+	KUNIT_CASE(link_cpu__losses),
 	{}
 };
 
