@@ -41,7 +41,7 @@
 #include "shuffle.h"
 
 /* Sizes that are timed; a message goes the way that was better for the one next to it. */
-#define COLL_SHUFFLE_CLASSES	6
+#define COLL_SHUFFLE_CLASSES	7
 
 /* Which sizes AF_SHUFFLE carries. */
 struct coll_shuffle_sizes {

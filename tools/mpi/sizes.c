@@ -3,11 +3,12 @@
  * Which sizes of messages AF_SHUFFLE carries.  Where the network is the limit, all; where the
  * processors are, the component before may be faster for some.  Nobody can know that from the
  * addresses, so a few calls of MPI_Alltoall are timed both ways, once for each shape (number of
- * ranks and of hosts), at the fourth blocking call of its first communicator: who makes three calls
- * pays nothing.  A non-blocking call must not wait for others, and does not find out.
+ * ranks and of hosts), at the fourth blocking call of its first communicator.  A program that
+ * makes three calls pays nothing.  A non-blocking call must not wait for others, and does not find
+ * out.
  *
- * MPI_Alltoall goes one way as a whole.  Of the other calls each message does: both of its ends know
- * its size, and the rank's other messages need not be known.
+ * MPI_Alltoall goes one way as a whole.  Of the other calls each message does: both of its ends
+ * know its size, and the rank's other messages need not be known.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@ static const struct {
 	{ 4 << 10, 8 << 10, 4 },
 	{ 16 << 10, 32 << 10, 2 },
 	{ 64 << 10, 128 << 10, 1 },
-	{ 256 << 10, SIZE_MAX, 1 },
+	{ 256 << 10, 512 << 10, 1 },
+	{ 1 << 20, SIZE_MAX, 1 },
 };
 
 /* Seconds of a call, by class: over AF_SHUFFLE, and by the component before. */
@@ -126,7 +128,7 @@ static double seconds(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
+	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
 static int one_call(coll_shuffle_module *m, bool before, char *row, char *column, int size)
@@ -190,7 +192,7 @@ static void decide(coll_shuffle_module *m, int timed, const struct times *t)
 	for (i = 0; i < COLL_SHUFFLE_CLASSES; i++) {
 		bit = 1U << i;
 		if (i < timed ? t->of[i][1] < BETTER * t->of[i][0] :
-				m->sizes.before & bit >> 1)
+				m->sizes.before & (bit >> 1))
 			m->sizes.before |= bit;
 	}
 	m->sizes.known = ALL;

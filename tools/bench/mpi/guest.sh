@@ -15,6 +15,8 @@ here=tools/bench
 bin=$PWD/build/tools
 params=/sys/module/shuffle/parameters
 transports=${TRANSPORTS:-shuffle ompi-tcp mpich}
+# shellcheck source=tools/bench/mpi/mpi_rack.sh
+. $here/mpi/mpi_rack.sh
 
 idle=nap
 if [ "$regime" = network ]; then
@@ -23,32 +25,15 @@ if [ "$regime" = network ]; then
 	echo 25000 >$params/link_mbps
 	echo 4000 >$params/rtt_ns
 else
-	# Where instructions are counted, the clock jumps over what is idle, also while the
-	# host reads a file for the guest: by minutes, until a job has started.  So nothing
-	# is idle here; whoever has something to do takes the processor from this at once.
-	sysctl -q -w kernel.sched_autogroup_enabled=0
-	chrt -i 0 bash -c 'while :; do :; done' &
+	keep_busy
 	# shellcheck disable=SC2064 # the process of now
-	trap "kill $!" EXIT
+	trap "kill $busy" EXIT
 	idle=yield
 	$here/rack.sh up "$hosts" rate=none
 fi
-list=
-for ((h = 0; h < hosts; h++)); do
-	ip netns exec "h$h" sysctl -q -w net.ipv4.tcp_slow_start_after_idle=0 \
-		net.ipv4.tcp_no_metrics_save=1 "net.ipv4.tcp_wmem=4096 1000000 8000000" \
-		"net.ipv4.tcp_rmem=4096 1000000 8000000"
-	list=$list${list:+,}10.18.0.$((h + 1))
-done
-
-export MPI_NS_PREFIX=h OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_plm_rsh_agent=$PWD/selftests/mpi/ns_agent.sh
-# The hosts share a processor: Open MPI yields it, MPICH must be made to.
-export OMPI_MCA_mpi_yield_when_idle=1
+setup_mpi
 # No transport but what is measured
-export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_mtl=^psm,psm2,ofi
-export OMPI_MCA_mca_base_component_path=$bin/openmpi:/usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3
-export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
+export OMPI_MCA_btl=tcp,self
 
 # host_queue QDISC... - what waits in a host for its link
 host_queue()
@@ -88,18 +73,7 @@ job()
 		command+=("$bin/mpi_bench")
 		;;
 	esac
-	timeout 300 ip netns exec h0 unshare --uts -- /bin/bash -c 'hostname h0; exec "$@"' - \
-		"${command[@]}" "$@" </dev/null 2>/tmp/stderr
-}
-
-bytes_in()
-{
-	local h
-
-	for ((h = 0; h < hosts; h++)); do ip netns exec "h$h" cat /proc/net/shuffle/netstat; done |
-		awk 'NR % 2 { split($0, name); next }
-			{ for (i = 2; i <= NF; i++) if (name[i] == "DataBytesIn") sum += $i }
-			END { print sum + 0 }'
+	on_h0 300 "${command[@]}" "$@" 2>/tmp/stderr
 }
 
 # measure WAY FIRST WARM ROUNDS - one job with all cases; each round is a run, or their

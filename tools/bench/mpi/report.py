@@ -15,6 +15,8 @@ from records import write_report  # pylint: disable=wrong-import-position
 def goal(case):
     """How much faster than Open MPI's TCP transport it shall be."""
     size = case.rsplit("-", 1)[1]
+    if case.startswith("mpi-osu"):
+        return 1.0
     if case.startswith("mpi-network-skew"):
         return 1.3
     if case.startswith("mpi-network-uniform"):
@@ -48,7 +50,7 @@ def main():
     text = ["MPI_Alltoallv, microseconds of a call, median (least-most).",
             "faster: the better one of Open MPI's TCP / AF_SHUFFLE, of medians;",
             "m/s: the better one of MPICH's / AF_SHUFFLE", "",
-            f"{'case':<25}{'hosts':>6}" + "".join(f"{c:>23}" for c in columns) +
+            f"{'case':<33}{'hosts':>6}" + "".join(f"{c:>23}" for c in columns) +
             f"{'faster':>8}{'goal':>6}{'m/s':>6}"]
     for key, ways in found.items():
         cells = []
@@ -67,7 +69,7 @@ def main():
                 rows.append(row(*key, "shuffle", f"faster_than_{name}", "1", ratios,
                                 wanted if name == "ompi_tcp" else None))
                 ratio[name] = f"{statistics.median(ratios):.2f}"
-        text.append(f"{key[0]:<25}{key[1]:>6}" + "".join(f"{c:>23}" for c in cells) +
+        text.append(f"{key[0]:<33}{key[1]:>6}" + "".join(f"{c:>23}" for c in cells) +
                     f"{ratio.get('ompi_tcp', '-'):>8}{wanted if wanted else '-':>6}"
                     f"{ratio.get('mpich', '-'):>6}")
 

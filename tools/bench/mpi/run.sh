@@ -11,6 +11,8 @@
 #   mpi-network-*  lane uml-time: 25 Gb/s, 4 us, infinitely fast processors
 #   mpi-cpu-*      lane qemu-icount: links without limits, all ranks on one processor
 #                  whose time is counted in instructions; at most three runs
+#   mpi-osu        nothing but calls, 8 ranks on 1, 2 and 8 hosts: lane uml (native speed, this
+#                  machine's time) and, on 8 hosts, qemu-icount (at most two runs)
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -64,5 +66,19 @@ for regime in network cpu; do
 			sed -u "s/^BENCH /&lane=$lane /" | tee -a "$raw" || status=1
 	done < <(if [ "$regime" = network ]; then tr ' ' '\n' <<<"$words"; else echo "$words"; fi)
 done
+# osu LANE MILLISECONDS RUNS LAYOUT...
+osu()
+{
+	local lane=$1
+	shift
+	selftests/vm/run.sh "$lane" -t 7200 -m 3072 -o "$root/build/out/bench-mpi" \
+		"$here/osu_guest.sh" "$@" | sed -u "s/^BENCH /&lane=$lane /" | tee -a "$raw" ||
+		status=1
+}
+
+if [[ mpi-osu =~ $regex ]]; then
+	osu uml 100 "$runs" 8x1 2x4 1x8
+	osu qemu-icount 50 "$((runs > 2 ? 2 : runs))" 8x1
+fi
 python3 "$here/report.py" "$raw" "$out/report.json" "$out/mpi.txt"
 exit "$status"

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What run.sh runs inside the kernel: eight ranks on one, two and eight hosts call nothing but
+# MPI_Alltoall and its relatives (mpi_osu.c), with AF_SHUFFLE's component and without it.
+#
+# usage: osu_guest.sh MILLISECONDS RUNS LAYOUT...
+#   MILLISECONDS  that each row is measured for in each run
+#   RUNS          jobs of each kind, in turns
+#   LAYOUT        HOSTSxRANKS
+set -euo pipefail
+
+ms=$1 runs=$2
+shift 2
+here=tools/bench
+bin=$PWD/build/tools
+sizes=(1 64 1024 4096 16384 65536 262144 1048576)
+# shellcheck source=tools/bench/mpi/mpi_rack.sh
+. $here/mpi/mpi_rack.sh
+
+hosts=8
+if [ "$SHUFFLE_LANE" = qemu-icount ]; then
+	keep_busy
+	# shellcheck disable=SC2064 # the process of now
+	trap "kill $busy" EXIT
+fi
+$here/rack.sh up "$hosts" rate=none
+setup_mpi
+# Ranks of one host have shared memory, with the component and without it.
+export OMPI_MCA_btl=tcp,self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+
+# job WAY HOSTS RANKS
+job()
+{
+	local way=$1 n=$2 ranks=$3 h where=
+
+	for ((h = 1; h <= n; h++)); do where=$where${where:+,}10.18.0.$h:$ranks; done
+	set -- mpirun -np $((n * ranks)) -H "$where"
+	[ "$way" = shuffle ] || set -- "$@" --mca coll ^shuffle
+	on_h0 600 "$@" "$bin/mpi_osu" "$ms" "${sizes[@]}" 2>/tmp/stderr
+}
+
+for layout; do
+	n=${layout%x*} ranks=${layout#*x}
+	for ((run = 1; run <= runs; run++)); do
+		for way in shuffle ompi-tcp; do
+			before=$(bytes_in)
+			job "$way" "$n" "$ranks" >/tmp/rows || tail -5 /tmp/stderr
+			# without the component nothing goes there
+			[ "$way" = shuffle ] || [ "$(bytes_in)" = "$before" ] || : >/tmp/rows
+			while read -r call bytes ns; do
+				case=mpi-osu-$layout-$call-$bytes
+				echo "BENCH case=$case hosts=$n transport=$way run=$run ok=1 ns=$ns"
+			done </tmp/rows
+			[ -s /tmp/rows ] ||
+				echo "BENCH case=mpi-osu-$layout hosts=$n transport=$way run=$run ok=0"
+		done
+	done
+done
