@@ -12,7 +12,7 @@
 #   mpi-cpu-*      lane qemu-icount: links without limits, all ranks on one processor
 #                  whose time is counted in instructions; at most three runs
 #   mpi-osu        nothing but calls, 8 ranks on 1, 2 and 8 hosts: lane uml (native speed, this
-#                  machine's time) and, on 8 hosts, qemu-icount (at most two runs)
+#                  machine's time) and, on 2 and 8, qemu-icount (at most two runs)
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -78,7 +78,7 @@ osu()
 
 if [[ mpi-osu =~ $regex ]]; then
 	osu uml 100 "$runs" 8x1 2x4 1x8
-	osu qemu-icount 50 "$((runs > 2 ? 2 : runs))" 8x1
+	osu qemu-icount 50 "$((runs > 2 ? 2 : runs))" 8x1 2x4
 fi
 python3 "$here/report.py" "$raw" "$out/report.json" "$out/mpi.txt"
 exit "$status"
