@@ -23,6 +23,7 @@
 #define ROUNDS		4		/* the first one does not count */
 #define MOST_BYTES	(16UL << 20)	/* of a buffer */
 #define BETTER		0.97		/* less is noise, and AF_SHUFFLE keeps the size */
+#define BETTER_APART	0.85		/* messages one by one cost a tenth more than a call */
 #define SHAPES		16
 
 static const struct {
@@ -30,10 +31,10 @@ static const struct {
 	size_t most;	/* that it stands for */
 	int calls;	/* in a round, one behind the other */
 } classes[COLL_SHUFFLE_CLASSES] = {
-	{ 64, 256, 4 },
-	{ 1 << 10, 2 << 10, 4 },
-	{ 4 << 10, 8 << 10, 4 },
-	{ 16 << 10, 32 << 10, 2 },
+	{ 64, 256, 12 },
+	{ 1 << 10, 2 << 10, 12 },
+	{ 4 << 10, 8 << 10, 8 },
+	{ 16 << 10, 32 << 10, 4 },
 	{ 64 << 10, 128 << 10, 1 },
 	{ 256 << 10, 512 << 10, 1 },
 	{ 1 << 20, SIZE_MAX, 1 },
@@ -112,7 +113,7 @@ static void remember(const coll_shuffle_module *m)
 	opal_mutex_unlock(&shapes_lock);
 }
 
-bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size)
+static bool takes(const coll_shuffle_module *m, size_t size, uint32_t without)
 {
 	int i = 0;
 
@@ -120,7 +121,17 @@ bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size)
 		return false;
 	while (size > classes[i].most)
 		i++;
-	return !(m->sizes.before & 1U << i);
+	return !(without & 1U << i);
+}
+
+bool coll_shuffle_sizes_take_all(const coll_shuffle_module *m, size_t size)
+{
+	return takes(m, size, m->sizes.before);
+}
+
+bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size)
+{
+	return takes(m, size, m->sizes.apart);
 }
 
 static double seconds(void)
@@ -183,32 +194,42 @@ static int slowest(coll_shuffle_module *m, struct times *t)
 	return rc;
 }
 
-/* What is too large to be timed goes the way of the class below. */
-static void decide(coll_shuffle_module *m, int timed, const struct times *t)
+/* Is the component before better than that?  What is too large to be timed is like the class
+ * below.
+ */
+static uint32_t classes_before(int timed, const struct times *t, double better)
 {
-	uint32_t bit;
+	uint32_t bit, before = 0;
 	int i;
 
 	for (i = 0; i < COLL_SHUFFLE_CLASSES; i++) {
 		bit = 1U << i;
-		if (i < timed ? t->of[i][1] < BETTER * t->of[i][0] :
-				m->sizes.before & (bit >> 1))
-			m->sizes.before |= bit;
+		if (i < timed ? t->of[i][1] < better * t->of[i][0] : before & (bit >> 1))
+			before |= bit;
 	}
+	return before;
+}
+
+static void decide(coll_shuffle_module *m, int timed, const struct times *t)
+{
+	m->sizes.before = classes_before(timed, t, BETTER);
+	m->sizes.apart = classes_before(timed, t, BETTER_APART);
 	m->sizes.known = ALL;
 	remember(m);
 }
 
 static void say(const coll_shuffle_module *m, int timed, const struct times *t)
 {
-	char line[80 * COLL_SHUFFLE_CLASSES];
+	char line[96 * COLL_SHUFFLE_CLASSES];
 	size_t at = 0;
 	int i;
 
 	for (i = 0; i < timed; i++)
 		at += snprintf(line + at, sizeof(line) - at, "%s %zu bytes %.0f/%.0f%s",
 			       i ? "," : "", classes[i].timed, t->of[i][0] * 1e6,
-			       t->of[i][1] * 1e6, m->sizes.before & 1U << i ? " (before)" : "");
+			       t->of[i][1] * 1e6,
+			       m->sizes.apart & 1U << i ? " (before)" :
+			       m->sizes.before & 1U << i ? " (MPI_Alltoall before)" : "");
 	coll_shuffle_say("%s: us over AF_SHUFFLE/by the component before:%s",
 			 coll_shuffle_comm_name(m->comm), line);
 }

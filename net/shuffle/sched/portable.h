@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * What the portable files (wire.c, policy.c, ranges.c) need from their surroundings:
  * integer types, 64-bit divisions, unaligned big-endian access.  They take no

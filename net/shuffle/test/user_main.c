@@ -14,6 +14,7 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_policy_grant_suite,
 	&shuffle_budget_suite,
 	&shuffle_sim_suite,
+	&shuffle_plan_suite,
 };
 
 static unsigned int done;

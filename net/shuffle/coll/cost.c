@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/* What a plan costs: COOL's tables (portable: see plan.h). */
+#include "plan.h"
+
+/* A message in a rack crosses 2 links, one between racks 4, of which 2 lead to the core. */
+static void count_unicast(struct shuffle_plan_cost *cost, bool crosses)
+{
+	cost->messages++;
+	cost->links += crosses ? 4 : 2;
+	cost->cross_messages += crosses;
+	cost->cross_links += crosses ? 2 : 0;
+}
+
+/* One packet to a rack: a link for each member.  One to all leaders: a link and a core link for
+ * each rack.
+ */
+static void count_multicast(struct shuffle_plan_cost *cost, const struct shuffle_topology *t,
+			    u8 multicast, u32 rack)
+{
+	cost->messages++;
+	if (multicast == SHUFFLE_PLAN_TO_RACK) {
+		cost->links += shuffle_topology_size(t, rack);
+		return;
+	}
+	cost->cross_messages++;
+	cost->links += 2ULL * t->racks;
+	cost->cross_links += t->racks;
+}
+
+/**
+ * shuffle_plan_cost() - count the messages of all members, each a packet
+ * @plan: as for shuffle_plan_make(); computed for each member in turn
+ * @cost: the sum
+ *
+ * Return: 0, or an error of shuffle_plan_make().
+ */
+int shuffle_plan_cost(struct shuffle_plan *plan, struct shuffle_plan_cost *cost)
+{
+	const struct shuffle_topology *t = plan->topo;
+	u32 i, rack, last;
+	int err;
+
+	memset(cost, 0, sizeof(*cost));
+	for (plan->self = 0; plan->self < t->n; plan->self++) {
+		err = shuffle_plan_make(plan);
+		if (err)
+			return err;
+		if (plan->steps > cost->steps)
+			cost->steps = plan->steps;
+		rack = shuffle_topology_rack(t, plan->self);
+		last = U32_MAX;
+		for (i = 0; i < plan->n; i++) {
+			const struct shuffle_plan_msg *m = &plan->msg[i];
+
+			if (!m->out)
+				continue;
+			if (!m->multicast)
+				count_unicast(cost, shuffle_topology_rack(t, m->peer) != rack);
+			else if (m->step != last)
+				count_multicast(cost, t, m->multicast, rack);
+			if (m->multicast)
+				last = m->step;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * Plans of collectives: which messages a member sends and receives, in which order, and what they
+ * hold.  Portable (see ../sched/portable.h): the same source runs in user space, in the simulator
+ * and in KUnit.  A member computes its own part from its place alone, in time and memory that grow
+ * with its neighbours.
+ *
+ * Members are counted by place: rack by rack, as the topology says.  What they have is divided
+ * into blocks: one of each member where data is gathered or scattered, one in all where the same
+ * data goes to all or is combined, or as many as there are parts of a vector.
+ *
+ * A plan has steps.  What a member sends in a step is what it has at the beginning of the step;
+ * then it takes what it receives in the step, in the order of the plan.
+ *
+ *   plan.c		dispatch, and what a pattern can do
+ *   plan_tree.c	flat, k-nomial trees, chain
+ *   plan_exchange.c	doubling, Bruck, ring, Rabenseifner, scans
+ *   plan_cool.c	COOL over racks
+ *   topology.c		places and racks
+ *   cost.c		what a plan costs in links and messages
+ */
+#ifndef _SHUFFLE_PLAN_H
+#define _SHUFFLE_PLAN_H
+
+#include "../sched/portable.h"
+
+enum shuffle_coll_kind {
+	SHUFFLE_COLL_BARRIER,
+	SHUFFLE_COLL_BROADCAST,
+	SHUFFLE_COLL_SCATTER,
+	SHUFFLE_COLL_GATHER,
+	SHUFFLE_COLL_ALLGATHER,
+	SHUFFLE_COLL_REDUCE,
+	SHUFFLE_COLL_ALLREDUCE,
+	SHUFFLE_COLL_REDUCE_SCATTER,
+	SHUFFLE_COLL_SCAN,
+	SHUFFLE_COLL_EXSCAN,
+	SHUFFLE_COLL_KINDS,
+};
+
+enum shuffle_coll_pattern {
+	SHUFFLE_COLL_FLAT,		/* one step */
+	SHUFFLE_COLL_TREE,		/* k-nomial */
+	SHUFFLE_COLL_CHAIN,		/* for long messages, in segments */
+	SHUFFLE_COLL_DOUBLING,		/* recursive doubling; of all-gather Bruck's, for any N */
+	SHUFFLE_COLL_RING,
+	SHUFFLE_COLL_RABENSEIFNER,	/* recursive halving, then doubling or a tree */
+	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
+	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
+	SHUFFLE_COLL_PATTERNS,
+};
+
+/**
+ * enum shuffle_coll_take - what becomes of a message that arrives
+ * @SHUFFLE_COLL_STORE: its blocks take the place of ours
+ * @SHUFFLE_COLL_BEFORE: its blocks are combined with ours: theirs, then ours
+ * @SHUFFLE_COLL_AFTER: ours, then theirs
+ */
+enum shuffle_coll_take {
+	SHUFFLE_COLL_STORE,
+	SHUFFLE_COLL_BEFORE,
+	SHUFFLE_COLL_AFTER,
+};
+
+/**
+ * struct shuffle_plan_msg - a message of one member
+ * @step: from 0 on; messages are in order of steps
+ * @peer: place of the other member
+ * @out: it is sent
+ * @take: enum shuffle_coll_take, of one that is received
+ * @multicast: not 0: all messages of a step that have this number carry the same, and one
+ *	packet to the members of a rack, or to the leaders, would do
+ * @block: the first block
+ * @blocks: number of blocks, which wrap round
+ */
+struct shuffle_plan_msg {
+	u32	step;
+	u32	peer;
+	bool	out;
+	u8	take;
+	u8	multicast;
+	u32	block;
+	u32	blocks;
+};
+
+enum {
+	SHUFFLE_PLAN_UNICAST,
+	SHUFFLE_PLAN_TO_RACK,		/* from the leader to its rack */
+	SHUFFLE_PLAN_TO_LEADERS,	/* from one leader to all others */
+};
+
+/**
+ * struct shuffle_topology - racks
+ * @n: members
+ * @racks: number of racks, at least 1
+ * @first: place of the first member of each rack, its leader; first[racks] is @n.  NULL: one rack
+ */
+struct shuffle_topology {
+	u32		n;
+	u32		racks;
+	const u32	*first;
+};
+
+/**
+ * struct shuffle_plan - the part of one member in a collective
+ * @kind: enum shuffle_coll_kind
+ * @pattern: enum shuffle_coll_pattern
+ * @radix: of a k-nomial tree, at least 2
+ * @topo: racks
+ * @root: place of the root, of kinds that have one
+ * @self: our place
+ * @blocks: into how many blocks the data of all is divided
+ * @steps: of the whole plan
+ * @msg: our messages; the caller's memory
+ * @n: their number
+ * @max: room for so many
+ */
+struct shuffle_plan {
+	u8				kind;
+	u8				pattern;
+	u32				radix;
+	const struct shuffle_topology	*topo;
+	u32				root;
+	u32				self;
+	u32				blocks;
+	u32				steps;
+	struct shuffle_plan_msg		*msg;
+	u32				n;
+	u32				max;
+};
+
+/* plan.c */
+const char *shuffle_coll_kind_name(u8 kind);
+const char *shuffle_coll_pattern_name(u8 pattern);
+bool shuffle_coll_has_root(u8 kind);
+bool shuffle_coll_combines(u8 kind);
+bool shuffle_plan_possible(u8 kind, u8 pattern);
+int shuffle_plan_make(struct shuffle_plan *plan);
+
+/* topology.c */
+u32 shuffle_topology_rack(const struct shuffle_topology *t, u32 place);
+u32 shuffle_topology_leader(const struct shuffle_topology *t, u32 rack);
+u32 shuffle_topology_size(const struct shuffle_topology *t, u32 rack);
+
+/* what patterns call; -ENOSPC is remembered in plan->n > plan->max */
+void shuffle_plan_send(struct shuffle_plan *plan, u32 step, u32 peer, u32 block, u32 blocks);
+void shuffle_plan_receive(struct shuffle_plan *plan, u32 step, u32 peer, u8 take, u32 block,
+			  u32 blocks);
+void shuffle_plan_multicast(struct shuffle_plan *plan, u8 multicast);
+
+/* plan_tree.c */
+void shuffle_plan_flat(struct shuffle_plan *plan);
+void shuffle_plan_tree(struct shuffle_plan *plan);
+void shuffle_plan_chain(struct shuffle_plan *plan);
+
+/**
+ * struct shuffle_plan_group - some members, counted from 0 on
+ * @n: their number
+ * @self: number of ours
+ * @base: place of the first one
+ * @leaders: they are the leaders of the racks, and not members from @base on
+ */
+struct shuffle_plan_group {
+	u32	n;
+	u32	self;
+	u32	base;
+	bool	leaders;
+};
+
+u32 shuffle_plan_place(const struct shuffle_plan *plan, const struct shuffle_plan_group *g, u32 i);
+
+/* plan_exchange.c */
+u32 shuffle_plan_double(struct shuffle_plan *plan, const struct shuffle_plan_group *g, u32 step);
+void shuffle_plan_doubling(struct shuffle_plan *plan);
+void shuffle_plan_ring(struct shuffle_plan *plan);
+void shuffle_plan_rabenseifner(struct shuffle_plan *plan);
+
+/* plan_cool.c */
+void shuffle_plan_cool(struct shuffle_plan *plan);
+
+/**
+ * struct shuffle_plan_cost - what a plan costs, all members together
+ * @steps: one behind the other
+ * @messages: unicast messages, and multicast ones as one each
+ * @cross_messages: of these, between racks
+ * @links: packets on links, if each message is one: 2 links in a rack, 4 between racks; a
+ *	multicast one link to each receiver
+ * @cross_links: of these, between racks and the core
+ */
+struct shuffle_plan_cost {
+	u32	steps;
+	u64	messages;
+	u64	cross_messages;
+	u64	links;
+	u64	cross_links;
+};
+
+/* cost.c */
+int shuffle_plan_cost(struct shuffle_plan *plan, struct shuffle_plan_cost *cost);
+
+#endif /* _SHUFFLE_PLAN_H */
