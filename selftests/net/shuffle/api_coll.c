@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Collectives of libshuffle: every kind with every pattern, groups of 1 to 12 processes, against
+ * what each member can compute for itself.  TAP.
+ *
+ *	api_coll [-v 6]
+ */
+#define _GNU_SOURCE
+#include <sys/wait.h>
+
+#include "api.h"
+#include "../../../tools/lib/shuffle_coll.h"
+
+#define MEMBERS		12
+#define ITEM		8
+#define MOST		(256 << 10)	/* bytes of a vector */
+#define STEP_MS		20000
+
+/* Maps x -> a x + b, one behind the other: associative, and the order matters. */
+struct map {
+	uint32_t a, b;
+};
+
+static unsigned int rank, count;
+static char *from, *to, *expected;
+
+static struct map after(struct map f, struct map g)
+{
+	return (struct map){ f.a * g.a, f.a * g.b + f.b };
+}
+
+static void combine_maps(void *arg, void *into, const void *in, size_t size, int in_first)
+{
+	struct map *x = into, y;
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < size / sizeof(*x); i++) {
+		memcpy(&y, (const char *)in + i * sizeof(y), sizeof(y));
+		x[i] = in_first ? after(y, x[i]) : after(x[i], y);
+	}
+}
+
+static void combine_sum(void *arg, void *into, const void *in, size_t size, int in_first)
+{
+	uint64_t *x = into, y;
+	size_t i;
+
+	(void)arg;
+	(void)in_first;
+	for (i = 0; i < size / sizeof(*x); i++) {
+		memcpy(&y, (const char *)in + i * sizeof(y), sizeof(y));
+		x[i] += y;
+	}
+}
+
+/* What a member puts in. */
+static void fill(char *at, unsigned int member, size_t size, unsigned int salt)
+{
+	uint64_t x;
+	size_t i;
+
+	for (i = 0; i < size; i += sizeof(x)) {
+		x = sht_mix(((uint64_t)member << 40) + ((uint64_t)salt << 32) + i) | 1;
+		memcpy(at + i, &x, size - i < sizeof(x) ? size - i : sizeof(x));
+	}
+}
+
+/* Those of the members from @first on, @n of them, combined. */
+static void expect_combined(unsigned int first, unsigned int n, size_t size, unsigned int salt,
+			    shuffle_combine combine)
+{
+	static char other[MOST];
+	unsigned int i;
+
+	fill(expected, first, size, salt);
+	for (i = 1; i < n; i++) {
+		fill(other, (first + i) % count, size, salt);
+		combine(NULL, expected, other, size, 0);
+	}
+}
+
+enum kind {
+	BARRIER, BROADCAST, SCATTER, GATHER, ALLGATHER, REDUCE, ALLREDUCE, REDUCE_SCATTER, SCAN,
+	EXSCAN, KINDS,
+};
+
+struct call {
+	enum kind kind;
+	int in_order;
+	size_t size;
+	unsigned int root;
+	unsigned int salt;
+};
+
+/* Bytes of all members one behind the other, in @expected. */
+static void expect_all(size_t size, unsigned int salt)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		fill(expected + i * size, i, size, salt);
+}
+
+/* One call and its check: NULL, or what is wrong. */
+static const char *make_call(struct shuffle_coll *c, const struct call *k)
+{
+	shuffle_combine f = k->in_order ? combine_maps : combine_sum;
+	size_t size = k->size, got = size, n;
+	char *at = to, *want = expected;
+	int rc = -1;
+
+	memset(to, 0xee, MOST);
+	fill(from, rank, size, k->salt);
+	switch (k->kind) {
+	case BARRIER:
+		rc = shuffle_barrier(c);
+		got = 0;
+		break;
+	case BROADCAST:
+		fill(expected, k->root, size, k->salt);
+		if (rank == k->root)
+			memcpy(to, expected, size);
+		rc = shuffle_broadcast(c, to, size, k->root);
+		break;
+	case SCATTER:
+		expect_all(size, k->salt);
+		memcpy(from, expected, size * count);
+		want += rank * size;
+		rc = shuffle_scatter(c, from, to, size, k->root);
+		break;
+	case GATHER:
+		expect_all(size, k->salt);
+		rc = shuffle_gather(c, from, to, size, k->root);
+		got = rank == k->root ? size * count : 0;
+		break;
+	case ALLGATHER:
+		expect_all(size, k->salt);
+		rc = shuffle_allgather(c, from, to, size);
+		got = size * count;
+		break;
+	case REDUCE:
+		expect_combined(k->root, count, size, k->salt, f);
+		rc = shuffle_reduce(c, from, rank == k->root ? to : NULL, size, ITEM, f, NULL,
+				    k->root);
+		got = rank == k->root ? size : 0;
+		break;
+	case ALLREDUCE:
+		expect_combined(0, count, size, k->salt, f);
+		rc = shuffle_allreduce(c, from, to, size, ITEM, f, NULL);
+		break;
+	case REDUCE_SCATTER:
+		/* each member has a vector of count parts */
+		n = size * count;
+		fill(from, rank, n, k->salt);
+		expect_combined(0, count, n, k->salt, f);
+		want += rank * size;
+		rc = shuffle_reduce_scatter(c, from, to, size, f, NULL);
+		break;
+	case SCAN:
+		expect_combined(0, rank + 1, size, k->salt, f);
+		rc = shuffle_scan(c, from, to, size, f, NULL, 0);
+		break;
+	default:
+		if (rank)
+			expect_combined(0, rank, size, k->salt, f);
+		rc = shuffle_scan(c, from, to, size, f, NULL, 1);
+		got = rank ? size : 0;
+		if (!rank && (unsigned char)to[0] != 0xee)
+			return "the first one of exscan got something";
+	}
+	if (rc)
+		return strerror(errno);
+	return memcmp(at, want, got) ? "wrong data" : NULL;
+}
+
+static const struct {
+	const char *name;
+	unsigned int radix;
+	int in_order;
+} patterns[] = {
+	{ "auto", 0, 0 },
+	{ "flat", 0, 1 },
+	{ "tree", 2, 1 },
+	{ "tree", 3, 1 },
+	{ "chain", 0, 1 },
+	{ "doubling", 0, 1 },
+	{ "ring", 0, 0 },
+	{ "rabenseifner", 0, 0 },
+};
+
+static const size_t sizes[] = { 0, 8, 1000, 20000 };
+
+#define N(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* All calls of one member.  Returns the number of the pattern that failed, plus one. */
+static int member(const struct sockaddr_shuffle *m)
+{
+	struct shuffle_coll *c;
+	unsigned int p, s, salt = 0;
+	const char *why;
+	struct call k;
+	int fd;
+
+	from = malloc(MOST);
+	to = malloc(MOST);
+	expected = malloc(MOST);
+	fd = sht_open(m, count, rank, 0);
+	c = fd < 0 ? NULL : shuffle_coll_new(fd, rank, count, 1000);
+	if (!c || !from || !to || !expected)
+		return 100;
+	shuffle_coll_timeout(c, STEP_MS);
+	for (p = 0; p < N(patterns); p++) {
+		if (shuffle_coll_pattern(c, patterns[p].name, patterns[p].radix))
+			return 101;
+		for (k.kind = 0; k.kind < KINDS; k.kind++) {
+			for (s = 0; s < N(sizes); s++) {
+				k.size = sizes[s];
+				k.root = (salt * 7) % count;
+				k.salt = salt++;
+				/* another pattern may be taken, whose order is not promised */
+				k.in_order = patterns[p].in_order && s < 3;
+				why = make_call(c, &k);
+				if (!why)
+					continue;
+				fprintf(stderr, "# rank %u of %u: %s, kind %d, %zu bytes, root %u: %s\n",
+					rank, count, patterns[p].name, k.kind, k.size, k.root, why);
+				return p + 1;
+			}
+		}
+	}
+	if (shuffle_coll_free(c))
+		return 102;
+	close(fd);
+	return 0;
+}
+
+static bool group(unsigned int n)
+{
+	struct sockaddr_shuffle m[MEMBERS];
+	pid_t pid[MEMBERS];
+	bool ok = true;
+	int status;
+
+	count = n;
+	for (rank = 0; rank < n; rank++)
+		my_addr(&m[rank]);
+	fflush(stdout);
+	for (rank = 0; rank < n; rank++) {
+		pid[rank] = fork();
+		if (!pid[rank])
+			_exit(member(m));
+	}
+	for (rank = 0; rank < n; rank++)
+		ok &= pid[rank] > 0 && waitpid(pid[rank], &status, 0) == pid[rank] && !status;
+	return ok;
+}
+
+/* Members that do not call the same find out, and go on to say so. */
+static void test_disagree(void)
+{
+	struct sockaddr_shuffle m[2];
+	struct shuffle_coll *c;
+	char data[100];
+	pid_t pid;
+	int fd, status = -1;
+
+	my_addr(&m[0]);
+	my_addr(&m[1]);
+	pid = fork();
+	if (!pid) {
+		fd = sht_open(m, 2, 1, 0);
+		c = shuffle_coll_new(fd, 1, 2, 1);
+		shuffle_coll_timeout(c, 3000);
+		/* 50 bytes are 100 for the other one */
+		_exit(!shuffle_broadcast(c, data, 50, 0) || errno != EPROTO);
+	}
+	fd = sht_open(m, 2, 0, 0);
+	c = shuffle_coll_new(fd, 0, 2, 1);
+	shuffle_coll_timeout(c, 3000);
+	shuffle_broadcast(c, data, 100, 0);
+	waitpid(pid, &status, 0);
+	WORKS(!status, "sizes that differ: EPROTO");
+	shuffle_coll_free(c);
+	close(fd);
+}
+
+static void test_refused(void)
+{
+	struct sockaddr_shuffle m[2];
+	struct shuffle_coll *c;
+	char data[16];
+	int fds[2];
+
+	open_pair(fds, m, 0);
+	FAILS(shuffle_coll_new(fds[0], 2, 2, 1) ? 0 : -1, "a rank that is no member", EINVAL);
+	c = shuffle_coll_new(fds[0], 0, 2, 1);
+	FAILS(shuffle_coll_pattern(c, "star", 0), "a pattern that there is not", EINVAL);
+	FAILS(shuffle_broadcast(c, data, 16, 2), "a root that is no member", EINVAL);
+	FAILS(shuffle_allreduce(c, data, data, 15, 8, combine_sum, NULL), "half an item", EINVAL);
+	shuffle_coll_timeout(c, 300);
+	FAILS(shuffle_barrier(c), "a barrier alone", ETIMEDOUT);
+	FAILS(shuffle_barrier(c), "and nothing after it", ETIMEDOUT);
+	shuffle_coll_free(c);
+	close_pair(fds);
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned int groups[] = { 1, 2, 3, 5, 8, 12 };
+	char name[64];
+	unsigned int i;
+
+	api_start(argc, argv);
+	test_refused();
+	for (i = 0; i < N(groups); i++) {
+		snprintf(name, sizeof(name), "%u members, all kinds and patterns", groups[i]);
+		WORKS(group(groups[i]), name);
+	}
+	test_disagree();
+	return api_finish();
+}
