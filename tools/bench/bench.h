@@ -109,6 +109,7 @@ struct bench_options {
 	unsigned int burst_bytes;	/* what an idle link sends at once */
 	bool flows;		/* a TCP flow from each host to the next */
 	unsigned int port;	/* 0: the program's own */
+	double bound_ns;	/* of what is no shuffle; 0: as the matrix says */
 };
 
 /* What a host does in a round: before the start, from the start, after the end. */

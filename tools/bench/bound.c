@@ -67,6 +67,8 @@ double bench_bound_ns(unsigned int run)
 	double bps = bench_opt.rate_bps, trunk_bps, other = 0;
 	double bound = host_bytes() * 8e9 / bps;
 
+	if (bench_opt.bound_ns)
+		return bench_opt.bound_ns;
 	if (bench_opt.racks > 1) {
 		trunk_bps = bps * bench_hosts / bench_opt.racks * bench_opt.core_percent / 100;
 		other = trunk_bytes() * 8e9 / trunk_bps;

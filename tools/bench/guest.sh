@@ -187,6 +187,11 @@ measure()
 		echo "${opt[overcommit]}" >$params/overcommit
 		windows "${opt[window]}"
 		;;
+	*/shuffle-user)
+		prog=coll_bench
+		args=(-C "${opt[coll]}")
+		tell $((rack[rate] * 1000)) "$rtt_ns"
+		;;
 	*/tcp-*)
 		prog=tcp_bench
 		args=(-m "$(sed 's/^tcp-//;s/-.*//' <<<"$way")")

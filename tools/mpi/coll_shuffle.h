@@ -48,7 +48,7 @@ struct coll_shuffle_sizes {
 	uint64_t least;		/* bytes of a message */
 	uint64_t most;
 	uint32_t before;	/* bit for each class: the component before is faster */
-	uint32_t apart;		/* likewise: by so much that messages one by one are, too */
+	uint32_t apart;		/* of these, those that messages take one by one, too */
 	uint32_t known;		/* classes that have been timed, or that need not be */
 };
 

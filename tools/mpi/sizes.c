@@ -23,7 +23,7 @@
 #define ROUNDS		4		/* the first one does not count */
 #define MOST_BYTES	(16UL << 20)	/* of a buffer */
 #define BETTER		0.97		/* less is noise, and AF_SHUFFLE keeps the size */
-#define BETTER_APART	0.85		/* messages one by one cost a tenth more than a call */
+#define LEAST_APART	(16U << 10)	/* small messages one by one cost more than they gain */
 #define SHAPES		16
 
 static const struct {
@@ -194,26 +194,20 @@ static int slowest(coll_shuffle_module *m, struct times *t)
 	return rc;
 }
 
-/* Is the component before better than that?  What is too large to be timed is like the class
- * below.
- */
-static uint32_t classes_before(int timed, const struct times *t, double better)
+/* What is too large to be timed is like the class below. */
+static void decide(coll_shuffle_module *m, int timed, const struct times *t)
 {
-	uint32_t bit, before = 0;
+	uint32_t bit;
 	int i;
 
 	for (i = 0; i < COLL_SHUFFLE_CLASSES; i++) {
 		bit = 1U << i;
-		if (i < timed ? t->of[i][1] < better * t->of[i][0] : before & (bit >> 1))
-			before |= bit;
+		if (i < timed ? t->of[i][1] < BETTER * t->of[i][0] :
+				m->sizes.before & (bit >> 1))
+			m->sizes.before |= bit;
+		if (m->sizes.before & bit && classes[i].timed >= LEAST_APART)
+			m->sizes.apart |= bit;
 	}
-	return before;
-}
-
-static void decide(coll_shuffle_module *m, int timed, const struct times *t)
-{
-	m->sizes.before = classes_before(timed, t, BETTER);
-	m->sizes.apart = classes_before(timed, t, BETTER_APART);
 	m->sizes.known = ALL;
 	remember(m);
 }

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A collective of libshuffle on all hosts of a rack, from a common start to the end of the last.
+ *
+ * usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] [options of shuffle_bench] MATRIX
+ *   KIND     barrier, bcast, scatter, gather, allgather, reduce, allreduce
+ *   BYTES    of each member, or of the vector
+ *   PATTERN  of libshuffle (default auto)
+ *   MATRIX   says how many hosts there are, nothing else
+ *
+ * The lower bound is that of the kind: no member sends or receives less, and each hears of all it
+ * has to hear of.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/shuffle_coll.h"
+#include "bench.h"
+
+#define PORT	7018	/* unless -p */
+
+static const char *const kinds[] = {
+	"barrier", "bcast", "scatter", "gather", "allgather", "reduce", "allreduce",
+};
+
+enum { BARRIER, BCAST, SCATTER, GATHER, ALLGATHER, REDUCE, ALLREDUCE, KINDS };
+
+static unsigned int kind, radix;
+static size_t size;
+static const char *pattern = "auto";
+static uint64_t op_base;
+static struct shuffle_coll *coll;
+static uint64_t *from, *to;
+
+static void add(void *arg, void *into, const void *in, size_t bytes, int in_first)
+{
+	const uint64_t *y = in;
+	uint64_t *x = into;
+	size_t i;
+
+	(void)arg;
+	(void)in_first;
+	for (i = 0; i < bytes / sizeof(*x); i++)
+		x[i] += y[i];
+}
+
+/* The first number of what a member gets. */
+static uint64_t expected(unsigned int round)
+{
+	uint64_t all = (uint64_t)bench_hosts * (bench_hosts - 1) / 2 + (uint64_t)bench_hosts * round;
+
+	switch (kind) {
+	case BCAST:
+	case GATHER:
+	case ALLGATHER:
+		return round;		/* rank 0's */
+	case SCATTER:
+		return round + bench_self;
+	default:
+		return all;
+	}
+}
+
+static bool has_result(void)
+{
+	return size && kind != BARRIER &&
+	       (!bench_self || (kind != GATHER && kind != REDUCE));
+}
+
+static void prepare(unsigned int round)
+{
+	unsigned int i;
+
+	for (i = 0; i < bench_hosts && size; i++)
+		from[i * (size / sizeof(*from))] = round + (kind == SCATTER ? i : bench_self);
+	memset(to, 0, size);
+	if (kind == BCAST && size)
+		to[0] = bench_self ? 0 : round;
+}
+
+static int call(void)
+{
+	switch (kind) {
+	case BARRIER:
+		return shuffle_barrier(coll);
+	case BCAST:
+		return shuffle_broadcast(coll, to, size, 0);
+	case SCATTER:
+		return shuffle_scatter(coll, from, to, size, 0);
+	case GATHER:
+		return shuffle_gather(coll, from, to, size, 0);
+	case ALLGATHER:
+		return shuffle_allgather(coll, from, to, size);
+	case REDUCE:
+		return shuffle_reduce(coll, from, to, size, 8, add, NULL, 0);
+	default:
+		return shuffle_allreduce(coll, from, to, size, 8, add, NULL);
+	}
+}
+
+static void run(unsigned int round)
+{
+	struct bench_host *h = &bench->host[bench_self];
+	unsigned int i;
+
+	if (call()) {
+		h->error = errno;
+		snprintf(h->why, sizeof(h->why), "%s: %s", kinds[kind], strerror(errno));
+		return;
+	}
+	h->last_ns = bench_now();
+	/* all that the report asks for has come */
+	for (i = 0; i < bench_hosts; i++)
+		h->rx_bytes += matrix_len(bench_matrix, i, bench_self);
+	if (has_result() && to[0] != expected(round)) {
+		h->error = EBADMSG;
+		snprintf(h->why, sizeof(h->why), "%s: wrong result", kinds[kind]);
+	}
+}
+
+static void finish(unsigned int round)
+{
+	(void)round;
+}
+
+static double bound(void)
+{
+	double rtt = bench_opt.rtt_ns, bytes = size * 8e9 / bench_opt.rate_bps;
+
+	switch (kind) {
+	case BARRIER:
+		return rtt;
+	case BCAST:
+	case REDUCE:
+		return size > 1500 ? bytes + rtt : rtt / 2;
+	case SCATTER:
+	case GATHER:
+	case ALLGATHER:
+		return bytes * (bench_hosts - 1) + rtt;
+	default:
+		return size > 1500 ? 2 * bytes * (bench_hosts - 1) / bench_hosts + rtt : rtt;
+	}
+}
+
+static void host_main(void)
+{
+	static const struct bench_steps steps = { prepare, run, finish };
+	struct sockaddr_shuffle *members = calloc(bench_hosts, sizeof(*members));
+	unsigned int i;
+	char ip[32];
+	int fd;
+
+	from = calloc(bench_hosts, size + sizeof(*from));
+	to = calloc(bench_hosts, size + sizeof(*to));
+	if (!members || !from || !to)
+		bench_die("out of memory");
+	for (i = 0; i < bench_hosts; i++) {
+		uint32_t a = bench_addr(i);
+
+		snprintf(ip, sizeof(ip), "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255,
+			 a & 255);
+		if (shuffle_addr(&members[i], ip, bench_opt.port))
+			bench_die("%s", ip);
+	}
+	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_CLOEXEC);
+	coll = fd < 0 ? NULL : shuffle_coll_new(fd, bench_self, bench_hosts, op_base);
+	if (!coll || shuffle_coll_pattern(coll, pattern, radix))
+		bench_die("host %u: %s", bench_self, strerror(errno));
+	shuffle_coll_timeout(coll, (BENCH_ROUND_S - 5) * 1000);
+	bench_wait();
+	bench_host_rounds(&steps);
+	shuffle_coll_free(coll);
+	close(fd);
+}
+
+/* KIND:BYTES[:PATTERN[:RADIX]] */
+static bool parse(char *text)
+{
+	char *bytes = strchr(text, ':'), *name, *r;
+
+	if (!bytes)
+		return false;
+	*bytes++ = '\0';
+	name = strchr(bytes, ':');
+	if (name)
+		*name++ = '\0';
+	r = name ? strchr(name, ':') : NULL;
+	if (r)
+		*r++ = '\0';
+	while (kind < KINDS && strcmp(kinds[kind], text))
+		kind++;
+	size = strtoul(bytes, NULL, 10);
+	pattern = name ? name : pattern;
+	radix = r ? atoi(r) : 0;
+	return kind < KINDS && size % sizeof(*from) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool chosen = false;
+	int opt;
+
+	bench_opt.transport = "shuffle-user";
+	bench_opt.warmup = 1;
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "C:")) != -1) {
+		if (bench_option(opt, optarg))
+			continue;
+		chosen = opt == 'C' && parse(optarg);
+		if (!chosen)
+			break;
+	}
+	if (!chosen || optind + 1 != argc) {
+		fprintf(stderr, "usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] " BENCH_USAGE " MATRIX\n");
+		return 2;
+	}
+	if (!bench_opt.port)
+		bench_opt.port = PORT;
+	bench_init(bench_read_matrix(argv[optind]));
+	bench_opt.bound_ns = bound();
+	bench_queues_open(true);
+	op_base = (uint64_t)bench_now() << 8;
+	bench_fork(host_main);
+	bench_wait();
+	return bench_rounds(NULL);
+}
