@@ -17,8 +17,16 @@
 
 /* auto: up to so many bytes the number of steps matters, above it what each link carries */
 #define SHORT_BYTES	(32U << 10)
+/* steps that a member which only sends has under way */
+#define AHEAD		2
+
+/* long data goes in segments of so many bytes for each member */
+#define SEGMENT_BYTES	2048
+#define MOST_SEGMENTS	16
+
 /* of a tree that gathers or scatters little: Li, section 2.1.4 */
 #define GATHER_RADIX	6
+#define BROADCAST_RADIX	7
 
 struct shuffle_coll {
 	int fd;
@@ -252,6 +260,13 @@ static int exchange(struct work *w, uint32_t from, uint32_t to)
 			rc = prepare_in(w, &msg[i], sends, &w->in[i - from]);
 	if (rc)
 		return fail(c);
+	/* Operations share the link: the first segment would arrive with the last.  Who waits for
+	 * others does not run ahead, anyway.
+	 */
+	while (!c->arriving && to < w->plan.n && c->open_ops >= AHEAD && !rc)
+		rc = advance(c, 0);
+	if (rc)
+		return rc;
 	c->op = c->next_op + msg[from].step;
 	shuffle_tx_init(&tx, c->op, c->bufs, c->lens, c->count, c->timeout_ms);
 	shuffle_tx_absent(&tx, c->absent);
@@ -311,6 +326,13 @@ static int run_steps(struct work *w)
 
 /* ---- which pattern ---- */
 
+static uint32_t segments(size_t bytes_of_member)
+{
+	size_t n = bytes_of_member / SEGMENT_BYTES;
+
+	return n > MOST_SEGMENTS ? MOST_SEGMENTS : n ? n : 1;
+}
+
 static int choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32_t *radix)
 {
 	int few = all_bytes <= SHORT_BYTES;
@@ -326,11 +348,16 @@ static int choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint
 	case SHUFFLE_COLL_ALLGATHER:
 		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_BROADCAST:
-		return SHUFFLE_COLL_TREE;
 	case SHUFFLE_COLL_REDUCE:
-		return few ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_RABENSEIFNER;
+		if (few) {
+			/* of more children none waits for a step, but for the packets before its own */
+			*radix = kind == SHUFFLE_COLL_BROADCAST ? BROADCAST_RADIX : 0;
+			return SHUFFLE_COLL_TREE;
+		}
+		*radix = segments(all_bytes / c->count);
+		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
-		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_RABENSEIFNER;
+		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_REDUCE_SCATTER:
 		return SHUFFLE_COLL_FLAT;
 	default:

@@ -275,7 +275,7 @@ static bool left_to_before(coll_shuffle_module *m, const void *sbuf, int count,
 	if (sbuf == MPI_IN_PLACE)
 		return false;
 	ompi_datatype_type_size(type, &size);
-	return !coll_shuffle_sizes_take_all(m, size * count);
+	return !coll_shuffle_sizes_take(m, size * count);
 }
 
 /* A blocking call begins. */

@@ -48,7 +48,6 @@ struct coll_shuffle_sizes {
 	uint64_t least;		/* bytes of a message */
 	uint64_t most;
 	uint32_t before;	/* bit for each class: the component before is faster */
-	uint32_t apart;		/* of these, those that messages take one by one, too */
 	uint32_t known;		/* classes that have been timed, or that need not be */
 };
 
@@ -253,9 +252,7 @@ bool coll_shuffle_sizes_parse(const char *text, struct coll_shuffle_sizes *sizes
 struct coll_shuffle_sizes coll_shuffle_sizes_of(const coll_shuffle_module *m);
 /* A blocking call begins, agreed upon: time what has to be timed.  0, or an error. */
 int coll_shuffle_sizes_find(coll_shuffle_module *m);
-/* Does AF_SHUFFLE carry MPI_Alltoall of so many bytes? */
-bool coll_shuffle_sizes_take_all(const coll_shuffle_module *m, size_t size);
-/* Does it carry a message of so many bytes in one of the other calls? */
+/* Does AF_SHUFFLE carry messages of so many bytes? */
 bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size);
 
 /* p2p.c */

@@ -23,7 +23,6 @@
 #define ROUNDS		4		/* the first one does not count */
 #define MOST_BYTES	(16UL << 20)	/* of a buffer */
 #define BETTER		0.97		/* less is noise, and AF_SHUFFLE keeps the size */
-#define LEAST_APART	(16U << 10)	/* small messages one by one cost more than they gain */
 #define SHAPES		16
 
 static const struct {
@@ -35,8 +34,8 @@ static const struct {
 	{ 1 << 10, 2 << 10, 12 },
 	{ 4 << 10, 8 << 10, 8 },
 	{ 16 << 10, 32 << 10, 4 },
-	{ 64 << 10, 128 << 10, 1 },
-	{ 256 << 10, 512 << 10, 1 },
+	{ 64 << 10, 128 << 10, 2 },
+	{ 256 << 10, 512 << 10, 2 },
 	{ 1 << 20, SIZE_MAX, 1 },
 };
 
@@ -113,7 +112,7 @@ static void remember(const coll_shuffle_module *m)
 	opal_mutex_unlock(&shapes_lock);
 }
 
-static bool takes(const coll_shuffle_module *m, size_t size, uint32_t without)
+bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size)
 {
 	int i = 0;
 
@@ -121,17 +120,7 @@ static bool takes(const coll_shuffle_module *m, size_t size, uint32_t without)
 		return false;
 	while (size > classes[i].most)
 		i++;
-	return !(without & 1U << i);
-}
-
-bool coll_shuffle_sizes_take_all(const coll_shuffle_module *m, size_t size)
-{
-	return takes(m, size, m->sizes.before);
-}
-
-bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size)
-{
-	return takes(m, size, m->sizes.apart);
+	return !(m->sizes.before & 1U << i);
 }
 
 static double seconds(void)
@@ -153,6 +142,13 @@ static int one_call(coll_shuffle_module *m, bool before, char *row, char *column
 	return coll_shuffle_exchange(m, "timed call", &from, &to, NULL);
 }
 
+/* All begin together: who comes early would count the lateness of others. */
+static int gather(coll_shuffle_module *m, const void *mine, size_t size, void *all)
+{
+	return m->before.coll_allgather(mine, size, MPI_BYTE, all, size, MPI_BYTE, m->comm,
+					m->before.coll_allgather_module);
+}
+
 /* Both ways in turns: the least time of each. */
 static int time_class(coll_shuffle_module *m, int class, char *row, char *column, double best[2])
 {
@@ -161,6 +157,10 @@ static int time_class(coll_shuffle_module *m, int class, char *row, char *column
 
 	for (round = 0; round < ROUNDS; round++) {
 		for (way = 0; way < 2; way++) {
+			/* the column has room for a byte of each */
+			rc = gather(m, row, 1, column);
+			if (rc)
+				return rc;
 			start = seconds();
 			for (call = 0; call < classes[class].calls; call++) {
 				rc = one_call(m, way, row, column, classes[class].timed);
@@ -183,8 +183,7 @@ static int slowest(coll_shuffle_module *m, struct times *t)
 
 	if (!all)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	rc = m->before.coll_allgather(t, sizeof(*t), MPI_BYTE, all, sizeof(*t), MPI_BYTE, m->comm,
-				      m->before.coll_allgather_module);
+	rc = gather(m, t, sizeof(*t), all);
 	for (i = 0; !rc && i < m->size; i++)
 		for (k = 0; k < COLL_SHUFFLE_CLASSES; k++)
 			for (way = 0; way < 2; way++)
@@ -205,8 +204,6 @@ static void decide(coll_shuffle_module *m, int timed, const struct times *t)
 		if (i < timed ? t->of[i][1] < BETTER * t->of[i][0] :
 				m->sizes.before & (bit >> 1))
 			m->sizes.before |= bit;
-		if (m->sizes.before & bit && classes[i].timed >= LEAST_APART)
-			m->sizes.apart |= bit;
 	}
 	m->sizes.known = ALL;
 	remember(m);
@@ -214,16 +211,14 @@ static void decide(coll_shuffle_module *m, int timed, const struct times *t)
 
 static void say(const coll_shuffle_module *m, int timed, const struct times *t)
 {
-	char line[96 * COLL_SHUFFLE_CLASSES];
+	char line[80 * COLL_SHUFFLE_CLASSES];
 	size_t at = 0;
 	int i;
 
 	for (i = 0; i < timed; i++)
 		at += snprintf(line + at, sizeof(line) - at, "%s %zu bytes %.0f/%.0f%s",
 			       i ? "," : "", classes[i].timed, t->of[i][0] * 1e6,
-			       t->of[i][1] * 1e6,
-			       m->sizes.apart & 1U << i ? " (before)" :
-			       m->sizes.before & 1U << i ? " (MPI_Alltoall before)" : "");
+			       t->of[i][1] * 1e6, m->sizes.before & 1U << i ? " (before)" : "");
 	coll_shuffle_say("%s: us over AF_SHUFFLE/by the component before:%s",
 			 coll_shuffle_comm_name(m->comm), line);
 }

@@ -31,6 +31,8 @@ static const struct {
 					       BIT_OF(ALLREDUCE), shuffle_plan_cool },
 	[SHUFFLE_COLL_COOL_BR] = { "cool-b-r", BIT_OF(BARRIER) | BIT_OF(ALLREDUCE),
 				   shuffle_plan_cool },
+	[SHUFFLE_COLL_SPREAD] = { "spread", BIT_OF(BROADCAST) | BIT_OF(REDUCE) | BIT_OF(ALLREDUCE),
+				  shuffle_plan_spread },
 };
 
 static const char *const plan_kinds[SHUFFLE_COLL_KINDS] = {
@@ -201,7 +203,7 @@ int shuffle_plan_make(struct shuffle_plan *plan)
 	if (!shuffle_coll_has_root(plan->kind))
 		plan->root = 0;
 	if (plan->radix < 2)
-		plan->radix = 2;
+		plan->radix = plan->pattern == SHUFFLE_COLL_SPREAD ? 1 : 2;
 	plan->blocks = blocks_of(plan);
 	plan->steps = 0;
 	plan->n = 0;

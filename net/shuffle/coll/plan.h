@@ -16,6 +16,7 @@
  *   plan_tree.c	flat, k-nomial trees, chain
  *   plan_exchange.c	doubling, Bruck, ring, Rabenseifner, scans
  *   plan_cool.c	COOL over racks
+ *   plan_spread.c	long data by shuffles
  *   topology.c		places and racks
  *   cost.c		what a plan costs in links and messages
  */
@@ -47,6 +48,7 @@ enum shuffle_coll_pattern {
 	SHUFFLE_COLL_RABENSEIFNER,	/* recursive halving, then doubling or a tree */
 	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
 	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
+	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
 	SHUFFLE_COLL_PATTERNS,
 };
 
@@ -105,7 +107,7 @@ struct shuffle_topology {
  * struct shuffle_plan - the part of one member in a collective
  * @kind: enum shuffle_coll_kind
  * @pattern: enum shuffle_coll_pattern
- * @radix: of a k-nomial tree, at least 2
+ * @radix: of a k-nomial tree, at least 2; of SHUFFLE_COLL_SPREAD: segments, at least 1
  * @topo: racks
  * @root: place of the root, of kinds that have one
  * @self: our place
@@ -177,6 +179,9 @@ void shuffle_plan_rabenseifner(struct shuffle_plan *plan);
 
 /* plan_cool.c */
 void shuffle_plan_cool(struct shuffle_plan *plan);
+
+/* plan_spread.c */
+void shuffle_plan_spread(struct shuffle_plan *plan);
 
 /**
  * struct shuffle_plan_cost - what a plan costs, all members together

@@ -8,7 +8,9 @@
 #include "../coll/plan.h"
 
 #define MOST		40U	/* members */
-#define MOST_MSGS	(4 * MOST)
+#define SEGMENTS	3U	/* at most */
+#define MOST_MSGS	(2 * (SEGMENTS + 1) * MOST)
+#define MOST_BLOCKS	(SEGMENTS * MOST)
 
 /**
  * struct held - a block: whose data it has, in the order of combination
@@ -24,8 +26,8 @@ struct held {
 static struct {
 	struct shuffle_plan	plan[MOST];
 	struct shuffle_plan_msg	msg[MOST][MOST_MSGS];
-	struct held		now[MOST][MOST];
-	struct held		then[MOST][MOST];
+	struct held		now[MOST][MOST_BLOCKS];
+	struct held		then[MOST][MOST_BLOCKS];
 	u64			knows[MOST];	/* of whom it has heard, by bits */
 	u64			knew[MOST];
 	u32			first[MOST + 1];
@@ -207,19 +209,24 @@ static const char *check_blocks(const struct wanted *w, u32 n, u32 i, u32 start)
 static const char *check_member(const struct wanted *w, u32 n, u32 i)
 {
 	const struct held *mine = all.now[i];
+	const char *why = NULL;
+	u32 b;
 
 	switch (w->kind) {
 	case SHUFFLE_COLL_BARRIER:
 		return all.knows[i] == (1ULL << n) - 1 ? NULL : "has not heard of all";
 	case SHUFFLE_COLL_BROADCAST:
-		return has(mine, w->root, w->root + 1, true, w->root, n);
+		for (b = 0; b < all.plan[i].blocks && !why; b++)
+			why = has(&mine[b], w->root, w->root + 1, true, w->root, n);
+		return why;
 	case SHUFFLE_COLL_SCATTER:
 		return has(&mine[i], i, i + 1, true, i, n);
 	case SHUFFLE_COLL_GATHER:
 	case SHUFFLE_COLL_REDUCE:
 		if (i != w->root)
 			return NULL;
-		return check_blocks(w, n, i, w->pattern == SHUFFLE_COLL_COOL_PP ? 0 : w->root);
+		return check_blocks(w, n, i, w->pattern == SHUFFLE_COLL_COOL_PP ||
+					     w->pattern == SHUFFLE_COLL_SPREAD ? 0 : w->root);
 	case SHUFFLE_COLL_ALLGATHER:
 	case SHUFFLE_COLL_ALLREDUCE:
 		return check_blocks(w, n, i, 0);
@@ -281,7 +288,9 @@ static void every_pattern(struct kunit *test, struct shuffle_rnd *rnd, u32 n, u3
 		for (w.pattern = 0; w.pattern < SHUFFLE_COLL_PATTERNS; w.pattern++) {
 			if (!shuffle_plan_possible(w.kind, w.pattern))
 				continue;
-			w.radix = w.pattern == SHUFFLE_COLL_TREE ? shuffle_rnd_in(rnd, 2, 7) : 2;
+			w.radix = shuffle_rnd_in(rnd, 2, 7);
+			if (w.pattern == SHUFFLE_COLL_SPREAD)
+				w.radix = shuffle_rnd_in(rnd, 1, SEGMENTS);
 			if (!check_or_say(test, &t, &w))
 				return;
 		}
@@ -321,6 +330,8 @@ static const struct {
 	{ SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 2, 33, 7, 12 },
 	{ SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_RABENSEIFNER, 2, 32, 10, 20 },
 	{ SHUFFLE_COLL_SCAN, SHUFFLE_COLL_DOUBLING, 2, 32, 5, 9 },
+	{ SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_SPREAD, 3, 12, 4, 63 },
+	{ SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_SPREAD, 1, 12, 2, 44 },
 };
 
 static void plan__shape(struct kunit *test)

@@ -14,5 +14,6 @@
 #include "../coll/plan.c"
 #include "../coll/plan_cool.c"
 #include "../coll/plan_exchange.c"
+#include "../coll/plan_spread.c"
 #include "../coll/plan_tree.c"
 #include "../coll/topology.c"

@@ -187,11 +187,19 @@ static const struct {
 	{ "doubling", 0, 1 },
 	{ "ring", 0, 0 },
 	{ "rabenseifner", 0, 0 },
+	{ "spread", 1, 0 },
+	{ "spread", 3, 0 },
 };
 
-static const size_t sizes[] = { 0, 8, 1000, 20000 };
+static const size_t sizes[] = { 0, 8, 1000, 20000, 200000 };
 
 #define N(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* Has the data of each member a place of its own? */
+static bool has_parts(enum kind kind)
+{
+	return kind == SCATTER || kind == GATHER || kind == ALLGATHER || kind == REDUCE_SCATTER;
+}
 
 /* All calls of one member.  Returns the number of the pattern that failed, plus one. */
 static int member(const struct sockaddr_shuffle *m)
@@ -216,6 +224,8 @@ static int member(const struct sockaddr_shuffle *m)
 		for (k.kind = 0; k.kind < KINDS; k.kind++) {
 			for (s = 0; s < N(sizes); s++) {
 				k.size = sizes[s];
+				if (has_parts(k.kind) && k.size > MOST / MEMBERS)
+					continue;
 				k.root = (salt * 7) % count;
 				k.salt = salt++;
 				/* another pattern may be taken, whose order is not promised */
