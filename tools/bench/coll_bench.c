@@ -49,7 +49,7 @@ static void add(void *arg, void *into, const void *in, size_t bytes, int in_firs
 /* The first number of what a member gets. */
 static uint64_t expected(unsigned int round)
 {
-	uint64_t all = (uint64_t)bench_hosts * (bench_hosts - 1) / 2 + (uint64_t)bench_hosts * round;
+	uint64_t n = bench_hosts, all = n * (n - 1) / 2 + n * round;
 
 	switch (kind) {
 	case BCAST:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collectives: plans (net/shuffle/coll/) carried out in user space.  Each step in which we take part
- * is an operation; steps of others are none of ours.  A step is over when what it brings us is
+ * Collectives: plans (net/shuffle/coll/) carried out in user space.  Each step in which we take
+ * part is an operation; steps of others are none of ours.  A step is over when what it brings us is
  * there and the kernel has taken what we send: then memory that was sent may be overwritten.
  */
 #define _GNU_SOURCE
@@ -66,7 +66,7 @@ struct work {
 	struct shuffle_coll *c;
 	struct shuffle_plan plan;
 	char *data;
-	int by_member;		/* blocks of size bytes; otherwise parts of a vector of size bytes */
+	int by_member;		/* blocks have size bytes; else they are parts of a vector */
 	uint32_t base;		/* member whose block comes first */
 	size_t size;
 	size_t item;
@@ -350,7 +350,7 @@ static int choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint
 	case SHUFFLE_COLL_BROADCAST:
 	case SHUFFLE_COLL_REDUCE:
 		if (few) {
-			/* of more children none waits for a step, but for the packets before its own */
+			/* a child waits for the packets before its own, not for steps */
 			*radix = kind == SHUFFLE_COLL_BROADCAST ? BROADCAST_RADIX : 0;
 			return SHUFFLE_COLL_TREE;
 		}
@@ -516,7 +516,8 @@ int shuffle_reduce(struct shuffle_coll *c, const void *from, void *to, size_t si
 
 	if (c->rank != root) {
 		/* what others give us to combine */
-		to = scratch = malloc(size + 1);
+		scratch = malloc(size + 1);
+		to = scratch;
 		if (!to)
 			return fail(c);
 	}

@@ -34,8 +34,9 @@ int shuffle_coll_free(struct shuffle_coll *c);
 void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms);
 
 /* The pattern of calls to come by its name (flat, tree, chain, doubling, ring, rabenseifner,
- * spread), or "auto".  radix: of a tree, 0 for 2; of spread the number of segments.  A call that the pattern does not know chooses as auto
- * does.  EINVAL: no such pattern.  The same at all members.
+ * spread), or "auto".  radix: of a tree, 0 for 2; of spread the number of segments.  A call that
+ * the pattern does not know chooses as auto does.  EINVAL: no such pattern.  The same at all
+ * members.
  */
 int shuffle_coll_pattern(struct shuffle_coll *c, const char *name, unsigned int radix);
 
@@ -51,8 +52,8 @@ int shuffle_gather(struct shuffle_coll *c, const void *from, void *to, size_t si
 		   unsigned int root);
 int shuffle_allgather(struct shuffle_coll *c, const void *from, void *to, size_t size);
 /* size: bytes of the vector, items of @item bytes.  Combined in order of rank, unless the pattern
- * is ring or rabenseifner; reduce by flat, tree and chain begins with the root's.  At others than the root, to may be
- * NULL.
+ * is ring or rabenseifner; reduce by flat, tree and chain begins with the root's.  At others than
+ * the root, to may be NULL.
  */
 int shuffle_reduce(struct shuffle_coll *c, const void *from, void *to, size_t size, size_t item,
 		   shuffle_combine combine, void *arg, unsigned int root);
