@@ -61,8 +61,8 @@ static int component_register(void)
 	c->verbose = 0;
 	parameter("verbose", "1: one line for each communicator: used, or why not",
 		  MCA_BASE_VAR_TYPE_INT, &c->verbose);
-	c->sizes = "auto";
-	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower), all, or LEAST-MOST in bytes; the value at rank 0 counts",
+	c->sizes = "all";
+	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower; random mixes of non-blocking calls have hung with it); the value at rank 0 counts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
