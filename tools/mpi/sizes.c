@@ -118,8 +118,8 @@ bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size)
 
 	if (size < m->sizes.least || size > m->sizes.most)
 		return false;
-	/* Before a blocking call has shown that all have heard of it, some ranks know what rank 0 has
-	 * found and others do not: a non-blocking call may be made at any time.
+	/* Before a blocking call has shown that all have heard of it, some ranks know what rank 0
+	 * has found and others do not: a non-blocking call may be made at any time.
 	 */
 	if (!m->settled)
 		return true;
