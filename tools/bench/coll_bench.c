@@ -18,6 +18,7 @@
 
 #include "../lib/shuffle_coll.h"
 #include "bench.h"
+#include "members.h"
 
 #define PORT	7018	/* unless -p */
 
@@ -147,23 +148,13 @@ static double bound(void)
 static void host_main(void)
 {
 	static const struct bench_steps steps = { prepare, run, finish };
-	struct sockaddr_shuffle *members = calloc(bench_hosts, sizeof(*members));
-	unsigned int i;
-	char ip[32];
+	struct sockaddr_shuffle *members = bench_members();
 	int fd;
 
 	from = calloc(bench_hosts, size + sizeof(*from));
 	to = calloc(bench_hosts, size + sizeof(*to));
-	if (!members || !from || !to)
+	if (!from || !to)
 		bench_die("out of memory");
-	for (i = 0; i < bench_hosts; i++) {
-		uint32_t a = bench_addr(i);
-
-		snprintf(ip, sizeof(ip), "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255,
-			 a & 255);
-		if (shuffle_addr(&members[i], ip, bench_opt.port))
-			bench_die("%s", ip);
-	}
 	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_CLOEXEC);
 	coll = fd < 0 ? NULL : shuffle_coll_new(fd, bench_self, bench_hosts, op_base);
 	if (!coll || shuffle_coll_pattern(coll, pattern, radix))

@@ -38,8 +38,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../lib/shuffle.h"
 #include "bench.h"
+#include "members.h"
 
 #define PORT		7018	/* unless -p */
 #define RECORDS		256
@@ -273,20 +273,13 @@ static void host_main(void)
 	struct sockaddr_shuffle *members;
 	uint64_t row = 0;
 	unsigned int i;
-	char ip[32];
 
-	members = calloc(bench_hosts, sizeof(*members));
+	members = bench_members();
 	bufs = calloc(bench_hosts, sizeof(*bufs));
 	lens = calloc(bench_hosts, sizeof(*lens));
-	if (!members || !bufs || !lens)
+	if (!bufs || !lens)
 		bench_die("out of memory");
 	for (i = 0; i < bench_hosts; i++) {
-		uint32_t a = bench_addr(i);
-
-		snprintf(ip, sizeof(ip), "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255,
-			 a & 255);
-		if (shuffle_addr(&members[i], ip, bench_opt.port))
-			bench_die("%s", ip);
 		bufs[i] = content(bench_self, i);
 		lens[i] = matrix_len(bench_matrix, bench_self, i);
 		row += lens[i];

@@ -68,11 +68,28 @@ static void members_to_leader(struct shuffle_plan *plan, const struct where *w, 
 				     cool_block(plan, w->leader + i), cool_blocks(plan, 1));
 }
 
+static void from_leader(struct shuffle_plan *plan, u32 step, u32 rack, u8 combined)
+{
+	u32 leader = shuffle_topology_leader(plan->topo, rack);
+
+	shuffle_plan_receive(plan, step, leader, cool_take(plan, combined),
+			     cool_block(plan, leader),
+			     cool_blocks(plan, shuffle_topology_size(plan->topo, rack)));
+}
+
+/* What all other racks have, in an order in which it can be combined. */
+static void from_other_leaders(struct shuffle_plan *plan, const struct where *w, u32 step)
+{
+	u32 i;
+
+	for (i = w->rack + 1; i < plan->topo->racks; i++)
+		from_leader(plan, step, i, SHUFFLE_COLL_AFTER);
+	for (i = w->rack; i-- > 0;)
+		from_leader(plan, step, i, SHUFFLE_COLL_BEFORE);
+}
+
 static void leaders_to_root_leader(struct shuffle_plan *plan, const struct where *w, u32 step)
 {
-	const struct shuffle_topology *t = plan->topo;
-	u32 i, leader;
-
 	if (plan->self != w->leader)
 		return;
 	if (plan->self != w->root_leader) {
@@ -80,18 +97,7 @@ static void leaders_to_root_leader(struct shuffle_plan *plan, const struct where
 				  cool_blocks(plan, w->size));
 		return;
 	}
-	for (i = w->rack + 1; i < t->racks; i++) {
-		leader = shuffle_topology_leader(t, i);
-		shuffle_plan_receive(plan, step, leader, cool_take(plan, SHUFFLE_COLL_AFTER),
-				     cool_block(plan, leader),
-				     cool_blocks(plan, shuffle_topology_size(t, i)));
-	}
-	for (i = w->rack; i-- > 0;) {
-		leader = shuffle_topology_leader(t, i);
-		shuffle_plan_receive(plan, step, leader, cool_take(plan, SHUFFLE_COLL_BEFORE),
-				     cool_block(plan, leader),
-				     cool_blocks(plan, shuffle_topology_size(t, i)));
-	}
+	from_other_leaders(plan, w, step);
 }
 
 /* Between the root and the leader of its rack. */
@@ -122,18 +128,7 @@ static void between_leaders(struct shuffle_plan *plan, const struct where *w, u3
 				  cool_blocks(plan, w->size));
 		shuffle_plan_multicast(plan, SHUFFLE_PLAN_TO_LEADERS);
 	}
-	for (i = w->rack + 1; i < t->racks; i++) {
-		leader = shuffle_topology_leader(t, i);
-		shuffle_plan_receive(plan, step, leader, cool_take(plan, SHUFFLE_COLL_AFTER),
-				     cool_block(plan, leader),
-				     cool_blocks(plan, shuffle_topology_size(t, i)));
-	}
-	for (i = w->rack; i-- > 0;) {
-		leader = shuffle_topology_leader(t, i);
-		shuffle_plan_receive(plan, step, leader, cool_take(plan, SHUFFLE_COLL_BEFORE),
-				     cool_block(plan, leader),
-				     cool_blocks(plan, shuffle_topology_size(t, i)));
-	}
+	from_other_leaders(plan, w, step);
 }
 
 /* The root's leader to all leaders: the same to all, or to each what its rack gets. */
