@@ -62,7 +62,7 @@ static int component_register(void)
 	parameter("verbose", "1: one line for each communicator: used, or why not",
 		  MCA_BASE_VAR_TYPE_INT, &c->verbose);
 	c->sizes = "all";
-	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower; random mixes of non-blocking calls have hung with it); the value at rank 0 counts",
+	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower); the value at rank 0 counts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",

@@ -248,10 +248,17 @@ int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *o
 	if (m->unread)
 		coll_shuffle_progress(m);
 	while (!op->complete) {
+		if (op->ended) {
+			/* nothing of it comes by the socket, and perhaps nothing at all */
+			coll_shuffle_progress_reap(m);
+			if (!op->complete)
+				opal_progress();
+			continue;
+		}
 		/* Who shares a processor with those it waits for finds more of the column
 		 * when it has its turn again than when the first message wakes it.
 		 */
-		if (yields < YIELDS && !op->ended) {
+		if (yields < YIELDS) {
 			sched_yield();
 			yields = coll_shuffle_progress(m) ? 0 : yields + 1;
 			continue;
@@ -259,10 +266,7 @@ int coll_shuffle_progress_wait(coll_shuffle_module *m, struct coll_shuffle_op *o
 		/* shared memory tells nobody when something comes */
 		if (op->np2p) {
 			opal_progress();
-			if (op->ended)	/* nothing of it comes by the socket */
-				coll_shuffle_progress_reap(m);
-			else
-				coll_shuffle_progress(m);
+			coll_shuffle_progress(m);
 		} else {
 			coll_shuffle_progress_nap(m);
 		}
