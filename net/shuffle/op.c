@@ -101,6 +101,19 @@ static void op_purge(struct shuffle_op *op, bool whole)
 	spin_unlock_bh(&ssk->lock);
 }
 
+/**
+ * shuffle_op_free_row() - free what is held of the row of a done operation
+ * @op: operation that has ended without an error
+ *
+ * Its messages stay readable.
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_op_free_row(struct shuffle_op *op)
+{
+	op_purge(op, false);
+}
+
 /* What takes a step for each member, or for each packet held: not under the lock, nor in the
  * softirq, in which operations end.
  */

@@ -231,6 +231,7 @@ void shuffle_op_put(struct shuffle_op *op);
 void shuffle_op_unlink(struct shuffle_op *op);
 void shuffle_op_fail(struct shuffle_op *op, int error);
 void shuffle_op_check_done(struct shuffle_op *op);
+void shuffle_op_free_row(struct shuffle_op *op);
 int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id);
 
 #endif /* _SHUFFLE_OP_H */

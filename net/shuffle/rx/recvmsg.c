@@ -211,6 +211,21 @@ static bool take_notice(struct recv_call *c)
 	return notice;
 }
 
+/* The end of an operation comes behind the release of all that it has by reference, but is ready
+ * before that is noticed: packets arrive between our looks at the two lists, and a worker frees
+ * what was too much for one packet.  Returns true while a release is to be taken first.
+ */
+static bool release_first(struct shuffle_op *op)
+{
+	bool released = shuffle_reference_waits(op);
+
+	if (!released && !list_empty(&op->references)) {
+		shuffle_op_free_row(op);
+		released = shuffle_reference_waits(op);
+	}
+	return released;
+}
+
 /* Take from the head of ssk->ready.  Returns 1 if there may be more to take, 0 if
  * not, or an error.
  */
@@ -240,6 +255,8 @@ static int take_ready(struct recv_call *c)
 		return 0;
 	op = ready->op;
 	if (!in) {
+		if (!op->error && release_first(op))
+			return 1;
 		if (!read_end(c, op))
 			return 0;
 		shuffle_op_unlink(op);

@@ -362,6 +362,25 @@ struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready
 }
 
 /**
+ * shuffle_reference_waits() - is a release of this operation in front of the reader?
+ * @op: operation whose row is complete
+ *
+ * Context: process, without ssk->lock; the caller is the reader, who alone takes them out.
+ * Return: true if it is, of the data that was handed over first and has not been released.
+ */
+bool shuffle_reference_waits(struct shuffle_op *op)
+{
+	const struct shuffle_reference *ref;
+	bool waits;
+
+	spin_lock_bh(&op->ssk->lock);
+	ref = list_first_entry_or_null(&op->references, struct shuffle_reference, node);
+	waits = ref && !list_empty(&ref->ready.node);
+	spin_unlock_bh(&op->ssk->lock);
+	return waits;
+}
+
+/**
  * shuffle_reference_unqueue() - nothing is put in front of the reader any more
  * @op: operation that is taken out; its chunks have been freed
  *

@@ -177,6 +177,7 @@ struct shuffle_reference *shuffle_reference_pin(const struct iov_iter *iter);
 void shuffle_reference_free(struct shuffle_reference *ref);
 int shuffle_reference_row(struct shuffle_op *op, struct shuffle_reference *ref);
 void shuffle_reference_put_chunk(struct shuffle_chunk *chunk);
+bool shuffle_reference_waits(struct shuffle_op *op);
 void shuffle_reference_unqueue(struct shuffle_op *op);
 void shuffle_reference_free_all(struct shuffle_op *op);
 struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready,

@@ -154,16 +154,31 @@ static bool read_both(int fds[2], struct seen seen[2])
 static bool arrives(int fds[2], uint64_t op, size_t len, uint64_t by_ref)
 {
 	struct seen seen[2] = {};
+	int i;
 
 	memset(got, 0, sizeof(got));
-	return send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0 && read_both(fds, seen) &&
-	       seen[0].done && seen[1].done && !seen[0].wrong && seen[0].released == by_ref &&
-	       !seen[1].released && seen[1].bytes == len;
+	if (send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0 && read_both(fds, seen) &&
+	    seen[0].done && seen[1].done && !seen[0].wrong && seen[0].released == by_ref &&
+	    !seen[1].released && seen[1].bytes == len)
+		return true;
+	for (i = 0; i < 2; i++)
+		printf("# socket %d: %llu bytes, released %llu%s%s, error %d\n", i,
+		       (unsigned long long)seen[i].bytes, (unsigned long long)seen[i].released,
+		       seen[i].wrong ? ", a wrong record" : "", seen[i].done ? ", done" : "",
+		       seen[i].error);
+	return false;
 }
 
 static bool arrives_right(int fds[2], uint64_t op, size_t len)
 {
-	return arrives(fds, op, len, len) && sht_check(got, len, 1, 0) == len;
+	size_t right;
+
+	if (!arrives(fds, op, len, len))
+		return false;
+	right = sht_check(got, len, 1, 0);
+	if (right != len)
+		printf("# bytes differ from %zu of %zu\n", right, len);
+	return right == len;
 }
 
 /* Cut @len bytes at @base into pieces, some of them empty; returns their number. */
@@ -251,6 +266,24 @@ static void test_wait(void)
 	      sht_check(got, LONG, 1, 0) == LONG, "it is when it has");
 	close_pair(fds);
 	munmap(data, LONG);
+}
+
+/* More parts than one acknowledgment frees at once: all are released before the end. */
+static void test_many_parts(int fds[2])
+{
+	unsigned char *data = own_memory(100 * PIECES);
+	uint64_t op = next_op++;
+	struct iovec iov;
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 0; i < PIECES && ok; i++) {
+		iov = (struct iovec){ data + 100 * i, 100 };
+		ok = send_part(fds[0], op, SHUFFLE_ROW_REFERENCE, i ? 0 : 2, 0, 100 * PIECES,
+			       &iov, 1) == 100;
+	}
+	WORKS(ok && arrives_right(fds, op, 100 * PIECES), "many parts by reference");
+	munmap(data, 100 * PIECES);
 }
 
 static void test_refused(int fds[2])
@@ -447,6 +480,7 @@ int main(int argc, char **argv)
 	open_pair(fds, m, 0);
 	test_pieces(fds);
 	test_mixed(fds);
+	test_many_parts(fds);
 	test_wait();
 	test_refused(fds);
 	test_mischief(fds);

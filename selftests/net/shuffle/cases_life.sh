@@ -54,7 +54,7 @@ tap_program()
 
 	"$BIN/$1" "${@:2}" >"$work/tap" 2>&1
 	rc=$?
-	grep -E '^not ok|^Bail' "$work/tap"
+	grep -E '^not ok|^Bail|^# ' "$work/tap"
 	tail -1 "$work/tap"
 	grep -q '^1\.\.' "$work/tap" || { tail -3 "$work/tap"; fail "$1 ended early ($rc)"; }
 	[ "$rc" = 0 ]
