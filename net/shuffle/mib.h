@@ -27,6 +27,7 @@
 	X(OpsStarted,		"operations started")				\
 	X(OpsDone,		"operations completed")				\
 	X(OpsFailed,		"operations failed or cancelled")		\
+	X(Collectives,		"of the operations started, collectives")	\
 	X(EarlyKept,		"packets kept for an operation not known yet")	\
 	X(EarlyClaimed,		"of these, claimed by their operation")		\
 	X(EarlyExpired,		"of these, expired")				\

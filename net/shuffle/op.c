@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "shuffle.h"
+#include "coll/engine.h"
 #include "netlink/netlink.h"
 #include "trace.h"
 
@@ -38,6 +39,7 @@ static void op_free(struct shuffle_op *op)
 {
 	shuffle_reference_free_all(op);
 	shuffle_want_free(op->want);
+	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
 	kvfree(op->prx.msg);
@@ -258,7 +260,7 @@ static int op_link(struct shuffle_op *op)
 		err = -EEXIST;
 	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS || ssk->nr_msgs + group->count > SHUFFLE_MAX_MSGS)
 		err = -ENOBUFS;
-	else if (ssk->group != group)
+	else if (ssk->group != group || (op->engine && !shuffle_engine_fits(op)))
 		err = -EBUSY;
 	if (!err) {
 		hlist_add_head(&op->node, op_bucket(ssk, op->id));
@@ -279,6 +281,7 @@ static int op_link(struct shuffle_op *op)
  * @id: operation id
  * @deadline_ms: from now, 0 for none
  * @absent: members that have no message for us, or NULL
+ * @engine: of a collective, for this group; the operation's if there is no error.  Else NULL
  *
  * Context: process, may sleep.
  * Nobody else has seen the operation when @op->tx_mutex is taken, so a signal cannot
@@ -289,7 +292,8 @@ static int op_link(struct shuffle_op *op)
  * members), -ENOMEM, -ENOBUFS (too many operations, or messages).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
-				     const struct shuffle_absent *absent)
+				     const struct shuffle_absent *absent,
+				     struct shuffle_engine *engine)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_membership *group;
@@ -329,14 +333,18 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		op->in[i].progress_at = op->started_at;
 	setup_schedules(op, payload);
 	shuffle_timer_init(op);
+	op->engine = engine;
 	mutex_lock(&op->tx_mutex);
 	err = without_absent(op, absent) ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
+		op->engine = NULL;
 		op_free(op);
 		return ERR_PTR(err);
 	}
 	SHUFFLE_INC(sn, OpsStarted);
+	if (engine)
+		SHUFFLE_INC(sn, Collectives);
 	trace_shuffle_op_start(op);
 	return op;
 }
@@ -383,7 +391,8 @@ void shuffle_op_check_done(struct shuffle_op *op)
 {
 	struct shuffle_net *sn = shuffle_op_net(op);
 
-	if (op->ended || op->unacked || op->incomplete || !op->closed)
+	if (op->ended || op->unacked || op->incomplete || !op->closed ||
+	    (op->engine && !op->engine->finished))
 		return;
 	SHUFFLE_INC(sn, OpsDone);
 	op_end(op, 0);
@@ -435,6 +444,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	if (cancel_work_sync(&op->free_acked))
 		shuffle_op_put(op);
 	op_purge(op, true);
+	shuffle_engine_purge(op);
 	shuffle_reference_unqueue(op);
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);

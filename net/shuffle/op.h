@@ -19,6 +19,7 @@
 #include "sched/policy.h"
 #include "sock.h"
 
+struct shuffle_engine;
 struct shuffle_msg_in;
 struct shuffle_msg_out;
 struct shuffle_want;
@@ -111,6 +112,7 @@ struct shuffle_due {
  * @references: data by reference: tx/reference.c
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
  * @want: what is asked for then: tx/want.c
+ * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_unit: bytes of a message that are copied as one
  * @prx: schedule of the column
@@ -169,6 +171,7 @@ struct shuffle_op {
 	struct list_head	references;
 	bool			asks;
 	struct shuffle_want	*want;
+	struct shuffle_engine	*engine;
 	u32			fill_rank;
 	u32			fill_unit;
 
@@ -226,7 +229,8 @@ static inline u64 shuffle_now(void)
 /* op.c */
 struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
-				     const struct shuffle_absent *absent);
+				     const struct shuffle_absent *absent,
+				     struct shuffle_engine *engine);
 void shuffle_op_put(struct shuffle_op *op);
 void shuffle_op_unlink(struct shuffle_op *op);
 void shuffle_op_fail(struct shuffle_op *op, int error);

@@ -2,10 +2,11 @@
 /*
  * A collective of libshuffle on all hosts of a rack, from a common start to the end of the last.
  *
- * usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] [options of shuffle_bench] MATRIX
+ * usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] [-E ENGINE] [options of shuffle_bench] MATRIX
  *   KIND     barrier, bcast, scatter, gather, allgather, reduce, allreduce
  *   BYTES    of each member, or of the vector
  *   PATTERN  of libshuffle (default auto)
+ *   ENGINE   kernel, user or auto (default)
  *   MATRIX   says how many hosts there are, nothing else
  *
  * The lower bound is that of the kind: no member sends or receives less, and each hears of all it
@@ -30,22 +31,12 @@ enum { BARRIER, BCAST, SCATTER, GATHER, ALLGATHER, REDUCE, ALLREDUCE, KINDS };
 
 static unsigned int kind, radix;
 static size_t size;
-static const char *pattern = "auto";
+static const char *pattern = "auto", *engine = "auto";
 static uint64_t op_base;
 static struct shuffle_coll *coll;
 static uint64_t *from, *to;
 
-static void add(void *arg, void *into, const void *in, size_t bytes, int in_first)
-{
-	const uint64_t *y = in;
-	uint64_t *x = into;
-	size_t i;
-
-	(void)arg;
-	(void)in_first;
-	for (i = 0; i < bytes / sizeof(*x); i++)
-		x[i] += y[i];
-}
+#define SUM	shuffle_combine_items, SHUFFLE_ITEMS(SHUFFLE_COLL_SUM, SHUFFLE_COLL_U64)
 
 /* The first number of what a member gets. */
 static uint64_t expected(unsigned int round)
@@ -95,9 +86,9 @@ static int call(void)
 	case ALLGATHER:
 		return shuffle_allgather(coll, from, to, size);
 	case REDUCE:
-		return shuffle_reduce(coll, from, to, size, 8, add, NULL, 0);
+		return shuffle_reduce(coll, from, to, size, 8, SUM, 0);
 	default:
-		return shuffle_allreduce(coll, from, to, size, 8, add, NULL);
+		return shuffle_allreduce(coll, from, to, size, 8, SUM);
 	}
 }
 
@@ -157,7 +148,8 @@ static void host_main(void)
 		bench_die("out of memory");
 	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_CLOEXEC);
 	coll = fd < 0 ? NULL : shuffle_coll_new(fd, bench_self, bench_hosts, op_base);
-	if (!coll || shuffle_coll_pattern(coll, pattern, radix))
+	if (!coll || shuffle_coll_pattern(coll, pattern, radix) ||
+	    shuffle_coll_engine(coll, engine))
 		bench_die("host %u: %s", bench_self, strerror(errno));
 	shuffle_coll_timeout(coll, (BENCH_ROUND_S - 5) * 1000);
 	bench_wait();
@@ -195,15 +187,19 @@ int main(int argc, char **argv)
 
 	bench_opt.transport = "shuffle-user";
 	bench_opt.warmup = 1;
-	while ((opt = getopt(argc, argv, BENCH_OPTIONS "C:")) != -1) {
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "C:E:")) != -1) {
 		if (bench_option(opt, optarg))
 			continue;
+		if (opt == 'E') {
+			engine = optarg;
+			continue;
+		}
 		chosen = opt == 'C' && parse(optarg);
 		if (!chosen)
 			break;
 	}
 	if (!chosen || optind + 1 != argc) {
-		fprintf(stderr, "usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] " BENCH_USAGE " MATRIX\n");
+		fprintf(stderr, "usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] [-E ENGINE] " BENCH_USAGE " MATRIX\n");
 		return 2;
 	}
 	if (!bench_opt.port)

@@ -35,6 +35,12 @@ cases=(
 	"cpu-scale-1k   64  uniform-1k  1500 3 shuffle tcp-all"
 	"cpu-scale-1k   128 uniform-1k  1500 2 shuffle"
 	"cpu-scale-1k   256 uniform-1k  1500 1 shuffle"
+	"coll-cpu-barrier-0   8  uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-barrier-0   32 uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-bcast-8     8  uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-bcast-8     32 uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-allreduce-8 8  uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-allreduce-8 32 uniform-8 1500 5 shuffle shuffle-user"
 	"cpu-sched      1   none        1500 3 none"
 	"cpu-bh-off     1   none        1500 1 none"
 )

@@ -66,27 +66,36 @@ iperf()
 	python3 -c "print(f'bytes=$bytes completion_ns={8e9 * $bytes / $bps:.0f}')"
 }
 
+# The collective of coll-cpu-KIND-BYTES, as coll_bench wants it.
+collective()
+{
+	local kind=${name#coll-cpu-}
+
+	echo "${kind/-/:}"
+}
+
 # measure RUN TRANSPORT
 measure()
 {
 	local run=$1 way=$2 line
 
 	offload on
-	case $way in
-	shuffle) set -- shuffle_bench -v ;;
-	shuffle-key) set -- shuffle_bench -K -v ;;
-	shuffle-refer) set -- shuffle_bench -A refer -v ;;
-	tcp-nogso)
+	case $name/$way in
+	coll-cpu-*) set -- coll_bench -C "$(collective)" -E "$([ "$way" = shuffle-user ] && echo user || echo kernel)" ;;
+	*/shuffle) set -- shuffle_bench -v ;;
+	*/shuffle-key) set -- shuffle_bench -K -v ;;
+	*/shuffle-refer) set -- shuffle_bench -A refer -v ;;
+	*/tcp-nogso)
 		offload off
 		set -- tcp_bench -m all -w 1
 		;;
-	tcp-cold) set -- tcp_bench -m cold ;;
-	tcp-*) set -- tcp_bench -m "${way#tcp-}" -w 1 ;;
-	iperf3)
+	*/tcp-cold) set -- tcp_bench -m cold ;;
+	*/tcp-*) set -- tcp_bench -m "${way#tcp-}" -w 1 ;;
+	*/iperf3)
 		echo "BENCH $facts transport=$way run=$run ok=1 $(iperf)"
 		return
 		;;
-	memcpy)
+	*/memcpy)
 		line=$($bin/cpu_limits memcpy $((64 << 20)))
 		echo "BENCH $facts transport=$way run=$run ok=1 ${line/ ns=/ completion_ns=}"
 		return

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collectives: plans (net/shuffle/coll/) carried out in user space.  Each step in which we take
- * part is an operation; steps of others are none of ours.  A step is over when what it brings us is
- * there and the kernel has taken what we send: then memory that was sent may be overwritten.
+ * Collectives: plans (net/shuffle/coll/) carried out by the kernel, or here.  Here each step in
+ * which we take part is an operation; steps of others are none of ours.  A step is over when what
+ * it brings us is there and the kernel has taken what we send: then memory that was sent may be
+ * overwritten.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,6 +12,8 @@
 
 #include "shuffle_coll.h"
 #include "internal.h"
+#include "../../net/shuffle/coll/blocks.h"
+#include "../../net/shuffle/coll/combine.h"
 #include "../../net/shuffle/coll/plan.h"
 
 #define OPS_OF_CALL	(1ULL << 20)
@@ -19,6 +22,8 @@
 #define SHORT_BYTES	(32U << 10)
 /* steps that a member which only sends has under way */
 #define AHEAD		2
+/* calls whose operations have not ended */
+#define AHEAD_CALLS	64
 
 /* long data goes in segments of so many bytes for each member */
 #define SEGMENT_BYTES	2048
@@ -28,8 +33,11 @@
 #define GATHER_RADIX	6
 #define BROADCAST_RADIX	7
 
+enum engine { ENGINE_AUTO, ENGINE_KERNEL, ENGINE_USER, ENGINES };
+
 struct shuffle_coll {
 	int fd;
+	enum engine engine;
 	uint32_t rank;
 	uint32_t count;
 	uint64_t next_op;
@@ -65,9 +73,9 @@ struct arrival {
 struct work {
 	struct shuffle_coll *c;
 	struct shuffle_plan plan;
+	struct shuffle_blocks blocks;
+	int in_kernel;
 	char *data;
-	int by_member;		/* blocks have size bytes; else they are parts of a vector */
-	uint32_t base;		/* member whose block comes first */
 	size_t size;
 	size_t item;
 	shuffle_combine combine;
@@ -140,36 +148,9 @@ static int advance(struct shuffle_coll *c, short events)
 
 /* ---- blocks ---- */
 
-/* Where a block begins, counted from the first one; @block may be the number of blocks. */
-static size_t offset(const struct work *w, uint32_t block)
-{
-	if (w->by_member)
-		return block * w->size;
-	return (uint64_t)(w->size / w->item) * block / w->plan.blocks * w->item;
-}
-
-/* The first block of a message, counted from the first one that we have. */
-static uint32_t first_of(const struct work *w, const struct shuffle_plan_msg *m)
-{
-	uint32_t n = w->plan.blocks;
-
-	return n ? (m->block + n - w->base) % n : 0;
-}
-
 static size_t bytes_of(const struct work *w, const struct shuffle_plan_msg *m)
 {
-	uint32_t n = w->plan.blocks, first = first_of(w, m);
-
-	if (!m->blocks)
-		return 0;
-	if (first + m->blocks <= n)
-		return offset(w, first + m->blocks) - offset(w, first);
-	return offset(w, n) - offset(w, first) + offset(w, first + m->blocks - n);
-}
-
-static int wraps(const struct work *w, const struct shuffle_plan_msg *m)
-{
-	return first_of(w, m) + m->blocks > w->plan.blocks;
+	return shuffle_blocks_bytes(&w->blocks, m);
 }
 
 /* Call @f for each piece of a message's blocks: its place there and in the message. */
@@ -177,13 +158,11 @@ static void for_pieces(struct work *w, const struct shuffle_plan_msg *m, char *f
 		       void (*f)(struct work *w, char *blocks, char *flat, size_t size, int how),
 		       int how)
 {
-	size_t at = offset(w, first_of(w, m)), size = bytes_of(w, m), left = size;
+	struct shuffle_block_piece piece[2];
+	uint32_t i, n = shuffle_blocks_pieces(&w->blocks, m, piece);
 
-	if (wraps(w, m))
-		left = offset(w, w->plan.blocks) - at;
-	f(w, w->data + at, flat, left, how);
-	if (left < size)
-		f(w, w->data, flat + left, size - left, how);
+	for (i = 0; i < n; flat += piece[i].len, i++)
+		f(w, w->data + piece[i].at, flat, piece[i].len, how);
 }
 
 static void copy_out(struct work *w, char *blocks, char *flat, size_t size, int how)
@@ -205,12 +184,14 @@ static void take_in(struct work *w, char *blocks, char *flat, size_t size, int h
 
 static int prepare_out(struct work *w, const struct shuffle_plan_msg *m, char **packed)
 {
+	struct shuffle_block_piece piece[2];
+	uint32_t n = shuffle_blocks_pieces(&w->blocks, m, piece);
 	struct shuffle_coll *c = w->c;
 	size_t size = bytes_of(w, m);
 
 	c->lens[m->peer] = size;
-	c->bufs[m->peer] = size ? w->data + offset(w, first_of(w, m)) : NULL;
-	if (!size || !wraps(w, m))
+	c->bufs[m->peer] = n ? w->data + piece[0].at : NULL;
+	if (n < 2)
 		return 0;
 	*packed = malloc(size);
 	if (!*packed)
@@ -224,15 +205,17 @@ static int prepare_out(struct work *w, const struct shuffle_plan_msg *m, char **
 static int prepare_in(struct work *w, const struct shuffle_plan_msg *m, int sends,
 		      struct arrival *a)
 {
+	struct shuffle_block_piece piece[2];
+	uint32_t n = shuffle_blocks_pieces(&w->blocks, m, piece);
 	struct shuffle_coll *c = w->c;
 
 	a->size = bytes_of(w, m);
-	if (a->size && (m->take != SHUFFLE_COLL_STORE || sends || wraps(w, m))) {
+	if (n > 1 || (n && (m->take != SHUFFLE_COLL_STORE || sends))) {
 		a->own = malloc(a->size);
 		if (!a->own)
 			return -1;
 	}
-	a->to = a->own ? a->own : a->size ? w->data + offset(w, first_of(w, m)) : NULL;
+	a->to = a->own ? a->own : n ? w->data + piece[0].at : NULL;
 	c->from[m->peer] = a;
 	c->absent[m->peer / 64] &= ~(1ULL << m->peer % 64);
 	c->arriving++;
@@ -324,6 +307,78 @@ static int run_steps(struct work *w)
 	return rc ? fail(w->c) : 0;
 }
 
+/* ---- in the kernel ---- */
+
+/* What the kernel's engine can do: plans in which no member sends to another twice. */
+static int kernel_can(const struct shuffle_coll *c, const struct shuffle_plan *plan,
+		      shuffle_combine combine, size_t all_bytes)
+{
+	static const uint32_t once = 1U << SHUFFLE_COLL_FLAT | 1U << SHUFFLE_COLL_TREE |
+				     1U << SHUFFLE_COLL_CHAIN | 1U << SHUFFLE_COLL_DOUBLING;
+
+	/* of exscan some members hear of another twice */
+	if (c->engine == ENGINE_USER || plan->kind == SHUFFLE_COLL_EXSCAN)
+		return 0;
+	return all_bytes <= SHUFFLE_COLL_MAX_BYTES && (once & 1U << plan->pattern) &&
+	       (!shuffle_coll_combines(plan->kind) || combine == shuffle_combine_items);
+}
+
+static int send_collective(const struct work *w, const void *in, size_t in_len)
+{
+	uintptr_t items = (uintptr_t)w->arg;
+	struct shuffle_collective coll = {
+		.size = sizeof(coll),
+		.op_id = w->c->op,
+		.deadline_ms = w->c->timeout_ms,
+		.len = w->size,
+		.kind = w->plan.kind,
+		.pattern = w->plan.pattern,
+		.oper = w->combine ? items >> 8 : 0,
+		.type = w->combine ? items & 0xff : 0,
+		.root = w->plan.root,
+		.radix = w->plan.radix,
+	};
+	char control[CMSG_SPACE(sizeof(coll))] = { 0 };
+	struct iovec iov = { (void *)in, in_len };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = SHUFFLE_CMSG_COLLECTIVE;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(coll));
+	memcpy(CMSG_DATA(cmsg), &coll, sizeof(coll));
+	return sendmsg(w->c->fd, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+/* @in: what we put in; @out: the result, of @out_len bytes; @result: there is one. */
+static int run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
+			 int result)
+{
+	struct arrival a = { .to = out, .size = out_len };
+	struct shuffle_coll *c = w->c;
+	int rc = 0;
+
+	c->op = c->next_op;
+	c->next_op += OPS_OF_CALL;
+	/* those that we only send to must not be left behind by many calls */
+	while (c->open_ops >= AHEAD_CALLS && !rc)
+		rc = advance(c, 0);
+	if (rc || send_collective(w, in, in_len))
+		return fail(c);
+	c->open_ops++;
+	c->arriving = result;
+	c->from[c->rank] = &a;
+	while (c->arriving && !rc)
+		rc = advance(c, 0);
+	c->from[c->rank] = NULL;
+	return rc;
+}
+
 /* ---- which pattern ---- */
 
 static uint32_t segments(size_t bytes_of_member)
@@ -399,7 +454,16 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 		c->max_msg = plan->n;
 	} while (1);
 	errno = -err;
-	return err ? -1 : 0;
+	if (err)
+		return -1;
+	w->blocks = (struct shuffle_blocks) {
+		.n = plan->blocks,
+		.by_member = shuffle_coll_by_member(kind),
+		.size = w->size,
+		.item = w->item,
+	};
+	w->in_kernel = kernel_can(c, plan, w->combine, all_bytes);
+	return 0;
 }
 
 /* ---- calls ---- */
@@ -408,39 +472,42 @@ int shuffle_barrier(struct shuffle_coll *c)
 {
 	struct work w = { 0 };
 
-	return make_plan(&w, c, SHUFFLE_COLL_BARRIER, 0, 0) || run_steps(&w) ? -1 : 0;
+	if (make_plan(&w, c, SHUFFLE_COLL_BARRIER, 0, 0))
+		return -1;
+	return w.in_kernel ? run_in_kernel(&w, NULL, 0, NULL, 0, 1) : run_steps(&w);
 }
 
 int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned int root)
 {
 	struct work w = { .data = buf, .size = size };
+	int is_root = c->rank == root;
 
-	return make_plan(&w, c, SHUFFLE_COLL_BROADCAST, root, size) || run_steps(&w) ? -1 : 0;
+	if (make_plan(&w, c, SHUFFLE_COLL_BROADCAST, root, size))
+		return -1;
+	if (w.in_kernel)
+		return run_in_kernel(&w, buf, is_root ? size : 0, buf, size, !is_root);
+	return run_steps(&w);
 }
 
-/* Members from ours on whose blocks go through our hands. */
-static uint32_t members_here(const struct work *w)
+/* Blocks from ours on, as many as go through our hands. */
+static int own_blocks(struct work *w)
 {
-	const struct shuffle_plan *plan = &w->plan;
-	uint32_t i, end, most = 1;
-
-	for (i = 0; i < plan->n; i++) {
-		end = first_of(w, &plan->msg[i]) + plan->msg[i].blocks;
-		if (end > most)
-			most = end;
-	}
-	return most > plan->blocks ? plan->blocks : most;
+	w->blocks.base = w->c->rank;
+	w->data = malloc(shuffle_blocks_members(&w->blocks, &w->plan) * w->size + 1);
+	return w->data ? 0 : fail(w->c);
 }
 
 int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t size,
 		    unsigned int root)
 {
-	struct work w = { .by_member = 1, .size = size };
-	int rc;
+	struct work w = { .size = size };
+	int rc, is_root = c->rank == root;
 
 	if (make_plan(&w, c, SHUFFLE_COLL_SCATTER, root, size * c->count))
 		return -1;
-	if (c->rank == root) {
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, is_root ? size * c->count : 0, to, size, 1);
+	if (is_root) {
 		/* only read there */
 		w.data = (char *)from;
 		rc = run_steps(&w);
@@ -448,10 +515,8 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 			memmove(to, w.data + root * size, size);
 		return rc;
 	}
-	w.base = c->rank;
-	w.data = malloc(members_here(&w) * size + 1);
-	if (!w.data)
-		return fail(c);
+	if (own_blocks(&w))
+		return -1;
 	rc = run_steps(&w);
 	if (!rc && size)
 		memcpy(to, w.data, size);
@@ -462,21 +527,21 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 int shuffle_gather(struct shuffle_coll *c, const void *from, void *to, size_t size,
 		   unsigned int root)
 {
-	struct work w = { .by_member = 1, .size = size };
-	int rc;
+	struct work w = { .size = size };
+	int rc, is_root = c->rank == root;
 
 	if (make_plan(&w, c, SHUFFLE_COLL_GATHER, root, size * c->count))
 		return -1;
-	if (c->rank == root) {
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, size, to, size * c->count, is_root);
+	if (is_root) {
 		w.data = to;
 		if (size)
 			memmove(w.data + root * size, from, size);
 		return run_steps(&w);
 	}
-	w.base = c->rank;
-	w.data = malloc(members_here(&w) * size + 1);
-	if (!w.data)
-		return fail(c);
+	if (own_blocks(&w))
+		return -1;
 	if (size)
 		memcpy(w.data, from, size);
 	rc = run_steps(&w);
@@ -486,21 +551,20 @@ int shuffle_gather(struct shuffle_coll *c, const void *from, void *to, size_t si
 
 int shuffle_allgather(struct shuffle_coll *c, const void *from, void *to, size_t size)
 {
-	struct work w = { .data = to, .by_member = 1, .size = size };
+	struct work w = { .data = to, .size = size };
 
 	if (make_plan(&w, c, SHUFFLE_COLL_ALLGATHER, 0, size * c->count))
 		return -1;
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, size, to, size * c->count, 1);
 	if (size)
 		memmove(w.data + c->rank * size, from, size);
 	return run_steps(&w);
 }
 
 /* Of a vector that is combined, in @to. */
-static int combine_in(struct work *w, struct shuffle_coll *c, int kind, const void *from, void *to,
-		      unsigned int root)
+static int combine_in(struct work *w, const void *from, void *to)
 {
-	if (make_plan(w, c, kind, root, w->size))
-		return -1;
 	w->data = to;
 	if (w->size && from != to)
 		memmove(to, from, w->size);
@@ -511,17 +575,21 @@ int shuffle_reduce(struct shuffle_coll *c, const void *from, void *to, size_t si
 		   shuffle_combine combine, void *arg, unsigned int root)
 {
 	struct work w = { .size = size, .item = item, .combine = combine, .arg = arg };
+	int rc, is_root = c->rank == root;
 	void *scratch = NULL;
-	int rc;
 
-	if (c->rank != root) {
+	if (make_plan(&w, c, SHUFFLE_COLL_REDUCE, root, size))
+		return -1;
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, size, to, size, is_root);
+	if (!is_root) {
 		/* what others give us to combine */
 		scratch = malloc(size + 1);
 		to = scratch;
 		if (!to)
 			return fail(c);
 	}
-	rc = combine_in(&w, c, SHUFFLE_COLL_REDUCE, from, to, root);
+	rc = combine_in(&w, from, to);
 	free(scratch);
 	return rc;
 }
@@ -531,17 +599,23 @@ int shuffle_allreduce(struct shuffle_coll *c, const void *from, void *to, size_t
 {
 	struct work w = { .size = size, .item = item, .combine = combine, .arg = arg };
 
-	return combine_in(&w, c, SHUFFLE_COLL_ALLREDUCE, from, to, 0);
+	if (make_plan(&w, c, SHUFFLE_COLL_ALLREDUCE, 0, size))
+		return -1;
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, size, to, size, 1);
+	return combine_in(&w, from, to);
 }
 
 int shuffle_reduce_scatter(struct shuffle_coll *c, const void *from, void *to, size_t size,
 			   shuffle_combine combine, void *arg)
 {
-	struct work w = { .by_member = 1, .size = size, .combine = combine, .arg = arg };
+	struct work w = { .size = size, .combine = combine, .arg = arg };
 	int rc;
 
 	if (make_plan(&w, c, SHUFFLE_COLL_REDUCE_SCATTER, 0, size * c->count))
 		return -1;
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, size * c->count, to, size, 1);
 	/* of other members' blocks partial sums may be combined here */
 	w.data = malloc(c->count * size + 1);
 	if (!w.data)
@@ -562,16 +636,28 @@ int shuffle_scan(struct shuffle_coll *c, const void *from, void *to, size_t size
 	char *scratch;
 	int rc;
 
+	if (make_plan(&w, c, exclusive ? SHUFFLE_COLL_EXSCAN : SHUFFLE_COLL_SCAN, 0, size))
+		return -1;
+	if (w.in_kernel)
+		return run_in_kernel(&w, from, size, to, size, !exclusive || c->rank);
 	if (!exclusive)
-		return combine_in(&w, c, SHUFFLE_COLL_SCAN, from, to, 0);
+		return combine_in(&w, from, to);
 	scratch = malloc(size + 1);
 	if (!scratch)
 		return fail(c);
-	rc = combine_in(&w, c, SHUFFLE_COLL_EXSCAN, from, scratch, 0);
+	rc = combine_in(&w, from, scratch);
 	if (!rc && c->rank && size)
 		memcpy(to, scratch, size);
 	free(scratch);
 	return rc;
+}
+
+void shuffle_combine_items(void *arg, void *into, const void *in, size_t size, int in_first)
+{
+	uintptr_t items = (uintptr_t)arg;
+
+	(void)in_first;		/* all of them commute */
+	shuffle_coll_combine(items >> 8, items & 0xff, into, in, size);
 }
 
 /* ---- a group ---- */
@@ -641,6 +727,21 @@ int shuffle_coll_free(struct shuffle_coll *c)
 void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms)
 {
 	c->timeout_ms = ms;
+}
+
+int shuffle_coll_engine(struct shuffle_coll *c, const char *name)
+{
+	static const char *const names[ENGINES] = { "auto", "kernel", "user" };
+	int i;
+
+	for (i = 0; i < ENGINES; i++) {
+		if (strcmp(name, names[i]))
+			continue;
+		c->engine = i;
+		return 0;
+	}
+	errno = EINVAL;
+	return -1;
 }
 
 int shuffle_coll_pattern(struct shuffle_coll *c, const char *name, unsigned int radix)

@@ -40,8 +40,22 @@ void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms);
  */
 int shuffle_coll_pattern(struct shuffle_coll *c, const char *name, unsigned int radix);
 
+/* Where calls are carried out: "kernel", "user", or "auto", the default: short ones in the kernel.
+ * The kernel does what fits SHUFFLE_COLL_MAX_BYTES, has a pattern in which no member sends to
+ * another twice, and combines nothing but by shuffle_combine_items(); all else is done in user
+ * space.  The same at all members, whose kernels must know collectives if it is not "user".
+ * EINVAL: no such name.
+ */
+int shuffle_coll_engine(struct shuffle_coll *c, const char *name);
+
 /* Combine size bytes: into = in op into, or into op in where in_first is 0. */
 typedef void (*shuffle_combine)(void *arg, void *into, const void *in, size_t size, int in_first);
+
+/* Operators that the kernel has, too: arg is SHUFFLE_ITEMS(oper, type), of enum shuffle_coll_oper
+ * and enum shuffle_coll_type.
+ */
+void shuffle_combine_items(void *arg, void *into, const void *in, size_t size, int in_first);
+#define SHUFFLE_ITEMS(oper, type)	((void *)(uintptr_t)((oper) << 8 | (type)))
 
 int shuffle_barrier(struct shuffle_coll *c);
 int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned int root);

@@ -110,6 +110,8 @@ enum {
 	SHUFFLE_CMSG_RECORDS = 2,
 	/* sendmsg, beside the first SHUFFLE_CMSG_ROW: struct shuffle_absent */
 	SHUFFLE_CMSG_ABSENT = 3,
+	/* sendmsg, alone: struct shuffle_collective */
+	SHUFFLE_CMSG_COLLECTIVE = 4,
 };
 
 /*
@@ -190,6 +192,105 @@ struct shuffle_absent {
 };
 
 #define SHUFFLE_ABSENT_SIZE_VER0	8
+
+/* struct shuffle_collective, kind */
+enum shuffle_coll_kind {
+	SHUFFLE_COLL_BARRIER,
+	SHUFFLE_COLL_BROADCAST,
+	SHUFFLE_COLL_SCATTER,
+	SHUFFLE_COLL_GATHER,
+	SHUFFLE_COLL_ALLGATHER,
+	SHUFFLE_COLL_REDUCE,
+	SHUFFLE_COLL_ALLREDUCE,
+	SHUFFLE_COLL_REDUCE_SCATTER,
+	SHUFFLE_COLL_SCAN,
+	SHUFFLE_COLL_EXSCAN,
+	SHUFFLE_COLL_KINDS,
+};
+
+/* struct shuffle_collective, pattern: see Documentation/networking/collectives.rst */
+enum shuffle_coll_pattern {
+	SHUFFLE_COLL_FLAT,		/* one step */
+	SHUFFLE_COLL_TREE,		/* k-nomial */
+	SHUFFLE_COLL_CHAIN,		/* for long messages, in segments */
+	SHUFFLE_COLL_DOUBLING,		/* recursive doubling; of all-gather Bruck's, for any N */
+	SHUFFLE_COLL_RING,
+	SHUFFLE_COLL_RABENSEIFNER,	/* recursive halving, then doubling or a tree */
+	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
+	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
+	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
+	SHUFFLE_COLL_PATTERNS,
+};
+
+/* struct shuffle_collective, oper: how items are combined.  Sums wrap round. */
+enum shuffle_coll_oper {
+	SHUFFLE_COLL_NONE,		/* of kinds that combine nothing */
+	SHUFFLE_COLL_SUM,
+	SHUFFLE_COLL_MIN,
+	SHUFFLE_COLL_MAX,
+	SHUFFLE_COLL_AND,
+	SHUFFLE_COLL_OR,
+	SHUFFLE_COLL_XOR,
+	SHUFFLE_COLL_OPERS,
+};
+
+/* struct shuffle_collective, type: of the items, in the byte order of this machine */
+enum shuffle_coll_type {
+	SHUFFLE_COLL_U8,
+	SHUFFLE_COLL_U16,
+	SHUFFLE_COLL_U32,
+	SHUFFLE_COLL_U64,
+	SHUFFLE_COLL_S8,
+	SHUFFLE_COLL_S16,
+	SHUFFLE_COLL_S32,
+	SHUFFLE_COLL_S64,
+	SHUFFLE_COLL_TYPES,
+};
+
+/* Most bytes that a collective holds at one member: of a vector, or of all members' blocks. */
+#define SHUFFLE_COLL_MAX_BYTES	16384
+
+/**
+ * struct shuffle_collective - start a collective, which the members' kernels carry out
+ * @size: sizeof(struct shuffle_collective)
+ * @flags: must be zero
+ * @op_id: identifier of the operation, as of a row
+ * @deadline_ms: likewise
+ * @len: bytes of the vector, or of each member's block where blocks are scattered or gathered;
+ *	of a barrier 0
+ * @kind: enum shuffle_coll_kind
+ * @pattern: enum shuffle_coll_pattern, one in which no member sends to another twice; the same
+ *	at all members, like all but @size and @deadline_ms
+ * @oper: enum shuffle_coll_oper
+ * @type: enum shuffle_coll_type
+ * @root: rank of the root, of kinds that have one; else 0
+ * @radix: of a tree, 0 for 2
+ * @reserved: must be zero
+ *
+ * The data of the call is what this member puts in: @len bytes; those of all members in order of
+ * rank where they are scattered (SCATTER at the root, REDUCE_SCATTER); none of a barrier, nor of
+ * BROADCAST and SCATTER at others than the root.  All of it is taken, without waiting.
+ *
+ * The result is a message from our own rank.  It comes wherever there is one, and at the end of
+ * a barrier (0 bytes), but not of BROADCAST at the root, of GATHER and REDUCE at others, and of
+ * EXSCAN at rank 0.  DONE follows as of a row: all that we have sent has arrived.
+ */
+struct shuffle_collective {
+	__u32	size;
+	__u32	flags;
+	__u64	op_id;
+	__u64	deadline_ms;
+	__u64	len;
+	__u8	kind;
+	__u8	pattern;
+	__u8	oper;
+	__u8	type;
+	__u32	root;
+	__u32	radix;
+	__u32	reserved;
+};
+
+#define SHUFFLE_COLLECTIVE_SIZE_VER0	48
 
 /* struct shuffle_record, type */
 enum {

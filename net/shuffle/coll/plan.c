@@ -81,6 +81,16 @@ bool shuffle_coll_combines(u8 kind)
 }
 
 /**
+ * shuffle_coll_by_member() - has each member's data, or share, a block of its own?
+ * @kind: enum shuffle_coll_kind
+ */
+bool shuffle_coll_by_member(u8 kind)
+{
+	return kind == SHUFFLE_COLL_SCATTER || kind == SHUFFLE_COLL_GATHER ||
+	       kind == SHUFFLE_COLL_ALLGATHER || kind == SHUFFLE_COLL_REDUCE_SCATTER;
+}
+
+/**
  * shuffle_plan_possible() - does the pattern do that?
  * @kind: enum shuffle_coll_kind
  * @pattern: enum shuffle_coll_pattern
@@ -170,17 +180,9 @@ u32 shuffle_plan_place(const struct shuffle_plan *plan, const struct shuffle_pla
 
 static u32 blocks_of(const struct shuffle_plan *plan)
 {
-	switch (plan->kind) {
-	case SHUFFLE_COLL_BARRIER:
+	if (plan->kind == SHUFFLE_COLL_BARRIER)
 		return 0;
-	case SHUFFLE_COLL_SCATTER:
-	case SHUFFLE_COLL_GATHER:
-	case SHUFFLE_COLL_ALLGATHER:
-	case SHUFFLE_COLL_REDUCE_SCATTER:
-		return plan->topo->n;
-	default:
-		return 1;
-	}
+	return shuffle_coll_by_member(plan->kind) ? plan->topo->n : 1;
 }
 
 /**

@@ -18,39 +18,15 @@
  *   plan_cool.c	COOL over racks
  *   plan_spread.c	long data by shuffles
  *   topology.c		places and racks
+ *   blocks.c		where blocks are in memory
+ *   combine.c		items of vectors
  *   cost.c		what a plan costs in links and messages
  */
 #ifndef _SHUFFLE_PLAN_H
 #define _SHUFFLE_PLAN_H
 
+#include "../../../uapi/linux/shuffle.h"
 #include "../sched/portable.h"
-
-enum shuffle_coll_kind {
-	SHUFFLE_COLL_BARRIER,
-	SHUFFLE_COLL_BROADCAST,
-	SHUFFLE_COLL_SCATTER,
-	SHUFFLE_COLL_GATHER,
-	SHUFFLE_COLL_ALLGATHER,
-	SHUFFLE_COLL_REDUCE,
-	SHUFFLE_COLL_ALLREDUCE,
-	SHUFFLE_COLL_REDUCE_SCATTER,
-	SHUFFLE_COLL_SCAN,
-	SHUFFLE_COLL_EXSCAN,
-	SHUFFLE_COLL_KINDS,
-};
-
-enum shuffle_coll_pattern {
-	SHUFFLE_COLL_FLAT,		/* one step */
-	SHUFFLE_COLL_TREE,		/* k-nomial */
-	SHUFFLE_COLL_CHAIN,		/* for long messages, in segments */
-	SHUFFLE_COLL_DOUBLING,		/* recursive doubling; of all-gather Bruck's, for any N */
-	SHUFFLE_COLL_RING,
-	SHUFFLE_COLL_RABENSEIFNER,	/* recursive halving, then doubling or a tree */
-	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
-	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
-	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
-	SHUFFLE_COLL_PATTERNS,
-};
 
 /**
  * enum shuffle_coll_take - what becomes of a message that arrives
@@ -66,7 +42,7 @@ enum shuffle_coll_take {
 
 /**
  * struct shuffle_plan_msg - a message of one member
- * @step: from 0 on; messages are in order of steps
+ * @step: from 0 on; messages are in order of steps, those of a step that are sent first
  * @peer: place of the other member
  * @out: it is sent
  * @take: enum shuffle_coll_take, of one that is received
@@ -136,6 +112,7 @@ const char *shuffle_coll_kind_name(u8 kind);
 const char *shuffle_coll_pattern_name(u8 pattern);
 bool shuffle_coll_has_root(u8 kind);
 bool shuffle_coll_combines(u8 kind);
+bool shuffle_coll_by_member(u8 kind);
 bool shuffle_plan_possible(u8 kind, u8 pattern);
 int shuffle_plan_make(struct shuffle_plan *plan);
 

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "../shuffle.h"
+#include "../coll/engine.h"
 #include "../trace.h"
 
 /* A sender may round a grant up to its packet; more is not a mistake. */
@@ -117,6 +118,9 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = op->ssk;
 
+	/* of a collective only the result is the reader's */
+	if (op->engine)
+		return;
 	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
 	if (shuffle_msg_in_readable(in, ssk->pressure)) {
@@ -213,6 +217,52 @@ void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	SHUFFLE_INC(shuffle_op_net(op), AckOut);
 }
 
+/* Copy a piece to where its message is. */
+static void copy_piece(struct sk_buff *skb, u8 *message)
+{
+	const struct shuffle_piece *p = SHUFFLE_PIECE(skb);
+	u64 at = p->start;
+	u32 rel, n;
+
+	for (; at < p->end; at += n) {
+		rel = at - p->base;
+		n = min_t(u64, p->end - at, p->stride - rel % p->stride);
+		/* what has been queued is there */
+		skb_copy_bits(skb, p->data + rel % p->stride +
+			      rel / p->stride * (p->stride + p->hdr), message + at, n);
+	}
+}
+
+/**
+ * shuffle_msg_in_take() - take a message that no reader gets
+ * @op: operation
+ * @rank: message that has arrived whole
+ * @to: where it is copied, as much as it has bytes
+ * @budget: so many packets at most; less those that have been copied
+ *
+ * Context: any, ssk->lock held.
+ * Return: true if all of it has been taken; else it is to be called again, with the same @to.
+ */
+bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	struct rb_node *node;
+
+	while ((node = rb_first(&in->pieces))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		if (--*budget < 0)
+			return false;
+		copy_piece(skb, to);
+		in->read = SHUFFLE_PIECE(skb)->end;
+		rb_erase(node, &in->pieces);
+		shuffle_msg_in_uncharge_piece(op->ssk, skb);
+		consume_skb(skb);
+	}
+	in->delivered = true;
+	return true;
+}
+
 /* Does a message of ours to the same member leave soon, without being asked for?
  * (If it does not after all, the member will send a probe.)
  */
@@ -223,7 +273,7 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len;
 }
 
-static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 
@@ -237,6 +287,8 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	shuffle_msg_in_queue(op, rank);
 	if (!--op->incomplete)
 		op->ssk->nr_incomplete--;
+	if (op->engine)
+		shuffle_engine_arrived(op, now);
 	shuffle_op_check_done(op);
 }
 
@@ -546,6 +598,12 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}
+	if (op->engine && !m->announced &&
+	    !shuffle_engine_expects(op, w->src_rank, w->data.len)) {
+		SHUFFLE_INC(sn, DropState);
+		shuffle_op_fail(op, EPROTO);
+		return false;
+	}
 	op->progress_at = now;
 	if (!m->announced)
 		message_announced(op, w, now);
@@ -574,7 +632,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
 	}
 	if (in->have.bytes == m->len) {
-		message_complete(op, w->src_rank, q);
+		message_complete(op, w->src_rank, q, now);
 	} else if (kept) {
 		shuffle_timer_in(op, w->src_rank);
 		shuffle_msg_in_queue(op, w->src_rank);

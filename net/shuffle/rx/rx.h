@@ -121,6 +121,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
+bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
 void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb);
 void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);

@@ -13,6 +13,7 @@
 #include <linux/sizes.h>
 
 #include "../shuffle.h"
+#include "../coll/engine.h"
 #include "../netlink/netlink.h"
 #include "../trace.h"
 
@@ -491,6 +492,10 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
 		check_waits(op, &s);
+		if (op->engine)
+			s.more |= shuffle_engine_run(op);
+	}
+	if (!op->ended) {
 		/* no more often than anything can be due, but at once if it is */
 		s.next = s.more ? s.now : max(s.next, s.now + shuffle_timer_rto_min(op) / 2);
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been

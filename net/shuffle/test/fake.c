@@ -103,7 +103,7 @@ void fake_start(u32 members, u64 deadline_ms)
 	for (i = 0; i < members; i++)
 		fake->group->member[i].addr.shs_port = htons(5000 + i);
 	fake->ssk.group = fake->group;
-	op = shuffle_op_create(&fake->ssk, FAKE_OP, deadline_ms, fake->absent);
+	op = shuffle_op_create(&fake->ssk, FAKE_OP, deadline_ms, fake->absent, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(op));
 	mutex_unlock(&op->tx_mutex);
 	shuffle_op_put(op);

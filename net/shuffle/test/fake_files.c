@@ -88,6 +88,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #define sk_mem_charge		memory_charge
 #define sk_mem_uncharge		memory_uncharge
 
+#include "../coll/engine.c"
 #include "../op.c"
 #include "../rx/grant.c"
 #include "../rx/msg_in.c"

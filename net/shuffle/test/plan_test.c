@@ -146,6 +146,9 @@ static const char *run(u32 n, u32 *steps)
 				return "a message to nobody, or to oneself";
 			if (k && p->msg[k].step < p->msg[k - 1].step)
 				return "steps are not in order";
+			if (k && p->msg[k].step == p->msg[k - 1].step && p->msg[k].out &&
+			    !p->msg[k - 1].out)
+				return "a step sends after it has received";
 		}
 	}
 	if (outs != ins)

@@ -10,6 +10,8 @@
 #include "../sched/ranges.c"
 #include "../sched/tag.c"
 #include "../sched/wire.c"
+#include "../coll/blocks.c"
+#include "../coll/combine.c"
 #include "../coll/cost.c"
 #include "../coll/plan.c"
 #include "../coll/plan_cool.c"

@@ -9,6 +9,7 @@
 #include <net/dst.h>
 
 #include "../shuffle.h"
+#include "../coll/engine.h"
 #include "../trace.h"
 #include "../user_run.h"
 
@@ -60,6 +61,8 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (op) {
 		if (row->count && !row->first_rank)
 			err = -EEXIST;
+		else if (op->engine)
+			err = -EINVAL;
 		else if (op->ended)
 			err = -EPIPE;
 		else
@@ -84,7 +87,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (err || len > sum)
 		return ERR_PTR(-EMSGSIZE);
 	*created = true;
-	return shuffle_op_create(ssk, row->op_id, row->deadline_ms, absent);
+	return shuffle_op_create(ssk, row->op_id, row->deadline_ms, absent, NULL);
 }
 
 static bool has_room(const struct row_call *c)
@@ -647,7 +650,8 @@ static int lock_row(const struct row_call *c, bool created)
 /**
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
- * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and data
+ * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and data; or
+ *	SHUFFLE_CMSG_COLLECTIVE and data
  * @len: bytes of data
  *
  * Context: process, may sleep.
@@ -660,6 +664,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		.ssk = shuffle_sk(sock->sk),
 		.iter = &msg->msg_iter,
 	};
+	const struct shuffle_collective *coll;
 	struct shuffle_reference *ref = NULL;
 	const struct shuffle_absent *absent;
 	const struct shuffle_row *row;
@@ -671,6 +676,13 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EOPNOTSUPP;
 	if (msg->msg_namelen)
 		return -EISCONN;
+	coll = shuffle_collective_find(msg);
+	if (IS_ERR(coll))
+		return PTR_ERR(coll);
+	if (coll) {
+		n = shuffle_collective_start(c.ssk, coll, c.iter) ?: len;
+		goto out;
+	}
 	row = shuffle_row_find(msg, &absent);
 	if (IS_ERR(row))
 		return PTR_ERR(row);
@@ -700,6 +712,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		mutex_unlock(&c.op->tx_mutex);
 	}
 	shuffle_op_put(c.op);
+out:
 	if (n == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))
 		send_sig(SIGPIPE, current, 0);
 	return n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Collectives of libshuffle: every kind with every pattern, groups of 1 to 12 processes, against
- * what each member can compute for itself.  TAP.
+ * Collectives of libshuffle: every kind with every pattern, in user space and in the kernel, groups
+ * of 1 to 12 processes, against what each member can compute for itself.  TAP.
  *
  *	api_coll [-v 6]
  */
@@ -66,20 +66,6 @@ static void fill(char *at, unsigned int member, size_t size, unsigned int salt)
 	}
 }
 
-/* Those of the members from @first on, @n of them, combined. */
-static void expect_combined(unsigned int first, unsigned int n, size_t size, unsigned int salt,
-			    shuffle_combine combine)
-{
-	static char other[MOST];
-	unsigned int i;
-
-	fill(expected, first, size, salt);
-	for (i = 1; i < n; i++) {
-		fill(other, (first + i) % count, size, salt);
-		combine(NULL, expected, other, size, 0);
-	}
-}
-
 enum kind {
 	BARRIER, BROADCAST, SCATTER, GATHER, ALLGATHER, REDUCE, ALLREDUCE, REDUCE_SCATTER, SCAN,
 	EXSCAN, KINDS,
@@ -87,11 +73,25 @@ enum kind {
 
 struct call {
 	enum kind kind;
-	int in_order;
+	shuffle_combine combine;
+	void *items;		/* its argument */
 	size_t size;
 	unsigned int root;
 	unsigned int salt;
 };
+
+/* Those of the members from @first on, @n of them, combined. */
+static void expect_combined(const struct call *k, unsigned int first, unsigned int n, size_t size)
+{
+	static char other[MOST];
+	unsigned int i;
+
+	fill(expected, first, size, k->salt);
+	for (i = 1; i < n; i++) {
+		fill(other, (first + i) % count, size, k->salt);
+		k->combine(k->items, expected, other, size, 0);
+	}
+}
 
 /* Bytes of all members one behind the other, in @expected. */
 static void expect_all(size_t size, unsigned int salt)
@@ -105,7 +105,7 @@ static void expect_all(size_t size, unsigned int salt)
 /* One call and its check: NULL, or what is wrong. */
 static const char *make_call(struct shuffle_coll *c, const struct call *k)
 {
-	shuffle_combine f = k->in_order ? combine_maps : combine_sum;
+	shuffle_combine f = k->combine;
 	size_t size = k->size, got = size, n;
 	char *at = to, *want = expected;
 	int rc = -1;
@@ -140,31 +140,31 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k)
 		got = size * count;
 		break;
 	case REDUCE:
-		expect_combined(k->root, count, size, k->salt, f);
-		rc = shuffle_reduce(c, from, rank == k->root ? to : NULL, size, ITEM, f, NULL,
+		expect_combined(k, k->root, count, size);
+		rc = shuffle_reduce(c, from, rank == k->root ? to : NULL, size, ITEM, f, k->items,
 				    k->root);
 		got = rank == k->root ? size : 0;
 		break;
 	case ALLREDUCE:
-		expect_combined(0, count, size, k->salt, f);
-		rc = shuffle_allreduce(c, from, to, size, ITEM, f, NULL);
+		expect_combined(k, 0, count, size);
+		rc = shuffle_allreduce(c, from, to, size, ITEM, f, k->items);
 		break;
 	case REDUCE_SCATTER:
 		/* each member has a vector of count parts */
 		n = size * count;
 		fill(from, rank, n, k->salt);
-		expect_combined(0, count, n, k->salt, f);
+		expect_combined(k, 0, count, n);
 		want += rank * size;
-		rc = shuffle_reduce_scatter(c, from, to, size, f, NULL);
+		rc = shuffle_reduce_scatter(c, from, to, size, f, k->items);
 		break;
 	case SCAN:
-		expect_combined(0, rank + 1, size, k->salt, f);
-		rc = shuffle_scan(c, from, to, size, f, NULL, 0);
+		expect_combined(k, 0, rank + 1, size);
+		rc = shuffle_scan(c, from, to, size, f, k->items, 0);
 		break;
 	default:
 		if (rank)
-			expect_combined(0, rank, size, k->salt, f);
-		rc = shuffle_scan(c, from, to, size, f, NULL, 1);
+			expect_combined(k, 0, rank, size);
+		rc = shuffle_scan(c, from, to, size, f, k->items, 1);
 		got = rank ? size : 0;
 		if (!rank && (unsigned char)to[0] != 0xee)
 			return "the first one of exscan got something";
@@ -201,14 +201,49 @@ static bool has_parts(enum kind kind)
 	return kind == SCATTER || kind == GATHER || kind == ALLGATHER || kind == REDUCE_SCATTER;
 }
 
-/* All calls of one member.  Returns the number of the pattern that failed, plus one. */
-static int member(const struct sockaddr_shuffle *m)
+/* All kinds and sizes by one pattern.  0 or -1. */
+static int all_calls(struct shuffle_coll *c, const char *pattern, int in_order, const size_t *size,
+		     unsigned int n, int in_kernel)
 {
-	struct shuffle_coll *c;
-	unsigned int p, s, salt = 0;
+	static unsigned int salt;
 	const char *why;
 	struct call k;
-	int fd;
+	unsigned int s;
+
+	for (k.kind = 0; k.kind < KINDS; k.kind++) {
+		for (s = 0; s < n; s++) {
+			k.size = size[s];
+			if (has_parts(k.kind) && k.size > MOST / MEMBERS)
+				continue;
+			k.root = (salt * 7) % count;
+			k.salt = salt++;
+			k.items = NULL;
+			if (in_kernel) {
+				k.combine = shuffle_combine_items;
+				k.items = SHUFFLE_ITEMS(SHUFFLE_COLL_SUM + salt % 6, salt / 6 % 8);
+			} else {
+				/* another pattern may be taken, whose order is not promised */
+				k.combine = in_order && s < 3 ? combine_maps : combine_sum;
+			}
+			why = make_call(c, &k);
+			if (!why)
+				continue;
+			fprintf(stderr, "# rank %u of %u: %s, kind %d, %zu bytes, root %u, items %p: %s\n",
+				rank, count, pattern, k.kind, k.size, k.root, k.items, why);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* All calls of one member.  Returns the number of the pattern that failed, plus one. */
+static int member(const struct sockaddr_shuffle *m, const char *engine)
+{
+	static const size_t short_sizes[] = { 0, 8, 256, 1000 };
+	int in_kernel = !strcmp(engine, "kernel");
+	struct shuffle_coll *c;
+	unsigned int p;
+	int fd, rc;
 
 	from = malloc(MOST);
 	to = malloc(MOST);
@@ -218,34 +253,25 @@ static int member(const struct sockaddr_shuffle *m)
 	if (!c || !from || !to || !expected)
 		return 100;
 	shuffle_coll_timeout(c, STEP_MS);
+	if (shuffle_coll_engine(c, engine))
+		return 101;
 	for (p = 0; p < N(patterns); p++) {
 		if (shuffle_coll_pattern(c, patterns[p].name, patterns[p].radix))
-			return 101;
-		for (k.kind = 0; k.kind < KINDS; k.kind++) {
-			for (s = 0; s < N(sizes); s++) {
-				k.size = sizes[s];
-				if (has_parts(k.kind) && k.size > MOST / MEMBERS)
-					continue;
-				k.root = (salt * 7) % count;
-				k.salt = salt++;
-				/* another pattern may be taken, whose order is not promised */
-				k.in_order = patterns[p].in_order && s < 3;
-				why = make_call(c, &k);
-				if (!why)
-					continue;
-				fprintf(stderr, "# rank %u of %u: %s, kind %d, %zu bytes, root %u: %s\n",
-					rank, count, patterns[p].name, k.kind, k.size, k.root, why);
-				return p + 1;
-			}
-		}
+			return 102;
+		if (in_kernel)
+			rc = all_calls(c, patterns[p].name, 0, short_sizes, N(short_sizes), 1);
+		else
+			rc = all_calls(c, patterns[p].name, patterns[p].in_order, sizes, N(sizes), 0);
+		if (rc)
+			return p + 1;
 	}
 	if (shuffle_coll_free(c))
-		return 102;
+		return 103;
 	close(fd);
 	return 0;
 }
 
-static bool group(unsigned int n)
+static bool group(unsigned int n, const char *engine)
 {
 	struct sockaddr_shuffle m[MEMBERS];
 	pid_t pid[MEMBERS];
@@ -259,7 +285,7 @@ static bool group(unsigned int n)
 	for (rank = 0; rank < n; rank++) {
 		pid[rank] = fork();
 		if (!pid[rank])
-			_exit(member(m));
+			_exit(member(m, engine));
 	}
 	for (rank = 0; rank < n; rank++)
 		ok &= pid[rank] > 0 && waitpid(pid[rank], &status, 0) == pid[rank] && !status;
@@ -325,7 +351,9 @@ int main(int argc, char **argv)
 	test_refused();
 	for (i = 0; i < N(groups); i++) {
 		snprintf(name, sizeof(name), "%u members, all kinds and patterns", groups[i]);
-		WORKS(group(groups[i]), name);
+		WORKS(group(groups[i], "user"), name);
+		snprintf(name, sizeof(name), "%u members, likewise in the kernel", groups[i]);
+		WORKS(group(groups[i], "kernel"), name);
 	}
 	test_disagree();
 	return api_finish();
