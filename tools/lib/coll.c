@@ -368,7 +368,8 @@ static int run_in_kernel(struct work *w, const void *in, size_t in_len, void *ou
 	/* those that we only send to must not be left behind by many calls */
 	while (c->open_ops >= AHEAD_CALLS && !rc)
 		rc = advance(c, 0);
-	if (rc || send_collective(w, in, in_len))
+	/* one that has failed already says why when it is read */
+	if (rc || (send_collective(w, in, in_len) && errno != EPIPE))
 		return fail(c);
 	c->open_ops++;
 	c->arriving = result;

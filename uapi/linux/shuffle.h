@@ -247,7 +247,9 @@ enum shuffle_coll_type {
 	SHUFFLE_COLL_TYPES,
 };
 
-/* Most bytes that a collective holds at one member: of a vector, or of all members' blocks. */
+/* Most bytes that a collective holds at one member: of a vector, or of all members' blocks.  What
+ * it sends, all messages together, is no more than 64 times as much: EMSGSIZE.
+ */
 #define SHUFFLE_COLL_MAX_BYTES	16384
 
 /**

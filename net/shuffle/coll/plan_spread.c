@@ -35,16 +35,20 @@ static void spread_from_root(struct shuffle_plan *plan)
 			}
 			continue;
 		}
+		for (i = 1; i < n && s; i++) {
+			peer = spread_other(plan, i);
+			if (peer != plan->root)
+				shuffle_plan_send(plan, s, peer, spread_block(plan, s - 1, self),
+						  1);
+		}
 		if (s < plan->radix)
 			shuffle_plan_receive(plan, s, plan->root, SHUFFLE_COLL_STORE,
 					     spread_block(plan, s, self), 1);
 		for (i = 1; i < n && s; i++) {
 			peer = spread_other(plan, i);
-			if (peer == plan->root)
-				continue;
-			shuffle_plan_send(plan, s, peer, spread_block(plan, s - 1, self), 1);
-			shuffle_plan_receive(plan, s, peer, SHUFFLE_COLL_STORE,
-					     spread_block(plan, s - 1, peer), 1);
+			if (peer != plan->root)
+				shuffle_plan_receive(plan, s, peer, SHUFFLE_COLL_STORE,
+						     spread_block(plan, s - 1, peer), 1);
 		}
 	}
 }
@@ -73,9 +77,11 @@ static void spread_to_root(struct shuffle_plan *plan)
 			if (peer == plan->root && s)
 				shuffle_plan_send(plan, s, peer, spread_block(plan, s - 1, self),
 						  1);
-			if (self == plan->root && s)
-				shuffle_plan_receive(plan, s, peer, SHUFFLE_COLL_STORE,
-						     spread_block(plan, s - 1, peer), 1);
+		}
+		for (i = 1; i < n && s && self == plan->root; i++) {
+			peer = spread_other(plan, i);
+			shuffle_plan_receive(plan, s, peer, SHUFFLE_COLL_STORE,
+					     spread_block(plan, s - 1, peer), 1);
 		}
 		if (self != plan->root && s < plan->radix)
 			spread_combine(plan, s, spread_block(plan, s, self));
@@ -95,6 +101,9 @@ static void spread_all(struct shuffle_plan *plan)
 	for (i = 1; i < n; i++) {
 		peer = spread_other(plan, i);
 		shuffle_plan_send(plan, 1, peer, self, 1);
+	}
+	for (i = 1; i < n; i++) {
+		peer = spread_other(plan, i);
 		shuffle_plan_receive(plan, 1, peer, SHUFFLE_COLL_STORE, peer, 1);
 	}
 }

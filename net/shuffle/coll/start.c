@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A collective is started: its control message, its plan, and the row that it becomes. */
 #include <linux/overflow.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 
@@ -125,11 +126,16 @@ static u32 lay_out(struct shuffle_engine *e, const struct shuffle_collective *c,
 	return held;
 }
 
-/* What is sent goes into chunks of its own: a step sends what there is when it begins. */
+/* What one member holds for others, all messages together. */
+#define MAX_OUT_BYTES	SZ_1M
+
+/* What is sent goes into chunks of its own: a step sends what there is when it begins.  0, -ENOMEM
+ * or -EMSGSIZE.
+ */
 static int alloc_chunks(struct shuffle_engine *e)
 {
 	struct shuffle_chunk *chunk;
-	u32 i, len;
+	u32 i, len, sum = 0;
 
 	e->chunk = kvcalloc(e->plan.n ?: 1, sizeof(*e->chunk), GFP_KERNEL_ACCOUNT);
 	if (!e->chunk)
@@ -138,6 +144,9 @@ static int alloc_chunks(struct shuffle_engine *e)
 		if (!e->plan.msg[i].out)
 			continue;
 		len = shuffle_engine_bytes(e, &e->plan.msg[i]);
+		sum += len;
+		if (sum > MAX_OUT_BYTES)
+			return -EMSGSIZE;
 		chunk = kmalloc(struct_size(chunk, bytes, len), GFP_KERNEL_ACCOUNT);
 		if (!chunk)
 			return -ENOMEM;
@@ -295,8 +304,8 @@ static int group_of(struct shuffle_sock *ssk, u32 *rank, u32 *n)
  * @iter: what this member puts in
  *
  * Context: process, may sleep, but waits for nobody.
- * Return: 0: all data has been taken; or -ENOTCONN, -EMSGSIZE (too long, or not as many bytes as
- * the kind takes), -EINVAL (no such root), -EOPNOTSUPP (a pattern with more than one message
+ * Return: 0: all data has been taken; or -ENOTCONN, -EMSGSIZE (too long, too much to be sent, or
+ * not as many bytes as the kind takes), -EINVAL (no such root), -EOPNOTSUPP (a pattern with more than one message
  * between two members), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE (ended meanwhile), and those of
  * shuffle_op_create().
  */

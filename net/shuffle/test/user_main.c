@@ -15,6 +15,7 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_budget_suite,
 	&shuffle_sim_suite,
 	&shuffle_plan_suite,
+	&shuffle_coll_suite,
 };
 
 static unsigned int done;

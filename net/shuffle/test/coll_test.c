@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Data of collectives: items that are combined, and where blocks are. */
+#include "harness.h"
+#include "../coll/blocks.h"
+#include "../coll/combine.h"
+
+struct combine_row {
+	u8	oper;
+	u8	type;
+	u64	a;
+	u64	b;
+	u64	want;
+};
+
+#define ROW(oper, type, a, b, want)	{ SHUFFLE_COLL_##oper, SHUFFLE_COLL_##type, a, b, want }
+
+static const struct combine_row combine_rows[] = {
+	ROW(SUM, U8, 200, 100, 44),
+	ROW(SUM, S8, 0x7f, 1, 0x80),
+	ROW(SUM, U16, 0xffff, 2, 1),
+	ROW(SUM, U32, U32_MAX, U32_MAX, 0xfffffffe),
+	ROW(SUM, U64, U64_MAX, 3, 2),
+	ROW(SUM, S64, (u64)-5, 3, (u64)-2),
+	ROW(MIN, U8, 0x80, 0x7f, 0x7f),
+	ROW(MIN, S8, 0x80, 0x7f, 0x80),
+	ROW(MAX, U8, 0x80, 0x7f, 0x80),
+	ROW(MAX, S8, 0x80, 0x7f, 0x7f),
+	ROW(MIN, S16, 0xffff, 0, 0xffff),
+	ROW(MAX, U16, 0xffff, 0, 0xffff),
+	ROW(MAX, S16, 0xffff, 0, 0),
+	ROW(MIN, S32, 0x80000000, 0x7fffffff, 0x80000000),
+	ROW(MAX, U32, 0x80000000, 0x7fffffff, 0x80000000),
+	ROW(MIN, S64, 1ULL << 63, 1, 1ULL << 63),
+	ROW(MAX, S64, 1ULL << 63, 1, 1),
+	ROW(MIN, U64, 1ULL << 63, 1, 1),
+	ROW(AND, U8, 0xf3, 0x3f, 0x33),
+	ROW(OR, U16, 0xf000, 0x000f, 0xf00f),
+	ROW(XOR, U32, 0xffffffff, 0x0f0f0f0f, 0xf0f0f0f0),
+	ROW(XOR, S64, U64_MAX, 1, U64_MAX - 1),
+};
+
+static void combine_desc(const struct combine_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "operator %u, type %u, %llx %llx", t->oper, t->type,
+		 (unsigned long long)t->a, (unsigned long long)t->b);
+}
+
+KUNIT_ARRAY_PARAM(combine, combine_rows, combine_desc);
+
+/* An item of this machine's byte order, as the low bytes of a number. */
+static void put_item(u8 *p, u32 item, u64 x)
+{
+	u8 x8 = (u8)x;
+	u16 x16 = (u16)x;
+	u32 x32 = (u32)x;
+
+	memcpy(p, item == 1 ? (void *)&x8 : item == 2 ? (void *)&x16 : item == 4 ? (void *)&x32 :
+	       (void *)&x, item);
+}
+
+/* Three items at odd places, and nothing beside them. */
+static void combine__table(struct kunit *test)
+{
+	const struct combine_row *t = test->param_value;
+	u32 item = shuffle_coll_item(t->type), i;
+	u8 into[40], in[40], want[40];
+
+	memset(into, 0xee, sizeof(into));
+	memset(want, 0xee, sizeof(want));
+	for (i = 0; i < 3; i++) {
+		put_item(into + 3 + i * item, item, t->a);
+		put_item(in + 1 + i * item, item, t->b);
+		put_item(want + 3 + i * item, item, t->want);
+	}
+	shuffle_coll_combine(t->oper, t->type, into + 3, in + 1, 3 * item);
+	KUNIT_EXPECT_EQ(test, memcmp(into, want, sizeof(want)), 0);
+}
+
+static void combine__possible(struct kunit *test)
+{
+	u32 oper, type;
+
+	for (oper = 0; oper < 256; oper++)
+		for (type = 0; type < 256; type++)
+			KUNIT_EXPECT_EQ(test, shuffle_coll_can_combine((u8)oper, (u8)type),
+					oper >= 1 && oper <= 6 && type < 8);
+}
+
+/* Blocks from each one on, of vectors and of members: their pieces are the layout's bytes, each
+ * once and in order.
+ */
+static const char *tiles(const struct shuffle_blocks *b)
+{
+	struct shuffle_block_piece piece[2];
+	struct shuffle_plan_msg m = {};
+	u64 all = b->by_member ? b->n * b->size : b->size, sum, at;
+	u32 first, k, n;
+
+	for (first = 0; first < b->n; first++) {
+		at = U64_MAX;	/* not known */
+		sum = 0;
+		for (k = 0; k < b->n; k++) {
+			m.block = (first + k) % b->n;
+			m.blocks = 1;
+			n = shuffle_blocks_pieces(b, &m, piece);
+			if (n > 1)
+				return "one block in two pieces";
+			if (m.block == b->base)
+				at = 0;
+			if (n && at != U64_MAX && piece[0].at != at)
+				return "blocks are not behind one another";
+			at = n ? piece[0].at + piece[0].len : at;
+			if (n && !b->by_member && piece[0].len % b->item)
+				return "an item is cut";
+			sum += shuffle_blocks_bytes(b, &m);
+		}
+		if (sum != all)
+			return "the blocks are not all there is";
+		m.block = first;
+		m.blocks = b->n;
+		n = shuffle_blocks_pieces(b, &m, piece);
+		if (shuffle_blocks_bytes(b, &m) != all)
+			return "all blocks are not all there is";
+		if (n == 2 && (piece[1].at || piece[0].at != piece[1].len))
+			return "the pieces of all blocks do not meet";
+	}
+	return NULL;
+}
+
+static void blocks__tile(struct kunit *test)
+{
+	struct shuffle_blocks b = {};
+
+	for (b.n = 1; b.n < 9; b.n++) {
+		for (b.base = 0; b.base < b.n; b.base++) {
+			b.by_member = true;
+			b.item = 1;
+			for (b.size = 0; b.size < 4; b.size++)
+				SHUFFLE_ASSERT_OK(test, tiles(&b));
+		}
+		b.base = 0;
+		b.by_member = false;
+		for (b.item = 1; b.item <= 8; b.item *= 2)
+			for (b.size = 0; b.size < 20 * b.item; b.size += b.item)
+				SHUFFLE_ASSERT_OK(test, tiles(&b));
+	}
+}
+
+static struct kunit_case coll_cases[] = {
+	KUNIT_CASE_PARAM(combine__table, combine_gen_params),
+	KUNIT_CASE(combine__possible),
+	KUNIT_CASE(blocks__tile),
+	{}
+};
+
+struct kunit_suite shuffle_coll_suite = {
+	.name = "shuffle_coll",
+	.test_cases = coll_cases,
+};

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Collectives in the kernel, SHUFFLE_CMSG_COLLECTIVE: what is refused, how one ends, and what it
+ * shares with rows.  (Results: api_coll.)  TAP.
+ *
+ *	api_engine [-v 6]
+ */
+#define _GNU_SOURCE
+#include "api.h"
+
+#define MEMBERS	5
+
+static const uint64_t mine[2048] = { 5 };
+
+static struct shuffle_collective barrier(uint64_t op)
+{
+	return (struct shuffle_collective){
+		.size = sizeof(struct shuffle_collective), .op_id = op,
+		.kind = SHUFFLE_COLL_BARRIER, .pattern = SHUFFLE_COLL_DOUBLING,
+	};
+}
+
+/* A sum of @n 64-bit numbers by a tree. */
+static struct shuffle_collective sum(uint64_t op, unsigned int n)
+{
+	struct shuffle_collective c = barrier(op);
+
+	c.kind = SHUFFLE_COLL_ALLREDUCE;
+	c.pattern = SHUFFLE_COLL_TREE;
+	c.oper = SHUFFLE_COLL_SUM;
+	c.type = SHUFFLE_COLL_U64;
+	c.len = 8 * n;
+	return c;
+}
+
+static ssize_t start_with(int fd, const struct shuffle_collective *c, size_t bytes)
+{
+	return send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, c, sizeof(*c), mine, bytes,
+			MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t start(int fd, const struct shuffle_collective *c)
+{
+	return start_with(fd, c, c->len);
+}
+
+static void open_group(int *fds, unsigned int n)
+{
+	struct sockaddr_shuffle m[MEMBERS];
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		my_addr(&m[i]);
+	for (i = 0; i < n; i++)
+		fds[i] = sht_open(m, n, i, 0);
+}
+
+static void close_group(int *fds, unsigned int n)
+{
+	while (n--)
+		close(fds[n]);
+}
+
+/**
+ * struct told - what a socket says of one operation
+ * @results: messages
+ * @rank: of whom the last one was
+ * @number: its first 8 bytes
+ * @len: its length
+ * @done: the operation is
+ * @error: or has failed
+ * @missing: ranks, by bits
+ */
+struct told {
+	unsigned int results;
+	unsigned int rank;
+	uint64_t number;
+	uint64_t len;
+	bool done;
+	unsigned int error;
+	uint64_t missing;
+};
+
+static void hear(struct told *t, const struct shuffle_record *r, const unsigned char *bytes)
+{
+	switch (r->type) {
+	case SHUFFLE_RECORD_DATA:
+		t->results += !!(r->flags & SHUFFLE_RECORD_LAST);
+		t->rank = r->rank;
+		t->len = r->msg_len;
+		if (r->len >= sizeof(t->number))
+			memcpy(&t->number, bytes, sizeof(t->number));
+		break;
+	case SHUFFLE_RECORD_DONE:
+		t->done = true;
+		break;
+	case SHUFFLE_RECORD_FAILED:
+		t->error = r->error;
+		break;
+	case SHUFFLE_RECORD_MISSING:
+		t->missing |= 1ULL << r->rank;
+		break;
+	}
+}
+
+/* Read until @op has ended and all of it has been said, or WAIT_MS are over. */
+static struct told listen_to(int fd, uint64_t op)
+{
+	uint64_t until = sht_now_ms() + WAIT_MS;
+	struct shuffle_record recs[16];
+	static unsigned char buf[1 << 15];
+	struct told t = { 0 };
+	unsigned int i, n;
+
+	while (!t.done && !t.error && sht_now_ms() < until) {
+		const unsigned char *p = buf;
+
+		n = 16;
+		if (sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_DONTWAIT) < 0) {
+			usleep(1000);
+			continue;
+		}
+		for (i = 0; i < n; i++) {
+			if (recs[i].op_id == op)
+				hear(&t, &recs[i], p);
+			p += recs[i].type == SHUFFLE_RECORD_DATA ? recs[i].len : 0;
+		}
+	}
+	return t;
+}
+
+static void refused(int fd, const char *name, struct shuffle_collective c, size_t bytes, int err)
+{
+	FAILS(start_with(fd, &c, bytes), name, err);
+}
+
+static void test_refused(int fd)
+{
+	struct {
+		struct shuffle_collective c;
+		uint64_t more;
+	} longer = { barrier(next_op++), 0 };
+	struct shuffle_collective c = barrier(next_op++);
+
+#define WITH(field, value)	({ struct shuffle_collective x = sum(next_op++, 2); \
+				   x.field = value; x; })
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &c, sizeof(c) - 8, NULL, 0, 0),
+	      "a structure that is too short", EINVAL);
+	longer.c.size = sizeof(longer);
+	longer.more = 1;
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &longer, sizeof(longer), NULL, 0, 0),
+	      "a field that the kernel does not know", E2BIG);
+	refused(fd, "a size that is not there", WITH(size, sizeof(c) + 8), 16, EINVAL);
+	refused(fd, "a flag", WITH(flags, 1), 16, EINVAL);
+	refused(fd, "something reserved", WITH(reserved, 1), 16, EINVAL);
+	refused(fd, "a kind that there is not", WITH(kind, SHUFFLE_COLL_KINDS), 16, EINVAL);
+	refused(fd, "a pattern that there is not", WITH(pattern, SHUFFLE_COLL_PATTERNS), 16, EINVAL);
+	refused(fd, "a pattern that does not do that", WITH(pattern, SHUFFLE_COLL_CHAIN), 16, EINVAL);
+	refused(fd, "a pattern that sends twice", WITH(pattern, SHUFFLE_COLL_RING), 16, EOPNOTSUPP);
+	refused(fd, "no operator", WITH(oper, SHUFFLE_COLL_NONE), 16, EINVAL);
+	refused(fd, "an operator that there is not", WITH(oper, SHUFFLE_COLL_OPERS), 16, EINVAL);
+	refused(fd, "a type that there is not", WITH(type, SHUFFLE_COLL_TYPES), 16, EINVAL);
+	refused(fd, "a root of a kind without", WITH(root, 1), 16, EINVAL);
+	refused(fd, "half an item", WITH(len, 12), 12, EINVAL);
+	refused(fd, "too little data", WITH(len, 16), 8, EMSGSIZE);
+	refused(fd, "too much data", WITH(len, 16), 24, EMSGSIZE);
+	refused(fd, "a vector that is too long", WITH(len, SHUFFLE_COLL_MAX_BYTES + 8), 16, EMSGSIZE);
+	refused(fd, "one that wraps round", WITH(len, 0ULL - 8), 16, EMSGSIZE);
+#undef WITH
+	c.len = 8;
+	refused(fd, "a barrier with data", c, 8, EINVAL);
+	c.len = 0;
+	c.oper = SHUFFLE_COLL_SUM;
+	refused(fd, "a barrier with an operator", c, 0, EINVAL);
+	c = barrier(next_op++);
+	c.kind = SHUFFLE_COLL_BROADCAST;
+	c.pattern = SHUFFLE_COLL_TREE;
+	c.root = MEMBERS;
+	refused(fd, "a root that is no member", c, 0, EINVAL);
+	c.kind = SHUFFLE_COLL_GATHER;
+	c.root = 1;
+	c.len = 1ULL << 61;
+	refused(fd, "blocks whose sum wraps round", c, 16, EMSGSIZE);
+	c = barrier(next_op++);
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &c, sizeof(c), NULL, 8, 0),
+	      "data at no address", EMSGSIZE);
+}
+
+static void test_no_group(void)
+{
+	struct shuffle_collective c = barrier(next_op++);
+	int fd = new_socket(0);
+
+	FAILS(start(fd, &c), "without a group", ENOTCONN);
+	close(fd);
+}
+
+/* All of a group, the last one late: nobody is through before. */
+static void test_waits(int *fds)
+{
+	struct shuffle_collective c = sum(next_op++, 1);
+	struct told t[MEMBERS];
+	struct shuffle_record rec;
+	bool ok = true;
+	unsigned int i, n;
+	char byte[8];
+
+	for (i = 0; i + 1 < MEMBERS; i++)
+		ok &= start(fds[i], &c) == 8;
+	WORKS(ok, "all but one have started");
+	usleep(20000);
+	for (i = 0; i + 1 < MEMBERS; i++) {
+		n = 1;
+		errno = 0;
+		ok &= sht_recv(fds[i], byte, 8, &rec, &n, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+	}
+	WORKS(ok, "nobody has a result");
+	FAILS(start(fds[0], &c), "the same once more", EEXIST);
+	FAILS(send_row(fds[0], c.op_id, 1, 1, mine, 2, 0), "a row of that name", EEXIST);
+	ok = start(fds[MEMBERS - 1], &c) == 8;
+	for (i = 0; i < MEMBERS; i++) {
+		t[i] = listen_to(fds[i], c.op_id);
+		ok &= t[i].done && t[i].results == 1 && t[i].rank == i && t[i].len == 8 &&
+		      t[i].number == 5 * MEMBERS;
+	}
+	WORKS(ok, "each gets the sum, from itself, and DONE");
+	FAILS(start(fds[0], &c), "an id that was used", EEXIST);
+}
+
+/* A row's later part cannot be sent to a collective. */
+static void test_no_row(int *fds)
+{
+	struct shuffle_collective c = barrier(next_op++);
+	struct row_buf row = { .row = { .size = sizeof(row.row), .op_id = c.op_id } };
+
+	WORKS(start(fds[0], &c) == 0, "a barrier has begun");
+	FAILS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &row, ROW_SIZE(0), mine, 8, 0),
+	      "data of a row for it", EINVAL);
+	WORKS(!sht_cancel(fds[0], c.op_id), "it is cancelled");
+	WORKS(read_end(fds[0], c.op_id) == ECANCELED, "and ends so");
+}
+
+/* The tree 0 <- 1, 0 <- 2 <- 3, 0 <- 4: who waits for one that never comes says so. */
+static void test_deadline(int *fds)
+{
+	struct shuffle_collective c = sum(next_op++, 4);
+	bool ok = true;
+	struct told t;
+	int i;
+
+	c.deadline_ms = 200;
+	for (i = 0; i < MEMBERS; i++)
+		if (i != 3)
+			ok &= start(fds[i], &c) == 32;
+	WORKS(ok, "all but rank 3 start");
+	t = listen_to(fds[2], c.op_id);
+	WORKS(t.error == ETIMEDOUT && t.missing & 1 << 3 && !t.results,
+	      "its parent fails, and names it");
+	t = listen_to(fds[0], c.op_id);
+	WORKS(t.error == ETIMEDOUT && t.missing & 1 << 2 && !t.results,
+	      "the root misses the parent");
+	t = listen_to(fds[1], c.op_id);
+	listen_to(fds[4], c.op_id);
+	WORKS(t.error == ETIMEDOUT && !t.results, "others have no result");
+}
+
+static void test_disagree(int *fds)
+{
+	struct shuffle_collective a = sum(next_op++, 1), b = a;
+	struct told t;
+
+	b.len = 16;
+	a.deadline_ms = WAIT_MS / 2;
+	b.deadline_ms = WAIT_MS / 2;
+	WORKS(start(fds[0], &a) == 8 && start(fds[1], &b) == 16, "two lengths");
+	t = listen_to(fds[0], a.op_id);
+	WORKS(t.error == EPROTO, "who hears of the other one says EPROTO");
+	WORKS(!sht_cancel(fds[1], b.op_id) && read_end(fds[1], b.op_id) == ECANCELED, "cancelled");
+}
+
+/* Many at once beside rows; started in another order at each member. */
+static void test_beside(int *fds)
+{
+	enum { AT_ONCE = 40 };
+	uint64_t first = next_op, row;
+	bool ok = true;
+	unsigned int i, k;
+
+	next_op += AT_ONCE;
+	row = next_op++;
+	for (i = 0; i < MEMBERS; i++) {
+		uint64_t lens[MEMBERS] = { 100, 200, 300, 400, 500 };
+		struct shuffle_row r = { .op_id = row, .count = MEMBERS };
+
+		ok &= sht_send(fds[i], &r, lens, mine, 1500, MSG_DONTWAIT) == 1500;
+		for (k = 0; k < AT_ONCE; k++) {
+			struct shuffle_collective c = sum(first + (k * 7 + i * 11) % AT_ONCE, 1000);
+
+			ok &= start(fds[i], &c) == 8000;
+		}
+	}
+	WORKS(ok, "40 sums of 8000 bytes and a shuffle at once");
+	for (i = 0; i < MEMBERS; i++) {
+		struct shuffle_record recs[16];
+		static unsigned char buf[1 << 18];
+		uint64_t until = sht_now_ms() + WAIT_MS;
+		unsigned int ends = 0, results = 0, n;
+
+		while (ends <= AT_ONCE && sht_now_ms() < until) {
+			n = 16;
+			if (sht_recv(fds[i], buf, sizeof(buf), recs, &n, MSG_DONTWAIT) < 0) {
+				usleep(1000);
+				continue;
+			}
+			while (n--) {
+				ends += recs[n].type == SHUFFLE_RECORD_DONE;
+				results += recs[n].op_id != row &&
+					   recs[n].type == SHUFFLE_RECORD_DATA &&
+					   recs[n].rank == i && recs[n].len == 8000;
+			}
+		}
+		ok &= ends == AT_ONCE + 1 && results == AT_ONCE;
+	}
+	WORKS(ok, "all of them end");
+}
+
+/* Sockets are closed in the middle: nothing stays, and the others end. */
+static void test_closed(void)
+{
+	struct shuffle_collective c = sum(next_op++, 2048);
+	int fds[MEMBERS];
+	struct told t;
+
+	c.deadline_ms = 300;
+	open_group(fds, MEMBERS);
+	WORKS(start(fds[0], &c) == 16384 && start(fds[1], &c) == 16384, "two begin");
+	close(fds[1]);
+	t = listen_to(fds[0], c.op_id);
+	WORKS(t.error == ETIMEDOUT, "the other one ends");
+	fds[1] = fds[0];
+	close(fds[0]);
+	close_group(fds + 2, MEMBERS - 2);
+}
+
+static void test_alone(void)
+{
+	struct shuffle_collective c = sum(next_op++, 1), b = barrier(next_op++);
+	struct told t;
+	int fd;
+
+	open_group(&fd, 1);
+	WORKS(start(fd, &c) == 8, "a group of one");
+	t = listen_to(fd, c.op_id);
+	WORKS(t.done && t.results == 1 && t.number == 5, "its own number");
+	WORKS(start(fd, &b) == 0, "and once more");
+	t = listen_to(fd, b.op_id);
+	WORKS(t.done && t.results == 1 && !t.len, "its own barrier");
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	int fds[MEMBERS];
+
+	api_start(argc, argv);
+	open_group(fds, MEMBERS);
+	test_refused(fds[0]);
+	test_no_group();
+	test_waits(fds);
+	test_no_row(fds);
+	test_deadline(fds);
+	test_disagree(fds);
+	test_beside(fds);
+	close_group(fds, MEMBERS);
+	test_closed();
+	test_alone();
+	return api_finish();
+}
