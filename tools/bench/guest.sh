@@ -170,9 +170,14 @@ measure()
 	for word in ${3//,/ }; do opt[${word%%=*}]=${word#*=}; done
 	matrix=$(matrix_of "$2" "$run")
 	bytes=$(awk -F, '!/^#/ { for (i = 1; i <= NF; i++) n += $i } END { printf "%.0f", n }' "$matrix")
-	case $2/$way in
+	case ${opt[coll]:+coll/}$2/$way in
 	incast*/tcp-rotation)
 		return 0	# the same as all at once
+		;;
+	coll/*/shuffle | coll/*/shuffle-user)
+		prog=coll_bench
+		args=(-C "${opt[coll]}" -E "$([ "$way" = shuffle ] && echo kernel || echo user)")
+		tell $((rack[rate] * 1000)) "$rtt_ns"
 		;;
 	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | */shuffle-refer)
 		prog=shuffle_bench
@@ -186,11 +191,6 @@ measure()
 		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
 		echo "${opt[overcommit]}" >$params/overcommit
 		windows "${opt[window]}"
-		;;
-	*/shuffle-user)
-		prog=coll_bench
-		args=(-C "${opt[coll]}")
-		tell $((rack[rate] * 1000)) "$rtt_ns"
 		;;
 	*/tcp-*)
 		prog=tcp_bench

@@ -33,6 +33,12 @@
 #define GATHER_RADIX	6
 #define BROADCAST_RADIX	7
 
+/* Hops cost more than messages: to radix - 1 members at once.  A vector that is short even if all
+ * members' are sent is combined by each of them.
+ */
+#define BRUCK_RADIX	4
+#define GATHERED_BYTES	4096
+
 enum engine { ENGINE_AUTO, ENGINE_KERNEL, ENGINE_USER, ENGINES };
 
 struct shuffle_coll {
@@ -314,11 +320,15 @@ static int kernel_can(const struct shuffle_coll *c, const struct shuffle_plan *p
 		      shuffle_combine combine, size_t all_bytes)
 {
 	static const uint32_t once = 1U << SHUFFLE_COLL_FLAT | 1U << SHUFFLE_COLL_TREE |
-				     1U << SHUFFLE_COLL_CHAIN | 1U << SHUFFLE_COLL_DOUBLING;
+				     1U << SHUFFLE_COLL_CHAIN | 1U << SHUFFLE_COLL_DOUBLING |
+				     1U << SHUFFLE_COLL_GATHERED;
 
-	/* of exscan some members hear of another twice */
-	if (c->engine == ENGINE_USER || plan->kind == SHUFFLE_COLL_EXSCAN)
+	/* doubling's exscan tells some members twice */
+	if (c->engine == ENGINE_USER || (plan->kind == SHUFFLE_COLL_EXSCAN &&
+					 plan->pattern == SHUFFLE_COLL_DOUBLING))
 		return 0;
+	if (plan->pattern == SHUFFLE_COLL_GATHERED)
+		all_bytes *= c->count;
 	return all_bytes <= SHUFFLE_COLL_MAX_BYTES && (once & 1U << plan->pattern) &&
 	       (!shuffle_coll_combines(plan->kind) || combine == shuffle_combine_items);
 }
@@ -402,6 +412,7 @@ static int choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint
 		*radix = GATHER_RADIX;
 		return few ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_ALLGATHER:
+		*radix = BRUCK_RADIX;
 		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_BROADCAST:
 	case SHUFFLE_COLL_REDUCE:
@@ -413,11 +424,20 @@ static int choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint
 		*radix = segments(all_bytes / c->count);
 		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
+		if (all_bytes * c->count <= GATHERED_BYTES) {
+			*radix = BRUCK_RADIX;
+			return SHUFFLE_COLL_GATHERED;
+		}
 		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_REDUCE_SCATTER:
 		return SHUFFLE_COLL_FLAT;
-	default:
+	case SHUFFLE_COLL_BARRIER:
+		*radix = BRUCK_RADIX;
 		return SHUFFLE_COLL_DOUBLING;
+	default:
+		*radix = BRUCK_RADIX;
+		return all_bytes * c->count <= GATHERED_BYTES ? SHUFFLE_COLL_GATHERED :
+								SHUFFLE_COLL_DOUBLING;
 	}
 }
 
@@ -459,7 +479,7 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 		return -1;
 	w->blocks = (struct shuffle_blocks) {
 		.n = plan->blocks,
-		.by_member = shuffle_coll_by_member(kind),
+		.by_member = shuffle_coll_by_member(kind, plan->pattern),
 		.size = w->size,
 		.item = w->item,
 	};
@@ -563,9 +583,31 @@ int shuffle_allgather(struct shuffle_coll *c, const void *from, void *to, size_t
 	return run_steps(&w);
 }
 
+/* Everybody's vector is gathered, and combined in order of rank. */
+static int combine_gathered(struct work *w, const void *from, void *to)
+{
+	uint32_t i, n = shuffle_coll_gathered(w->plan.kind, w->c->rank, w->c->count);
+	int rc;
+
+	w->data = malloc(w->c->count * w->size + 1);
+	if (!w->data)
+		return fail(w->c);
+	if (w->size)
+		memcpy(w->data + w->c->rank * w->size, from, w->size);
+	rc = run_steps(w);
+	for (i = 1; i < n && !rc; i++)
+		w->combine(w->arg, w->data, w->data + i * w->size, w->size, 0);
+	if (!rc && w->size)
+		memcpy(to, w->data, w->size);
+	free(w->data);
+	return rc;
+}
+
 /* Of a vector that is combined, in @to. */
 static int combine_in(struct work *w, const void *from, void *to)
 {
+	if (w->plan.pattern == SHUFFLE_COLL_GATHERED)
+		return combine_gathered(w, from, to);
 	w->data = to;
 	if (w->size && from != to)
 		memmove(to, from, w->size);

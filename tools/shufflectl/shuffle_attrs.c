@@ -60,6 +60,66 @@ const struct shuffle_attr_enum shuffle_attr_enum_op_state = {
 	"op-state", false, 4, enum_op_state_names, enum_op_state_docs
 };
 
+static const char *const enum_collective_names[] = {
+	"barrier",
+	"broadcast",
+	"scatter",
+	"gather",
+	"all-gather",
+	"reduce",
+	"all-reduce",
+	"reduce-scatter",
+	"scan",
+	"exscan",
+};
+
+static const char *const enum_collective_docs[] = {
+	"nobody goes on before all have come",
+	"the root's data to all",
+	"to each its block of the root",
+	"all blocks to the root",
+	"all blocks to all",
+	"combined at the root",
+	"combined everywhere",
+	"combined, to each its block",
+	"combined up to each member",
+	"combined in front of each member",
+};
+
+const struct shuffle_attr_enum shuffle_attr_enum_collective = {
+	"collective", false, 10, enum_collective_names, enum_collective_docs
+};
+
+static const char *const enum_pattern_names[] = {
+	"flat",
+	"tree",
+	"chain",
+	"doubling",
+	"ring",
+	"rabenseifner",
+	"cool-p-p",
+	"cool-b-r",
+	"spread",
+	"gathered",
+};
+
+static const char *const enum_pattern_docs[] = {
+	"one step",
+	"k-nomial",
+	"one behind the other",
+	"recursive doubling, Bruck's all-gather",
+	"round and round",
+	"halving, then doubling",
+	"COOL, parallel in racks and across",
+	"COOL, binomial in racks, doubling across",
+	"by shuffles",
+	"all vectors to all, each combines them",
+};
+
+const struct shuffle_attr_enum shuffle_attr_enum_pattern = {
+	"pattern", false, 10, enum_pattern_names, enum_pattern_docs
+};
+
 static const char *const enum_direction_names[] = {
 	"out",
 	"in",
@@ -521,6 +581,16 @@ static const struct shuffle_attr set_op[] = {
 		NULL, 0ULL, 4294967295ULL,
 		"Operations cancelled."
 	},
+	[SHUFFLE_A_OP_COLLECTIVE] = {
+		"collective", "collective", SHUFFLE_ATTR_U32, false, NULL,
+		&shuffle_attr_enum_collective, 0ULL, 9ULL,
+		"What it is; absent of a shuffle."
+	},
+	[SHUFFLE_A_OP_PATTERN] = {
+		"pattern", "pattern", SHUFFLE_ATTR_U32, false, NULL,
+		&shuffle_attr_enum_pattern, 0ULL, 9ULL,
+		"Which messages a collective has."
+	},
 };
 
 const struct shuffle_attr_set shuffle_attr_set_op = {
@@ -935,6 +1005,8 @@ static const unsigned int op_get_reply[] = {
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
 	SHUFFLE_A_OP_POLICY,
+	SHUFFLE_A_OP_COLLECTIVE,
+	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_AGE,
 	SHUFFLE_A_OP_IDLE,
@@ -978,6 +1050,8 @@ static const unsigned int op_started_ntf_reply[] = {
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
 	SHUFFLE_A_OP_POLICY,
+	SHUFFLE_A_OP_COLLECTIVE,
+	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_DEADLINE,
 };
@@ -990,6 +1064,8 @@ static const unsigned int op_finished_ntf_reply[] = {
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
 	SHUFFLE_A_OP_POLICY,
+	SHUFFLE_A_OP_COLLECTIVE,
+	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_TX_BYTES,
 	SHUFFLE_A_OP_RX_BYTES,
@@ -1008,6 +1084,8 @@ static const unsigned int op_failed_ntf_reply[] = {
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
 	SHUFFLE_A_OP_POLICY,
+	SHUFFLE_A_OP_COLLECTIVE,
+	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_TX_BYTES,
 	SHUFFLE_A_OP_RX_BYTES,
@@ -1162,7 +1240,7 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"op-get", SHUFFLE_CMD_OP_GET, &shuffle_attr_set_op,
 		NULL, true,
 		2, op_get_request,
-		32, op_get_reply,
+		34, op_get_reply,
 		"An operation, or all. Several sockets of a namespace can take part in one operation; socket picks one of them."
 	},
 	{
@@ -1176,21 +1254,21 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"op-started-ntf", SHUFFLE_CMD_OP_STARTED_NTF, &shuffle_attr_set_op,
 		"ops", false,
 		0, NULL,
-		9, op_started_ntf_reply,
+		11, op_started_ntf_reply,
 		"An operation has started here."
 	},
 	{
 		"op-finished-ntf", SHUFFLE_CMD_OP_FINISHED_NTF, &shuffle_attr_set_op,
 		"ops", false,
 		0, NULL,
-		14, op_finished_ntf_reply,
+		16, op_finished_ntf_reply,
 		"An operation is complete here, all received and all acknowledged."
 	},
 	{
 		"op-failed-ntf", SHUFFLE_CMD_OP_FAILED_NTF, &shuffle_attr_set_op,
 		"ops", false,
 		0, NULL,
-		19, op_failed_ntf_reply,
+		21, op_failed_ntf_reply,
 		"An operation has failed here or was cancelled, and which ranks are missing."
 	},
 	{

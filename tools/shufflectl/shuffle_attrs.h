@@ -75,6 +75,8 @@ extern const struct shuffle_attr_set shuffle_attr_set_stat;
 extern const struct shuffle_attr_enum shuffle_attr_enum_policy;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_state;
+extern const struct shuffle_attr_enum shuffle_attr_enum_collective;
+extern const struct shuffle_attr_enum shuffle_attr_enum_pattern;
 extern const struct shuffle_attr_enum shuffle_attr_enum_direction;
 extern const struct shuffle_attr_enum shuffle_attr_enum_msg_state;
 extern const struct shuffle_attr_enum shuffle_attr_enum_setting;

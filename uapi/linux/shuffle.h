@@ -219,6 +219,7 @@ enum shuffle_coll_pattern {
 	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
 	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
 	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
+	SHUFFLE_COLL_GATHERED,		/* short vectors: all to all (Bruck), each combines all */
 	SHUFFLE_COLL_PATTERNS,
 };
 
@@ -247,8 +248,8 @@ enum shuffle_coll_type {
 	SHUFFLE_COLL_TYPES,
 };
 
-/* Most bytes that a collective holds at one member: of a vector, or of all members' blocks.  What
- * it sends, all messages together, is no more than 64 times as much: EMSGSIZE.
+/* Most bytes that a collective holds at one member: of a vector, or of all members' blocks, or
+ * vectors that are gathered.  What it sends, all messages together, is no more than 64 times as much: EMSGSIZE.
  */
 #define SHUFFLE_COLL_MAX_BYTES	16384
 
@@ -266,7 +267,7 @@ enum shuffle_coll_type {
  * @oper: enum shuffle_coll_oper
  * @type: enum shuffle_coll_type
  * @root: rank of the root, of kinds that have one; else 0
- * @radix: of a tree, 0 for 2
+ * @radix: of a tree, of doubling's barrier and all-gather, and of gathered; 0 for 2
  * @reserved: must be zero
  *
  * The data of the call is what this member puts in: @len bytes; those of all members in order of

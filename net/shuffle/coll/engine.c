@@ -92,6 +92,16 @@ static void take_message(struct shuffle_engine *e, const struct shuffle_plan_msg
 	}
 }
 
+/* All vectors are there: combine those that are to be, in the order of ranks. */
+static void combine_gathered(struct shuffle_engine *e)
+{
+	u32 i, n = shuffle_coll_gathered(e->plan.kind, e->plan.self, e->topo.n);
+
+	for (i = 1; i < n; i++)
+		shuffle_coll_combine(e->oper, e->type, e->data->data,
+				     e->data->data + i * e->result_len, e->result_len);
+}
+
 /* The result becomes a message from ourselves. */
 static void deliver(struct shuffle_op *op)
 {
@@ -103,6 +113,8 @@ static void deliver(struct shuffle_op *op)
 	e->finished = true;
 	if (!e->has_result)
 		return;
+	if (e->plan.pattern == SHUFFLE_COLL_GATHERED)
+		combine_gathered(e);
 	op->prx.msg[self].len = e->result_len;
 	if (e->result_len) {
 		e->data = NULL;

@@ -33,6 +33,8 @@ static const struct {
 				   shuffle_plan_cool },
 	[SHUFFLE_COLL_SPREAD] = { "spread", BIT_OF(BROADCAST) | BIT_OF(REDUCE) | BIT_OF(ALLREDUCE),
 				  shuffle_plan_spread },
+	[SHUFFLE_COLL_GATHERED] = { "gathered", BIT_OF(ALLREDUCE) | BIT_OF(SCAN) | BIT_OF(EXSCAN),
+				    shuffle_plan_gathered },
 };
 
 static const char *const plan_kinds[SHUFFLE_COLL_KINDS] = {
@@ -83,11 +85,26 @@ bool shuffle_coll_combines(u8 kind)
 /**
  * shuffle_coll_by_member() - has each member's data, or share, a block of its own?
  * @kind: enum shuffle_coll_kind
+ * @pattern: enum shuffle_coll_pattern
  */
-bool shuffle_coll_by_member(u8 kind)
+bool shuffle_coll_by_member(u8 kind, u8 pattern)
 {
-	return kind == SHUFFLE_COLL_SCATTER || kind == SHUFFLE_COLL_GATHER ||
-	       kind == SHUFFLE_COLL_ALLGATHER || kind == SHUFFLE_COLL_REDUCE_SCATTER;
+	return pattern == SHUFFLE_COLL_GATHERED || kind == SHUFFLE_COLL_SCATTER ||
+	       kind == SHUFFLE_COLL_GATHER || kind == SHUFFLE_COLL_ALLGATHER ||
+	       kind == SHUFFLE_COLL_REDUCE_SCATTER;
+}
+
+/**
+ * shuffle_coll_gathered() - whose vectors a member combines when it has all of them
+ * @kind: enum shuffle_coll_kind, of SHUFFLE_COLL_GATHERED
+ * @self: our place
+ * @n: members
+ *
+ * Return: the place behind the last one; the first is 0.
+ */
+u32 shuffle_coll_gathered(u8 kind, u32 self, u32 n)
+{
+	return kind == SHUFFLE_COLL_SCAN ? self + 1 : kind == SHUFFLE_COLL_EXSCAN ? self : n;
 }
 
 /**
@@ -182,7 +199,7 @@ static u32 blocks_of(const struct shuffle_plan *plan)
 {
 	if (plan->kind == SHUFFLE_COLL_BARRIER)
 		return 0;
-	return shuffle_coll_by_member(plan->kind) ? plan->topo->n : 1;
+	return shuffle_coll_by_member(plan->kind, plan->pattern) ? plan->topo->n : 1;
 }
 
 /**

@@ -83,7 +83,8 @@ struct shuffle_topology {
  * struct shuffle_plan - the part of one member in a collective
  * @kind: enum shuffle_coll_kind
  * @pattern: enum shuffle_coll_pattern
- * @radix: of a k-nomial tree, at least 2; of SHUFFLE_COLL_SPREAD: segments, at least 1
+ * @radix: of a k-nomial tree, or of Bruck's, at least 2; of SHUFFLE_COLL_SPREAD: segments, at
+ *	least 1
  * @topo: racks
  * @root: place of the root, of kinds that have one
  * @self: our place
@@ -112,7 +113,8 @@ const char *shuffle_coll_kind_name(u8 kind);
 const char *shuffle_coll_pattern_name(u8 pattern);
 bool shuffle_coll_has_root(u8 kind);
 bool shuffle_coll_combines(u8 kind);
-bool shuffle_coll_by_member(u8 kind);
+bool shuffle_coll_by_member(u8 kind, u8 pattern);
+u32 shuffle_coll_gathered(u8 kind, u32 self, u32 n);
 bool shuffle_plan_possible(u8 kind, u8 pattern);
 int shuffle_plan_make(struct shuffle_plan *plan);
 
@@ -151,6 +153,7 @@ u32 shuffle_plan_place(const struct shuffle_plan *plan, const struct shuffle_pla
 /* plan_exchange.c */
 u32 shuffle_plan_double(struct shuffle_plan *plan, const struct shuffle_plan_group *g, u32 step);
 void shuffle_plan_doubling(struct shuffle_plan *plan);
+void shuffle_plan_gathered(struct shuffle_plan *plan);
 void shuffle_plan_ring(struct shuffle_plan *plan);
 void shuffle_plan_rabenseifner(struct shuffle_plan *plan);
 

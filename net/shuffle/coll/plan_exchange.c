@@ -117,21 +117,38 @@ u32 shuffle_plan_double(struct shuffle_plan *plan, const struct shuffle_plan_gro
 	return step - from;
 }
 
-/* All-gather of any number of members, and the barrier: what we have of those before us goes d
- * further (Bruck).
+/* What we have of those up to us, as much as the receiver lacks. */
+static void bruck_send(struct shuffle_plan *plan, u32 step, u64 distance, u64 have)
+{
+	u32 n = plan->topo->n, self = plan->self;
+	u32 count = plan->blocks ? (have < n - distance ? have : n - distance) : 0;
+
+	shuffle_plan_send(plan, step, (self + distance) % n,
+			  count ? (self + n - count + 1) % n : 0, count);
+}
+
+static void bruck_receive(struct shuffle_plan *plan, u32 step, u64 distance, u64 have)
+{
+	u32 n = plan->topo->n, from = (plan->self + n - distance) % n;
+	u32 count = plan->blocks ? (have < n - distance ? have : n - distance) : 0;
+
+	shuffle_plan_receive(plan, step, from, SHUFFLE_COLL_STORE,
+			     count ? (from + n - count + 1) % n : 0, count);
+}
+
+/* All-gather of any number of members, and the barrier: what we have of those up to us goes to
+ * radix - 1 members, who have radix times as much then (Bruck).
  */
 static void bruck(struct shuffle_plan *plan)
 {
-	u32 n = plan->topo->n, self = plan->self, step = 0, from, count;
+	u32 n = plan->topo->n, radix = plan->radix, step = 0, j;
 	u64 d;
 
-	for (d = 1; d < n; d *= 2, step++) {
-		from = (self + n - (u32)d) % n;
-		count = plan->blocks ? (d < n - d ? d : n - d) : 0;
-		shuffle_plan_send(plan, step, (self + d) % n,
-				  count ? (self + n - count + 1) % n : 0, count);
-		shuffle_plan_receive(plan, step, from, SHUFFLE_COLL_STORE,
-				     count ? (from + n - count + 1) % n : 0, count);
+	for (d = 1; d < n; d *= radix, step++) {
+		for (j = 1; j < radix && j * d < n; j++)
+			bruck_send(plan, step, j * d, d);
+		for (j = 1; j < radix && j * d < n; j++)
+			bruck_receive(plan, step, j * d, d);
 	}
 }
 
@@ -158,7 +175,17 @@ static void scan(struct shuffle_plan *plan)
 }
 
 /**
- * shuffle_plan_doubling() - log2(n) steps
+ * shuffle_plan_gathered() - everybody gets all vectors, and combines them
+ * @plan: plan; its blocks are the members' vectors
+ */
+void shuffle_plan_gathered(struct shuffle_plan *plan)
+{
+	plan->blocks = plan->topo->n;
+	bruck(plan);
+}
+
+/**
+ * shuffle_plan_doubling() - log2(n) steps; of barrier and all-gather to the base plan->radix
  * @plan: plan
  */
 void shuffle_plan_doubling(struct shuffle_plan *plan)

@@ -86,9 +86,9 @@ static u32 lay_out(struct shuffle_engine *e, const struct shuffle_collective *c,
 	e->blocks.n = e->plan.blocks;
 	e->blocks.size = len;
 	e->blocks.item = shuffle_coll_combines(c->kind) ? shuffle_coll_item(c->type) : 1;
-	e->has_result = true;
+	e->has_result = c->kind != SHUFFLE_COLL_EXSCAN || self;
 	e->result_len = len;
-	*in_off = 0;
+	*in_off = c->pattern == SHUFFLE_COLL_GATHERED ? self * len : 0;
 	*in_len = len;
 	switch (c->kind) {
 	case SHUFFLE_COLL_BROADCAST:
@@ -118,9 +118,6 @@ static u32 lay_out(struct shuffle_engine *e, const struct shuffle_collective *c,
 		break;
 	case SHUFFLE_COLL_REDUCE:
 		e->has_result = is_root;
-		break;
-	case SHUFFLE_COLL_EXSCAN:
-		e->has_result = self > 0;
 		break;
 	}
 	return held;
@@ -194,7 +191,7 @@ static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective
 	err = make_plan(&e->plan);
 	if (err)
 		return err;
-	e->blocks.by_member = shuffle_coll_by_member(c->kind);
+	e->blocks.by_member = shuffle_coll_by_member(c->kind, c->pattern);
 	if (check_mul_overflow(c->len, e->blocks.by_member ? (u64)n : 1ULL, &all) ||
 	    all > SHUFFLE_COLL_MAX_BYTES)
 		return -EMSGSIZE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: operations. */
 #include "netlink.h"
+#include "../coll/engine.h"
 
 static struct user_namespace *ns_of(const struct shuffle_sock *ssk)
 {
@@ -57,6 +58,15 @@ static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 	return shuffle_add(ns, READ_ONCE(op->dev->rtt));
 }
 
+static int put_collective(struct sk_buff *skb, const struct shuffle_engine *e)
+{
+	/* the numbers are those of struct shuffle_collective */
+	BUILD_BUG_ON((int)SHUFFLE_NL_COLLECTIVE_EXSCAN != (int)SHUFFLE_COLL_EXSCAN ||
+		     (int)SHUFFLE_NL_PATTERN_GATHERED != (int)SHUFFLE_COLL_GATHERED);
+	return nla_put_u32(skb, SHUFFLE_A_OP_COLLECTIVE, e->plan.kind) ?:
+	       nla_put_u32(skb, SHUFFLE_A_OP_PATTERN, e->plan.pattern);
+}
+
 /**
  * shuffle_netlink_put_op() - which operation it is
  * @skb: message
@@ -77,7 +87,8 @@ int shuffle_netlink_put_op(struct sk_buff *skb, struct shuffle_op *op)
 	    nla_put_u32(skb, SHUFFLE_A_OP_RANK, op->group->rank) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_MEMBERS, op->group->count) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_POLICY, op->ptx.kind) ||
-	    (op->dev->ifindex && nla_put_u32(skb, SHUFFLE_A_OP_IFINDEX, op->dev->ifindex)))
+	    (op->dev->ifindex && nla_put_u32(skb, SHUFFLE_A_OP_IFINDEX, op->dev->ifindex)) ||
+	    (op->engine && put_collective(skb, op->engine)))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -245,14 +245,18 @@ static const char *check_member(const struct wanted *w, u32 n, u32 i)
 static const char *check(const struct shuffle_topology *t, const struct wanted *w, u32 *steps)
 {
 	const char *why = make_all(t, w);
+	struct wanted moved = *w;
 	u32 i;
 
 	if (why)
 		return why;
-	begin_with(w, t->n);
+	/* of what is gathered before it is combined, the plan ends with the gathering */
+	if (w->pattern == SHUFFLE_COLL_GATHERED)
+		moved.kind = SHUFFLE_COLL_ALLGATHER;
+	begin_with(&moved, t->n);
 	why = run(t->n, steps);
 	for (i = 0; i < t->n && !why; i++)
-		why = check_member(w, t->n, i);
+		why = check_member(&moved, t->n, i);
 	return why;
 }
 
@@ -323,6 +327,8 @@ static const struct {
 	u32	msgs;
 } shapes[] = {
 	{ SHUFFLE_COLL_BARRIER, SHUFFLE_COLL_DOUBLING, 2, 40, 6, 12 },
+	{ SHUFFLE_COLL_BARRIER, SHUFFLE_COLL_DOUBLING, 4, 40, 3, 16 },
+	{ SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_GATHERED, 4, 40, 3, 16 },
 	{ SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_FLAT, 2, 40, 1, 39 },
 	{ SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_TREE, 2, 40, 6, 6 },
 	{ SHUFFLE_COLL_GATHER, SHUFFLE_COLL_TREE, 6, 36, 2, 10 },

@@ -185,6 +185,8 @@ static const struct {
 	{ "tree", 3, 1 },
 	{ "chain", 0, 1 },
 	{ "doubling", 0, 1 },
+	{ "doubling", 3, 1 },
+	{ "gathered", 4, 1 },
 	{ "ring", 0, 0 },
 	{ "rabenseifner", 0, 0 },
 	{ "spread", 1, 0 },

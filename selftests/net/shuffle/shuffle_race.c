@@ -34,6 +34,7 @@
 
 static uint64_t end_ms, rng;
 static unsigned long rounds;
+static bool sums;	/* collectives: each sum is 0 */
 static uint16_t port = 7000;
 
 static bool more(void)
@@ -147,6 +148,14 @@ static void answer(int fd, unsigned int rank, const struct shuffle_record *rec)
 	free(buf);
 }
 
+static bool all_zero(const unsigned char *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
 /* Read what is there; number of operations that ended. */
 static int drain(int fd, unsigned int rank, _Atomic uint64_t *bytes)
 {
@@ -173,7 +182,8 @@ static int drain(int fd, unsigned int rank, _Atomic uint64_t *bytes)
 				answer(fd, rank, &recs[i]);
 			if (recs[i].type != SHUFFLE_RECORD_DATA)
 				continue;
-			if (sht_check(buf + at, recs[i].len,
+			if (sums ? !all_zero(buf + at, recs[i].len) :
+			    sht_check(buf + at, recs[i].len,
 				      sht_key(1, recs[i].op_id, recs[i].rank,
 					      rank), recs[i].offset) !=
 			    recs[i].len)
@@ -310,6 +320,63 @@ static void want_cancel(void)
 		}
 		nap(3000);
 		sht_cancel(fds[0], op);
+		nap(1000);
+		close_group(fds, MEMBERS);
+		for (i = MEMBERS; i--;) {
+			w[i].stop = true;
+			pthread_join(w[i].thread, NULL);
+			close(w[i].fd);
+		}
+	}
+}
+
+/* A sum of 64-bit numbers by a tree; errors are the caller's race. */
+static void start_sum(int fd, uint64_t op, unsigned int len)
+{
+	static const char zeros[SHUFFLE_COLL_MAX_BYTES];
+	struct shuffle_collective coll = {
+		.size = sizeof(coll), .op_id = op, .len = len, .kind = SHUFFLE_COLL_ALLREDUCE,
+		/* the same at all members */
+		.pattern = op % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
+		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
+	};
+	struct iovec iov = { (void *)zeros, len };
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(coll))];
+	} control = { 0 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
+			      .msg_controllen = sizeof(control.buf) };
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = SHUFFLE_CMSG_COLLECTIVE;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(coll));
+	memcpy(CMSG_DATA(cmsg), &coll, sizeof(coll));
+	sendmsg(fd, &msg, MSG_DONTWAIT);
+}
+
+/* Collectives are cancelled, and their sockets closed, at any moment. */
+static void coll_cancel(void)
+{
+	struct worker w[MEMBERS];
+	unsigned int i, k;
+	int fds[MEMBERS];
+
+	sums = true;
+	for (; more(); rounds++) {
+		if (!open_group(fds, MEMBERS, 0))
+			continue;
+		for (i = 0; i < MEMBERS; i++) {
+			w[i] = (struct worker){ .fd = dup(fds[i]), .rank = i };
+			pthread_create(&w[i].thread, NULL, reader, &w[i]);
+		}
+		for (k = 0; k < 20; k++) {
+			for (i = 0; i < MEMBERS; i++)
+				start_sum(fds[i], 1 + k, 8 << k % 12);
+			if (!rnd(4))
+				sht_cancel(fds[rnd(MEMBERS)], 1 + rnd(k + 1));
+		}
 		nap(1000);
 		close_group(fds, MEMBERS);
 		for (i = MEMBERS; i--;) {
@@ -492,6 +559,7 @@ static const struct {
 	{ "close_receive", close_receive, true },
 	{ "cancel_send", cancel_send, true },
 	{ "want_cancel", want_cancel, true },
+	{ "coll_cancel", coll_cancel, true },
 	{ "netns_exit", netns_exit, false },
 	{ "many_processes", many_processes, true },
 	{ "options", options, true },
