@@ -193,10 +193,14 @@ nl_ynl()
 
 nl_ynl_events()
 {
+	local listen
+
 	ynl_begin
+	listen=("$here/ynl_listen.py" "$ynl_dir/tools/net/ynl" "$spec" ops)
 	rack 2
-	background nsx h0 python3 "$here/ynl_listen.py" "$ynl_dir/tools/net/ynl" "$spec" ops 4 \
-		>"$work/events" 2>&1
+	# virtual time passes while Python's files are read: not while it is waited for
+	nsx h0 python3 "${listen[@]}" 0 >"$work/events" 2>&1 || fail "$(cat "$work/events")"
+	background nsx h0 python3 "${listen[@]}" 4 >"$work/events" 2>&1
 	wait_for 20 grep -q listening "$work/events" || fail "it does not start: $(cat "$work/events")"
 	peer n=2 op=100 ops=2 matrix=others:5000 || shuffle_failed
 	wait_for 10 grep -c 'op-finished-ntf' "$work/events" >/dev/null || fail "$(cat "$work/events")"
