@@ -3,7 +3,9 @@
  * Collectives of libshuffle: every kind with every pattern, in user space and in the kernel, groups
  * of 1 to 12 processes, against what each member can compute for itself.  TAP.
  *
- *	api_coll [-v 6]
+ *	api_coll [-v 6 [NETEM...]]
+ *
+ *	NETEM	what the network does to packets, as tc(8) wants it: in the kernel only
  */
 #define _GNU_SOURCE
 #include <sys/wait.h>
@@ -343,6 +345,21 @@ static void test_refused(void)
 	close_pair(fds);
 }
 
+/* A bad network, in which the kernel's engine has to ask again: tc's arguments in @argv. */
+static int bad_network(int argc, char **argv)
+{
+	char command[200] = "tc qdisc add dev lo root netem";
+	int i;
+
+	for (i = 0; i < argc; i++)
+		snprintf(command + strlen(command), sizeof(command) - strlen(command), " %s",
+			 argv[i]);
+	WORKS(!system(command), command);
+	WORKS(group(3, "kernel"), "3 members");
+	WORKS(group(8, "kernel"), "8 members");
+	return api_finish();
+}
+
 int main(int argc, char **argv)
 {
 	static const unsigned int groups[] = { 1, 2, 3, 5, 8, 12 };
@@ -350,6 +367,8 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	api_start(argc, argv);
+	if (argc > 3)
+		return bad_network(argc - 3, argv + 3);
 	test_refused();
 	for (i = 0; i < N(groups); i++) {
 		snprintf(name, sizeof(name), "%u members, all kinds and patterns", groups[i]);

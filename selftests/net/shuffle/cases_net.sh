@@ -27,6 +27,8 @@ net_cases()
 	done
 	run_case "loss-10-empty" netem_case 0 empty loss 10%
 	run_case "loss-30-1-byte" netem_case 0 uniform:1 loss 30%
+	run_case "collectives-bad-network" tap_program api_coll -v 4 \
+		delay 1ms 1ms loss 5% duplicate 5% reorder 10%
 	run_case "corrupt" netem_case 0 "uniform:$mid" corrupt 3%
 	KEEP=
 	rack_down
