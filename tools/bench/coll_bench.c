@@ -36,7 +36,7 @@ static uint64_t op_base;
 static struct shuffle_coll *coll;
 static uint64_t *from, *to;
 
-#define SUM	shuffle_combine_items, SHUFFLE_ITEMS(SHUFFLE_COLL_SUM, SHUFFLE_COLL_U64)
+#define SUM	SHUFFLE_ITEMS(SHUFFLE_COLL_SUM, SHUFFLE_COLL_U64)
 
 /* The first number of what a member gets. */
 static uint64_t expected(unsigned int round)
@@ -86,9 +86,9 @@ static int call(void)
 	case ALLGATHER:
 		return shuffle_allgather(coll, from, to, size);
 	case REDUCE:
-		return shuffle_reduce(coll, from, to, size, 8, SUM, 0);
+		return shuffle_reduce(coll, from, to, size, 8, shuffle_combine_items, SUM, 0);
 	default:
-		return shuffle_allreduce(coll, from, to, size, 8, SUM);
+		return shuffle_allreduce(coll, from, to, size, 8, shuffle_combine_items, SUM);
 	}
 }
 
@@ -199,7 +199,8 @@ int main(int argc, char **argv)
 			break;
 	}
 	if (!chosen || optind + 1 != argc) {
-		fprintf(stderr, "usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] [-E ENGINE] " BENCH_USAGE " MATRIX\n");
+		fprintf(stderr, "usage: coll_bench -C KIND:BYTES[:PATTERN[:RADIX]] [-E ENGINE] "
+			BENCH_USAGE " MATRIX\n");
 		return 2;
 	}
 	if (!bench_opt.port)

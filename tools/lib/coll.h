@@ -4,7 +4,7 @@
  *
  *   coll.c		the calls
  *   coll_choose.c	which pattern
- *   coll_kernel.c	a call in the kernel
+ *   coll_kernel.c	what the kernel can do, and starting it
  *   coll_steps.c	a call in user space, step by step
  *   coll_arrive.c	what arrives
  */
@@ -83,13 +83,10 @@ int coll_advance(struct shuffle_coll *c, short events);
 int coll_run_steps(struct work *w);
 
 /* coll_kernel.c */
-int coll_kernel_can(const struct shuffle_coll *c, const struct shuffle_plan *plan,
-		    shuffle_combine combine, size_t all_bytes);
-int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
-		       int result);
+int coll_kernel_can(int kind, int pattern, size_t all_bytes, uint32_t count);
 
 /* coll_choose.c */
-int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32_t *radix);
+int coll_choose(int kind, size_t all_bytes, uint32_t count, uint32_t *radix);
 
 #pragma GCC visibility pop
 

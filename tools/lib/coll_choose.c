@@ -2,7 +2,7 @@
 /* Collectives: which pattern is best, by kind, size and number of members. */
 #include "coll.h"
 
-/* Up to so many bytes the number of steps matters, above it what each link carries */
+/* up to so many bytes the number of steps matters, above it what each link carries */
 #define SHORT_BYTES	(32U << 10)
 
 /* long data goes in segments of so many bytes for each member */
@@ -21,7 +21,7 @@
  */
 #define MANY_MEMBERS	33
 #define BRUCK_RADIX	4
-#define GATHERED_BYTES	4096
+#define GATHERED_BYTES	SHUFFLE_COLL_MAX_BYTES
 
 static uint32_t segments(size_t bytes_of_member)
 {
@@ -30,14 +30,11 @@ static uint32_t segments(size_t bytes_of_member)
 	return n > MOST_SEGMENTS ? MOST_SEGMENTS : n ? n : 1;
 }
 
-int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32_t *radix)
+int coll_choose(int kind, size_t all_bytes, uint32_t count, uint32_t *radix)
 {
-	int few = all_bytes <= SHORT_BYTES, little = all_bytes * c->count <= GATHERED_BYTES;
-	int many = c->count >= MANY_MEMBERS;
+	int few = all_bytes <= SHORT_BYTES, little = all_bytes <= GATHERED_BYTES / count;
+	int many = count >= MANY_MEMBERS;
 
-	*radix = c->radix;
-	if (c->pattern >= 0 && shuffle_plan_possible(kind, c->pattern))
-		return c->pattern;
 	*radix = many ? BRUCK_RADIX : 2;
 	switch (kind) {
 	case SHUFFLE_COLL_SCATTER:
@@ -50,18 +47,18 @@ int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32
 	case SHUFFLE_COLL_REDUCE:
 		if (few) {
 			/* a child waits for the packets before its own, not for steps */
-			if (kind == SHUFFLE_COLL_BROADCAST && c->count <= FLAT_MEMBERS &&
+			if (kind == SHUFFLE_COLL_BROADCAST && count <= FLAT_MEMBERS &&
 			    all_bytes <= FLAT_BYTES)
 				return SHUFFLE_COLL_FLAT;
 			*radix = kind == SHUFFLE_COLL_BROADCAST ? BROADCAST_RADIX : 2;
 			return SHUFFLE_COLL_TREE;
 		}
-		*radix = segments(all_bytes / c->count);
+		*radix = segments(all_bytes / count);
 		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
 		if (many && little)
 			return SHUFFLE_COLL_GATHERED;
-		*radix = segments(all_bytes / c->count);
+		*radix = segments(all_bytes / count);
 		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_REDUCE_SCATTER:
 		return SHUFFLE_COLL_FLAT;

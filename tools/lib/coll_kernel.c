@@ -5,44 +5,47 @@
 
 #include "coll.h"
 
-/* calls whose operations have not ended */
-#define AHEAD_CALLS	64
-
 /* What the kernel's engine can do: plans in which no member sends to another twice. */
-int coll_kernel_can(const struct shuffle_coll *c, const struct shuffle_plan *plan,
-		      shuffle_combine combine, size_t all_bytes)
+int coll_kernel_can(int kind, int pattern, size_t all_bytes, uint32_t count)
 {
 	static const uint32_t once = 1U << SHUFFLE_COLL_FLAT | 1U << SHUFFLE_COLL_TREE |
 				     1U << SHUFFLE_COLL_CHAIN | 1U << SHUFFLE_COLL_DOUBLING |
 				     1U << SHUFFLE_COLL_GATHERED;
 
 	/* doubling's exscan tells some members twice */
-	if (c->engine == ENGINE_USER || (plan->kind == SHUFFLE_COLL_EXSCAN &&
-					 plan->pattern == SHUFFLE_COLL_DOUBLING))
+	if (kind == SHUFFLE_COLL_EXSCAN && pattern == SHUFFLE_COLL_DOUBLING)
 		return 0;
-	if (plan->pattern == SHUFFLE_COLL_GATHERED)
-		all_bytes *= c->count;
-	return all_bytes <= SHUFFLE_COLL_MAX_BYTES && (once & 1U << plan->pattern) &&
-	       (!shuffle_coll_combines(plan->kind) || combine == shuffle_combine_items);
+	if (!(once & 1U << pattern))
+		return 0;
+	if (shuffle_coll_by_member(kind, SHUFFLE_COLL_FLAT))
+		return all_bytes <= SHUFFLE_COLL_MAX_BYTES;
+	return all_bytes <= SHUFFLE_COLL_MAX_BYTES &&
+	       all_bytes <= (pattern == SHUFFLE_COLL_GATHERED ? SHUFFLE_COLL_MAX_BYTES :
+								SHUFFLE_COLL_MAX_SUM) / count;
 }
 
-static int send_collective(const struct work *w, const void *in, size_t in_len)
+int shuffle_collective_choose(struct shuffle_collective *coll, unsigned int count)
 {
-	uintptr_t items = (uintptr_t)w->arg;
-	struct shuffle_collective coll = {
-		.size = sizeof(coll),
-		.op_id = w->c->op,
-		.deadline_ms = w->c->timeout_ms,
-		.len = w->size,
-		.kind = w->plan.kind,
-		.pattern = w->plan.pattern,
-		.oper = w->combine ? items >> 8 : 0,
-		.type = w->combine ? items & 0xff : 0,
-		.root = w->plan.root,
-		.radix = w->plan.radix,
-	};
-	char control[CMSG_SPACE(sizeof(coll))] = { 0 };
-	struct iovec iov = { (void *)in, in_len };
+	size_t all_bytes = coll->len;
+
+	if (coll->kind >= SHUFFLE_COLL_KINDS || coll->len > SHUFFLE_COLL_MAX_BYTES) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	if (shuffle_coll_by_member(coll->kind, SHUFFLE_COLL_FLAT))
+		all_bytes *= count;
+	coll->pattern = coll_choose(coll->kind, all_bytes, count, &coll->radix);
+	if (coll_kernel_can(coll->kind, coll->pattern, all_bytes, count))
+		return 0;
+	errno = EOPNOTSUPP;
+	return -1;
+}
+
+int shuffle_collective_start(int fd, const struct shuffle_collective *coll, const void *data,
+			     size_t len)
+{
+	char control[CMSG_SPACE(sizeof(*coll))] = { 0 };
+	struct iovec iov = { (void *)data, len };
 	struct msghdr msg = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
@@ -53,32 +56,7 @@ static int send_collective(const struct work *w, const void *in, size_t in_len)
 
 	cmsg->cmsg_level = SOL_SHUFFLE;
 	cmsg->cmsg_type = SHUFFLE_CMSG_COLLECTIVE;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(coll));
-	memcpy(CMSG_DATA(cmsg), &coll, sizeof(coll));
-	return sendmsg(w->c->fd, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
-}
-
-/* @in: what we put in; @out: the result, of @out_len bytes; @result: there is one. */
-int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
-			 int result)
-{
-	struct arrival a = { .to = out, .size = out_len };
-	struct shuffle_coll *c = w->c;
-	int rc = 0;
-
-	c->op = c->next_op;
-	c->next_op += COLL_OPS;
-	/* those that we only send to must not be left behind by many calls */
-	while (c->open_ops >= AHEAD_CALLS && !rc)
-		rc = coll_advance(c, 0);
-	/* one that has failed already says why when it is read */
-	if (rc || (send_collective(w, in, in_len) && errno != EPIPE))
-		return coll_fail(c);
-	c->open_ops++;
-	c->arriving = result;
-	c->from[c->rank] = &a;
-	while (c->arriving && !rc)
-		rc = coll_advance(c, 0);
-	c->from[c->rank] = NULL;
-	return rc;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(*coll));
+	memcpy(CMSG_DATA(cmsg), coll, sizeof(*coll));
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }

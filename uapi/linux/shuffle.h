@@ -249,9 +249,11 @@ enum shuffle_coll_type {
 };
 
 /* Most bytes that a collective holds at one member: of a vector, or of all members' blocks, or
- * vectors that are gathered.  What it sends, all messages together, is no more than 64 times as much: EMSGSIZE.
+ * vectors that are gathered.
  */
-#define SHUFFLE_COLL_MAX_BYTES	16384
+#define SHUFFLE_COLL_MAX_BYTES	1024
+/* Most bytes of a vector, times the number of members */
+#define SHUFFLE_COLL_MAX_SUM	(256 * 1024)
 
 /**
  * struct shuffle_collective - start a collective, which the members' kernels carry out
@@ -262,12 +264,13 @@ enum shuffle_coll_type {
  * @len: bytes of the vector, or of each member's block where blocks are scattered or gathered;
  *	of a barrier 0
  * @kind: enum shuffle_coll_kind
- * @pattern: enum shuffle_coll_pattern, one in which no member sends to another twice; the same
- *	at all members, like all but @size and @deadline_ms
+ * @pattern: enum shuffle_coll_pattern: flat, tree, chain, doubling (but of exscan) or gathered; the
+ *	same at all members, like all but @size and @deadline_ms
  * @oper: enum shuffle_coll_oper
  * @type: enum shuffle_coll_type
  * @root: rank of the root, of kinds that have one; else 0
- * @radix: of a tree, of doubling's barrier and all-gather, and of gathered; 0 for 2
+ * @radix: of a tree, of doubling's barrier and all-gather, and of gathered; 0 for 2, at most
+ *	SHUFFLE_MAX_MEMBERS
  * @reserved: must be zero
  *
  * The data of the call is what this member puts in: @len bytes; those of all members in order of

@@ -17,8 +17,8 @@
  */
 #define TOKEN_BYTES	1
 
-/* What costs as much as another message or packet that is looked at. */
-#define BYTES_OF_STEP	1024
+/* What costs as much as another message or packet that is looked at: so many items of a byte. */
+#define BYTES_OF_STEP	256
 
 /**
  * shuffle_engine_bytes() - how long a message of the plan is on the wire
@@ -117,6 +117,8 @@ static void deliver(struct shuffle_op *op)
 		combine_gathered(e);
 	op->prx.msg[self].len = e->result_len;
 	if (e->result_len) {
+		/* it is the reader's, and counts against the receive buffer */
+		atomic_add(skb->truesize, &op->ssk->sk.sk_rmem_alloc);
 		e->data = NULL;
 		*SHUFFLE_PIECE(skb) = (struct shuffle_piece) {
 			.end = e->result_len,
@@ -150,15 +152,14 @@ bool shuffle_engine_run(struct shuffle_op *op)
 
 		if (budget <= 0)
 			return true;
-		if (m->out) {
-			send_message(op, m);
-		} else if (!op->in[m->peer].complete) {
+		if (!m->out && !op->in[m->peer].complete)
 			return false;
-		} else {
-			if (!shuffle_msg_in_take(op, m->peer, e->scratch, &budget))
-				return true;
+		if (!m->out && !shuffle_msg_in_take(op, m->peer, e->scratch, &budget))
+			return true;
+		if (m->out)
+			send_message(op, m);
+		else
 			take_message(e, m);
-		}
 		budget -= 1 + shuffle_engine_bytes(e, m) / BYTES_OF_STEP;
 	}
 	deliver(op);
@@ -190,36 +191,64 @@ static u32 chunks_size(const struct shuffle_engine *e)
 	return sum;
 }
 
+/* What is waited for by nobody is bounded by the send buffer all the same. */
+static bool has_room(const struct sock *sk, u32 size)
+{
+	return READ_ONCE(sk->sk_wmem_queued) + (int)size <= 2 * shuffle_sock_sndbuf(sk);
+}
+
+/* Charge what the engine holds: what it sends, and its data, which does not count against the
+ * receive buffer until it is the result.  0 or -ENOBUFS.
+ */
+static int charge(struct shuffle_op *op, u32 size)
+{
+	struct shuffle_engine *e = op->engine;
+	struct sock *sk = &op->ssk->sk;
+
+	if (!has_room(sk, size) || (size && !sk_wmem_schedule(sk, size)))
+		return -ENOBUFS;
+	sk_mem_charge(sk, size);
+	if (!sk_rmem_schedule(sk, e->data, e->data->truesize)) {
+		sk_mem_uncharge(sk, size);
+		return -ENOBUFS;
+	}
+	sk_mem_charge(sk, e->data->truesize);
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)size);
+	return 0;
+}
+
+static int try_start(struct shuffle_op *op, u32 size)
+{
+	int err;
+
+	spin_lock_bh(&op->ssk->lock);
+	err = op->ended ? -EPIPE : charge(op, size);
+	if (!err) {
+		op->engine->started = true;
+		shuffle_engine_arrived(op, shuffle_now());
+	}
+	spin_unlock_bh(&op->ssk->lock);
+	return err;
+}
+
 /**
  * shuffle_engine_start() - the row has been announced: begin
  * @op: operation with an engine
  *
  * Context: process, op->tx_mutex held.
- * Return: 0; -EPIPE (the operation has ended), -ENOBUFS (no memory for it).
+ * Return: 0; -EPIPE (the operation has ended), -ENOBUFS (no memory for it, or twice the send buffer
+ * is used up).
  */
 int shuffle_engine_start(struct shuffle_op *op)
 {
-	struct shuffle_engine *e = op->engine;
-	struct sock *sk = &op->ssk->sk;
-	u32 size = chunks_size(e);
-	int err = 0;
+	u32 size = chunks_size(op->engine);
+	int err = try_start(op, size);
 
-	spin_lock_bh(&op->ssk->lock);
-	if (op->ended) {
-		err = -EPIPE;
-	} else if ((size && !sk_wmem_schedule(sk, size)) ||
-		   !sk_rmem_schedule(sk, e->data, e->data->truesize)) {
-		err = -ENOBUFS;
-	} else {
-		sk_mem_charge(sk, size);
-		WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)size);
-		sk_mem_charge(sk, e->data->truesize);
-		atomic_add(e->data->truesize, &sk->sk_rmem_alloc);
-		e->started = true;
-		shuffle_engine_arrived(op, shuffle_now());
-	}
-	spin_unlock_bh(&op->ssk->lock);
-	return err;
+	if (err != -ENOBUFS)
+		return err;
+	/* pages that the socket only keeps go first */
+	shuffle_pages_drop(op->ssk);
+	return try_start(op, size);
 }
 
 /**
@@ -242,7 +271,7 @@ void shuffle_engine_purge(struct shuffle_op *op)
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - (int)size);
 	sk_mem_uncharge(sk, size);
 	if (e->data)
-		shuffle_msg_in_uncharge_piece(op->ssk, e->data);
+		sk_mem_uncharge(sk, e->data->truesize);
 	e->started = false;
 	spin_unlock_bh(&op->ssk->lock);
 	if (size)

@@ -223,6 +223,9 @@ int shuffle_plan_make(struct shuffle_plan *plan)
 		plan->root = 0;
 	if (plan->radix < 2)
 		plan->radix = plan->pattern == SHUFFLE_COLL_SPREAD ? 1 : 2;
+	/* wider than all members; so powers of it fit, too */
+	if (plan->pattern != SHUFFLE_COLL_SPREAD && plan->radix > n)
+		plan->radix = n < 2 ? 2 : n;
 	plan->blocks = blocks_of(plan);
 	plan->steps = 0;
 	plan->n = 0;

@@ -69,7 +69,7 @@ enum {
 
 /**
  * struct shuffle_topology - racks
- * @n: members
+ * @n: members, below 65536: squares fit
  * @racks: number of racks, at least 1
  * @first: place of the first member of each rack, its leader; first[racks] is @n.  NULL: one rack
  */

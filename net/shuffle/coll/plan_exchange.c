@@ -118,7 +118,7 @@ u32 shuffle_plan_double(struct shuffle_plan *plan, const struct shuffle_plan_gro
 }
 
 /* What we have of those up to us, as much as the receiver lacks. */
-static void bruck_send(struct shuffle_plan *plan, u32 step, u64 distance, u64 have)
+static void bruck_send(struct shuffle_plan *plan, u32 step, u32 distance, u32 have)
 {
 	u32 n = plan->topo->n, self = plan->self;
 	u32 count = plan->blocks ? (have < n - distance ? have : n - distance) : 0;
@@ -127,7 +127,7 @@ static void bruck_send(struct shuffle_plan *plan, u32 step, u64 distance, u64 ha
 			  count ? (self + n - count + 1) % n : 0, count);
 }
 
-static void bruck_receive(struct shuffle_plan *plan, u32 step, u64 distance, u64 have)
+static void bruck_receive(struct shuffle_plan *plan, u32 step, u32 distance, u32 have)
 {
 	u32 n = plan->topo->n, from = (plan->self + n - distance) % n;
 	u32 count = plan->blocks ? (have < n - distance ? have : n - distance) : 0;
@@ -141,8 +141,7 @@ static void bruck_receive(struct shuffle_plan *plan, u32 step, u64 distance, u64
  */
 static void bruck(struct shuffle_plan *plan)
 {
-	u32 n = plan->topo->n, radix = plan->radix, step = 0, j;
-	u64 d;
+	u32 n = plan->topo->n, radix = plan->radix, step = 0, j, d;
 
 	for (d = 1; d < n; d *= radix, step++) {
 		for (j = 1; j < radix && j * d < n; j++)
@@ -155,8 +154,7 @@ static void bruck(struct shuffle_plan *plan)
 /* What the d members up to us have, with twice as many in each step (Hillis and Steele). */
 static void scan(struct shuffle_plan *plan)
 {
-	u32 n = plan->topo->n, self = plan->self, step = 0;
-	u64 d;
+	u32 n = plan->topo->n, self = plan->self, step = 0, d;
 
 	for (d = 1; d < n; d *= 2, step++) {
 		if (self + d < n)

@@ -5,9 +5,9 @@
  */
 #include "plan.h"
 
-static u32 tree_least(u32 a, u64 b)
+static u32 tree_least(u32 a, u32 b)
 {
-	return a < b ? a : (u32)b;
+	return a < b ? a : b;
 }
 
 static u32 from_root(const struct shuffle_plan *plan, u32 place)
@@ -19,7 +19,7 @@ static u32 from_root(const struct shuffle_plan *plan, u32 place)
 
 static u32 tree_place(const struct shuffle_plan *plan, u32 v)
 {
-	return (u32)(((u64)plan->root + v) % plan->topo->n);
+	return (plan->root + v) % plan->topo->n;
 }
 
 /* What goes up or down an edge to the subtree of the @size members from @v on. */
@@ -44,8 +44,7 @@ static u8 tree_take(const struct shuffle_plan *plan)
 
 static u32 tree_levels(u32 n, u32 radix)
 {
-	u32 i = 0;
-	u64 d;
+	u32 i = 0, d;
 
 	for (d = 1; d < n; d *= radix)
 		i++;
@@ -55,8 +54,7 @@ static u32 tree_levels(u32 n, u32 radix)
 /* To the root: from step @step on.  Returns the number of steps. */
 static u32 tree_up(struct shuffle_plan *plan, u32 radix, u32 step)
 {
-	u32 n = plan->topo->n, v = from_root(plan, plan->self), j, size;
-	u64 d, child;
+	u32 n = plan->topo->n, v = from_root(plan, plan->self), j, size, d, child;
 
 	for (d = 1; d < n; d *= radix, step++) {
 		if (v / d % radix) {
@@ -82,7 +80,7 @@ static u32 tree_up(struct shuffle_plan *plan, u32 radix, u32 step)
 static u32 tree_down(struct shuffle_plan *plan, u32 radix, u32 step)
 {
 	u32 n = plan->topo->n, v = from_root(plan, plan->self), total = tree_levels(n, radix), i, j;
-	u64 d = 1, child;
+	u32 d = 1, child;
 
 	for (i = 1; i < total; i++)
 		d *= radix;

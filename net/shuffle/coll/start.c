@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A collective is started: its control message, its plan, and the row that it becomes. */
-#include <linux/overflow.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 
 #include "../shuffle.h"
 #include "combine.h"
 #include "engine.h"
+
+/* Patterns in which no member sends to another twice: there is one message from a member to
+ * another in an operation.
+ */
+static bool sends_once(const struct shuffle_collective *c)
+{
+	switch (c->pattern) {
+	case SHUFFLE_COLL_FLAT:
+	case SHUFFLE_COLL_TREE:
+	case SHUFFLE_COLL_CHAIN:
+	case SHUFFLE_COLL_GATHERED:
+		return true;
+	case SHUFFLE_COLL_DOUBLING:
+		return c->kind != SHUFFLE_COLL_EXSCAN;
+	}
+	return false;
+}
 
 static int check_collective(const struct shuffle_collective *c, size_t len)
 {
@@ -19,14 +34,18 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
 		return -E2BIG;
 	if (c->flags || c->reserved || !shuffle_plan_possible(c->kind, c->pattern))
 		return -EINVAL;
-	if (c->root && !shuffle_coll_has_root(c->kind))
+	if (!sends_once(c))
+		return -EOPNOTSUPP;
+	if (c->radix > SHUFFLE_MAX_MEMBERS || (c->root && !shuffle_coll_has_root(c->kind)))
 		return -EINVAL;
+	if (c->len > SHUFFLE_COLL_MAX_BYTES)
+		return -EMSGSIZE;
 	if (c->kind == SHUFFLE_COLL_BARRIER && c->len)
 		return -EINVAL;
 	if (!shuffle_coll_combines(c->kind))
 		return c->oper || c->type ? -EINVAL : 0;
 	if (!shuffle_coll_can_combine(c->oper, c->type) ||
-	    c->len % shuffle_coll_item(c->type))
+	    (u32)c->len % shuffle_coll_item(c->type))
 		return -EINVAL;
 	return 0;
 }
@@ -36,9 +55,9 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
  * @msg: the call
  *
  * Context: any.
- * Return: the collective, in the call's memory; NULL: the first control message is none;
- * ERR_PTR(-EINVAL): it is malformed, or not alone; ERR_PTR(-E2BIG): it has fields that we do not
- * know.
+ * Return: the collective, in the call's memory; NULL: the first control message is none; or an
+ * ERR_PTR: -EINVAL (malformed, or not alone), -E2BIG (fields that we do not know), -EOPNOTSUPP (a
+ * pattern in which a member sends to another twice), -EMSGSIZE.
  */
 const struct shuffle_collective *shuffle_collective_find(struct msghdr *msg)
 {
@@ -68,6 +87,9 @@ static int make_plan(struct shuffle_plan *plan)
 
 	if (err != -ENOSPC)
 		return err;
+	/* one to and one from each member at most */
+	if (WARN_ON_ONCE(plan->n > 2 * plan->topo->n))
+		return -EOPNOTSUPP;
 	plan->msg = kvmalloc_array(plan->n, sizeof(*plan->msg), GFP_KERNEL_ACCOUNT);
 	if (!plan->msg)
 		return -ENOMEM;
@@ -123,16 +145,11 @@ static u32 lay_out(struct shuffle_engine *e, const struct shuffle_collective *c,
 	return held;
 }
 
-/* What one member holds for others, all messages together. */
-#define MAX_OUT_BYTES	SZ_1M
-
-/* What is sent goes into chunks of its own: a step sends what there is when it begins.  0, -ENOMEM
- * or -EMSGSIZE.
- */
+/* What is sent goes into chunks of its own: a step sends what there is when it begins. */
 static int alloc_chunks(struct shuffle_engine *e)
 {
 	struct shuffle_chunk *chunk;
-	u32 i, len, sum = 0;
+	u32 i, len, size;
 
 	e->chunk = kvcalloc(e->plan.n ?: 1, sizeof(*e->chunk), GFP_KERNEL_ACCOUNT);
 	if (!e->chunk)
@@ -141,10 +158,8 @@ static int alloc_chunks(struct shuffle_engine *e)
 		if (!e->plan.msg[i].out)
 			continue;
 		len = shuffle_engine_bytes(e, &e->plan.msg[i]);
-		sum += len;
-		if (sum > MAX_OUT_BYTES)
-			return -EMSGSIZE;
-		chunk = kmalloc(struct_size(chunk, bytes, len), GFP_KERNEL_ACCOUNT);
+		size = kmalloc_size_roundup(struct_size(chunk, bytes, len));
+		chunk = kmalloc(size, GFP_KERNEL_ACCOUNT);
 		if (!chunk)
 			return -ENOMEM;
 		*chunk = (struct shuffle_chunk) {
@@ -152,7 +167,7 @@ static int alloc_chunks(struct shuffle_engine *e)
 			.pkt = len,
 			.rank = e->plan.msg[i].peer,
 			.kind = SHUFFLE_CHUNK_BYTES,
-			.truesize = struct_size(chunk, bytes, len),
+			.truesize = size,
 		};
 		e->chunk[i] = chunk;
 	}
@@ -172,12 +187,15 @@ static int alloc_data(struct shuffle_engine *e, u32 held)
 static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective *c, u32 rank,
 		       u32 n, struct iov_iter *iter)
 {
+	bool by_member = shuffle_coll_by_member(c->kind, c->pattern);
 	u32 held, in_off, in_len;
-	u64 all;
 	int err;
 
 	if (shuffle_coll_has_root(c->kind) && c->root >= n)
 		return -EINVAL;
+	/* the same at all members; together it bounds what one of them sends and receives */
+	if ((u32)c->len * n > (by_member ? SHUFFLE_COLL_MAX_BYTES : SHUFFLE_COLL_MAX_SUM))
+		return -EMSGSIZE;
 	e->topo.n = n;
 	e->topo.racks = 1;
 	e->oper = c->oper;
@@ -191,10 +209,7 @@ static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective
 	err = make_plan(&e->plan);
 	if (err)
 		return err;
-	e->blocks.by_member = shuffle_coll_by_member(c->kind, c->pattern);
-	if (check_mul_overflow(c->len, e->blocks.by_member ? (u64)n : 1ULL, &all) ||
-	    all > SHUFFLE_COLL_MAX_BYTES)
-		return -EMSGSIZE;
+	e->blocks.by_member = by_member;
 	held = lay_out(e, c, &in_off, &in_len);
 	if (iov_iter_count(iter) != in_len)
 		return -EMSGSIZE;
@@ -222,7 +237,7 @@ static void free_rows(struct rows *r)
 	kvfree(r->absent);
 }
 
-/* 0; -ENOMEM; -EOPNOTSUPP: the pattern has more than one message from a member to another. */
+/* 0 or -ENOMEM; -EOPNOTSUPP if a plan should have more than one message between two members. */
 static int make_rows(struct shuffle_engine *e, const struct shuffle_collective *c,
 		     struct rows *r)
 {
@@ -302,8 +317,7 @@ static int group_of(struct shuffle_sock *ssk, u32 *rank, u32 *n)
  *
  * Context: process, may sleep, but waits for nobody.
  * Return: 0: all data has been taken; or -ENOTCONN, -EMSGSIZE (too long, too much to be sent, or
- * not as many bytes as the kind takes), -EINVAL (no such root), -EOPNOTSUPP (a pattern with more than one message
- * between two members), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE (ended meanwhile), and those of
+ * not as many bytes as the kind takes), -EINVAL (no such root), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE (ended meanwhile), and those of
  * shuffle_op_create().
  */
 int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_collective *c,

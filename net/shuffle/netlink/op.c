@@ -52,7 +52,9 @@ static struct sums add_up(const struct shuffle_op *op)
  */
 static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 {
-	u64 in = op->prx.announced_len - op->prx.msg[op->group->rank].len;
+	u32 self = op->group->rank;
+	/* the result of a collective is none that has been announced */
+	u64 in = op->prx.announced_len - (op->in[self].absent ? 0 : op->prx.msg[self].len);
 	u64 ns = shuffle_mul_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U));
 
 	return shuffle_add(ns, READ_ONCE(op->dev->rtt));

@@ -86,7 +86,8 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 		op->unacked--;
 		return;
 	}
-	if (len <= SHUFFLE_INLINE_MAX)
+	/* those of a collective are short, and wait for others, not for grants */
+	if (len <= SHUFFLE_INLINE_MAX || op->engine)
 		limit = len;
 	/* Both ends must count the same bytes as granted, and the wire
 	 * counts them in units; a packet that begins below is sent whole.

@@ -265,7 +265,8 @@ static int member(const struct sockaddr_shuffle *m, const char *engine)
 		if (in_kernel)
 			rc = all_calls(c, patterns[p].name, 0, short_sizes, N(short_sizes), 1);
 		else
-			rc = all_calls(c, patterns[p].name, patterns[p].in_order, sizes, N(sizes), 0);
+			rc = all_calls(c, patterns[p].name, patterns[p].in_order, sizes, N(sizes),
+				       0);
 		if (rc)
 			return p + 1;
 	}

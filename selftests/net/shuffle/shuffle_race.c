@@ -373,7 +373,7 @@ static void coll_cancel(void)
 		}
 		for (k = 0; k < 20; k++) {
 			for (i = 0; i < MEMBERS; i++)
-				start_sum(fds[i], 1 + k, 8 << k % 12);
+				start_sum(fds[i], 1 + k, 8 << k % 8);
 			if (!rnd(4))
 				sht_cancel(fds[rnd(MEMBERS)], 1 + rnd(k + 1));
 		}
