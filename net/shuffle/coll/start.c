@@ -317,8 +317,8 @@ static int group_of(struct shuffle_sock *ssk, u32 *rank, u32 *n)
  *
  * Context: process, may sleep, but waits for nobody.
  * Return: 0: all data has been taken; or -ENOTCONN, -EMSGSIZE (too long, too much to be sent, or
- * not as many bytes as the kind takes), -EINVAL (no such root), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE (ended meanwhile), and those of
- * shuffle_op_create().
+ * not as many bytes as the kind takes), -EINVAL (no such root), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE
+ * (ended meanwhile), and those of shuffle_op_create().
  */
 int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_collective *c,
 			     struct iov_iter *iter)
