@@ -7,9 +7,6 @@
 
 #include "coll.h"
 
-/* calls in the kernel whose operations have not ended */
-#define AHEAD_CALLS	64
-
 /* ---- the calls ---- */
 
 /* The plan of a call, with room for its messages. */
@@ -59,48 +56,8 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 		.size = w->size,
 		.item = w->item,
 	};
-	w->in_kernel = c->engine != ENGINE_USER &&
-		       (!shuffle_coll_combines(kind) || w->combine == shuffle_combine_items) &&
-		       coll_kernel_can(kind, plan->pattern, all_bytes, c->count);
+	w->in_kernel = coll_kernel_can(w);
 	return 0;
-}
-
-/* @in: what we put in; @out: the result, of @out_len bytes; @result: there is one. */
-static int run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
-			 int result)
-{
-	struct arrival a = { .to = out, .size = out_len };
-	uintptr_t items = (uintptr_t)w->arg;
-	struct shuffle_coll *c = w->c;
-	struct shuffle_collective coll = {
-		.size = sizeof(coll),
-		.op_id = c->next_op,
-		.deadline_ms = c->timeout_ms,
-		.len = w->size,
-		.kind = w->plan.kind,
-		.pattern = w->plan.pattern,
-		.oper = w->combine ? items >> 8 : 0,
-		.type = w->combine ? items & 0xff : 0,
-		.root = w->plan.root,
-		.radix = w->plan.radix,
-	};
-	int rc = 0;
-
-	c->op = c->next_op;
-	c->next_op += COLL_OPS;
-	/* those that we only send to must not be left behind by many calls */
-	while (c->open_ops >= AHEAD_CALLS && !rc)
-		rc = coll_advance(c, 0);
-	/* one that has failed already says why when it is read */
-	if (rc || (shuffle_collective_start(c->fd, &coll, in, in_len) && errno != EPIPE))
-		return coll_fail(c);
-	c->open_ops++;
-	c->arriving = result;
-	c->from[c->rank] = &a;
-	while (c->arriving && !rc)
-		rc = coll_advance(c, 0);
-	c->from[c->rank] = NULL;
-	return rc;
 }
 
 int shuffle_barrier(struct shuffle_coll *c)
@@ -109,7 +66,7 @@ int shuffle_barrier(struct shuffle_coll *c)
 
 	if (make_plan(&w, c, SHUFFLE_COLL_BARRIER, 0, 0))
 		return -1;
-	return w.in_kernel ? run_in_kernel(&w, NULL, 0, NULL, 0, 1) : coll_run_steps(&w);
+	return w.in_kernel ? coll_run_in_kernel(&w, NULL, 0, NULL, 0, 1) : coll_run_steps(&w);
 }
 
 int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned int root)
@@ -120,7 +77,7 @@ int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned i
 	if (make_plan(&w, c, SHUFFLE_COLL_BROADCAST, root, size))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, buf, is_root ? size : 0, buf, size, !is_root);
+		return coll_run_in_kernel(&w, buf, is_root ? size : 0, buf, size, !is_root);
 	return coll_run_steps(&w);
 }
 
@@ -141,7 +98,7 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 	if (make_plan(&w, c, SHUFFLE_COLL_SCATTER, root, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, is_root ? size * c->count : 0, to, size, 1);
+		return coll_run_in_kernel(&w, from, is_root ? size * c->count : 0, to, size, 1);
 	if (is_root) {
 		/* only read there */
 		w.data = (char *)from;
@@ -168,7 +125,7 @@ int shuffle_gather(struct shuffle_coll *c, const void *from, void *to, size_t si
 	if (make_plan(&w, c, SHUFFLE_COLL_GATHER, root, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, size, to, size * c->count, is_root);
+		return coll_run_in_kernel(&w, from, size, to, size * c->count, is_root);
 	if (is_root) {
 		w.data = to;
 		if (size)
@@ -191,7 +148,7 @@ int shuffle_allgather(struct shuffle_coll *c, const void *from, void *to, size_t
 	if (make_plan(&w, c, SHUFFLE_COLL_ALLGATHER, 0, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, size, to, size * c->count, 1);
+		return coll_run_in_kernel(&w, from, size, to, size * c->count, 1);
 	if (size)
 		memmove(w.data + c->rank * size, from, size);
 	return coll_run_steps(&w);
@@ -238,7 +195,7 @@ int shuffle_reduce(struct shuffle_coll *c, const void *from, void *to, size_t si
 	if (make_plan(&w, c, SHUFFLE_COLL_REDUCE, root, size))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, size, to, size, is_root);
+		return coll_run_in_kernel(&w, from, size, to, size, is_root);
 	if (!is_root) {
 		/* what others give us to combine */
 		scratch = malloc(size + 1);
@@ -259,7 +216,7 @@ int shuffle_allreduce(struct shuffle_coll *c, const void *from, void *to, size_t
 	if (make_plan(&w, c, SHUFFLE_COLL_ALLREDUCE, 0, size))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, size, to, size, 1);
+		return coll_run_in_kernel(&w, from, size, to, size, 1);
 	return combine_in(&w, from, to);
 }
 
@@ -272,7 +229,7 @@ int shuffle_reduce_scatter(struct shuffle_coll *c, const void *from, void *to, s
 	if (make_plan(&w, c, SHUFFLE_COLL_REDUCE_SCATTER, 0, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, size * c->count, to, size, 1);
+		return coll_run_in_kernel(&w, from, size * c->count, to, size, 1);
 	/* of other members' blocks partial sums may be combined here */
 	w.data = malloc(c->count * size + 1);
 	if (!w.data)
@@ -296,7 +253,7 @@ int shuffle_scan(struct shuffle_coll *c, const void *from, void *to, size_t size
 	if (make_plan(&w, c, exclusive ? SHUFFLE_COLL_EXSCAN : SHUFFLE_COLL_SCAN, 0, size))
 		return -1;
 	if (w.in_kernel)
-		return run_in_kernel(&w, from, size, to, size, !exclusive || c->rank);
+		return coll_run_in_kernel(&w, from, size, to, size, !exclusive || c->rank);
 	if (!exclusive)
 		return combine_in(&w, from, to);
 	scratch = malloc(size + 1);

@@ -4,7 +4,7 @@
  *
  *   coll.c		the calls
  *   coll_choose.c	which pattern
- *   coll_kernel.c	what the kernel can do, and starting it
+ *   coll_kernel.c	a call in the kernel
  *   coll_steps.c	a call in user space, step by step
  *   coll_arrive.c	what arrives
  */
@@ -83,7 +83,9 @@ int coll_advance(struct shuffle_coll *c, short events);
 int coll_run_steps(struct work *w);
 
 /* coll_kernel.c */
-int coll_kernel_can(int kind, int pattern, size_t all_bytes, uint32_t count);
+int coll_kernel_can(const struct work *w);
+int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
+		       int result);
 
 /* coll_choose.c */
 int coll_choose(int kind, size_t all_bytes, uint32_t count, uint32_t *radix);

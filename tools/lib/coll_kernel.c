@@ -5,44 +5,23 @@
 
 #include "coll.h"
 
-/* What the kernel's engine can do: plans in which no member sends to another twice. */
-int coll_kernel_can(int kind, int pattern, size_t all_bytes, uint32_t count)
-{
-	static const uint32_t once = 1U << SHUFFLE_COLL_FLAT | 1U << SHUFFLE_COLL_TREE |
-				     1U << SHUFFLE_COLL_CHAIN | 1U << SHUFFLE_COLL_DOUBLING |
-				     1U << SHUFFLE_COLL_GATHERED;
+/* calls whose operations have not ended */
+#define AHEAD_CALLS	64
 
-	/* doubling's exscan tells some members twice */
-	if (kind == SHUFFLE_COLL_EXSCAN && pattern == SHUFFLE_COLL_DOUBLING)
+/* The same at all members: all of it is what they call. */
+int coll_kernel_can(const struct work *w)
+{
+	int kind = w->plan.kind, pattern = w->plan.pattern;
+
+	if (w->c->engine == ENGINE_USER ||
+	    (shuffle_coll_combines(kind) && w->combine != shuffle_combine_items))
 		return 0;
-	if (!(once & 1U << pattern))
-		return 0;
-	if (shuffle_coll_by_member(kind, SHUFFLE_COLL_FLAT))
-		return all_bytes <= SHUFFLE_COLL_MAX_BYTES;
-	return all_bytes <= SHUFFLE_COLL_MAX_BYTES &&
-	       all_bytes <= (pattern == SHUFFLE_COLL_GATHERED ? SHUFFLE_COLL_MAX_BYTES :
-								SHUFFLE_COLL_MAX_SUM) / count;
+	return shuffle_coll_sends_once(kind, pattern) &&
+	       shuffle_coll_fits(kind, pattern, w->size, w->c->count);
 }
 
-int shuffle_collective_choose(struct shuffle_collective *coll, unsigned int count)
-{
-	size_t all_bytes = coll->len;
-
-	if (coll->kind >= SHUFFLE_COLL_KINDS || coll->len > SHUFFLE_COLL_MAX_BYTES) {
-		errno = EOPNOTSUPP;
-		return -1;
-	}
-	if (shuffle_coll_by_member(coll->kind, SHUFFLE_COLL_FLAT))
-		all_bytes *= count;
-	coll->pattern = coll_choose(coll->kind, all_bytes, count, &coll->radix);
-	if (coll_kernel_can(coll->kind, coll->pattern, all_bytes, count))
-		return 0;
-	errno = EOPNOTSUPP;
-	return -1;
-}
-
-int shuffle_collective_start(int fd, const struct shuffle_collective *coll, const void *data,
-			     size_t len)
+static int send_collective(int fd, const struct shuffle_collective *coll, const void *data,
+			   size_t len)
 {
 	char control[CMSG_SPACE(sizeof(*coll))] = { 0 };
 	struct iovec iov = { (void *)data, len };
@@ -59,4 +38,42 @@ int shuffle_collective_start(int fd, const struct shuffle_collective *coll, cons
 	cmsg->cmsg_len = CMSG_LEN(sizeof(*coll));
 	memcpy(CMSG_DATA(cmsg), coll, sizeof(*coll));
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+/* @in: what we put in; @out: the result, of @out_len bytes; @result: there is one. */
+int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
+		       int result)
+{
+	struct arrival a = { .to = out, .size = out_len };
+	uintptr_t items = (uintptr_t)w->arg;
+	struct shuffle_coll *c = w->c;
+	struct shuffle_collective coll = {
+		.size = sizeof(coll),
+		.op_id = c->next_op,
+		.deadline_ms = c->timeout_ms,
+		.len = w->size,
+		.kind = w->plan.kind,
+		.pattern = w->plan.pattern,
+		.oper = w->combine ? items >> 8 : 0,
+		.type = w->combine ? items & 0xff : 0,
+		.root = w->plan.root,
+		.radix = w->plan.radix,
+	};
+	int rc = 0;
+
+	c->op = c->next_op;
+	c->next_op += COLL_OPS;
+	/* those that we only send to must not be left behind by many calls */
+	while (c->open_ops >= AHEAD_CALLS && !rc)
+		rc = coll_advance(c, 0);
+	/* one that has failed already says why when it is read */
+	if (rc || (send_collective(c->fd, &coll, in, in_len) && errno != EPIPE))
+		return coll_fail(c);
+	c->open_ops++;
+	c->arriving = result;
+	c->from[c->rank] = &a;
+	while (c->arriving && !rc)
+		rc = coll_advance(c, 0);
+	c->from[c->rank] = NULL;
+	return rc;
 }

@@ -57,15 +57,6 @@ typedef void (*shuffle_combine)(void *arg, void *into, const void *in, size_t si
 void shuffle_combine_items(void *arg, void *into, const void *in, size_t size, int in_first);
 #define SHUFFLE_ITEMS(oper, type)	((void *)(uintptr_t)((oper) << 8 | (type)))
 
-/* The kernel's collectives without a group's calls: of @coll kind, len, oper and type are set; the
- * pattern and radix become those that libshuffle takes for @count members.  -1 and EOPNOTSUPP: the
- * kernel does not do that.
- */
-int shuffle_collective_choose(struct shuffle_collective *coll, unsigned int count);
-/* Start it, with @len bytes of our own.  0, or -1 and errno.  Its result comes as a record. */
-int shuffle_collective_start(int fd, const struct shuffle_collective *coll, const void *data,
-			     size_t len);
-
 int shuffle_barrier(struct shuffle_coll *c);
 int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned int root);
 /* size: bytes of each member; the root's buffer has those of all, in order of rank. */

@@ -108,6 +108,45 @@ u32 shuffle_coll_gathered(u8 kind, u32 self, u32 n)
 }
 
 /**
+ * shuffle_coll_sends_once() - does no member send to another twice?
+ * @kind: enum shuffle_coll_kind
+ * @pattern: enum shuffle_coll_pattern
+ *
+ * The kernel's engine does these: an operation has one message from a member to another.
+ */
+bool shuffle_coll_sends_once(u8 kind, u8 pattern)
+{
+	switch (pattern) {
+	case SHUFFLE_COLL_FLAT:
+	case SHUFFLE_COLL_TREE:
+	case SHUFFLE_COLL_CHAIN:
+	case SHUFFLE_COLL_GATHERED:
+		return true;
+	case SHUFFLE_COLL_DOUBLING:
+		return kind != SHUFFLE_COLL_EXSCAN;
+	}
+	return false;
+}
+
+/**
+ * shuffle_coll_fits() - is it short enough for the kernel's engine?
+ * @kind: enum shuffle_coll_kind
+ * @pattern: enum shuffle_coll_pattern
+ * @len: bytes of a vector, or of a member's block
+ * @n: members, at most SHUFFLE_MAX_MEMBERS
+ *
+ * It bounds what a member holds, and what it sends and receives, all messages together.
+ *
+ * Return: the same at all members.
+ */
+bool shuffle_coll_fits(u8 kind, u8 pattern, u64 len, u32 n)
+{
+	return len <= SHUFFLE_COLL_MAX_BYTES &&
+	       len * n <= (shuffle_coll_by_member(kind, pattern) ? SHUFFLE_COLL_MAX_BYTES :
+								   SHUFFLE_COLL_MAX_SUM);
+}
+
+/**
  * shuffle_plan_possible() - does the pattern do that?
  * @kind: enum shuffle_coll_kind
  * @pattern: enum shuffle_coll_pattern

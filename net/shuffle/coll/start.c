@@ -7,23 +7,6 @@
 #include "combine.h"
 #include "engine.h"
 
-/* Patterns in which no member sends to another twice: there is one message from a member to
- * another in an operation.
- */
-static bool sends_once(const struct shuffle_collective *c)
-{
-	switch (c->pattern) {
-	case SHUFFLE_COLL_FLAT:
-	case SHUFFLE_COLL_TREE:
-	case SHUFFLE_COLL_CHAIN:
-	case SHUFFLE_COLL_GATHERED:
-		return true;
-	case SHUFFLE_COLL_DOUBLING:
-		return c->kind != SHUFFLE_COLL_EXSCAN;
-	}
-	return false;
-}
-
 static int check_collective(const struct shuffle_collective *c, size_t len)
 {
 	BUILD_BUG_ON(sizeof(*c) != SHUFFLE_COLLECTIVE_SIZE_VER0);
@@ -34,7 +17,7 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
 		return -E2BIG;
 	if (c->flags || c->reserved || !shuffle_plan_possible(c->kind, c->pattern))
 		return -EINVAL;
-	if (!sends_once(c))
+	if (!shuffle_coll_sends_once(c->kind, c->pattern))
 		return -EOPNOTSUPP;
 	if (c->radix > SHUFFLE_MAX_MEMBERS || (c->root && !shuffle_coll_has_root(c->kind)))
 		return -EINVAL;
@@ -187,14 +170,12 @@ static int alloc_data(struct shuffle_engine *e, u32 held)
 static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective *c, u32 rank,
 		       u32 n, struct iov_iter *iter)
 {
-	bool by_member = shuffle_coll_by_member(c->kind, c->pattern);
 	u32 held, in_off, in_len;
 	int err;
 
 	if (shuffle_coll_has_root(c->kind) && c->root >= n)
 		return -EINVAL;
-	/* the same at all members; together it bounds what one of them sends and receives */
-	if ((u32)c->len * n > (by_member ? SHUFFLE_COLL_MAX_BYTES : SHUFFLE_COLL_MAX_SUM))
+	if (!shuffle_coll_fits(c->kind, c->pattern, c->len, n))
 		return -EMSGSIZE;
 	e->topo.n = n;
 	e->topo.racks = 1;
@@ -209,7 +190,7 @@ static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective
 	err = make_plan(&e->plan);
 	if (err)
 		return err;
-	e->blocks.by_member = by_member;
+	e->blocks.by_member = shuffle_coll_by_member(c->kind, c->pattern);
 	held = lay_out(e, c, &in_off, &in_len);
 	if (iov_iter_count(iter) != in_len)
 		return -EMSGSIZE;
