@@ -191,10 +191,10 @@ static u32 chunks_size(const struct shuffle_engine *e)
 	return sum;
 }
 
-/* What is waited for by nobody is bounded by the send buffer all the same. */
+/* The call does not wait for room in the send buffer; twice as much is the end of it. */
 static bool has_room(const struct sock *sk, u32 size)
 {
-	return READ_ONCE(sk->sk_wmem_queued) + (int)size <= 2 * shuffle_sock_sndbuf(sk);
+	return (s64)READ_ONCE(sk->sk_wmem_queued) + size <= 2LL * shuffle_sock_sndbuf(sk);
 }
 
 /* Charge what the engine holds: what it sends, and its data, which does not count against the
