@@ -299,6 +299,18 @@ static void cancel_send(void)
 	}
 }
 
+/* One for each member, with a descriptor of its own. */
+static void stop_readers(struct worker w[MEMBERS])
+{
+	unsigned int i;
+
+	for (i = MEMBERS; i--;) {
+		w[i].stop = true;
+		pthread_join(w[i].thread, NULL);
+		close(w[i].fd);
+	}
+}
+
 /* Rows that are asked for: one member cancels while all answer, another one is closed. */
 static void want_cancel(void)
 {
@@ -322,15 +334,11 @@ static void want_cancel(void)
 		sht_cancel(fds[0], op);
 		nap(1000);
 		close_group(fds, MEMBERS);
-		for (i = MEMBERS; i--;) {
-			w[i].stop = true;
-			pthread_join(w[i].thread, NULL);
-			close(w[i].fd);
-		}
+		stop_readers(w);
 	}
 }
 
-/* A sum of 64-bit numbers by a tree; errors are the caller's race. */
+/* A sum of 64-bit numbers; errors are the caller's race. */
 static void start_sum(int fd, uint64_t op, unsigned int len)
 {
 	static const char zeros[SHUFFLE_COLL_MAX_BYTES];
@@ -379,11 +387,7 @@ static void coll_cancel(void)
 		}
 		nap(1000);
 		close_group(fds, MEMBERS);
-		for (i = MEMBERS; i--;) {
-			w[i].stop = true;
-			pthread_join(w[i].thread, NULL);
-			close(w[i].fd);
-		}
+		stop_readers(w);
 	}
 }
 
