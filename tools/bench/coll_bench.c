@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	bool chosen = false;
 	int opt;
 
-	bench_opt.transport = "shuffle-user";
+	bench_opt.transport = "shuffle";
 	bench_opt.warmup = 1;
 	while ((opt = getopt(argc, argv, BENCH_OPTIONS "C:E:")) != -1) {
 		if (bench_option(opt, optarg))
