@@ -9,8 +9,10 @@
 
 life_cases()
 {
-	local v
+	local v groups=1,2,3,5,8,12
 
+	# Twelve in all patterns are 20 minutes there.
+	[ "$slow" -lt 20 ] || groups=5
 	for v in 4 6; do
 		run_case "api-names-v$v" tap_program api_test -v $v
 		run_case "api-messages-v$v" tap_program api_msg -v $v
@@ -19,7 +21,7 @@ life_cases()
 		run_case "api-want-v$v" tap_program api_want -v $v
 		run_case "api-absent-v$v" tap_program api_absent -v $v
 		run_case "api-engine-v$v" tap_program api_engine -v $v
-		run_case "api-coll-v$v" tap_program api_coll -v $v
+		run_case "api-coll-v$v" tap_program api_coll -v $v $groups
 	done
 	run_case "late-starters" late_starters 2000
 	run_case "late-sockets" late_sockets
