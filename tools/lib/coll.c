@@ -338,6 +338,12 @@ int shuffle_coll_free(struct shuffle_coll *c)
 	return rc;
 }
 
+void shuffle_coll_wait(struct shuffle_coll *c, shuffle_coll_waiter wait, void *arg)
+{
+	c->wait = wait;
+	c->wait_arg = arg;
+}
+
 void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms)
 {
 	c->timeout_ms = ms;

@@ -42,6 +42,8 @@ struct shuffle_coll {
 	struct arrival **from;		/* NULL: nothing comes */
 
 	struct shuffle_rx rx;
+	shuffle_coll_waiter wait;	/* NULL: poll() */
+	void *wait_arg;
 	uint64_t op;
 	unsigned int arriving;		/* messages that are not whole */
 	unsigned int open_ops;

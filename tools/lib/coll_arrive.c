@@ -56,10 +56,13 @@ int coll_fail(struct shuffle_coll *c)
 /* Read what has come, or wait until something does.  events: what else to wait for. */
 int coll_advance(struct shuffle_coll *c, short events)
 {
-	if (shuffle_rx_step(c->fd, &c->rx, events ? MSG_DONTWAIT : 0) < 0) {
+	int flags = events || c->wait ? MSG_DONTWAIT : 0;
+
+	if (shuffle_rx_step(c->fd, &c->rx, flags) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			return coll_fail(c);
-		if (wait_for(c->fd, POLLIN | events))
+		if (c->wait ? c->wait(c->wait_arg, c->fd, POLLIN | events) :
+			      wait_for(c->fd, POLLIN | events))
 			return coll_fail(c);
 	}
 	return c->error ? coll_fail(c) : 0;

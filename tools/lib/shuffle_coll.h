@@ -33,6 +33,13 @@ int shuffle_coll_free(struct shuffle_coll *c);
  */
 void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms);
 
+/* What a call does instead of poll() when there is nothing to read: for programs that have other
+ * things to do, or switch to another fibre.  @events: of poll(); fd need not be ready when it
+ * returns.  0; or -1 with errno: the call fails with that.  wait NULL: poll() again.
+ */
+typedef int (*shuffle_coll_waiter)(void *arg, int fd, short events);
+void shuffle_coll_wait(struct shuffle_coll *c, shuffle_coll_waiter wait, void *arg);
+
 /* The pattern of calls to come by its name (flat, tree, chain, doubling, ring, rabenseifner,
  * spread), or "auto".  radix: of a tree, 0 for 2; of spread the number of segments.  A call that
  * the pattern does not know chooses as auto does.  EINVAL: no such pattern.  The same at all
