@@ -63,6 +63,38 @@ sizes_found()
 	OMPI_MCA_coll_shuffle_verbose=0 random_calls 4 60 5 1000
 }
 
+# collectives HOSTS CALLS SEED LEAST NAMES - random calls, those of the named kinds over AF_SHUFFLE.
+collectives()
+{
+	rack "$1"
+	carried "$4" mpi 400 "$1" "$1" --mca coll_shuffle_collectives "$5" "$BIN/mpi_collectives" \
+		"$2" "$3"
+	[ "$(counters Collectives)" -gt 0 ] || fail "the kernel has carried none out"
+}
+
+# A command of one rank: rank 1 names broadcasts only.
+rank1_differs()
+{
+	[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export OMPI_MCA_coll_shuffle_collectives=bcast
+	exec "$@"
+}
+
+# Ranks that do not name the same: only what all name goes over AF_SHUFFLE.
+collectives_differ()
+{
+	local differs
+
+	rack 3
+	differs="$(declare -f rank1_differs); rank1_differs \"\$@\""
+	carried 0 mpi 60 3 3 bash -c "$differs" - "$BIN/mpi_collectives" 200 4
+	carried 1 mpi 60 3 3 --mca coll_shuffle_collectives all bash -c "$differs" - \
+		"$BIN/mpi_collectives" 200 5
+	carried 0 said mpi 60 3 3 --mca coll_shuffle_collectives bcast,gossip \
+		"$BIN/mpi_collectives" 20 6
+	grep -q 'coll_shuffle_collectives is not all, none or names' "$work/said" ||
+		fail "nonsense is not refused"
+}
+
 order()
 {
 	rack 4
@@ -154,7 +186,7 @@ parameters()
 	local p
 
 	ompi_info --param coll shuffle --level 9 >"$work/params" 2>&1
-	for p in priority verbose sizes timeout sndbuf rcvbuf if_include if_exclude; do
+	for p in priority verbose sizes collectives timeout sndbuf rcvbuf if_include if_exclude; do
 		grep -q "\"coll_shuffle_$p\"" "$work/params" || fail "no parameter $p"
 	done
 }
@@ -181,6 +213,8 @@ calls_cases()
 	run_case "40 random calls on 4 hosts as without AF_SHUFFLE" random_calls 4 40 1
 	run_case "sizes that are given" sizes_given
 	run_case "sizes that are found by timed calls" sizes_found
+	run_case "random collectives on 4 hosts" collectives 4 300 1 10000 all
+	run_case "collectives that not all ranks name" collectives_differ
 	run_case "non-blocking calls, out of order" order
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
@@ -192,6 +226,9 @@ calls_cases()
 		run_case "16 hosts, 64 kB" all 16 16 65536 3
 		run_case "1000 random calls on 8 hosts as without AF_SHUFFLE" random_calls 8 1000 2
 		run_case "100 random calls on 16 hosts as without AF_SHUFFLE" random_calls 16 100 3
+		run_case "5000 random collectives on 7 hosts" collectives 7 5000 2 100000 all
+		run_case "500 random collectives on 16 hosts, some kinds" collectives 16 500 3 10000 \
+			barrier,allreduce,bcast,scan
 		run_case "a message that is too long" too_long
 		run_case "declines" declines
 		run_case "1 % loss" lossy

@@ -43,6 +43,7 @@ static void decline(coll_shuffle_module *m, int who, const char *what, const cha
 		close(m->fd);
 		m->fd = -1;
 	}
+	coll_shuffle_collectives_close(m);
 	m->state = COLL_SHUFFLE_DECLINED;
 }
 
@@ -60,6 +61,7 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	hello->sizes = coll_shuffle_sizes_of(m);
 	if (c->distrusts)
 		return;
+	coll_shuffle_collectives_open(m, addr, hello);
 	if (shuffle_rx_init(&m->rx, coll_shuffle_op_record, coll_shuffle_op_place, m))
 		return;
 	/* a column, the ends of the operations before, and some */
@@ -92,6 +94,8 @@ static int join(coll_shuffle_module *m)
 	m->sizes = m->hellos[0].sizes;
 	rc = shuffle_join(m->fd, members, m->size, m->rank);
 	free(members);
+	if (!rc)
+		coll_shuffle_collectives_join(m);
 	return rc;
 }
 
@@ -278,8 +282,11 @@ static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *he
 {
 	int rc;
 
+	/* it may be made from other collectives of the communicator */
+	m->beginning = true;
 	rc = m->before.coll_allgather(hello, sizeof(*hello), MPI_BYTE, m->hellos, sizeof(*hello),
 				      MPI_BYTE, m->comm, m->before.coll_allgather_module);
+	m->beginning = false;
 	if (rc || !hellos_complete(m))
 		return rc;
 	m->trial = begin_trial(m);
@@ -297,15 +304,14 @@ static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *he
 /* The first call decides.  @wait: it may wait for the others. */
 static int begin(coll_shuffle_module *m, bool wait)
 {
-	const char *why = NULL, *here = mca_coll_shuffle_component.why;
-	const struct coll_shuffle_addr *addr;
+	const char *here = mca_coll_shuffle_component.why;
 	struct coll_shuffle_hello hello;
-	int rc, who;
+	int rc;
 
-	addr = coll_shuffle_choose(m, &why, &who);
-	if (!addr) {
-		decline(m, who, why, who == m->rank && !mca_coll_shuffle_component.card.naddrs ?
-			here : NULL);
+	coll_shuffle_choose(m);
+	if (!m->addr) {
+		decline(m, m->who, m->why,
+			m->who == m->rank && !mca_coll_shuffle_component.card.naddrs ? here : NULL);
 		m->settled = true;
 		return OMPI_SUCCESS;
 	}
@@ -313,7 +319,7 @@ static int begin(coll_shuffle_module *m, bool wait)
 	m->hellos = calloc(m->size, sizeof(*m->hellos));
 	if (!m->hellos)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	open_socket(m, addr, &hello);
+	open_socket(m, m->addr, &hello);
 	if (wait)
 		return agree_now(m, &hello);
 	m->hellos[m->rank] = hello;

@@ -190,41 +190,53 @@ static int count_hosts(const struct coll_shuffle_card *cards, int n)
 	return count;
 }
 
-const struct coll_shuffle_addr *coll_shuffle_choose(coll_shuffle_module *m, const char **why,
-						    int *who)
+/* Our address from the cards of all, or NULL. */
+static const struct coll_shuffle_addr *choose(coll_shuffle_module *m,
+					      struct coll_shuffle_card *cards)
 {
-	struct coll_shuffle_card *cards = calloc(m->size, sizeof(*cards));
-	const struct coll_shuffle_addr *addr = NULL;
+	const struct coll_shuffle_addr *addr;
+	uint32_t collectives = UINT32_MAX;
 	bool several = false;
 	int i, k;
 
-	*who = m->rank;
-	*why = "out of memory";
-	if (!cards)
-		return NULL;
 	for (i = 0; i < m->size; i++) {
-		*who = i;
-		*why = read_card(m, i, &cards[i]) ? unfit(&cards[i]) : "it has no such component";
-		if (*why)
-			goto out;
+		m->who = i;
+		m->why = read_card(m, i, &cards[i]) ? unfit(&cards[i]) : "it has no such component";
+		if (m->why)
+			return NULL;
 		m->local[i] = cards[i].host == mca_coll_shuffle_component.card.host;
 		several |= cards[i].host != cards[0].host;
+		collectives &= cards[i].collectives;
 	}
 	m->hosts = count_hosts(cards, m->size);
-	*who = 0;
-	*why = "all ranks are on this host";
+	m->who = 0;
+	m->why = "all ranks are on this host";
 	if (!several)
-		goto out;
+		return NULL;
 	m->sizes = cards[0].sizes;
-	*why = "none of its addresses is the host's alone and of the others' kind";
-	addr = pick_addr(cards, m->size, m->rank, who);
+	m->why = "none of its addresses is the host's alone and of the others' kind";
+	addr = pick_addr(cards, m->size, m->rank, &m->who);
+	/* between ranks of a host shared memory is faster */
+	if (addr && m->hosts == m->size)
+		m->collectives = collectives;
 	/* ours is on our own card, which stays */
 	for (k = 0; addr && k < COLL_SHUFFLE_ADDRS; k++)
 		if (addr == &cards[m->rank].addr[k])
-			break;
-	if (addr)
-		addr = &mca_coll_shuffle_component.card.addr[k];
-out:
+			return &mca_coll_shuffle_component.card.addr[k];
+	return NULL;
+}
+
+void coll_shuffle_choose(coll_shuffle_module *m)
+{
+	struct coll_shuffle_card *cards;
+
+	if (m->chosen)
+		return;
+	m->chosen = true;
+	m->who = m->rank;
+	m->why = "out of memory";
+	cards = calloc(m->size, sizeof(*cards));
+	if (cards)
+		m->addr = choose(m, cards);
 	free(cards);
-	return addr;
 }

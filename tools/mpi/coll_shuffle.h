@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll/shuffle: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their non-blocking
- * forms over AF_SHUFFLE.
+ * forms over AF_SHUFFLE; where it is asked for, other blocking collectives, too.
  *
  *   component.c	parameters, what a process tells all others at MPI_Init
  *   addr.c		the addresses of this host
@@ -11,10 +11,12 @@
  *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   op.c		one call: its row, its column, its end
+ *   collectives.c	blocking collectives of other kinds, by libshuffle
  *   p2p.c		what does not go over AF_SHUFFLE: between ranks of one host, and by size
  *   progress.c		waiting
  *
- * One socket for each communicator; each call is one operation on it.
+ * One socket for each communicator; each call is one operation on it.  Other collectives have a
+ * second one: libshuffle reads all that comes there.
  */
 #ifndef COLL_SHUFFLE_H
 #define COLL_SHUFFLE_H
@@ -38,7 +40,7 @@
 #include "opal/util/output.h"
 
 #include "addr.h"
-#include "shuffle.h"
+#include "shuffle_coll.h"
 
 /* Sizes that are timed; a message goes the way that was better for the one next to it. */
 #define COLL_SHUFFLE_CLASSES	7
@@ -58,6 +60,7 @@ struct coll_shuffle_card {
 	uint8_t off;		/* it was switched off there */
 	uint8_t reserved;
 	uint32_t arch;
+	uint32_t collectives;	/* those that may go over AF_SHUFFLE: bits of collectives.c */
 	struct coll_shuffle_sizes sizes;
 	uint64_t host;		/* the same for all processes of a host */
 	struct coll_shuffle_addr addr[COLL_SHUFFLE_ADDRS];	/* best first */
@@ -71,6 +74,7 @@ struct coll_shuffle_component {
 	int sndbuf;		/* bytes, 0: leave */
 	int rcvbuf;
 	char *sizes;
+	char *collectives;
 	char *if_include;
 	char *if_exclude;
 	int output;
@@ -95,6 +99,7 @@ enum coll_shuffle_state {
 /* What the members of a communicator tell each other. */
 struct coll_shuffle_hello {
 	struct sockaddr_shuffle addr;	/* family 0: no socket */
+	struct sockaddr_shuffle coll_addr;	/* of the other collectives; likewise */
 	uint32_t distrusts;		/* for a trial has failed before */
 	uint32_t reserved;
 	uint64_t op_base;		/* that of rank 0 counts */
@@ -121,6 +126,15 @@ struct coll_shuffle_module {
 	uint64_t op_base;
 	uint64_t calls;			/* operations started so far */
 	bool *local;			/* by rank: on this host */
+	/* from the cards of all */
+	bool chosen;
+	const struct coll_shuffle_addr *addr;	/* NULL: declined, because */
+	const char *why;
+	int who;
+	/* see collectives.c */
+	uint32_t collectives;		/* bits: all members let AF_SHUFFLE carry them */
+	struct shuffle_coll *coll;	/* NULL: none are carried */
+	int coll_fd;
 	/* while agreeing */
 	struct coll_shuffle_hello *hellos;
 	struct coll_shuffle_op *trial;
@@ -128,6 +142,7 @@ struct coll_shuffle_module {
 	struct coll_shuffle_verdict mine, theirs;
 	int distance;			/* of the rank that ours goes to now */
 	ompi_request_t *judging[2];
+	bool beginning;			/* the module before is called in order to agree */
 	bool settled;			/* all ranks know the outcome when they make a call */
 	struct coll_shuffle_module *next_watched;
 	bool watched;
@@ -228,14 +243,28 @@ OBJ_CLASS_DECLARATION(coll_shuffle_request);
 typedef struct coll_shuffle_request coll_shuffle_request;
 
 /* choose.c */
-/* Which of our addresses the communicator uses; NULL: none, with *why and *who. */
-const struct coll_shuffle_addr *coll_shuffle_choose(coll_shuffle_module *m, const char **why,
-						    int *who);
+/* Decide from the cards of all members, once: m->addr and what follows it, m->collectives. */
+void coll_shuffle_choose(coll_shuffle_module *m);
 
 /* module.c */
 mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *priority);
 const char *coll_shuffle_comm_name(ompi_communicator_t *comm);
 const char *coll_shuffle_host(coll_shuffle_module *m, int rank);
+
+/* collectives.c */
+/* The parameter coll_shuffle_collectives as bits: false, and a complaint, if it makes no sense. */
+bool coll_shuffle_collectives_parse(const char *text, uint32_t *bits);
+/* Those that are asked for become functions of the module. */
+void coll_shuffle_collectives_functions(coll_shuffle_module *m);
+/* Keep those of the module before, which they replace: false if one is not there. */
+bool coll_shuffle_collectives_keep(coll_shuffle_module *m);
+void coll_shuffle_collectives_forget(coll_shuffle_module *m);
+/* The socket: its address, or family 0, becomes part of the hello. */
+void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shuffle_addr *addr,
+				   struct coll_shuffle_hello *hello);
+/* All hellos are here: join. */
+void coll_shuffle_collectives_join(coll_shuffle_module *m);
+void coll_shuffle_collectives_close(coll_shuffle_module *m);
 
 /* agree.c */
 /* Make up one's mind: 0, or an error.  Afterwards the state is not NEW; it is

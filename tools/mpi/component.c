@@ -15,7 +15,7 @@
 #include "opal/util/arch.h"
 #include "opal/util/proc.h"
 
-#define CARD_VERSION	3
+#define CARD_VERSION	4
 
 static int component_register(void);
 static int component_open(void);
@@ -64,6 +64,9 @@ static int component_register(void)
 	c->sizes = "all";
 	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower); the value at rank 0 counts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
+	c->collectives = "none";
+	parameter("collectives", "Collectives beside all-to-all that go over AF_SHUFFLE where each rank has a host of its own: all, none, or names such as barrier,bcast,allreduce; those that all ranks name",
+		  MCA_BASE_VAR_TYPE_STRING, &c->collectives);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
 		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
@@ -167,6 +170,9 @@ static int component_open(void)
 	if (!coll_shuffle_sizes_parse(c->sizes, &card->sizes))
 		coll_shuffle_complain("coll_shuffle_sizes is not auto, all or LEAST-MOST: %s",
 				      c->sizes);
+	if (!coll_shuffle_collectives_parse(c->collectives, &card->collectives))
+		coll_shuffle_complain("coll_shuffle_collectives is not all, none or names of collectives: %s",
+				      c->collectives);
 	card->host = host_number();
 	card->off = c->priority <= 0;
 	if (!card->off)

@@ -16,7 +16,13 @@ static void module_construct(coll_shuffle_module *m)
 	m->calls = 0;
 	m->blocking = 0;
 	m->local = NULL;
+	m->chosen = false;
+	m->addr = NULL;
+	m->collectives = 0;
+	m->coll = NULL;
+	m->coll_fd = -1;
 	m->hellos = NULL;
+	m->beginning = false;
 	m->settled = false;
 	m->trial = NULL;
 	m->gather = NULL;
@@ -47,6 +53,7 @@ static void module_destruct(coll_shuffle_module *m)
 		coll_shuffle_progress_end(m);
 		close(m->fd);
 	}
+	coll_shuffle_collectives_close(m);
 	shuffle_rx_free(&m->rx);
 	free(m->local);
 	free(m->hellos);
@@ -59,6 +66,7 @@ static void module_destruct(coll_shuffle_module *m)
 	release(m->before.coll_ialltoall_module);
 	release(m->before.coll_ialltoallv_module);
 	release(m->before.coll_ialltoallw_module);
+	coll_shuffle_collectives_forget(m);
 	OBJ_DESTRUCT(&m->lock);
 }
 
@@ -92,7 +100,7 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 	if (KEEP(allgather) + KEEP(iallgather) + KEEP(alltoall) + KEEP(alltoallv) +
 	    KEEP(alltoallw) + KEEP(ialltoall) + KEEP(ialltoallv) + KEEP(ialltoallw) < 8)
 		return OMPI_ERR_NOT_FOUND;
-	return OMPI_SUCCESS;
+	return coll_shuffle_collectives_keep(m) ? OMPI_SUCCESS : OMPI_ERR_NOT_FOUND;
 }
 
 /* What is known here only (the kernel, addresses) must not matter yet. */
@@ -118,5 +126,6 @@ mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *
 	m->rank = ompi_comm_rank(comm);
 	m->super.coll_module_enable = module_enable;
 	coll_shuffle_alltoall_functions(m);
+	coll_shuffle_collectives_functions(m);
 	return &m->super;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a program sees that does nothing but all-to-all calls, one behind the other: the mean over
+ * What a program sees that does nothing but collective calls, one behind the other: the mean over
  * all ranks of the time of a call, as the OSU benchmarks count it.
  *
- * usage: mpi_osu MILLISECONDS BYTES...
+ * usage: mpi_osu MILLISECONDS alltoall|others BYTES...
  *   MILLISECONDS  that each row is measured for, about
- *   BYTES         of each message
+ *   alltoall      MPI_Alltoall, MPI_Alltoallv and their non-blocking forms
+ *   others        MPI_Barrier, MPI_Bcast, ...: blocking collectives of other kinds
+ *   BYTES         of each message; of what is combined a multiple of eight
  *
  * Prints one line for each row: the call, the bytes, and nanoseconds of a call.
  */
@@ -49,14 +51,116 @@ static void ialltoallv(void)
 	MPI_Wait(&req, MPI_STATUS_IGNORE);
 }
 
-static const struct {
+static int whole(void)
+{
+	int i, k, bad = 0;
+
+	for (i = 0; i < size; i++)
+		for (k = 0; k < bytes; k += bytes - 1 ? bytes - 1 : 1)
+			bad += column[(size_t)i * bytes + k] != (char)(i + 1);
+	return bad;
+}
+
+static int root_whole(void)
+{
+	return rank ? 0 : whole();
+}
+
+/* The first and the last byte of what comes from @from. */
+static int ends(int from)
+{
+	return (column[0] != (char)(from + 1)) + (column[bytes - 1] != (char)(from + 1));
+}
+
+static int by_root(void)
+{
+	return ends(0);
+}
+
+static void barrier(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int nothing(void)
+{
+	return 0;
+}
+
+static void bcast(void)
+{
+	if (!rank)
+		memset(column, 1, bytes);
+	MPI_Bcast(column, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void gather(void)
+{
+	MPI_Gather(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void scatter(void)
+{
+	MPI_Scatter(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void allgather(void)
+{
+	MPI_Allgather(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+/* Each item is a number made of the rank's bytes, so the last rank's is the largest. */
+static void reduce(void)
+{
+	MPI_Reduce(row, column, bytes / 8, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+}
+
+static void allreduce(void)
+{
+	MPI_Allreduce(row, column, bytes / 8, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+}
+
+static void allreduce_double(void)
+{
+	MPI_Allreduce(row, column, bytes / 8, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+static int by_last(void)
+{
+	return ends(size - 1);
+}
+
+static int root_by_last(void)
+{
+	return rank ? 0 : by_last();
+}
+
+struct kind {
 	const char *name;
 	void (*call)(void);
-} rows[] = {
-	{ "alltoall", alltoall },
-	{ "alltoallv", alltoallv },
-	{ "ialltoall", ialltoall },
-	{ "ialltoallv", ialltoallv },
+	int (*wrong)(void);
+	int least;		/* bytes */
+	int most;
+};
+
+static const struct kind all_to_all[] = {
+	{ "alltoall", alltoall, whole, 1, 0 },
+	{ "alltoallv", alltoallv, whole, 1, 0 },
+	{ "ialltoall", ialltoall, whole, 1, 0 },
+	{ "ialltoallv", ialltoallv, whole, 1, 0 },
+	{ NULL },
+};
+
+static const struct kind others[] = {
+	{ "barrier", barrier, nothing, 1, 8 },
+	{ "bcast", bcast, by_root, 1, 0 },
+	{ "gather", gather, root_whole, 1, 0 },
+	{ "scatter", scatter, by_root, 1, 0 },
+	{ "allgather", allgather, whole, 1, 0 },
+	{ "reduce", reduce, root_by_last, 8, 0 },
+	{ "allreduce", allreduce, by_last, 8, 0 },
+	{ "allreduce-double", allreduce_double, by_last, 8, 0 },
+	{ NULL },
 };
 
 static double seconds(void (*call)(void), int calls)
@@ -72,53 +176,44 @@ static double seconds(void (*call)(void), int calls)
 	return sum / size;
 }
 
-static int wrong(void)
-{
-	int i, k, bad = 0;
-
-	for (i = 0; i < size; i++)
-		for (k = 0; k < bytes; k += bytes - 1 ? bytes - 1 : 1)
-			bad += column[(size_t)i * bytes + k] != (char)(i + 1);
-	return bad;
-}
-
-static void measure(const char *name, void (*call)(void), double least)
+static void measure(const struct kind *k, double least)
 {
 	double once;
 	int calls;
 
 	memset(column, 0, (size_t)size * bytes);
-	seconds(call, WARM);
-	once = seconds(call, 2) / 2;
+	seconds(k->call, WARM);
+	once = seconds(k->call, 2) / 2;
 	/* the sum over all ranks, and so the number, is the same everywhere */
 	calls = once * MOST_CALLS < least ? MOST_CALLS : least / once + 1;
-	once = seconds(call, calls) / calls;
-	if (wrong()) {
-		fprintf(stderr, "mpi_osu: %s of %d bytes: wrong data\n", name, bytes);
+	once = seconds(k->call, calls) / calls;
+	if (k->wrong()) {
+		fprintf(stderr, "mpi_osu: %s of %d bytes: wrong data\n", k->name, bytes);
 		MPI_Abort(MPI_COMM_WORLD, 3);
 	}
 	if (!rank)
-		printf("%s %d %.0f\n", name, bytes, once * 1e9);
+		printf("%s %d %.0f\n", k->name, bytes, once * 1e9);
 	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	size_t k;
+	const struct kind *kinds, *k;
 	int i, j;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	if (argc < 3) {
+	kinds = argc > 2 && !strcmp(argv[2], "others") ? others : all_to_all;
+	if (argc < 4 || (kinds == all_to_all && strcmp(argv[2], "alltoall"))) {
 		if (!rank)
-			fprintf(stderr, "usage: mpi_osu MILLISECONDS BYTES...\n");
+			fprintf(stderr, "usage: mpi_osu MILLISECONDS alltoall|others BYTES...\n");
 		MPI_Finalize();
 		return 2;
 	}
 	counts = calloc(size, sizeof(*counts));
 	disps = calloc(size, sizeof(*disps));
-	for (i = 2; i < argc; i++) {
+	for (i = 3; i < argc; i++) {
 		bytes = atoi(argv[i]);
 		row = malloc((size_t)size * bytes);
 		column = malloc((size_t)size * bytes);
@@ -131,8 +226,9 @@ int main(int argc, char **argv)
 			counts[j] = bytes;
 			disps[j] = j * bytes;
 		}
-		for (k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
-			measure(rows[k].name, rows[k].call, atoi(argv[1]) / 1e3);
+		for (k = kinds; k->name; k++)
+			if (bytes >= k->least && (!k->most || bytes <= k->most))
+				measure(k, atoi(argv[1]) / 1e3);
 		free(row);
 		free(column);
 	}

@@ -2,19 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What run.sh runs inside the kernel: eight ranks on one, two and eight hosts call nothing but
-# MPI_Alltoall and its relatives (mpi_osu.c), with AF_SHUFFLE's component and without it.
+# MPI_Alltoall and its relatives, or other collectives (mpi_osu.c), with AF_SHUFFLE's component and
+# without it.
 #
-# usage: osu_guest.sh MILLISECONDS RUNS LAYOUT...
+# usage: osu_guest.sh alltoall|others MILLISECONDS RUNS LAYOUT...
 #   MILLISECONDS  that each row is measured for in each run
 #   RUNS          jobs of each kind, in turns
 #   LAYOUT        HOSTSxRANKS
 set -euo pipefail
 
-ms=$1 runs=$2
-shift 2
+calls=$1 ms=$2 runs=$3
+shift 3
 here=tools/bench
 bin=$PWD/build/tools
 sizes=(1 64 1024 4096 16384 65536 262144 1048576)
+name=mpi-osu
+if [ "$calls" = others ]; then
+	sizes=(8 64 1024 4096 16384 65536 262144 1048576)
+	name=mpi-coll
+	export OMPI_MCA_coll_shuffle_collectives=all
+fi
 # shellcheck source=tools/bench/mpi/mpi_rack.sh
 . $here/mpi/mpi_rack.sh
 
@@ -37,7 +44,7 @@ job()
 	for ((h = 1; h <= n; h++)); do where=$where${where:+,}10.18.0.$h:$ranks; done
 	set -- mpirun -np $((n * ranks)) -H "$where"
 	[ "$way" = shuffle ] || set -- "$@" --mca coll ^shuffle
-	on_h0 600 "$@" "$bin/mpi_osu" "$ms" "${sizes[@]}" 2>/tmp/stderr
+	on_h0 600 "$@" "$bin/mpi_osu" "$ms" "$calls" "${sizes[@]}" 2>/tmp/stderr
 }
 
 for layout; do
@@ -49,11 +56,11 @@ for layout; do
 			# without the component nothing goes there
 			[ "$way" = shuffle ] || [ "$(bytes_in)" = "$before" ] || : >/tmp/rows
 			while read -r call bytes ns; do
-				case=mpi-osu-$layout-$call-$bytes
+				case=$name-$layout-$call-$bytes
 				echo "BENCH case=$case hosts=$n transport=$way run=$run ok=1 ns=$ns"
 			done </tmp/rows
 			[ -s /tmp/rows ] ||
-				echo "BENCH case=mpi-osu-$layout hosts=$n transport=$way run=$run ok=0"
+				echo "BENCH case=$name-$layout hosts=$n transport=$way run=$run ok=0"
 		done
 	done
 done

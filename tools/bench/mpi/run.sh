@@ -13,6 +13,7 @@
 #                  whose time is counted in instructions; at most three runs
 #   mpi-osu        nothing but calls, 8 ranks on 1, 2 and 8 hosts: lane uml (native speed, this
 #                  machine's time) and, on 2 and 8, qemu-icount (at most two runs)
+#   mpi-coll       the same of other collectives, 8 ranks on 8 hosts
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -66,7 +67,7 @@ for regime in network cpu; do
 			sed -u "s/^BENCH /&lane=$lane /" | tee -a "$raw" || status=1
 	done < <(if [ "$regime" = network ]; then tr ' ' '\n' <<<"$words"; else echo "$words"; fi)
 done
-# osu LANE MILLISECONDS RUNS LAYOUT...
+# osu LANE alltoall|others MILLISECONDS RUNS LAYOUT...
 osu()
 {
 	local lane=$1
@@ -77,8 +78,12 @@ osu()
 }
 
 if [[ mpi-osu =~ $regex ]]; then
-	osu uml 100 "$runs" 8x1 2x4 1x8
-	osu qemu-icount 50 "$((runs > 2 ? 2 : runs))" 8x1 2x4
+	osu uml alltoall 100 "$runs" 8x1 2x4 1x8
+	osu qemu-icount alltoall 50 "$((runs > 2 ? 2 : runs))" 8x1 2x4
+fi
+if [[ mpi-coll =~ $regex ]]; then
+	osu uml others 100 "$runs" 8x1
+	osu qemu-icount others 50 "$((runs > 2 ? 2 : runs))" 8x1
 fi
 python3 "$here/report.py" "$raw" "$out/report.json" "$out/mpi.txt"
 exit "$status"
