@@ -251,6 +251,8 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 		err = -EBUSY;
 	}
 	spin_unlock_bh(&ssk->lock);
+	if (!err)
+		shuffle_delayed_exit(ssk);
 	shuffle_group_put(old);
 	return err;
 }

@@ -110,6 +110,7 @@ struct shuffle_due {
  * @retrans: ranges to be sent again
  * @nr_retrans: their number
  * @references: data by reference: tx/reference.c
+ * @delays: the row was announced with SHUFFLE_ROW_DELAYED_ACK
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
  * @want: what is asked for then: tx/want.c
  * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
@@ -169,6 +170,7 @@ struct shuffle_op {
 	struct list_head	retrans;
 	u32			nr_retrans;
 	struct list_head	references;
+	bool			delays;
 	bool			asks;
 	struct shuffle_want	*want;
 	struct shuffle_engine	*engine;

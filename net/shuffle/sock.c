@@ -83,6 +83,7 @@ static int sock_release_op(struct socket *sock)
 			shuffle_op_unlink(op);
 			cond_resched();
 		}
+	shuffle_delayed_exit(ssk);
 	shuffle_owner_close(ssk);
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));

@@ -23,6 +23,7 @@
 #define SHUFFLE_MAX_SOCK_RETRANS	4096	/* ranges waiting to be sent again */
 #define SHUFFLE_MAX_MSGS	(1024U * 1024U)	/* in each direction, of one socket */
 
+struct shuffle_delayed;
 struct shuffle_membership;
 
 #define SHUFFLE_SOFT_PAGES	128
@@ -146,6 +147,7 @@ struct shuffle_owner {
  * @pressure_at: when that was last told
  * @pages: that sendmsg copies into
  * @early: packets of operations that are not known yet
+ * @delayed: ACKs that wait, NULL if none has to: rx/delayed_ack.c
  * @owner: who its packets belong to
  */
 struct shuffle_sock {
@@ -183,6 +185,7 @@ struct shuffle_sock {
 	u64			pressure_at;
 	struct shuffle_pages	pages;
 	struct shuffle_early	early;
+	struct shuffle_delayed	*delayed;
 	struct shuffle_owner	owner;
 };
 

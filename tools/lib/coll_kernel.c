@@ -49,6 +49,7 @@ int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out,
 	struct shuffle_coll *c = w->c;
 	struct shuffle_collective coll = {
 		.size = sizeof(coll),
+		.flags = SHUFFLE_ROW_DELAYED_ACK,
 		.op_id = c->next_op,
 		.deadline_ms = c->timeout_ms,
 		.len = w->size,

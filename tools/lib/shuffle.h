@@ -67,6 +67,7 @@ struct shuffle_tx {
 	unsigned int rank;	/* where the data goes on */
 	uint64_t done;		/* bytes of that message taken */
 	const uint64_t *absent;	/* see shuffle_tx_absent() */
+	unsigned int flags;	/* of every call: SHUFFLE_ROW_* */
 };
 
 void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
@@ -77,6 +78,10 @@ void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *b
  * for all of tx->count ranks, stay the caller's.
  */
 void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent);
+/* Nobody waits for DONE: it may come some milliseconds later, and there are fewer packets.  Before
+ * the first of the calls below.
+ */
+void shuffle_tx_delayed_ack(struct shuffle_tx *tx);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 /* The same by reference: the kernel sends from the program's memory, in the order of its

@@ -28,6 +28,11 @@ void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *b
 	tx->count = count;
 }
 
+void shuffle_tx_delayed_ack(struct shuffle_tx *tx)
+{
+	tx->flags |= SHUFFLE_ROW_DELAYED_ACK;
+}
+
 void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 {
 	tx->absent = absent;
@@ -123,7 +128,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	row.op_id = tx->op_id;
 	row.deadline_ms = tx->deadline_ms;
 	row.first_rank = tx->announced;
-	row.flags = row_flags;
+	row.flags = row_flags | tx->flags;
 	if (count > TX_LENS) {
 		count = TX_LENS;
 		row.flags |= SHUFFLE_ROW_MORE;

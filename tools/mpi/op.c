@@ -122,8 +122,12 @@ static int send_row(struct coll_shuffle_op *op)
 	coll_shuffle_module *m = op->module;
 	int rc;
 
-	if (shuffle_tx_fits(m->fd, &op->tx))
+	if (shuffle_tx_fits(m->fd, &op->tx)) {
+		/* a call is complete before that */
+		if (!op->trial)
+			shuffle_tx_delayed_ack(&op->tx);
 		return shuffle_tx_step(m->fd, &op->tx) < 0 ? -1 : 0;
+	}
 	do
 		rc = shuffle_tx_announce(m->fd, &op->tx);
 	while (!rc);

@@ -38,8 +38,9 @@ local f = {
 	flags = ProtoField.uint8("shuffle.flags", "Flags", base.HEX),
 	probe = ProtoField.bool("shuffle.flags.probe", "Probe: the sender waits for the ACK", 8, nil, 0x01),
 	retrans = ProtoField.bool("shuffle.flags.retrans", "Retransmission: answers a RESEND", 8, nil, 0x02),
+	delay = ProtoField.bool("shuffle.flags.delay", "Delay: the ACK may wait", 8, nil, 0x04),
 	tagged = ProtoField.bool("shuffle.flags.tagged", "Tagged: the header ends with a tag", 8, nil, 0x80),
-	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x7c),
+	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x78),
 	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
 		"Rank of the host that sent this record"),
 	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
@@ -190,6 +191,7 @@ local function parse(tvb, off)
 	end
 	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
 	r.retrans = tvb(off + 1, 1):bitfield(6, 1) == 1
+	r.delay = tvb(off + 1, 1):bitfield(5, 1) == 1
 	r.flags = tvb(off + 1, 1):uint()
 	r.src_rank = tvb(off + 2, 2):uint()
 	r.dst_port = tvb(off + 4, 2):uint()
@@ -214,10 +216,11 @@ local function parse(tvb, off)
 		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
-	if tvb(off + 1, 1):bitfield(1, 5) ~= 0 then
+	if tvb(off + 1, 1):bitfield(1, 4) ~= 0 then
 		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
-	elseif (r.probe or r.retrans) and r.type ~= DATA then
-		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01 and 0x02", r.flags, names[r.type])
+	elseif (r.probe or r.retrans or r.delay) and r.type ~= DATA then
+		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01, 0x02 and 0x04", r.flags,
+			names[r.type])
 	end
 	if r.nonce == ZERO64 and r.type ~= RESEND then
 		bad(r, e.nonce, "Nonce 0 in %s", names[r.type])
@@ -428,6 +431,7 @@ local function show_fields(tree, tvb, r)
 
 	sub:add(f.probe, tvb(off + 1, 1))
 	sub:add(f.retrans, tvb(off + 1, 1))
+	sub:add(f.delay, tvb(off + 1, 1))
 	sub:add(f.tagged, tvb(off + 1, 1))
 	sub:add(f.reserved, tvb(off + 1, 1))
 	tree:add(f.src_rank, tvb(off + 2, 2))

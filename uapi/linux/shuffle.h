@@ -138,6 +138,12 @@ enum {
  * asked for: EMSGSIZE.
  */
 #define SHUFFLE_ROW_WANT	(1U << 2)
+/*
+ * SHUFFLE_ROW_DELAYED_ACK: nobody waits for DONE.  Receivers may acknowledge our messages some
+ * milliseconds later, with data of theirs, so DONE comes later and there are fewer packets.
+ * Read by the first call only.
+ */
+#define SHUFFLE_ROW_DELAYED_ACK	(1U << 3)
 
 /*
  * A length: there is no message to this rank.  Nothing is sent, and nothing is waited for.
@@ -258,7 +264,7 @@ enum shuffle_coll_type {
 /**
  * struct shuffle_collective - start a collective, which the members' kernels carry out
  * @size: sizeof(struct shuffle_collective)
- * @flags: must be zero
+ * @flags: 0 or SHUFFLE_ROW_DELAYED_ACK
  * @op_id: identifier of the operation, as of a row
  * @deadline_ms: likewise
  * @len: bytes of the vector, or of each member's block where blocks are scattered or gathered;

@@ -15,7 +15,7 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
 		return -EINVAL;
 	if (memchr_inv(c + 1, 0, c->size - sizeof(*c)))
 		return -E2BIG;
-	if (c->flags || c->reserved || !shuffle_plan_possible(c->kind, c->pattern))
+	if (c->flags & ~SHUFFLE_ROW_DELAYED_ACK || c->reserved || !shuffle_plan_possible(c->kind, c->pattern))
 		return -EINVAL;
 	if (!shuffle_coll_sends_once(c->kind, c->pattern))
 		return -EOPNOTSUPP;
@@ -232,6 +232,7 @@ static int make_rows(struct shuffle_engine *e, const struct shuffle_collective *
 		return -ENOMEM;
 	r->row->size = sizeof(*r->row);
 	r->row->op_id = c->op_id;
+	r->row->flags = c->flags;
 	r->row->count = n;
 	r->absent->size = sizeof(*r->absent);
 	r->absent->words = words;

@@ -273,8 +273,11 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len;
 }
 
-static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
+/* @flags: of the record that was the last one */
+static void message_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
+			     u64 now)
 {
+	bool may_wait = (flags & SHUFFLE_FLAG_DELAY) && !(flags & SHUFFLE_FLAG_PROBE);
 	struct shuffle_msg_in *in = &op->in[rank];
 
 	in->complete = true;
@@ -282,7 +285,7 @@ static void message_complete(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	list_del_init(&in->dirty);
 	trace_shuffle_msg_done(op, rank, false);
 	in->ack_owed = ack_can_ride(op, rank);
-	if (!in->ack_owed)
+	if (!in->ack_owed && !(may_wait && shuffle_delayed_owe(op, rank, q)))
 		shuffle_msg_in_send_ack(op, rank, q);
 	shuffle_msg_in_queue(op, rank);
 	if (!--op->incomplete)
@@ -632,7 +635,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
 	}
 	if (in->have.bytes == m->len) {
-		message_complete(op, w->src_rank, q, now);
+		message_complete(op, w->src_rank, w->flags, q, now);
 	} else if (kept) {
 		shuffle_timer_in(op, w->src_rank);
 		shuffle_msg_in_queue(op, w->src_rank);

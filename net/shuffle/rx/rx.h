@@ -98,6 +98,20 @@ struct shuffle_piece {
 /* input.c */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb);
 
+/* delayed_ack.c */
+
+/* An ACK waits so long for data that takes it along. */
+#define SHUFFLE_ACK_DELAY_NS	(5 * NSEC_PER_MSEC)
+
+/* ACKs of one member that wait: all of them fit one packet */
+#define SHUFFLE_DELAYED_ACKS	4
+
+void shuffle_delayed_init(struct shuffle_sock *ssk, struct shuffle_membership *group);
+void shuffle_delayed_exit(struct shuffle_sock *ssk);
+bool shuffle_delayed_owe(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
+u32 shuffle_delayed_count(const struct shuffle_op *op, u32 rank);
+struct shuffle_wire shuffle_delayed_take(struct shuffle_op *op, u32 rank);
+
 /* early.c */
 void shuffle_early_init(struct shuffle_sock *ssk);
 void shuffle_early_exit(struct shuffle_sock *ssk);

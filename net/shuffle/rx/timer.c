@@ -408,7 +408,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	if (!out->wait_ns)
-		out->wait_ns = 2 * s->rto;
+		out->wait_ns = 2 * s->rto + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
 	/* while ACKs, or first messages, come in, this one's may come too */
 	since = max3(out->announced_at, op->acked_at, op->last_announced_at);
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {

@@ -52,8 +52,10 @@ enum shuffle_wire_type {
 
 #define SHUFFLE_FLAG_PROBE	0x01	/* DATA: sender waits for the ACK */
 #define SHUFFLE_FLAG_RETRANS	0x02	/* DATA: first answer to a RESEND */
+#define SHUFFLE_FLAG_DELAY	0x04	/* DATA: the ACK may wait for other data */
 #define SHUFFLE_FLAG_TAG	0x80	/* all: the header ends with a tag */
-#define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_TAG)
+#define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
+				 SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_CONTROL	SHUFFLE_FLAG_TAG
 
 /**

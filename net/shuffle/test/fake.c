@@ -30,6 +30,7 @@ int fake_init(struct kunit *test)
 	fake->test = test;
 	fake->now = NSEC_PER_SEC;
 	fake->timer_at = U64_MAX;
+	fake->delay_at = U64_MAX;
 	fake->sent = kvcalloc(FAKE_RECORDS, sizeof(*fake->sent), GFP_KERNEL);
 	fake->sn.mib = alloc_percpu(struct shuffle_mib);
 	if (!fake->sent || !fake->sn.mib)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device, a clock and a socket that exist only in a test: op.c, rx/msg_in.c, rx/grant.c,
- * rx/timer.c and tx/msg_out.c run on them (fake_files.c).  Records that leave are kept and
+ * rx/timer.c, rx/delayed_ack.c and tx/msg_out.c run on them (fake_files.c).  Records that leave are kept and
  * compared; nothing arrives but what a test says.  Time stands still until a test moves it.
  * Memory is granted until a test refuses it, and every byte charged has to come back.
  */
@@ -43,6 +43,7 @@ struct fake_record {
  * @group: its members
  * @op: the operation
  * @timer_at: its timer fires then; U64_MAX: it is not set
+ * @delay_at: likewise that of delayed ACKs
  * @sent: records that have left, @n_sent of them
  * @n_sent: their number
  * @charged: bytes
@@ -65,6 +66,7 @@ struct fake {
 	struct shuffle_membership	*group;
 	struct shuffle_op		*op;
 	u64				timer_at;
+	u64				delay_at;
 	struct fake_record		*sent;
 	u32				n_sent;
 	s64				charged;
@@ -89,6 +91,7 @@ const struct fake_record *fake_last(u8 type, u32 rank);
 /* fake_files.c: the files under test, on the fake's clock */
 void fake_fire(void);
 void fake_advance(u64 ns);
+void fake_delay_fires(void);
 void fake_row(u64 len, u64 sent);
 int fake_refer(u64 len, u64 sent);
 bool fake_released(struct shuffle_record *rec);
@@ -111,5 +114,6 @@ extern struct kunit_suite shuffle_msg_in_suite;
 extern struct kunit_suite shuffle_msg_out_suite;
 extern struct kunit_suite shuffle_want_suite;
 extern struct kunit_suite shuffle_timer_suite;
+extern struct kunit_suite shuffle_delayed_ack_suite;
 
 #endif /* _SHUFFLE_TEST_FAKE_H */

@@ -24,14 +24,20 @@ static u64 fake_now(void)
 	return fake->now;
 }
 
+/* An operation's timer is set to a time, the one of delayed ACKs to one from now on. */
+static u64 *expiry(enum hrtimer_mode mode)
+{
+	return mode == HRTIMER_MODE_REL_SOFT ? &fake->delay_at : &fake->timer_at;
+}
+
 static void timer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
 {
-	fake->timer_at = U64_MAX;
+	*expiry(mode) = U64_MAX;
 }
 
 static void timer_start(struct hrtimer *timer, ktime_t at, enum hrtimer_mode mode)
 {
-	fake->timer_at = ktime_to_ns(at);
+	*expiry(mode) = ktime_to_ns(at) + (mode == HRTIMER_MODE_REL_SOFT ? fake->now : 0);
 }
 
 static bool timer_is_queued(const struct hrtimer *timer)
@@ -90,6 +96,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 
 #include "../coll/engine.c"
 #include "../op.c"
+#include "../rx/delayed_ack.c"
 #include "../rx/grant.c"
 #include "../rx/msg_in.c"
 #include "../rx/timer.c"
@@ -125,6 +132,19 @@ void fake_advance(u64 ns)
 		fake_fire();
 	}
 	fake->now = end;
+}
+
+/**
+ * fake_delay_fires() - time passes until delayed ACKs are due
+ */
+void fake_delay_fires(void)
+{
+	KUNIT_ASSERT_NE(fake->test, fake->delay_at, U64_MAX);
+	fake->now = max(fake->now, fake->delay_at);
+	fake->delay_at = U64_MAX;
+	local_bh_disable();
+	delayed_fires(&fake->ssk.delayed->timer);
+	local_bh_enable();
 }
 
 static void append(u32 rank, u64 off, u32 len)
@@ -433,6 +453,7 @@ void fake_end(void)
 	if (fake->op)
 		shuffle_op_unlink(fake->op);
 	fake->op = NULL;
+	shuffle_delayed_exit(&fake->ssk);
 	if (fake->group)
 		shuffle_group_put(fake->group);
 	fake->group = NULL;

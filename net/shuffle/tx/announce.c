@@ -213,6 +213,11 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	if (op->closed)
 		return 0;
 	from = op->announced;
+	if (!from && row->flags & SHUFFLE_ROW_DELAYED_ACK) {
+		op->delays = true;
+		/* the others say so, too */
+		shuffle_delayed_init(op->ssk, op->group);
+	}
 	to = row->flags & SHUFFLE_ROW_MORE ? from + row->count : n;
 	err = shuffle_own_schedule(op, &plan);
 	if (err)

@@ -223,31 +223,59 @@ static u32 ack_len(const struct shuffle_op *op)
 	return shuffle_wire_hdr_len(SHUFFLE_ACK, op->group->keyed ? SHUFFLE_FLAG_TAG : 0);
 }
 
-/* Put the ACK of a member's message behind our own to it. */
-static void add_ack(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-		    struct sk_buff *skb)
+/* ACKs that a member is owed: of its message of this operation, and those that are delayed. */
+static u32 acks_owed(const struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_wire ack = shuffle_msg_in_ack(op, rank);
-	const u32 len = ack_len(op);
+	return op->in[rank].ack_owed + shuffle_delayed_count(op, rank);
+}
+
+/* More bytes at the end of a packet, or NULL. */
+static void *extend_packet(struct sk_buff *skb, u32 len)
+{
 	struct page *page;
 	void *p;
 
-	shuffle_group_tag(op->group, &ack);
-	if (!skb_is_nonlinear(skb)) {
-		p = skb_put(skb, len);
-	} else {
-		if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
-			return;
-		p = netdev_alloc_frag(len);
-		if (!p)
-			return;
-		page = virt_to_head_page(p);
-		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page),
-				len, SKB_DATA_ALIGN(len));
+	if (!skb_is_nonlinear(skb))
+		return skb_put(skb, len);
+	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return NULL;
+	p = netdev_alloc_frag(len);
+	if (!p)
+		return NULL;
+	page = virt_to_head_page(p);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, p - page_address(page),
+			len, SKB_DATA_ALIGN(len));
+	return p;
+}
+
+/* Put ACKs of a member's messages behind our own data to it, as many as have @room: of a linear
+ * packet the tailroom has been made for all of them.
+ */
+static void add_acks(struct shuffle_net *sn, struct shuffle_op *op, u32 rank, u32 room,
+		     struct sk_buff *skb)
+{
+	const u32 len = ack_len(op);
+	u32 i, n = min(acks_owed(op, rank), room / len);
+	struct shuffle_wire ack;
+	u8 *p;
+
+	p = n ? extend_packet(skb, n * len) : NULL;
+	if (!p)
+		return;
+	for (i = 0; i < n; i++, p += len) {
+		if (op->in[rank].ack_owed) {
+			op->in[rank].ack_owed = false;
+			ack = shuffle_msg_in_ack(op, rank);
+		} else {
+			ack = shuffle_delayed_take(op, rank);
+			ack.src_rank = op->group->rank;
+			ack.dst_rank = rank;
+			ack.dst_port = ntohs(op->group->member[rank].addr.shs_port);
+		}
+		shuffle_group_tag(op->group, &ack);
+		shuffle_wire_build(p, &ack);
 	}
-	shuffle_wire_build(p, &ack);
-	op->in[rank].ack_owed = false;
-	SHUFFLE_INC(sn, AckOut);
+	SHUFFLE_ADD(sn, AckOut, n);
 }
 
 /* Send bytes [start, end) of a few, as many of them as fit a packet.  Returns the byte behind the
@@ -258,12 +286,11 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		      struct sk_buff_head *q)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
-	struct shuffle_msg_in *in = &op->in[rank];
 	struct sk_buff *skb;
 	u32 payload;
 
 	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, op->group->data_hdr +
-				   (u32)(end - start) + ack_len(op), false);
+				   (u32)(end - start) + acks_owed(op, rank) * ack_len(op), false);
 	if (!skb)
 		return end;
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
@@ -278,8 +305,7 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	else
 		shuffle_reference_copy(chunk, start - chunk->off, skb_put(skb, end - start),
 				       end - start);
-	if (in->ack_owed && (u32)(end - start) + ack_len(op) <= payload)
-		add_ack(sn, op, rank, skb);
+	add_acks(sn, op, rank, payload - (u32)(end - start), skb);
 	__skb_queue_tail(q, skb);
 	SHUFFLE_INC(sn, DataOut);
 	SHUFFLE_ADD(sn, DataBytesOut, end - start);
@@ -298,8 +324,8 @@ static void finish_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 ra
 	u32 last = skb->len - (n - 1) * stride;
 	u32 room = n > 1 ? stride : payload + op->group->data_hdr;
 
-	if (op->in[rank].ack_owed && last + ack_len(op) <= room)
-		add_ack(sn, op, rank, skb);
+	if (last < room)
+		add_acks(sn, op, rank, room - last, skb);
 	if (n > 1) {
 		skb_shinfo(skb)->gso_size = stride;
 		skb_shinfo(skb)->gso_segs = n;

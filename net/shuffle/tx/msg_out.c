@@ -188,7 +188,8 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 	return (struct shuffle_wire) {
 		.type = SHUFFLE_DATA,
 		.op_id = op->id,
-		.flags = op->group->keyed ? SHUFFLE_FLAG_TAG : 0,
+		.flags = (op->group->keyed ? SHUFFLE_FLAG_TAG : 0) |
+			 (op->delays ? SHUFFLE_FLAG_DELAY : 0),
 		.nonce = shuffle_op_nonce(op, rank),
 		.src_rank = op->group->rank,
 		.dst_rank = rank,

@@ -16,8 +16,8 @@ static int check_row(const struct shuffle_row *row, size_t len)
 	/* it is the announcement that says how the data comes */
 	if (row->flags & SHUFFLE_ROW_WANT && (row->flags & SHUFFLE_ROW_REFERENCE || !row->count))
 		return -EINVAL;
-	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT) ?
-		-EINVAL : 0;
+	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT |
+			      SHUFFLE_ROW_DELAYED_ACK) ? -EINVAL : 0;
 }
 
 /* The same for the ranks that have no message. */

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ACKs that may wait: SHUFFLE_ROW_DELAYED_ACK.  All operations end, with fewer packets.  TAP.
+ *
+ *	api_delay [-v 6]
+ */
+#define _GNU_SOURCE
+#include "api.h"
+
+#define OPS	200		/* fewer than a socket may have */
+#define LONG	(1U << 20)
+
+static char data[2 * LONG];
+
+static long control_packets(void)
+{
+	static char names[8192], values[8192];
+	char *n, *v, *at_n = names, *at_v = values;
+	FILE *f = fopen("/proc/net/shuffle/netstat", "r");
+	long found = -1;
+
+	if (!f || !fgets(names, sizeof(names), f) || !fgets(values, sizeof(values), f))
+		exit(3);
+	fclose(f);
+	while ((n = strsep(&at_n, " \n")) && (v = strsep(&at_v, " \n")))
+		if (!strcmp(n, "CtrlPktsOut"))
+			found = atol(v);
+	return found;
+}
+
+static ssize_t send_flagged(int fd, uint64_t op, unsigned int flags, uint64_t len0, uint64_t len1)
+{
+	struct shuffle_row row = { .op_id = op, .count = 2, .flags = flags };
+	uint64_t lens[2] = { len0, len1 };
+
+	return sht_send(fd, &row, lens, data, len0 + len1, 0);
+}
+
+/* Read until @messages and @ends more have come; their data is right. */
+static bool read_some(int fd, unsigned int messages, unsigned int ends)
+{
+	static unsigned char buf[2 * LONG];
+	uint64_t until = sht_now_ms() + WAIT_MS;
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	struct shuffle_record recs[8];
+	unsigned int i, n;
+
+	while (messages || ends) {
+		if (sht_now_ms() > until)
+			return false;
+		if (poll(&pfd, 1, 100) <= 0)
+			continue;
+		n = 8;
+		if (sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_DONTWAIT) < 0 && errno != EAGAIN)
+			return false;
+		for (i = 0; i < n; i++) {
+			if (recs[i].type == SHUFFLE_RECORD_FAILED)
+				return false;
+			if (recs[i].type == SHUFFLE_RECORD_DONE && ends)
+				ends--;
+			if (recs[i].type == SHUFFLE_RECORD_DATA &&
+			    recs[i].flags & SHUFFLE_RECORD_LAST && messages)
+				messages--;
+		}
+	}
+	return true;
+}
+
+/* Operations one behind the other, each as soon as the data of the one before has come: how many
+ * packets of control they take, or -1.
+ */
+static long packets(const int fds[2], unsigned int flags, uint64_t len)
+{
+	long before = control_packets();
+	unsigned int i;
+
+	for (i = 0; i < OPS; i++) {
+		uint64_t op = next_op++;
+
+		if (send_flagged(fds[0], op, flags, 0, len) != (ssize_t)len ||
+		    send_flagged(fds[1], op, flags, len, 0) != (ssize_t)len ||
+		    !read_some(fds[0], 2, 0) || !read_some(fds[1], 2, 0))
+			return -1;
+	}
+	return control_packets() - before;
+}
+
+/* Likewise, and the ends of all of them. */
+static long all_end(unsigned int flags, uint64_t len, bool keyed)
+{
+	struct sockaddr_shuffle m[2];
+	int fds[2], i;
+	long n;
+
+	my_addr(&m[0]);
+	my_addr(&m[1]);
+	for (i = 0; i < 2; i++) {
+		fds[i] = new_socket(0);
+		if (bind_to(fds[i], &m[i]) ||
+		    (keyed && sht_set_key(fds[i], 7)) || sht_set_group(fds[i], m, 2, i))
+			return -1;
+	}
+	n = packets(fds, flags, len);
+	/* DONE records that came between the messages have been read */
+	for (i = 0; i < 2 && n >= 0; i++) {
+		uint64_t op = next_op;
+
+		if (send_flagged(fds[i], op, 0, 0, 0) || send_flagged(fds[!i], op, 0, 0, 0) ||
+		    read_end(fds[i], op) || read_end(fds[!i], op))
+			n = -1;
+		next_op++;
+	}
+	close_pair(fds);
+	return n;
+}
+
+static void test_fewer(uint64_t len, bool keyed, const char *name)
+{
+	long with = all_end(SHUFFLE_ROW_DELAYED_ACK, len, keyed), without = all_end(0, len, keyed);
+
+	printf("# %s: %ld packets of control, %ld if no ACK waits\n", name, with, without);
+	WORKS(with >= 0 && without >= 0 && with < without, name);
+}
+
+/* All that is delayed goes when the socket does. */
+static void test_close(void)
+{
+	struct sockaddr_shuffle m[2];
+	uint64_t op = next_op++;
+	int fds[2];
+
+	open_pair(fds, m, 0);
+	WORKS(!send_flagged(fds[1], op, SHUFFLE_ROW_DELAYED_ACK, 0, 0) &&
+	      send_flagged(fds[0], op, SHUFFLE_ROW_DELAYED_ACK, 0, 500) == 500, "a message");
+	WORKS(read_some(fds[1], 2, 0), "it has come");
+	close(fds[1]);
+	WORKS(!read_end(fds[0], op), "and is acknowledged when its receiver closes the socket");
+	close(fds[0]);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_shuffle m[2];
+	int fds[2];
+
+	api_start(argc, argv);
+	open_pair(fds, m, 0);
+	FAILS(send_flagged(fds[0], next_op++, 1U << 4, 0, 0), "a flag that there is not", EINVAL);
+	close_pair(fds);
+	test_fewer(1, false, "1 byte");
+	test_fewer(5000, false, "5000 bytes");
+	test_fewer(100, true, "100 bytes, with a key");
+	test_close();
+	return api_finish();
+}
