@@ -15,7 +15,8 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
 		return -EINVAL;
 	if (memchr_inv(c + 1, 0, c->size - sizeof(*c)))
 		return -E2BIG;
-	if (c->flags & ~SHUFFLE_ROW_DELAYED_ACK || c->reserved || !shuffle_plan_possible(c->kind, c->pattern))
+	if (c->flags & ~SHUFFLE_ROW_DELAYED_ACK || c->reserved ||
+	    !shuffle_plan_possible(c->kind, c->pattern))
 		return -EINVAL;
 	if (!shuffle_coll_sends_once(c->kind, c->pattern))
 		return -EOPNOTSUPP;

@@ -108,6 +108,8 @@ static ssize_t submit(int fd, unsigned int rank, unsigned int n, uint64_t op,
 		die("mmap");
 	if ((op + rank) % 3 == 0)
 		row.flags = SHUFFLE_ROW_REFERENCE;
+	if (op % 2)
+		row.flags |= SHUFFLE_ROW_DELAYED_ACK;
 	for (i = 0; i < n; i++) {
 		lens[i] = len;
 		sht_fill(buf + i * len, len, sht_key(1, op, rank, i), 0);
@@ -344,6 +346,7 @@ static void start_sum(int fd, uint64_t op, unsigned int len)
 	static const char zeros[SHUFFLE_COLL_MAX_BYTES];
 	struct shuffle_collective coll = {
 		.size = sizeof(coll), .op_id = op, .len = len, .kind = SHUFFLE_COLL_ALLREDUCE,
+		.flags = op % 3 ? SHUFFLE_ROW_DELAYED_ACK : 0,
 		/* the same at all members */
 		.pattern = op % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
 		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
