@@ -22,6 +22,8 @@
 #define MAX_IN_KERNEL	512
 /* Messages of which more is left are received into place */
 #define LARGE		(32U << 10)
+/* Rows of which an ACK may wait: several of them fit any send buffer */
+#define DELAYED_BYTES	(32U << 10)
 #define HEAD_SMALL	4096U
 #define HEAD_LARGE	(64U << 10)
 
@@ -116,6 +118,16 @@ static uint64_t taken(const struct coll_shuffle_op *op)
 	return n;
 }
 
+static uint64_t row_bytes(const struct coll_shuffle_op *op)
+{
+	uint64_t n = 0;
+	int i;
+
+	for (i = 0; i < op->module->size; i++)
+		n += op->lens[i] == SHUFFLE_ABSENT ? 0 : op->lens[i];
+	return n;
+}
+
 /* 0: what can be done without waiting has been done, and all of it if tx.rank says so. */
 static int send_row(struct coll_shuffle_op *op)
 {
@@ -123,8 +135,8 @@ static int send_row(struct coll_shuffle_op *op)
 	int rc;
 
 	if (shuffle_tx_fits(m->fd, &op->tx)) {
-		/* a call is complete before that */
-		if (!op->trial)
+		/* a call is complete before that; what is long would fill the send buffer */
+		if (!op->trial && row_bytes(op) <= DELAYED_BYTES)
 			shuffle_tx_delayed_ack(&op->tx);
 		return shuffle_tx_step(m->fd, &op->tx) < 0 ? -1 : 0;
 	}

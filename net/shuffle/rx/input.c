@@ -335,10 +335,12 @@ static void addresses(struct rx_ctx *c)
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
  * @skb: its UDP payload, checksum verified; consumed
+ * @again: it was kept for an operation that has started now: its control records, perhaps of other
+ *	operations, have been dealt with
  *
  * Context: softirq (or a process that drains the UDP queue with BH off).
  */
-void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, bool again)
 {
 	struct rx_ctx c = {
 		.sn = sn,
@@ -376,7 +378,8 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb)
 		}
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
-			handle_run(&c, &(struct rx_run) { .w = w });
+			if (!again)
+				handle_run(&c, &(struct rx_run) { .w = w });
 			off += hdr;
 			continue;
 		}

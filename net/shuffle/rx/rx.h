@@ -96,7 +96,7 @@ struct shuffle_piece {
 #define SHUFFLE_PIECE(skb)	((struct shuffle_piece *)&(skb)->cb[0])
 
 /* input.c */
-void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb);
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, bool again);
 
 /* delayed_ack.c */
 
