@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device, a clock and a socket that exist only in a test: op.c, rx/msg_in.c, rx/grant.c,
- * rx/timer.c, rx/delayed_ack.c and tx/msg_out.c run on them (fake_files.c).  Records that leave are
- * kept and compared; nothing arrives but what a test says.  Time stands still until a test moves it.
- * Memory is granted until a test refuses it, and every byte charged has to come back.
+ * rx/timer.c, rx/delayed_ack.c and tx/msg_out.c run on them (fake_files.c).  Records that leave
+ * are kept and compared; nothing arrives but what a test says.  Time stands still until a test
+ * moves it.  Memory is granted until a test refuses it, and every byte charged has to come back.
  */
 #ifndef _SHUFFLE_TEST_FAKE_H
 #define _SHUFFLE_TEST_FAKE_H
