@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 
 	api_start(argc, argv);
 	open_pair(fds, m, 0);
-	FAILS(send_flagged(fds[0], next_op++, 1U << 4, 0, 0), "a flag that there is not", EINVAL);
+	FAILS(send_flagged(fds[0], next_op++, 1U << 31, 0, 0), "a flag that there is not", EINVAL);
 	close_pair(fds);
 	test_fewer(1, false, "1 byte");
 	test_fewer(5000, false, "5000 bytes");
