@@ -43,7 +43,7 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 			break;
 		more = realloc(c->msg, plan->n * sizeof(*c->msg));
 		if (!more)
-			return -1;
+			return coll_fail(c);
 		c->msg = more;
 		c->max_msg = plan->n;
 	} while (1);
@@ -315,6 +315,12 @@ struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int co
 	if (count % 64)
 		c->absent[words - 1] = (1ULL << count % 64) - 1;
 	return c;
+}
+
+void shuffle_coll_abort(struct shuffle_coll *c, int error)
+{
+	errno = error;
+	coll_fail(c);
 }
 
 int shuffle_coll_free(struct shuffle_coll *c)

@@ -47,12 +47,23 @@ static void decline(coll_shuffle_module *m, int who, const char *what, const cha
 	m->state = COLL_SHUFFLE_DECLINED;
 }
 
+void coll_shuffle_socket_options(int fd)
+{
+	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
+	__u32 idle = c->timeout > 0 ? (__u32)c->timeout * 1000 : 0;
+
+	setsockopt(fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, sizeof(idle));
+	if (c->sndbuf > 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &c->sndbuf, sizeof(c->sndbuf));
+	if (c->rcvbuf > 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &c->rcvbuf, sizeof(c->rcvbuf));
+}
+
 /* A socket with a port of its own.  Its address, or family 0, is the hello. */
 static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *addr,
 			struct coll_shuffle_hello *hello)
 {
 	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
-	__u32 idle = c->timeout > 0 ? (__u32)c->timeout * 1000 : 0;
 
 	memset(hello, 0, sizeof(*hello));
 	if (getrandom(&hello->op_base, sizeof(hello->op_base), 0) != sizeof(hello->op_base))
@@ -74,11 +85,7 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 		hello->addr.shs_family = 0;
 		return;
 	}
-	setsockopt(m->fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, sizeof(idle));
-	if (c->sndbuf > 0)
-		setsockopt(m->fd, SOL_SOCKET, SO_SNDBUF, &c->sndbuf, sizeof(c->sndbuf));
-	if (c->rcvbuf > 0)
-		setsockopt(m->fd, SOL_SOCKET, SO_RCVBUF, &c->rcvbuf, sizeof(c->rcvbuf));
+	coll_shuffle_socket_options(m->fd);
 }
 
 static int join(coll_shuffle_module *m)
@@ -94,8 +101,9 @@ static int join(coll_shuffle_module *m)
 	m->sizes = m->hellos[0].sizes;
 	rc = shuffle_join(m->fd, members, m->size, m->rank);
 	free(members);
+	/* who cannot misses the trial, so all decline */
 	if (!rc)
-		coll_shuffle_collectives_join(m);
+		rc = coll_shuffle_collectives_join(m);
 	return rc;
 }
 
@@ -181,6 +189,8 @@ static void broken(coll_shuffle_module *m)
 {
 	opal_mutex_lock(&m->lock);
 	m->state = COLL_SHUFFLE_READY;
+	if (m->coll)
+		shuffle_coll_abort(m->coll, EHOSTUNREACH);
 	coll_shuffle_op_fail_all(m, EHOSTUNREACH);
 	opal_mutex_unlock(&m->lock);
 }
@@ -301,6 +311,20 @@ static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *he
 	return OMPI_SUCCESS;
 }
 
+/* The others have not been heard: a later call begins again. */
+static int give_up(coll_shuffle_module *m, int rc)
+{
+	coll_shuffle_collectives_close(m);
+	if (m->fd >= 0)
+		close(m->fd);
+	m->fd = -1;
+	shuffle_rx_free(&m->rx);
+	free(m->hellos);
+	m->hellos = NULL;
+	m->state = COLL_SHUFFLE_NEW;
+	return rc;
+}
+
 /* The first call decides.  @wait: it may wait for the others. */
 static int begin(coll_shuffle_module *m, bool wait)
 {
@@ -320,16 +344,19 @@ static int begin(coll_shuffle_module *m, bool wait)
 	if (!m->hellos)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	open_socket(m, m->addr, &hello);
-	if (wait)
-		return agree_now(m, &hello);
+	if (wait) {
+		rc = agree_now(m, &hello);
+		return rc ? give_up(m, rc) : rc;
+	}
 	m->hellos[m->rank] = hello;
 	m->state = COLL_SHUFFLE_GATHERING;
 	rc = m->before.coll_iallgather(MPI_IN_PLACE, sizeof(hello), MPI_BYTE, m->hellos,
 				       sizeof(hello), MPI_BYTE, m->comm, &m->gather,
 				       m->before.coll_iallgather_module);
-	if (!rc)
-		coll_shuffle_progress_watch(m);
-	return rc;
+	if (rc)
+		return give_up(m, rc);
+	coll_shuffle_progress_watch(m);
+	return OMPI_SUCCESS;
 }
 
 int coll_shuffle_agree(coll_shuffle_module *m, bool wait)

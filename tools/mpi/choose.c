@@ -180,7 +180,7 @@ static int count_hosts(const struct coll_shuffle_card *cards, int n)
 	int i, count = 1;
 
 	if (!hosts)
-		return n;
+		return 0;
 	for (i = 0; i < n; i++)
 		hosts[i] = cards[i].host;
 	qsort(hosts, n, sizeof(*hosts), compare_number);

@@ -262,8 +262,8 @@ void coll_shuffle_collectives_forget(coll_shuffle_module *m);
 /* The socket: its address, or family 0, becomes part of the hello. */
 void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shuffle_addr *addr,
 				   struct coll_shuffle_hello *hello);
-/* All hellos are here: join. */
-void coll_shuffle_collectives_join(coll_shuffle_module *m);
+/* All hellos are here: join.  -1: this rank cannot. */
+int coll_shuffle_collectives_join(coll_shuffle_module *m);
 void coll_shuffle_collectives_close(coll_shuffle_module *m);
 
 /* agree.c */
@@ -271,6 +271,8 @@ void coll_shuffle_collectives_close(coll_shuffle_module *m);
  * READY or DECLINED unless wait is false.
  */
 int coll_shuffle_agree(coll_shuffle_module *m, bool wait);
+/* What the component's parameters say of a socket. */
+void coll_shuffle_socket_options(int fd);
 /* What goes on in the background may have got on. */
 void coll_shuffle_agree_step(coll_shuffle_module *m);
 

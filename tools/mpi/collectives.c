@@ -19,6 +19,9 @@
 /* Open MPI polls what else happens: so long at most without a look at it */
 #define TICK_MS		1
 
+/* MPI_Finalize waits for ACKs no longer than this without any progress. */
+#define CLOSE_MS	5000
+
 enum call {
 	CALL_barrier, CALL_bcast, CALL_gather, CALL_scatter, CALL_allgather, CALL_reduce,
 	CALL_allreduce, CALL_reduce_scatter_block, CALL_scan, CALL_exscan, N_CALLS,
@@ -46,7 +49,7 @@ bool coll_shuffle_collectives_parse(const char *text, uint32_t *bits)
 		if (i < N_CALLS)
 			*bits |= 1U << i;
 		else
-			ok = !strcmp(name, "none");
+			ok = !*name || !strcmp(name, "none");
 	}
 	free(names);
 	if (!ok)
@@ -71,9 +74,6 @@ static int wait_for_more(void *arg, int fd, short events)
 void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shuffle_addr *addr,
 				   struct coll_shuffle_hello *hello)
 {
-	__u32 idle = mca_coll_shuffle_component.timeout > 0 ?
-		     (__u32)mca_coll_shuffle_component.timeout * 1000 : 0;
-
 	if (!m->collectives)
 		return;
 	coll_shuffle_addr_of(addr, &hello->coll_addr);
@@ -81,31 +81,39 @@ void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shu
 	if (m->coll_fd < 0)
 		hello->coll_addr.shs_family = 0;
 	else
-		setsockopt(m->coll_fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, sizeof(idle));
+		coll_shuffle_socket_options(m->coll_fd);
 }
 
-void coll_shuffle_collectives_join(coll_shuffle_module *m)
+int coll_shuffle_collectives_join(coll_shuffle_module *m)
 {
-	struct sockaddr_shuffle *members = malloc(m->size * sizeof(*members));
+	struct sockaddr_shuffle *members;
 	int i;
 
+	/* all ranks see that */
+	for (i = 0; i < m->size; i++)
+		if (!m->hellos[i].coll_addr.shs_family)
+			return 0;
+	members = malloc(m->size * sizeof(*members));
 	if (!members)
-		return;
-	for (i = 0; i < m->size; i++) {
+		return -1;
+	for (i = 0; i < m->size; i++)
 		members[i] = m->hellos[i].coll_addr;
-		/* all ranks see that */
-		if (!members[i].shs_family)
-			break;
-	}
-	if (i == m->size && !shuffle_join(m->coll_fd, members, m->size, m->rank))
+	if (!shuffle_join(m->coll_fd, members, m->size, m->rank))
 		m->coll = shuffle_coll_new(m->coll_fd, m->rank, m->size, m->op_base);
-	if (m->coll)
-		shuffle_coll_wait(m->coll, wait_for_more, NULL);
 	free(members);
+	if (!m->coll)
+		return -1;
+	shuffle_coll_wait(m->coll, wait_for_more, NULL);
+	return 0;
 }
 
 void coll_shuffle_collectives_close(coll_shuffle_module *m)
 {
+	__u32 idle = CLOSE_MS;
+
+	/* behind the last barrier nobody needs our data; a host that has gone does not say so */
+	if (m->coll && ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED)
+		setsockopt(m->coll_fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, sizeof(idle));
 	shuffle_coll_free(m->coll);
 	m->coll = NULL;
 	if (m->coll_fd >= 0)
@@ -128,6 +136,13 @@ static int carried(coll_shuffle_module *m, enum call call, bool *yes)
 		return OMPI_SUCCESS;
 	rc = coll_shuffle_agree(m, true);
 	*yes = !rc && m->coll;
+	return rc;
+}
+
+/* This rank cannot make the call.  The others wait for it, so none after it would be theirs. */
+static int cannot(coll_shuffle_module *m, int rc)
+{
+	shuffle_coll_abort(m->coll, rc == MPI_ERR_TRUNCATE ? EMSGSIZE : ENOMEM);
 	return rc;
 }
 
@@ -238,7 +253,9 @@ static int bcast(void *buf, int count, ompi_datatype_t *type, int root,
 		return m->before.coll_bcast(buf, count, type, root, comm,
 					    m->before.coll_bcast_module);
 	rc = is_root ? flat_from(&f, buf, count, type) : flat_init(&f, buf, count, type);
-	if (!rc && shuffle_broadcast(m->coll, f.bytes, f.size, root))
+	if (rc)
+		cannot(m, rc);
+	else if (shuffle_broadcast(m->coll, f.bytes, f.size, root))
 		rc = failed(m, CALL_bcast);
 	if (is_root) {
 		free(f.own);
@@ -277,7 +294,11 @@ static int gather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rb
 	rc = flat_from(&from, sbuf, scount, stype);
 	if (!rc && is_root)
 		rc = flat_init(&all, rbuf, (size_t)rcount * m->size, rtype);
-	if (!rc && shuffle_gather(m->coll, from.bytes, all.bytes, from.size, root))
+	if (!rc && is_root && from.size * m->size != all.size)
+		rc = MPI_ERR_TRUNCATE;
+	if (rc)
+		cannot(m, rc);
+	else if (shuffle_gather(m->coll, from.bytes, all.bytes, from.size, root))
 		rc = failed(m, CALL_gather);
 	free(from.own);
 	return is_root ? flat_to(&all, rbuf, (size_t)rcount * m->size, rtype, rc) : rc;
@@ -289,7 +310,7 @@ static int scatter(const void *sbuf, int scount, ompi_datatype_t *stype, void *r
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	bool yes, is_root = m->rank == root;
-	struct flat all = { 0 }, to;
+	struct flat all = { 0 }, to = { 0 };
 	int rc = carried(m, CALL_scatter, &yes);
 
 	if (rc)
@@ -297,20 +318,28 @@ static int scatter(const void *sbuf, int scount, ompi_datatype_t *stype, void *r
 	if (!yes)
 		return m->before.coll_scatter(sbuf, scount, stype, rbuf, rcount, rtype, root, comm,
 					      m->before.coll_scatter_module);
-	if (rbuf == MPI_IN_PLACE) {
-		rbuf = block(sbuf, m->rank, scount, stype);
-		rcount = scount;
-		rtype = stype;
-	}
 	if (is_root)
 		rc = flat_from(&all, sbuf, (size_t)scount * m->size, stype);
+	if (!rc && rbuf == MPI_IN_PLACE) {
+		/* the send buffer must not be written to, not even with what it holds */
+		to.size = all.size / m->size;
+		to.own = malloc(to.size + 1);
+		to.bytes = to.own;
+		rc = to.own ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+	} else if (!rc) {
+		rc = flat_init(&to, rbuf, rcount, rtype);
+	}
+	if (!rc && is_root && to.size * m->size != all.size)
+		rc = MPI_ERR_TRUNCATE;
 	if (rc)
-		return rc;
-	rc = flat_init(&to, rbuf, rcount, rtype);
-	if (!rc && shuffle_scatter(m->coll, all.bytes, to.bytes, to.size, root))
+		cannot(m, rc);
+	else if (shuffle_scatter(m->coll, all.bytes, to.bytes, to.size, root))
 		rc = failed(m, CALL_scatter);
 	free(all.own);
-	return flat_to(&to, rbuf, rcount, rtype, rc);
+	if (rbuf != MPI_IN_PLACE)
+		return flat_to(&to, rbuf, rcount, rtype, rc);
+	free(to.own);
+	return rc;
 }
 
 static int allgather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
@@ -318,7 +347,7 @@ static int allgather(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 		     mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct flat from, all;
+	struct flat from, all = { 0 };
 	bool yes;
 	int rc = carried(m, CALL_allgather, &yes);
 
@@ -333,10 +362,13 @@ static int allgather(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 		stype = rtype;
 	}
 	rc = flat_from(&from, sbuf, scount, stype);
+	if (!rc)
+		rc = flat_init(&all, rbuf, (size_t)rcount * m->size, rtype);
+	if (!rc && from.size * m->size != all.size)
+		rc = MPI_ERR_TRUNCATE;
 	if (rc)
-		return rc;
-	rc = flat_init(&all, rbuf, (size_t)rcount * m->size, rtype);
-	if (!rc && shuffle_allgather(m->coll, from.bytes, all.bytes, from.size))
+		cannot(m, rc);
+	else if (shuffle_allgather(m->coll, from.bytes, all.bytes, from.size))
 		rc = failed(m, CALL_allgather);
 	free(from.own);
 	return flat_to(&all, rbuf, (size_t)rcount * m->size, rtype, rc);
@@ -474,7 +506,7 @@ static int reduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type
 		sbuf = rbuf;
 	rc = result_init(&t, rbuf, count);
 	if (rc)
-		return rc;
+		return cannot(m, rc);
 	if (shuffle_reduce(m->coll, sbuf, is_root ? t.to : NULL, t.size * count, t.size, t.combine,
 			   t.arg, root))
 		rc = failed(m, CALL_reduce);
@@ -498,7 +530,7 @@ static int allreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *t
 		sbuf = rbuf;
 	rc = result_init(&t, rbuf, count);
 	if (rc)
-		return rc;
+		return cannot(m, rc);
 	if (shuffle_allreduce(m->coll, sbuf, t.to, t.size * count, t.size, t.combine, t.arg))
 		rc = failed(m, CALL_allreduce);
 	return result_end(&t, rbuf, count, true, rc);
@@ -522,7 +554,7 @@ static int reduce_scatter_block(const void *sbuf, void *rbuf, int rcount, ompi_d
 		sbuf = rbuf;
 	rc = result_init(&t, rbuf, rcount);
 	if (rc)
-		return rc;
+		return cannot(m, rc);
 	if (shuffle_reduce_scatter(m->coll, sbuf, t.to, t.size * rcount, t.combine, t.arg))
 		rc = failed(m, CALL_reduce_scatter_block);
 	return result_end(&t, rbuf, rcount, true, rc);
@@ -545,7 +577,7 @@ static int scan(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, 
 		sbuf = rbuf;
 	rc = result_init(&t, rbuf, count);
 	if (rc)
-		return rc;
+		return cannot(m, rc);
 	if (shuffle_scan(m->coll, sbuf, t.to, t.size * count, t.combine, t.arg, 0))
 		rc = failed(m, CALL_scan);
 	return result_end(&t, rbuf, count, true, rc);
@@ -568,7 +600,7 @@ static int exscan(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type
 		sbuf = rbuf;
 	rc = result_init(&t, rbuf, count);
 	if (rc)
-		return rc;
+		return cannot(m, rc);
 	if (shuffle_scan(m->coll, sbuf, t.to, t.size * count, t.combine, t.arg, 1))
 		rc = failed(m, CALL_exscan);
 	return result_end(&t, rbuf, count, m->rank > 0, rc);

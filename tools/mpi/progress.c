@@ -130,8 +130,11 @@ static int watch(void)
 		coll_shuffle_agree_step(m);
 		if (m->state == COLL_SHUFFLE_READY || m->state == COLL_SHUFFLE_DECLINED)
 			coll_shuffle_progress(m);
-		if (!busy(m))
+		if (!busy(m)) {
+			/* perhaps the last that kept it */
+			OBJ_RELEASE(m);
 			continue;
+		}
 		opal_mutex_lock(&watch_lock);
 		m->next_watched = watched;
 		watched = m;
@@ -145,6 +148,8 @@ void coll_shuffle_progress_watch(coll_shuffle_module *m)
 	if (m->watched)
 		return;
 	m->watched = true;
+	/* its communicator may be freed while a call is under way */
+	OBJ_RETAIN(m);
 	opal_mutex_lock(&watch_lock);
 	m->next_watched = watched;
 	watched = m;
@@ -156,6 +161,12 @@ void coll_shuffle_progress_watch(coll_shuffle_module *m)
 
 void coll_shuffle_progress_close(void)
 {
+	coll_shuffle_module *m;
+
+	while ((m = watched)) {
+		watched = m->next_watched;
+		OBJ_RELEASE(m);
+	}
 	if (watching)
 		opal_progress_unregister(watch);
 	watching = false;

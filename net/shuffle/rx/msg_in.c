@@ -473,6 +473,9 @@ static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *sk
 			/* the second new part of one skb: rare */
 			part = skb_clone(skb, GFP_ATOMIC);
 			err = part ? 0 : -ENOMEM;
+			/* the tree's node lies over it */
+			if (part)
+				part->dev = NULL;
 		}
 		if (!err)
 			err = queue_piece(op, rank, part, gap.start, gap.end);
@@ -528,6 +531,7 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
 	struct sk_buff *part = alone ?: skb;
 	bool kept;
 
+	BUILD_BUG_ON(sizeof(struct shuffle_piece) > sizeof(skb->cb));
 	SHUFFLE_PIECE(part)->base = w->data.off;
 	SHUFFLE_PIECE(part)->hdr = op->group->data_hdr;
 	SHUFFLE_PIECE(part)->data = alone ? 0 : data;
