@@ -240,6 +240,26 @@ static int all_calls(struct shuffle_coll *c, const char *pattern, int in_order, 
 	return 0;
 }
 
+static unsigned int waits;
+
+static int waiter(void *arg, int fd, short events)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	waits++;
+	/* not ready, as often as it is */
+	return arg == &waits && waits % 2 ? 0 : poll(&pfd, 1, 10) < 0 ? -1 : 0;
+}
+
+static int no_waiter(void *arg, int fd, short events)
+{
+	(void)arg;
+	(void)fd;
+	(void)events;
+	errno = ECANCELED;
+	return -1;
+}
+
 /* All calls of one member.  Returns the number of the pattern that failed, plus one. */
 static int member(const struct sockaddr_shuffle *m, const char *engine)
 {
@@ -257,6 +277,8 @@ static int member(const struct sockaddr_shuffle *m, const char *engine)
 	if (!c || !from || !to || !expected)
 		return 100;
 	shuffle_coll_timeout(c, STEP_MS);
+	if (rank % 2)
+		shuffle_coll_wait(c, waiter, &waits);
 	if (shuffle_coll_engine(c, engine))
 		return 101;
 	for (p = 0; p < N(patterns); p++) {
@@ -273,7 +295,7 @@ static int member(const struct sockaddr_shuffle *m, const char *engine)
 	if (shuffle_coll_free(c))
 		return 103;
 	close(fd);
-	return 0;
+	return rank % 2 && !waits ? 104 : 0;
 }
 
 static bool group(unsigned int n, const char *engine)
@@ -342,6 +364,14 @@ static void test_refused(void)
 	shuffle_coll_timeout(c, 300);
 	FAILS(shuffle_barrier(c), "a barrier alone", ETIMEDOUT);
 	FAILS(shuffle_barrier(c), "and nothing after it", ETIMEDOUT);
+	shuffle_coll_free(c);
+	c = shuffle_coll_new(fds[0], 0, 2, 1ULL << 40);
+	shuffle_coll_wait(c, no_waiter, NULL);
+	FAILS(shuffle_barrier(c), "the waiter's error", ECANCELED);
+	shuffle_coll_free(c);
+	c = shuffle_coll_new(fds[0], 0, 2, 1ULL << 41);
+	shuffle_coll_abort(c, EDOM);
+	FAILS(shuffle_barrier(c), "an error of the member's own", EDOM);
 	shuffle_coll_free(c);
 	close_pair(fds);
 }
