@@ -119,7 +119,11 @@ export SHUFFLE_LANE=$RUN_LANE SHUFFLE_ROOT=$RUN_ROOT SHUFFLE_CACHE=$RUN_CACHE SH
 export SHUFFLE_OUT=$RUN_OUT SHUFFLE_HOST=/run/host
 [ "${#RUN_EXPORT[@]}" -eq 0 ] || export "${RUN_EXPORT[@]}"
 # Where waiting costs nothing, minutes pass while a busy host reads a file for the guest.
-[ -z "${SHUFFLE_VIRTUAL-}" ] || sysctl -q -w kernel.hung_task_timeout_secs=0 2>/dev/null
+if [ -n "${SHUFFLE_VIRTUAL-}" ]; then
+	sysctl -q -w kernel.hung_task_timeout_secs=0 2>/dev/null
+	# A process that dies in the kernel may leave others waiting, and no limit ends them soon.
+	[ "$RUN_9P" != 1 ] || sysctl -q -w kernel.panic_on_oops=1
+fi
 cd "$RUN_ROOT" || fail "no $RUN_ROOT"
 
 [ -e "${RUN_ARGV[0]}" ] || RUN_ARGV[0]=/run/host${RUN_ARGV[0]}

@@ -25,7 +25,7 @@ struct shuffle_coll;
  */
 struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int count,
 				      uint64_t first_op);
-/* A member that cannot make a call that the others make: no call works any more, with this errno. */
+/* For a member that cannot make a call that the others make: from now on all fail with @error. */
 void shuffle_coll_abort(struct shuffle_coll *c, int error);
 /* Waits until all that was sent has arrived; the socket stays open. */
 int shuffle_coll_free(struct shuffle_coll *c);
