@@ -88,6 +88,8 @@ const char *coll_shuffle_host(coll_shuffle_module *m, int rank)
 static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	/* first, for module_destruct() gives back both, whatever fails */
+	bool all = coll_shuffle_collectives_keep(m);
 
 #define KEEP(f) ({							\
 	m->before.coll_##f = comm->c_coll->coll_##f;			\
@@ -100,7 +102,7 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 	if (KEEP(allgather) + KEEP(iallgather) + KEEP(alltoall) + KEEP(alltoallv) +
 	    KEEP(alltoallw) + KEEP(ialltoall) + KEEP(ialltoallv) + KEEP(ialltoallw) < 8)
 		return OMPI_ERR_NOT_FOUND;
-	return coll_shuffle_collectives_keep(m) ? OMPI_SUCCESS : OMPI_ERR_NOT_FOUND;
+	return all ? OMPI_SUCCESS : OMPI_ERR_NOT_FOUND;
 }
 
 /* What is known here only (the kernel, addresses) must not matter yet. */

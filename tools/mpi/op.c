@@ -107,23 +107,13 @@ static void fail(struct coll_shuffle_op *op, int error)
 	op->ended = true;
 }
 
-/* Bytes of the row that the kernel has taken. */
-static uint64_t taken(const struct coll_shuffle_op *op)
-{
-	uint64_t n = op->tx.done;
-	unsigned int i;
-
-	for (i = 0; i < op->tx.rank; i++)
-		n += op->lens[i] == SHUFFLE_ABSENT ? 0 : op->lens[i];
-	return n;
-}
-
-static uint64_t row_bytes(const struct coll_shuffle_op *op)
+/* Bytes of the row for the first ranks. */
+static uint64_t row_bytes(const struct coll_shuffle_op *op, unsigned int ranks)
 {
 	uint64_t n = 0;
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < op->module->size; i++)
+	for (i = 0; i < ranks; i++)
 		n += op->lens[i] == SHUFFLE_ABSENT ? 0 : op->lens[i];
 	return n;
 }
@@ -136,7 +126,7 @@ static int send_row(struct coll_shuffle_op *op)
 
 	if (shuffle_tx_fits(m->fd, &op->tx)) {
 		/* a call is complete before that; what is long would fill the send buffer */
-		if (!op->trial && row_bytes(op) <= DELAYED_BYTES)
+		if (!op->trial && row_bytes(op, op->tx.count) <= DELAYED_BYTES)
 			shuffle_tx_delayed_ack(&op->tx);
 		return shuffle_tx_step(m->fd, &op->tx) < 0 ? -1 : 0;
 	}
@@ -147,7 +137,8 @@ static int send_row(struct coll_shuffle_op *op)
 		return -1;
 	/* if it is not allowed, a thread does the rest */
 	shuffle_tx_refer(m->fd, &op->tx);
-	op->lent = taken(op);
+	/* what the kernel has taken */
+	op->lent = op->tx.done + row_bytes(op, op->tx.rank);
 	return 0;
 }
 
