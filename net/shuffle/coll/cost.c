@@ -27,6 +27,36 @@ static void count_multicast(struct shuffle_plan_cost *cost, const struct shuffle
 	cost->cross_links += t->racks;
 }
 
+/* The messages of one member, which are in order of steps. */
+static void count_member(struct shuffle_plan_cost *cost, const struct shuffle_plan *plan)
+{
+	const struct shuffle_topology *t = plan->topo;
+	u32 i, rack = shuffle_topology_rack(t, plan->self), step = U32_MAX, load = 0;
+	bool multicast = false, again;
+
+	for (i = 0; i < plan->n; i++) {
+		const struct shuffle_plan_msg *m = &plan->msg[i];
+
+		if (m->step != step) {
+			step = m->step;
+			load = 0;
+			multicast = false;
+		}
+		/* of those that one packet carries only the first counts */
+		again = m->out && m->multicast && multicast;
+		multicast |= m->out && m->multicast;
+		load += !again;
+		if (load > cost->load)
+			cost->load = load;
+		if (!m->out || again)
+			continue;
+		if (m->multicast)
+			count_multicast(cost, t, m->multicast, rack);
+		else
+			count_unicast(cost, shuffle_topology_rack(t, m->peer) != rack);
+	}
+}
+
 /**
  * shuffle_plan_cost() - count the messages of all members, each a packet
  * @plan: as for shuffle_plan_make(); computed for each member in turn
@@ -36,31 +66,16 @@ static void count_multicast(struct shuffle_plan_cost *cost, const struct shuffle
  */
 int shuffle_plan_cost(struct shuffle_plan *plan, struct shuffle_plan_cost *cost)
 {
-	const struct shuffle_topology *t = plan->topo;
-	u32 i, rack, last;
 	int err;
 
 	memset(cost, 0, sizeof(*cost));
-	for (plan->self = 0; plan->self < t->n; plan->self++) {
+	for (plan->self = 0; plan->self < plan->topo->n; plan->self++) {
 		err = shuffle_plan_make(plan);
 		if (err)
 			return err;
 		if (plan->steps > cost->steps)
 			cost->steps = plan->steps;
-		rack = shuffle_topology_rack(t, plan->self);
-		last = U32_MAX;
-		for (i = 0; i < plan->n; i++) {
-			const struct shuffle_plan_msg *m = &plan->msg[i];
-
-			if (!m->out)
-				continue;
-			if (!m->multicast)
-				count_unicast(cost, shuffle_topology_rack(t, m->peer) != rack);
-			else if (m->step != last)
-				count_multicast(cost, t, m->multicast, rack);
-			if (m->multicast)
-				last = m->step;
-		}
+		count_member(cost, plan);
 	}
 	return 0;
 }

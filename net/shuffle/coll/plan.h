@@ -173,6 +173,7 @@ void shuffle_plan_spread(struct shuffle_plan *plan);
  * @links: packets on links, if each message is one: 2 links in a rack, 4 between racks; a
  *	multicast one link to each receiver
  * @cross_links: of these, between racks and the core
+ * @load: most packets that one member sends and receives in one step
  */
 struct shuffle_plan_cost {
 	u32	steps;
@@ -180,6 +181,7 @@ struct shuffle_plan_cost {
 	u64	cross_messages;
 	u64	links;
 	u64	cross_links;
+	u32	load;
 };
 
 /* cost.c */

@@ -364,7 +364,9 @@ static void plan__shape(struct kunit *test)
 	}
 }
 
-/* AlSader's cost tables, with the corrections of the text: total and core link load. */
+/* AlSader's cost tables, with the corrections of the text: total and core link load, and
+ * the packets of the busiest member in a step.
+ */
 static const struct {
 	const char *name;
 	u8	kind;
@@ -373,24 +375,25 @@ static const struct {
 	u32	r;		/* racks */
 	u64	links;
 	u64	cross;
+	u32	load;
 } costs[] = {
-	{ "reduce P-P", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6 },
-	{ "gather P-P", SHUFFLE_COLL_GATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6 },
-	{ "scatter P-P", SHUFFLE_COLL_SCATTER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6 },
-	{ "broadcast P-P", SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_COOL_PP, 4, 4, 26, 4 },
-	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16 },
-	{ "all-gather P-P", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16 },
-	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 4, 4, 72, 16 },
-	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 4, 4, 600, 120 },
-	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 4, 4, 192, 64 },
-	{ "Bruck", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_DOUBLING, 4, 4, 216, 88 },
-	{ "binomial", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_TREE, 4, 4, 36, 6 },
-	{ "Rabenseifner reduce", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 228, 70 },
-	{ "Rabenseifner", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 384, 128 },
-	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 32, 32, 5056, 1024 },
-	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 32, 32, 3648, 320 },
-	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 32, 32, 30720, 10240 },
-	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 32, 32, 2160576, 65472 },
+	{ "reduce P-P", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3 },
+	{ "gather P-P", SHUFFLE_COLL_GATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3 },
+	{ "scatter P-P", SHUFFLE_COLL_SCATTER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3 },
+	{ "broadcast P-P", SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_COOL_PP, 4, 4, 26, 4, 1 },
+	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16, 4 },
+	{ "all-gather P-P", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16, 4 },
+	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 4, 4, 72, 16, 2 },
+	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 4, 4, 600, 120, 2 },
+	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 4, 4, 192, 64, 2 },
+	{ "Bruck", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_DOUBLING, 4, 4, 216, 88, 2 },
+	{ "binomial", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_TREE, 4, 4, 36, 6, 1 },
+	{ "Rabenseifner reduce", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 228, 70, 2 },
+	{ "Rabenseifner", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 384, 128, 2 },
+	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 32, 32, 5056, 1024, 32 },
+	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 32, 32, 3648, 320, 2 },
+	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 32, 32, 30720, 10240, 2 },
+	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 32, 32, 2160576, 65472, 2 },
 };
 
 static void plan_cost__cool(struct kunit *test)
@@ -417,13 +420,14 @@ static void plan_cost__cool(struct kunit *test)
 		for (k = 0; k <= t.racks; k++)
 			first[k] = k * costs[i].k;
 		KUNIT_ASSERT_EQ(test, shuffle_plan_cost(&plan, &cost), 0);
-		if (cost.links != costs[i].links || cost.cross_links != costs[i].cross)
-			KUNIT_FAIL(test, "%s, %u x %u: %llu and %llu links, %llu and %llu expected",
+		if (cost.links != costs[i].links || cost.cross_links != costs[i].cross ||
+		    cost.load != costs[i].load)
+			KUNIT_FAIL(test, "%s, %u x %u: %llu/%llu/%u, expected %llu/%llu/%u",
 				   costs[i].name, costs[i].k, costs[i].r,
 				   (unsigned long long)cost.links,
-				   (unsigned long long)cost.cross_links,
+				   (unsigned long long)cost.cross_links, cost.load,
 				   (unsigned long long)costs[i].links,
-				   (unsigned long long)costs[i].cross);
+				   (unsigned long long)costs[i].cross, costs[i].load);
 	}
 }
 
