@@ -3,6 +3,7 @@
 #ifndef SIM_JOB_H
 #define SIM_JOB_H
 
+#include "collective.h"
 #include "sim.h"
 #include "workload.h"
 
@@ -40,6 +41,7 @@ struct curve {
  * @progress: show it
  * @skewness: measured, [point * runs + run]
  * @rate: of a link, Gb/s
+ * @plans: of collectives, instead of all that
  */
 struct plan {
 	struct curve	curve[MAX_CURVES];
@@ -57,6 +59,7 @@ struct plan {
 	bool		progress;
 	double		*skewness;
 	double		rate;
+	struct collectives plans;
 };
 
 /**
@@ -102,6 +105,8 @@ void jobs_run(struct plan *p);
 
 /* output.c */
 double metric_of(const struct metric *m, const struct sim_result *r, double rate);
+FILE *output_open(const char *path);
+void output_close(FILE *f, const char *path);
 void output_text(const struct plan *p, FILE *f);
 void output_json(const struct plan *p, bool all, FILE *f);
 void output_csv(const struct plan *p, FILE *f);

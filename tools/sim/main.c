@@ -5,21 +5,6 @@
 
 #include "job.h"
 
-static FILE *file_open(const char *path)
-{
-	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
-
-	if (!f)
-		die("%s: cannot be written", path);
-	return f;
-}
-
-static void file_close(FILE *f, const char *path)
-{
-	if (fflush(f) || ferror(f) || (f != stdout && fclose(f)))
-		die("%s: cannot be written", path);
-}
-
 int main(int argc, char **argv)
 {
 	static struct plan plan;
@@ -28,29 +13,33 @@ int main(int argc, char **argv)
 	u32 i;
 
 	options_parse(&plan, argc, argv, &out);
+	if (plan.plans.kind) {
+		collectives_print(&plan.plans);
+		return 0;
+	}
 	if (out.series)
 		for (i = 0; i < plan.curves; i++)
 			plan.curve[i].series = sim_series_new();
 	jobs_run(&plan);
 	if (out.csv) {
-		f = file_open(out.csv);
+		f = output_open(out.csv);
 		output_csv(&plan, f);
-		file_close(f, out.csv);
+		output_close(f, out.csv);
 	}
 	if (out.json) {
-		f = file_open(out.json);
+		f = output_open(out.json);
 		output_json(&plan, out.all, f);
-		file_close(f, out.json);
+		output_close(f, out.json);
 	}
 	if (out.series) {
-		f = file_open(out.series);
+		f = output_open(out.series);
 		output_series(&plan, f);
-		file_close(f, out.series);
+		output_close(f, out.series);
 	}
 	if (!out.quiet && (!out.json || strcmp(out.json, "-")) &&
 	    (!out.csv || strcmp(out.csv, "-"))) {
 		output_text(&plan, stdout);
-		file_close(stdout, "standard output");
+		output_close(stdout, "standard output");
 	}
 	for (i = 0; i < plan.curves; i++) {
 		free(plan.curve[i].res);

@@ -100,7 +100,8 @@ static const struct opt opts[] = {
 enum {
 	OPT_MATRIX = 1000, OPT_PACKET, OPT_WORKLOAD, OPT_HOSTS, OPT_MEAN, OPT_SKEWNESS, OPT_BUCKETS,
 	OPT_SELF, OPT_RUNS, OPT_THREADS, OPT_CURVE, OPT_JSON, OPT_ALL, OPT_CSV, OPT_SERIES,
-	OPT_QUIET, OPT_PROGRESS, OPT_BOUNDS, OPT_RATE, OPT_HELP,
+	OPT_QUIET, OPT_PROGRESS, OPT_BOUNDS, OPT_RATE, OPT_PLAN, OPT_PATTERN, OPT_ROOT, OPT_RADIX,
+	OPT_SVG, OPT_HELP,
 };
 
 static const struct {
@@ -128,6 +129,11 @@ static const struct {
 	{ "progress", OPT_PROGRESS, "on|off", "show progress (on a terminal)" },
 	{ "bounds", OPT_BOUNDS, NULL, "bounds only, nothing is simulated" },
 	{ "rate", OPT_RATE, "GBPS", "of a link, for throughput (25)" },
+	{ "plan", OPT_PLAN, "KIND|all", "no shuffle: what plans of collectives cost" },
+	{ "pattern", OPT_PATTERN, "NAME|all", "of these plans (all)" },
+	{ "root", OPT_ROOT, "N", "of these plans (0)" },
+	{ "radix", OPT_RADIX, "K", "of trees and Bruck's; segments of spread (2)" },
+	{ "svg", OPT_SVG, "FILE", "draw the plan that --plan and --pattern name" },
 	{ "help", OPT_HELP, NULL, "this text" },
 };
 
@@ -283,10 +289,52 @@ struct general {
 	u32		mean;
 	bool		self;
 	bool		generator;	/* one of its options was given */
+	const char	*of_shuffles;	/* an option that plans of collectives do not have */
+	const char	*of_plans;	/* one that shuffles do not have */
 };
+
+static void set_plan(struct collectives *p, struct general *g, int c)
+{
+	g->of_plans = plain[c - OPT_MATRIX].name;
+	switch (c) {
+	case OPT_PLAN:
+		p->kind = optarg;
+		break;
+	case OPT_PATTERN:
+		p->pattern = optarg;
+		break;
+	case OPT_ROOT:
+		p->root = whole("root", optarg, 0, 65535);
+		break;
+	case OPT_RADIX:
+		p->radix = whole("radix", optarg, 2, 65535);
+		break;
+	default:
+		p->svg = optarg;
+	}
+}
+
+/* Plans know hosts and racks, and nothing else of a shuffle. */
+static void check_plans(struct plan *p, const struct general *g, u32 racks, const struct output *out)
+{
+	if (!p->plans.kind) {
+		if (g->of_plans)
+			die("--%s goes with --plan", g->of_plans);
+		return;
+	}
+	if (g->of_shuffles)
+		die("--%s does not go with --plan", g->of_shuffles);
+	p->plans.hosts = g->hosts;
+	p->plans.racks = racks;
+	p->plans.json = out->json;
+	p->plans.quiet = out->quiet;
+}
 
 static void set_general(struct plan *p, struct general *g, struct output *out, int c)
 {
+	if (c >= OPT_MATRIX && c < OPT_PLAN && c != OPT_HOSTS && c != OPT_JSON && c != OPT_QUIET &&
+	    c != OPT_PROGRESS)
+		g->of_shuffles = plain[c - OPT_MATRIX].name;
 	switch (c) {
 	case OPT_MATRIX:
 		p->file = optarg;
@@ -345,6 +393,13 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		break;
 	case OPT_RATE:
 		p->rate = number("rate", optarg, 0.000001, 1000000);
+		break;
+	case OPT_PLAN:
+	case OPT_PATTERN:
+	case OPT_ROOT:
+	case OPT_RADIX:
+	case OPT_SVG:
+		set_plan(&p->plans, g, c);
 		break;
 	case OPT_HELP:
 		usage();
@@ -409,14 +464,18 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 	p->rate = 25;
 	p->threads = processors > 0 && processors <= 64 ? (u32)processors : 1;
 	p->progress = isatty(2);
+	p->plans = (struct collectives){ .pattern = "all", .radix = 2 };
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (c >= 0 && c < (int)N(opts)) {
+			if (opts[c].offset != offsetof(struct sim_config, racks))
+				g.of_shuffles = opts[c].name;
 			set(p->curves ? &p->curve[p->curves - 1].cfg : &common, &opts[c], optarg);
 			continue;
 		}
 		if (c == 'h')
 			c = OPT_HELP;
 		if (c == OPT_CURVE) {
+			g.of_shuffles = "curve";
 			add_curve(p, &common, optarg);
 			continue;
 		}
@@ -427,6 +486,9 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 	}
 	if (optind < argc)
 		die("%s: options begin with --, see shuffle-sim --help", argv[optind]);
+	check_plans(p, &g, common.racks, out);
+	if (p->plans.kind)
+		return;
 	if (!p->curves)
 		add_curve(p, &common, sim_algo_names[common.algo]);
 	set_workload(p, &g);

@@ -47,6 +47,32 @@ const struct metric metrics[] = {
 };
 
 /**
+ * output_open() - open a file for results
+ * @path: its path, "-" for standard output
+ *
+ * Return: the file; the program ends with a message when there is none.
+ */
+FILE *output_open(const char *path)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+
+	if (!f)
+		die("%s: cannot be written", path);
+	return f;
+}
+
+/**
+ * output_close() - close it, or end the program with a message
+ * @f: of output_open(), or standard output, which stays open
+ * @path: what it is called in the message
+ */
+void output_close(FILE *f, const char *path)
+{
+	if (fflush(f) || ferror(f) || (f != stdout && fclose(f)))
+		die("%s: cannot be written", path);
+}
+
+/**
  * metric_of() - one number of a result
  * @m: which
  * @r: result

@@ -11,6 +11,7 @@ import sys
 import errors
 import hand
 import medians
+import plans
 import props
 from tap import Tap
 
@@ -29,6 +30,7 @@ def main():
     hand.add(tap)
     props.add(tap)
     errors.add(tap)
+    plans.add(tap)
     medians.add(tap, sys.argv[2])
     return tap.end()
 
