@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 
 #include "shuffle.h"
+#include "coll/racks.h"
 
 /**
  * shuffle_addr_check() - is this an address a member can have?
@@ -218,6 +219,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
 	struct shuffle_membership *group, *old;
+	struct shuffle_racks *racks = NULL;
 	struct shuffle_group head;
 	int err;
 
@@ -247,12 +249,14 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	if (!ssk->nr_ops) {
 		old = ssk->group;
 		ssk->group = group;
+		swap(ssk->racks, racks);
 	} else {
 		err = -EBUSY;
 	}
 	spin_unlock_bh(&ssk->lock);
 	if (!err)
 		shuffle_delayed_exit(ssk);
+	shuffle_racks_put(racks);
 	shuffle_group_put(old);
 	return err;
 }

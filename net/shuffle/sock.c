@@ -12,6 +12,7 @@
 #include <net/route.h>
 
 #include "shuffle.h"
+#include "coll/racks.h"
 
 static int shuffle_buf_min = PAGE_SIZE;
 
@@ -54,6 +55,7 @@ static void sock_destruct(struct sock *sk)
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 
 	shuffle_group_put(ssk->group);
+	shuffle_racks_put(ssk->racks);
 	shuffle_user_put(ssk->user);
 	memzero_explicit(&ssk->key, sizeof(ssk->key));
 	sk_mem_reclaim_final(sk);
@@ -276,6 +278,11 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 		return err;
 	case SHUFFLE_KEY:
 		return set_key(ssk, optval, optlen);
+	case SHUFFLE_RACKS:
+		lock_sock(sk);
+		err = shuffle_racks_set(ssk, optval, optlen);
+		release_sock(sk);
+		return err;
 	case SHUFFLE_CANCEL:
 		if (optlen != sizeof(id))
 			return -EINVAL;
@@ -315,6 +322,11 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	case SHUFFLE_GROUP:
 		lock_sock(sk);
 		err = shuffle_group_get(ssk, optval, optlen);
+		release_sock(sk);
+		return err;
+	case SHUFFLE_RACKS:
+		lock_sock(sk);
+		err = shuffle_racks_get(ssk, optval, optlen);
 		release_sock(sk);
 		return err;
 	case SHUFFLE_CANCEL:

@@ -124,6 +124,7 @@ struct shuffle_owner {
  * @key: group key for the next SHUFFLE_GROUP; lock_sock
  * @keyed: there is one
  * @group: members, NULL before the option SHUFFLE_GROUP
+ * @racks: of @group, NULL: one rack; changed under the sk lock and @lock
  * @ops: operations by id
  * @nr_ops: their number
  * @nr_msgs: their members
@@ -163,6 +164,7 @@ struct shuffle_sock {
 	struct shuffle_key	key;
 	bool			keyed;
 	struct shuffle_membership *group;
+	struct shuffle_racks	*racks;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
 	u32			nr_msgs;

@@ -33,7 +33,7 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 		plan->pattern = c->pattern;
 		plan->radix = c->radix;
 	} else {
-		plan->pattern = coll_choose(kind, all_bytes, c->count, &plan->radix);
+		plan->pattern = coll_choose(kind, all_bytes, &c->topo, &plan->radix);
 	}
 	do {
 		plan->msg = c->msg;
@@ -89,6 +89,28 @@ static int own_blocks(struct work *w)
 	return w->data ? 0 : coll_fail(w->c);
 }
 
+/* Does the root get back what it has sent?  By COOL it may. */
+static int receives(const struct shuffle_plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->n; i++)
+		if (!plan->msg[i].out)
+			return 1;
+	return 0;
+}
+
+/* All blocks from the root's on. */
+static void from_root_on(struct work *w, const char *from)
+{
+	size_t before = w->c->rank * w->size, behind = w->c->count * w->size - before;
+
+	if (!w->size)
+		return;
+	memcpy(w->data, from + before, behind);
+	memcpy(w->data + behind, from, before);
+}
+
 int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t size,
 		    unsigned int root)
 {
@@ -99,8 +121,7 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, is_root ? size * c->count : 0, to, size, 1);
-	if (is_root) {
-		/* only read there */
+	if (is_root && !receives(&w.plan)) {
 		w.data = (char *)from;
 		rc = coll_run_steps(&w);
 		if (!rc && size)
@@ -109,6 +130,8 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 	}
 	if (own_blocks(&w))
 		return -1;
+	if (is_root)
+		from_root_on(&w, from);
 	rc = coll_run_steps(&w);
 	if (!rc && size)
 		memcpy(to, w.data, size);
@@ -340,6 +363,7 @@ int shuffle_coll_free(struct shuffle_coll *c)
 	free(c->bufs);
 	free(c->absent);
 	free(c->from);
+	free(c->first);
 	free(c);
 	return rc;
 }
@@ -353,6 +377,47 @@ void shuffle_coll_wait(struct shuffle_coll *c, shuffle_coll_waiter wait, void *a
 void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms)
 {
 	c->timeout_ms = ms;
+}
+
+/* The first member of each rack, and behind them the number of members; NULL: EINVAL or ENOMEM. */
+static uint32_t *first_members(uint32_t count, const unsigned int *size, unsigned int racks)
+{
+	uint32_t *first, i;
+
+	errno = EINVAL;
+	if (racks > count)
+		return NULL;
+	first = malloc((racks + 1) * sizeof(*first));
+	if (!first)
+		return NULL;
+	first[0] = 0;
+	for (i = 0; i < racks && size[i] && size[i] <= count - first[i]; i++)
+		first[i + 1] = first[i] + size[i];
+	if (i == racks && first[i] == count)
+		return first;
+	free(first);
+	errno = EINVAL;
+	return NULL;
+}
+
+int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigned int racks)
+{
+	uint32_t *first = NULL;
+
+	if (racks) {
+		first = first_members(c->count, size, racks);
+		if (!first)
+			return -1;
+	}
+	if (setsockopt(c->fd, SOL_SHUFFLE, SHUFFLE_RACKS, size, racks * sizeof(*size))) {
+		free(first);
+		return -1;
+	}
+	free(c->first);
+	c->first = first;
+	c->topo.first = first;
+	c->topo.racks = racks ? racks : 1;
+	return 0;
 }
 
 int shuffle_coll_engine(struct shuffle_coll *c, const char *name)

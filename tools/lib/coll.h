@@ -32,6 +32,7 @@ struct shuffle_coll {
 	int pattern;			/* or -1: auto */
 	uint32_t radix;
 	struct shuffle_topology topo;
+	uint32_t *first;		/* of its racks, or NULL */
 	struct shuffle_plan_msg *msg;	/* of the plan: room for max_msg */
 	uint32_t max_msg;
 
@@ -90,7 +91,7 @@ int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out,
 		       int result);
 
 /* coll_choose.c */
-int coll_choose(int kind, size_t all_bytes, uint32_t count, uint32_t *radix);
+int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo, uint32_t *radix);
 
 #pragma GCC visibility pop
 

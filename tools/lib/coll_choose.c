@@ -23,6 +23,25 @@
 #define BRUCK_RADIX	4
 #define GATHERED_BYTES	SHUFFLE_COLL_MAX_BYTES
 
+/* Over racks the phases of COOL-P-P are three steps, of which one crosses; a leader takes what its
+ * rack has at once, and that may have so many bytes before more steps are faster.
+ */
+#define RACK_BYTES	(16U << 10)
+
+static int over_racks(int kind, size_t all_bytes, const struct shuffle_topology *topo)
+{
+	uint32_t i, largest = 1;
+
+	/* flat's one step is faster than three */
+	if (topo->racks <= 1 || kind == SHUFFLE_COLL_BROADCAST)
+		return 0;
+	for (i = 0; i < topo->racks; i++)
+		if (shuffle_topology_size(topo, i) > largest)
+			largest = shuffle_topology_size(topo, i);
+	return all_bytes <= RACK_BYTES / largest &&
+	       shuffle_plan_possible(kind, SHUFFLE_COLL_COOL_PP);
+}
+
 static uint32_t segments(size_t bytes_of_member)
 {
 	size_t n = bytes_of_member / SEGMENT_BYTES;
@@ -30,12 +49,15 @@ static uint32_t segments(size_t bytes_of_member)
 	return n > MOST_SEGMENTS ? MOST_SEGMENTS : n ? n : 1;
 }
 
-int coll_choose(int kind, size_t all_bytes, uint32_t count, uint32_t *radix)
+int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo, uint32_t *radix)
 {
+	uint32_t count = topo->n;
 	int few = all_bytes <= SHORT_BYTES, little = all_bytes <= GATHERED_BYTES / count;
 	int many = count >= MANY_MEMBERS;
 
 	*radix = many ? BRUCK_RADIX : 2;
+	if (over_racks(kind, all_bytes, topo))
+		return SHUFFLE_COLL_COOL_PP;
 	switch (kind) {
 	case SHUFFLE_COLL_SCATTER:
 	case SHUFFLE_COLL_GATHER:

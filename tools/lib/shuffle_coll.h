@@ -42,8 +42,14 @@ void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms);
 typedef int (*shuffle_coll_waiter)(void *arg, int fd, short events);
 void shuffle_coll_wait(struct shuffle_coll *c, shuffle_coll_waiter wait, void *arg);
 
+/* Which members share a rack: @size has the number of members of each, in order of rank; racks 0:
+ * all share one.  The same at all members, between two calls.  EINVAL: a rack without members, or
+ * the sum is not the group.
+ */
+int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigned int racks);
+
 /* The pattern of calls to come by its name (flat, tree, chain, doubling, ring, rabenseifner,
- * spread), or "auto".  radix: of a tree, 0 for 2; of spread the number of segments.  A call that
+ * spread, gathered, and over racks cool-p-p, cool-b-r), or "auto".  radix: of a tree, 0 for 2; of spread the number of segments.  A call that
  * the pattern does not know chooses as auto does.  EINVAL: no such pattern.  The same at all
  * members.
  */

@@ -71,6 +71,11 @@ enum {
 	 * it are dropped.  It cannot be read.
 	 */
 	SHUFFLE_KEY = 4,
+	/* get, set: __u32 for each rack: how many members it has, in order of rank; none: one
+	 * rack, as in each new group.  For the group set before, the same at all members; the
+	 * first member of a rack is its leader in SHUFFLE_COLL_COOL_PP and SHUFFLE_COLL_COOL_BR
+	 */
+	SHUFFLE_RACKS = 5,
 };
 
 #define SHUFFLE_KEY_BYTES	16
@@ -270,8 +275,8 @@ enum shuffle_coll_type {
  * @len: bytes of the vector, or of each member's block where blocks are scattered or gathered;
  *	of a barrier 0
  * @kind: enum shuffle_coll_kind
- * @pattern: enum shuffle_coll_pattern: flat, tree, chain, doubling (but of exscan) or gathered; the
- *	same at all members, like all but @size and @deadline_ms
+ * @pattern: enum shuffle_coll_pattern: flat, tree, chain, doubling (but of exscan), gathered or
+ *	COOL's two over SHUFFLE_RACKS; the same at all members, like all but @size and @deadline_ms
  * @oper: enum shuffle_coll_oper
  * @type: enum shuffle_coll_type
  * @root: rank of the root, of kinds that have one; else 0

@@ -11,6 +11,7 @@
 #include "../shuffle.h"
 #include "combine.h"
 #include "engine.h"
+#include "racks.h"
 
 /* A message without bytes is sent as one: a member waits for its sender, and an empty message
  * would be announced before its turn.
@@ -298,5 +299,6 @@ void shuffle_engine_free(struct shuffle_engine *e)
 	kvfree(e->expected);
 	kvfree(e->scratch);
 	consume_skb(e->data);
+	shuffle_racks_put(e->racks);
 	kfree(e);
 }

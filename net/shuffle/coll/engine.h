@@ -8,6 +8,7 @@
  *
  *   start.c	from the control message to an engine
  *   engine.c	walks through the plan
+ *   racks.c	racks of the group
  */
 #ifndef _SHUFFLE_ENGINE_H
 #define _SHUFFLE_ENGINE_H
@@ -16,12 +17,14 @@
 #include "blocks.h"
 
 struct iov_iter;
+struct shuffle_racks;
 struct shuffle_chunk;
 
 /**
  * struct shuffle_engine - a member's part in a collective
  * @plan: our messages
  * @topo: of the group
+ * @racks: where @topo has them from, or NULL
  * @blocks: of @data
  * @oper: enum shuffle_coll_oper
  * @type: enum shuffle_coll_type
@@ -41,6 +44,7 @@ struct shuffle_chunk;
 struct shuffle_engine {
 	struct shuffle_plan	plan;
 	struct shuffle_topology	topo;
+	struct shuffle_racks	*racks;
 	struct shuffle_blocks	blocks;
 	u8			oper;
 	u8			type;

@@ -121,6 +121,8 @@ bool shuffle_coll_sends_once(u8 kind, u8 pattern)
 	case SHUFFLE_COLL_TREE:
 	case SHUFFLE_COLL_CHAIN:
 	case SHUFFLE_COLL_GATHERED:
+	case SHUFFLE_COLL_COOL_PP:
+	case SHUFFLE_COLL_COOL_BR:
 		return true;
 	case SHUFFLE_COLL_DOUBLING:
 		return kind != SHUFFLE_COLL_EXSCAN;

@@ -6,6 +6,7 @@
 #include "../shuffle.h"
 #include "combine.h"
 #include "engine.h"
+#include "racks.h"
 
 static int check_collective(const struct shuffle_collective *c, size_t len)
 {
@@ -168,18 +169,16 @@ static int alloc_data(struct shuffle_engine *e, u32 held)
 	return 0;
 }
 
-static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective *c, u32 rank,
-		       u32 n, struct iov_iter *iter)
+static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective *c,
+		       struct iov_iter *iter)
 {
-	u32 held, in_off, in_len;
+	u32 held, in_off, in_len, n = e->topo.n;
 	int err;
 
 	if (shuffle_coll_has_root(c->kind) && c->root >= n)
 		return -EINVAL;
 	if (!shuffle_coll_fits(c->kind, c->pattern, c->len, n))
 		return -EMSGSIZE;
-	e->topo.n = n;
-	e->topo.racks = 1;
 	e->oper = c->oper;
 	e->type = c->type;
 	e->plan.kind = c->kind;
@@ -187,7 +186,6 @@ static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective
 	e->plan.radix = c->radix;
 	e->plan.topo = &e->topo;
 	e->plan.root = c->root;
-	e->plan.self = rank;
 	err = make_plan(&e->plan);
 	if (err)
 		return err;
@@ -277,18 +275,21 @@ static int run_op(struct shuffle_sock *ssk, struct shuffle_op *op, const struct 
 	return err;
 }
 
-/* Our place in the group as it is now.  0 or -ENOTCONN. */
-static int group_of(struct shuffle_sock *ssk, u32 *rank, u32 *n)
+/* Our place in the group and its racks as they are now.  0 or -ENOTCONN. */
+static int find_place(struct shuffle_engine *e, struct shuffle_sock *ssk)
 {
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&ssk->lock);
 	if (ssk->group) {
-		*rank = ssk->group->rank;
-		*n = ssk->group->count;
+		e->plan.self = ssk->group->rank;
+		e->topo.n = ssk->group->count;
+		e->racks = shuffle_racks_hold(ssk);
 		err = 0;
 	}
 	spin_unlock_bh(&ssk->lock);
+	e->topo.racks = e->racks ? e->racks->racks : 1;
+	e->topo.first = e->racks ? e->racks->first : NULL;
 	return err;
 }
 
@@ -309,16 +310,12 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 	struct shuffle_engine *e;
 	struct rows r = {};
 	struct shuffle_op *op;
-	u32 rank, n;
 	int err;
 
-	err = group_of(ssk, &rank, &n);
-	if (err)
-		return err;
 	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
 	if (!e)
 		return -ENOMEM;
-	err = fill_engine(e, c, rank, n, iter) ?: make_rows(e, c, &r);
+	err = find_place(e, ssk) ?: fill_engine(e, c, iter) ?: make_rows(e, c, &r);
 	if (err) {
 		shuffle_engine_free(e);
 		goto out;

@@ -79,6 +79,7 @@ struct call {
 	void *items;		/* its argument */
 	size_t size;
 	unsigned int root;
+	unsigned int first;	/* member whose vector comes first in a reduction to the root */
 	unsigned int salt;
 };
 
@@ -142,7 +143,7 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k)
 		got = size * count;
 		break;
 	case REDUCE:
-		expect_combined(k, k->root, count, size);
+		expect_combined(k, k->first, count, size);
 		rc = shuffle_reduce(c, from, rank == k->root ? to : NULL, size, ITEM, f, k->items,
 				    k->root);
 		got = rank == k->root ? size : 0;
@@ -176,23 +177,34 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k)
 	return memcmp(at, want, got) ? "wrong data" : NULL;
 }
 
+/* Order in which vectors are combined: any, from the root's on, or by rank in reductions, too. */
+enum { ANY_ORDER, FROM_ROOT, BY_RANK };
+
 static const struct {
 	const char *name;
 	unsigned int radix;
 	int in_order;
+	int racks;
 } patterns[] = {
-	{ "auto", 0, 0 },
-	{ "flat", 0, 1 },
-	{ "tree", 2, 1 },
-	{ "tree", 3, 1 },
-	{ "chain", 0, 1 },
-	{ "doubling", 0, 1 },
-	{ "doubling", 3, 1 },
-	{ "gathered", 4, 1 },
-	{ "ring", 0, 0 },
-	{ "rabenseifner", 0, 0 },
-	{ "spread", 1, 0 },
-	{ "spread", 3, 0 },
+	{ "auto", 0, ANY_ORDER, 0 },
+	{ "flat", 0, FROM_ROOT, 0 },
+	{ "tree", 2, FROM_ROOT, 0 },
+	{ "tree", 3, FROM_ROOT, 0 },
+	{ "chain", 0, FROM_ROOT, 0 },
+	{ "doubling", 0, FROM_ROOT, 0 },
+	{ "doubling", 3, FROM_ROOT, 0 },
+	{ "gathered", 4, FROM_ROOT, 0 },
+	{ "ring", 0, ANY_ORDER, 0 },
+	{ "rabenseifner", 0, ANY_ORDER, 0 },
+	{ "spread", 1, ANY_ORDER, 0 },
+	{ "spread", 3, ANY_ORDER, 0 },
+	{ "cool-p-p", 0, BY_RANK, 0 },
+	{ "cool-p-p", 0, BY_RANK, 1 },
+	{ "cool-p-p", 0, BY_RANK, 3 },
+	{ "cool-b-r", 0, BY_RANK, 3 },
+	{ "cool-b-r", 0, BY_RANK, 4 },
+	{ "tree", 3, FROM_ROOT, 4 },
+	{ "auto", 0, ANY_ORDER, 3 },
 };
 
 static const size_t sizes[] = { 0, 8, 1000, 20000, 200000 };
@@ -220,6 +232,7 @@ static int all_calls(struct shuffle_coll *c, const char *pattern, int in_order, 
 			if (has_parts(k.kind) && k.size > MOST / MEMBERS)
 				continue;
 			k.root = (salt * 7) % count;
+			k.first = in_order == BY_RANK ? 0 : k.root;
 			k.salt = salt++;
 			k.items = NULL;
 			if (in_kernel) {
@@ -238,6 +251,16 @@ static int all_calls(struct shuffle_coll *c, const char *pattern, int in_order, 
 		}
 	}
 	return 0;
+}
+
+/* At most so many racks, each larger than the one before; 0: one. */
+static int set_racks(struct shuffle_coll *c, unsigned int racks)
+{
+	unsigned int size[MEMBERS], i, left = count;
+
+	for (i = 0; left && i < racks; left -= size[i], i++)
+		size[i] = i + 1 == racks || i + 1 > left ? left : i + 1;
+	return shuffle_coll_racks(c, size, i);
 }
 
 static int no_waiter(void *arg, int fd, short events)
@@ -269,7 +292,8 @@ static int member(const struct sockaddr_shuffle *m, const char *engine)
 	if (shuffle_coll_engine(c, engine))
 		return 101;
 	for (p = 0; p < N(patterns); p++) {
-		if (shuffle_coll_pattern(c, patterns[p].name, patterns[p].radix))
+		if (shuffle_coll_pattern(c, patterns[p].name, patterns[p].radix) ||
+		    set_racks(c, patterns[p].racks))
 			return 102;
 		if (in_kernel)
 			rc = all_calls(c, patterns[p].name, 0, short_sizes, N(short_sizes), 1);
@@ -331,6 +355,62 @@ static void test_disagree(void)
 	shuffle_broadcast(c, data, 100, 0);
 	waitpid(pid, &status, 0);
 	WORKS(!status, "sizes that differ: EPROTO");
+	shuffle_coll_free(c);
+	close(fd);
+}
+
+/* The option SHUFFLE_RACKS, of a group of three. */
+static void test_racks(void)
+{
+	static const __u32 wrong[][4] = { { 1, 1 }, { 3, 1 }, { 1, ~0U, 3 }, { 3, 0 }, { 0, 3 },
+					  { 1, 1, 1, 1 } };
+	__u32 two[2] = { 1, 2 }, got[4] = { 0 };
+	struct sockaddr_shuffle m[3];
+	struct shuffle_coll *c;
+	socklen_t len;
+	unsigned int i;
+	int fd;
+
+	fd = socket(AF_SHUFFLE, SOCK_SEQPACKET, 0);
+	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), "racks: no group", ENOTCONN);
+	len = sizeof(got);
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), "racks: get, no group",
+	      ENOTCONN);
+	close(fd);
+
+	for (i = 0; i < 3; i++)
+		my_addr(&m[i]);
+	fd = sht_open(m, 3, 1, 0);
+	for (i = 0; i < N(wrong); i++)
+		FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, wrong[i],
+				 (i < 2 || i == 3 || i == 4 ? 2 : i == 2 ? 3 : 4) * 4),
+		      "racks that are not the group", EINVAL);
+	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 7), "racks: half a number", EINVAL);
+	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, (void *)8, 8), "racks: bad pointer",
+	      EFAULT);
+	len = sizeof(got);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4 && got[0] == 3,
+	      "racks: one at first");
+	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), "racks: set");
+	len = sizeof(got);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 8 && got[0] == 1 &&
+	      got[1] == 2, "racks: get");
+	len = 7;
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
+	      "racks: as many as there is room for");
+	len = sizeof(got);
+	WORKS(!shuffle_join(fd, m, 3, 1) &&
+	      !getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
+	      "racks: one in a new group");
+	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8) &&
+	      !setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, NULL, 0) &&
+	      !getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
+	      "racks: none are one");
+	c = shuffle_coll_new(fd, 1, 3, 1);
+	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 2, 2 }, 2), "racks of four members", EINVAL);
+	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 3, 0 }, 2), "a rack without any", EINVAL);
+	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 1, 1, 1, 1 }, 4), "more racks than members",
+	      EINVAL);
 	shuffle_coll_free(c);
 	close(fd);
 }
@@ -404,6 +484,7 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		return bad_network(argc - 3, argv + 3);
 	test_refused();
+	test_racks();
 	test_groups(argc > 3 ? argv[3] : "2,5");
 	test_disagree();
 	return api_finish();
