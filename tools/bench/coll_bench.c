@@ -136,6 +136,22 @@ static double bound(void)
 	}
 }
 
+/* rack.sh: each rack has a part of the hosts, in order. */
+static int set_racks(void)
+{
+	unsigned int *rack, i, racks = bench_opt.racks;
+	int rc;
+
+	if (racks <= 1)
+		return 0;
+	rack = malloc(racks * sizeof(*rack));
+	for (i = 0; rack && i < racks; i++)
+		rack[i] = (i + 1) * bench_hosts / racks - i * bench_hosts / racks;
+	rc = rack ? shuffle_coll_racks(coll, rack, racks) : -1;
+	free(rack);
+	return rc;
+}
+
 static void host_main(void)
 {
 	static const struct bench_steps steps = { prepare, run, finish };
@@ -149,7 +165,7 @@ static void host_main(void)
 	fd = shuffle_open(members, bench_hosts, bench_self, SOCK_CLOEXEC);
 	coll = fd < 0 ? NULL : shuffle_coll_new(fd, bench_self, bench_hosts, op_base);
 	if (!coll || shuffle_coll_pattern(coll, pattern, radix) ||
-	    shuffle_coll_engine(coll, engine))
+	    shuffle_coll_engine(coll, engine) || set_racks())
 		bench_die("host %u: %s", bench_self, strerror(errno));
 	shuffle_coll_timeout(coll, (BENCH_ROUND_S - 5) * 1000);
 	bench_wait();
