@@ -315,7 +315,8 @@ static void set_plan(struct collectives *p, struct general *g, int c)
 }
 
 /* Plans know hosts and racks, and nothing else of a shuffle. */
-static void check_plans(struct plan *p, const struct general *g, u32 racks, const struct output *out)
+static void check_plans(struct plan *p, const struct general *g, u32 racks,
+			const struct output *out)
 {
 	if (!p->plans.kind) {
 		if (g->of_plans)
