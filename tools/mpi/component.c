@@ -61,7 +61,7 @@ static int component_register(void)
 	c->verbose = 0;
 	parameter("verbose", "1: one line for each communicator: used, or why not",
 		  MCA_BASE_VAR_TYPE_INT, &c->verbose);
-	c->sizes = "all";
+	c->sizes = "auto";
 	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower); the value at rank 0 counts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
 	c->collectives = "none";
