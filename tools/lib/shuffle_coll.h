@@ -49,9 +49,9 @@ void shuffle_coll_wait(struct shuffle_coll *c, shuffle_coll_waiter wait, void *a
 int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigned int racks);
 
 /* The pattern of calls to come by its name (flat, tree, chain, doubling, ring, rabenseifner,
- * spread, gathered, and over racks cool-p-p, cool-b-r), or "auto".  radix: of a tree, 0 for 2; of spread the number of segments.  A call that
- * the pattern does not know chooses as auto does.  EINVAL: no such pattern.  The same at all
- * members.
+ * spread, gathered, and over racks cool-p-p and cool-b-r), or "auto".  radix: of a tree, 0 for 2;
+ * of spread the number of segments.  A call that the pattern does not know chooses as auto does.
+ * EINVAL: no such pattern.  The same at all members.
  */
 int shuffle_coll_pattern(struct shuffle_coll *c, const char *name, unsigned int radix);
 
