@@ -41,7 +41,7 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 		err = shuffle_plan_make(plan);
 		if (err != -ENOSPC)
 			break;
-		more = realloc(c->msg, plan->n * sizeof(*c->msg));
+		more = reallocarray(c->msg, plan->n, sizeof(*c->msg));
 		if (!more)
 			return coll_fail(c);
 		c->msg = more;
@@ -409,9 +409,11 @@ int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigne
 		if (!first)
 			return -1;
 	}
-	if (setsockopt(c->fd, SOL_SHUFFLE, SHUFFLE_RACKS, size, racks * sizeof(*size))) {
+	/* user space can do without */
+	if (setsockopt(c->fd, SOL_SHUFFLE, SHUFFLE_RACKS, size, racks * sizeof(*size)) &&
+	    (c->engine != ENGINE_USER || errno != ENOPROTOOPT)) {
 		free(first);
-		return -1;
+		return coll_fail(c);
 	}
 	free(c->first);
 	c->first = first;

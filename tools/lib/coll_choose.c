@@ -8,6 +8,8 @@
 /* long data goes in segments of so many bytes for each member */
 #define SEGMENT_BYTES	2048
 #define MOST_SEGMENTS	16
+/* over racks a segment of a broadcast waits for each of them */
+#define RACK_SEGMENTS	24
 
 /* of a tree that gathers or scatters little: Li, section 2.1.4 */
 #define GATHER_RADIX	6
@@ -27,33 +29,59 @@
  * rack has at once, and that may have so many bytes before more steps are faster.
  */
 #define RACK_BYTES	(16U << 10)
+/* messages that a leader may have in a step, before that takes longer than more steps */
+#define RACK_MESSAGES	64
 
 static int over_racks(int kind, size_t all_bytes, const struct shuffle_topology *topo)
 {
-	uint32_t i, largest = 1;
+	uint32_t smallest, largest;
 
 	/* flat's one step is faster than three */
 	if (topo->racks <= 1 || kind == SHUFFLE_COLL_BROADCAST)
 		return 0;
-	for (i = 0; i < topo->racks; i++)
-		if (shuffle_topology_size(topo, i) > largest)
-			largest = shuffle_topology_size(topo, i);
-	return all_bytes <= RACK_BYTES / largest &&
+	shuffle_topology_sizes(topo, &smallest, &largest);
+	if (largest < topo->racks)
+		largest = topo->racks;
+	return largest <= RACK_MESSAGES && all_bytes <= RACK_BYTES / largest &&
 	       shuffle_plan_possible(kind, SHUFFLE_COLL_COOL_PP);
 }
 
-static uint32_t segments(size_t bytes_of_member)
+static uint32_t segments(size_t bytes_of_member, uint32_t most)
 {
 	size_t n = bytes_of_member / SEGMENT_BYTES;
 
-	return n > MOST_SEGMENTS ? MOST_SEGMENTS : n ? n : 1;
+	return n > most ? most : n ? n : 1;
+}
+
+/* Of a broadcast over racks: a part for as many members as each rack has. */
+static uint32_t rack_segments(size_t all_bytes, const struct shuffle_topology *topo)
+{
+	uint32_t smallest, largest;
+
+	shuffle_topology_sizes(topo, &smallest, &largest);
+	return segments(all_bytes / smallest, RACK_SEGMENTS);
+}
+
+/* Is an all-reduce over racks faster than doubling, though it is not long?  Not where the kernel
+ * can do it, nor where owners have to talk to very many racks.
+ */
+static int pays_over_racks(size_t all_bytes, const struct shuffle_topology *topo)
+{
+	return shuffle_topology_even(topo) && topo->racks <= RACK_MESSAGES &&
+	       all_bytes > SHUFFLE_COLL_MAX_BYTES;
+}
+
+/* Of an all-reduce over racks, which has two steps for each. */
+static uint32_t reduce_segments(size_t all_bytes)
+{
+	return all_bytes >= 512U << 10 ? 4 : all_bytes >= 64U << 10 ? 2 : 1;
 }
 
 int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo, uint32_t *radix)
 {
 	uint32_t count = topo->n;
 	int few = all_bytes <= SHORT_BYTES, little = all_bytes <= GATHERED_BYTES / count;
-	int many = count >= MANY_MEMBERS;
+	int many = count >= MANY_MEMBERS, even = shuffle_topology_even(topo);
 
 	*radix = many ? BRUCK_RADIX : 2;
 	if (over_racks(kind, all_bytes, topo))
@@ -64,7 +92,8 @@ int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo,
 		*radix = GATHER_RADIX;
 		return few ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_ALLGATHER:
-		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_FLAT;
+		return few ? SHUFFLE_COLL_DOUBLING :
+		       even ? SHUFFLE_COLL_SPREAD : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_BROADCAST:
 	case SHUFFLE_COLL_REDUCE:
 		if (few) {
@@ -75,15 +104,18 @@ int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo,
 			*radix = kind == SHUFFLE_COLL_BROADCAST ? BROADCAST_RADIX : 2;
 			return SHUFFLE_COLL_TREE;
 		}
-		*radix = segments(all_bytes / count);
+		*radix = kind == SHUFFLE_COLL_BROADCAST && even ? rack_segments(all_bytes, topo) :
+			 segments(all_bytes / count, MOST_SEGMENTS);
 		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
 		if (many && little)
 			return SHUFFLE_COLL_GATHERED;
-		*radix = segments(all_bytes / count);
-		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_SPREAD;
+		*radix = even ? reduce_segments(all_bytes) :
+			 segments(all_bytes / count, MOST_SEGMENTS);
+		return few && !pays_over_racks(all_bytes, topo) ? SHUFFLE_COLL_DOUBLING :
+								  SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_REDUCE_SCATTER:
-		return SHUFFLE_COLL_FLAT;
+		return !few && even ? SHUFFLE_COLL_SPREAD : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_SCAN:
 		return many && little ? SHUFFLE_COLL_GATHERED : SHUFFLE_COLL_DOUBLING;
 	case SHUFFLE_COLL_EXSCAN:

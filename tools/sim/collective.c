@@ -195,6 +195,8 @@ void collectives_print(const struct collectives *c)
 	static struct table t;
 	u32 *first;
 
+	if (c->json && c->svg && !strcmp(c->json, "-") && !strcmp(c->svg, "-"))
+		die("--json - --svg -: only one of them to standard output");
 	if (c->hosts > UINT16_MAX)
 		die("--hosts %u: plans are for at most %u", c->hosts, UINT16_MAX);
 	if (c->racks < 1 || c->racks > c->hosts)

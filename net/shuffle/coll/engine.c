@@ -36,11 +36,17 @@ u32 shuffle_engine_bytes(const struct shuffle_engine *e, const struct shuffle_pl
 
 /**
  * shuffle_engine_fits() - is the engine one for the operation's group?
- * @op: operation with an engine; the socket's group may have changed since that was made
+ * @op: operation with an engine; the socket's group or its racks may have changed since that
+ *	was made
+ *
+ * Context: any, ssk->lock held.
  */
 bool shuffle_engine_fits(const struct shuffle_op *op)
 {
-	return op->engine->topo.n == op->group->count && op->engine->plan.self == op->group->rank;
+	const struct shuffle_engine *e = op->engine;
+
+	return e->topo.n == op->group->count && e->plan.self == op->group->rank &&
+	       e->racks == op->ssk->racks;
 }
 
 /**

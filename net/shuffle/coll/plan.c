@@ -31,8 +31,10 @@ static const struct {
 					       BIT_OF(ALLREDUCE), shuffle_plan_cool },
 	[SHUFFLE_COLL_COOL_BR] = { "cool-b-r", BIT_OF(BARRIER) | BIT_OF(ALLREDUCE),
 				   shuffle_plan_cool },
-	[SHUFFLE_COLL_SPREAD] = { "spread", BIT_OF(BROADCAST) | BIT_OF(REDUCE) | BIT_OF(ALLREDUCE),
-				  shuffle_plan_spread },
+	[SHUFFLE_COLL_SPREAD] = {
+		"spread", BIT_OF(BROADCAST) | BIT_OF(REDUCE) | BIT_OF(ALLREDUCE) |
+			  BIT_OF(ALLGATHER) | BIT_OF(REDUCE_SCATTER), shuffle_plan_spread
+	},
 	[SHUFFLE_COLL_GATHERED] = { "gathered", BIT_OF(ALLREDUCE) | BIT_OF(SCAN) | BIT_OF(EXSCAN),
 				    shuffle_plan_gathered },
 };
@@ -143,6 +145,10 @@ bool shuffle_coll_sends_once(u8 kind, u8 pattern)
  */
 bool shuffle_coll_fits(u8 kind, u8 pattern, u64 len, u32 n)
 {
+	/* a leader tells each member of its rack all blocks */
+	if (kind == SHUFFLE_COLL_ALLGATHER && pattern == SHUFFLE_COLL_COOL_PP &&
+	    (len > SHUFFLE_COLL_MAX_BYTES || len * n * n > SHUFFLE_COLL_MAX_SUM))
+		return false;
 	return len <= SHUFFLE_COLL_MAX_BYTES &&
 	       len * n <= (shuffle_coll_by_member(kind, pattern) ? SHUFFLE_COLL_MAX_BYTES :
 								   SHUFFLE_COLL_MAX_SUM);
@@ -267,6 +273,8 @@ int shuffle_plan_make(struct shuffle_plan *plan)
 	/* wider than all members; so powers of it fit, too */
 	if (plan->pattern != SHUFFLE_COLL_SPREAD && plan->radix > n)
 		plan->radix = n < 2 ? 2 : n;
+	if (plan->pattern == SHUFFLE_COLL_SPREAD && plan->radix > SHUFFLE_PLAN_SEGMENTS)
+		plan->radix = SHUFFLE_PLAN_SEGMENTS;
 	plan->blocks = blocks_of(plan);
 	plan->steps = 0;
 	plan->n = 0;

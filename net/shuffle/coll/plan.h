@@ -17,6 +17,9 @@
  *   plan_exchange.c	doubling, Bruck, ring, Rabenseifner, scans
  *   plan_cool.c	COOL over racks
  *   plan_spread.c	long data by shuffles
+ *   plan_racks.c	all-reduce of these over racks
+ *   plan_rack_broadcast.c	broadcast, likewise
+ *   plan_rack_blocks.c	all-gather and reduce-scatter of these over racks
  *   topology.c		places and racks
  *   blocks.c		where blocks are in memory
  *   combine.c		items of vectors
@@ -79,6 +82,9 @@ struct shuffle_topology {
 	const u32	*first;
 };
 
+/* Segments of SHUFFLE_COLL_SPREAD at most; more are as many. */
+#define SHUFFLE_PLAN_SEGMENTS	256U
+
 /**
  * struct shuffle_plan - the part of one member in a collective
  * @kind: enum shuffle_coll_kind
@@ -124,6 +130,8 @@ int shuffle_plan_make(struct shuffle_plan *plan);
 u32 shuffle_topology_rack(const struct shuffle_topology *t, u32 place);
 u32 shuffle_topology_leader(const struct shuffle_topology *t, u32 rack);
 u32 shuffle_topology_size(const struct shuffle_topology *t, u32 rack);
+void shuffle_topology_sizes(const struct shuffle_topology *t, u32 *smallest, u32 *largest);
+bool shuffle_topology_even(const struct shuffle_topology *t);
 
 /* what patterns call; -ENOSPC is remembered in plan->n > plan->max */
 void shuffle_plan_send(struct shuffle_plan *plan, u32 step, u32 peer, u32 block, u32 blocks);
@@ -164,6 +172,16 @@ void shuffle_plan_cool(struct shuffle_plan *plan);
 
 /* plan_spread.c */
 void shuffle_plan_spread(struct shuffle_plan *plan);
+
+/* plan_racks.c */
+void shuffle_plan_racks(struct shuffle_plan *plan);
+
+/* plan_rack_broadcast.c */
+bool shuffle_plan_racks_broadcast(struct shuffle_plan *plan);
+
+/* plan_rack_blocks.c */
+void shuffle_plan_racks_gather(struct shuffle_plan *plan);
+bool shuffle_plan_racks_scatter(struct shuffle_plan *plan);
 
 /**
  * struct shuffle_plan_cost - what a plan costs, all members together

@@ -6,7 +6,8 @@
  * Broadcast and reduce: the members but the root have a part each.  The data is sent in
  * plan->radix segments: while the members exchange the parts of one, the next is on its way from
  * the root, or the one before is on its way to it.  All-reduce: each member combines a part, and
- * then tells all.
+ * then tells all.  All-gather and reduce-scatter: in one step.  Over racks that do not differ much
+ * all but reduce are those of plan_racks.c, plan_rack_blocks.c and plan_rack_broadcast.c.
  */
 #include "plan.h"
 
@@ -114,10 +115,30 @@ static void spread_all(struct shuffle_plan *plan)
  */
 void shuffle_plan_spread(struct shuffle_plan *plan)
 {
-	if (plan->kind == SHUFFLE_COLL_BROADCAST)
-		spread_from_root(plan);
-	else if (plan->kind == SHUFFLE_COLL_REDUCE)
+	bool racks = shuffle_topology_even(plan->topo);
+
+	switch (plan->kind) {
+	case SHUFFLE_COLL_BROADCAST:
+		if (!racks || !shuffle_plan_racks_broadcast(plan))
+			spread_from_root(plan);
+		break;
+	case SHUFFLE_COLL_REDUCE:
 		spread_to_root(plan);
-	else
-		spread_all(plan);
+		break;
+	case SHUFFLE_COLL_ALLREDUCE:
+		if (racks)
+			shuffle_plan_racks(plan);
+		else
+			spread_all(plan);
+		break;
+	case SHUFFLE_COLL_ALLGATHER:
+		if (racks)
+			shuffle_plan_racks_gather(plan);
+		else
+			shuffle_plan_flat(plan);
+		break;
+	default:	/* reduce-scatter */
+		if (!racks || !shuffle_plan_racks_scatter(plan))
+			shuffle_plan_flat(plan);
+	}
 }

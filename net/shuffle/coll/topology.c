@@ -48,3 +48,37 @@ u32 shuffle_topology_size(const struct shuffle_topology *t, u32 rack)
 {
 	return t->first ? t->first[rack + 1] - t->first[rack] : t->n;
 }
+
+/**
+ * shuffle_topology_sizes() - how much racks differ
+ * @t: racks
+ * @smallest: becomes the members of the smallest one
+ * @largest: likewise
+ */
+void shuffle_topology_sizes(const struct shuffle_topology *t, u32 *smallest, u32 *largest)
+{
+	u32 i, size;
+
+	*smallest = U32_MAX;
+	*largest = 0;
+	for (i = 0; i < t->racks; i++) {
+		size = shuffle_topology_size(t, i);
+		*smallest = size < *smallest ? size : *smallest;
+		*largest = size > *largest ? size : *largest;
+	}
+}
+
+/**
+ * shuffle_topology_even() - are there several racks, none of them more than twice another?
+ * @t: racks
+ *
+ * A part of long data has an owner in each rack.  Where one is much smaller than another, few owners
+ * would carry what all members of the large one need.
+ */
+bool shuffle_topology_even(const struct shuffle_topology *t)
+{
+	u32 smallest, largest;
+
+	shuffle_topology_sizes(t, &smallest, &largest);
+	return t->racks > 1 && largest <= 2 * smallest;
+}

@@ -317,6 +317,41 @@ static void plan__every_kind(struct kunit *test)
 		every_pattern(test, &rnd, n, shuffle_rnd_below(&rnd, n));
 }
 
+/* @racks racks of @least members, or of up to twice as many. */
+static struct shuffle_topology even_racks(struct shuffle_rnd *rnd, u32 racks, u32 least, bool equal)
+{
+	u32 i;
+
+	all.first[0] = 0;
+	for (i = 1; i <= racks; i++)
+		all.first[i] = all.first[i - 1] + least +
+			       (equal ? 0 : shuffle_rnd_below(rnd, least + 1));
+	return (struct shuffle_topology) { .n = all.first[racks], .racks = racks,
+					   .first = all.first };
+}
+
+/* Long data over racks that do not differ much. */
+static void plan__even_racks(struct kunit *test)
+{
+	struct wanted w = { .pattern = SHUFFLE_COLL_SPREAD };
+	struct shuffle_rnd rnd = { 2 };
+	struct shuffle_topology t;
+	u32 i;
+
+	for (i = 0; i < 200; i++) {
+		t = even_racks(&rnd, shuffle_rnd_in(&rnd, 1, 6), shuffle_rnd_in(&rnd, 1, 6), i % 2);
+		if (t.n > MOST)
+			continue;
+		KUNIT_EXPECT_EQ(test, shuffle_topology_even(&t), t.racks > 1);
+		w.root = shuffle_rnd_below(&rnd, t.n);
+		for (w.kind = 0; w.kind < SHUFFLE_COLL_KINDS; w.kind++)
+			for (w.radix = 1; w.radix <= SEGMENTS; w.radix++)
+				if (shuffle_plan_possible(w.kind, w.pattern) &&
+				    !check_or_say(test, &t, &w))
+					return;
+	}
+}
+
 /* Steps of one behind the other, and how many messages a member has at most. */
 static const struct {
 	u8	kind;
@@ -390,6 +425,9 @@ static const struct {
 	{ "binomial", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_TREE, 4, 4, 36, 6, 1 },
 	{ "Rabenseifner reduce", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 228, 70, 2 },
 	{ "Rabenseifner", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 384, 128, 2 },
+	{ "spread", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_SPREAD, 4, 4, 576, 192, 6 },
+	{ "spread", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_SPREAD, 4, 4, 576, 96, 12 },
+	{ "spread", SHUFFLE_COLL_REDUCE_SCATTER, SHUFFLE_COLL_SPREAD, 4, 4, 576, 96, 12 },
 	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 32, 32, 5056, 1024, 32 },
 	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 32, 32, 3648, 320, 2 },
 	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 32, 32, 30720, 10240, 2 },
@@ -456,6 +494,7 @@ static void plan__refused(struct kunit *test)
 
 static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(plan__every_kind),
+	KUNIT_CASE(plan__even_racks),
 	KUNIT_CASE(plan__shape),
 	KUNIT_CASE(plan_cost__cool),
 	KUNIT_CASE(plan__refused),

@@ -180,6 +180,9 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k)
 /* Order in which vectors are combined: any, from the root's on, or by rank in reductions, too. */
 enum { ANY_ORDER, FROM_ROOT, BY_RANK };
 
+/* racks: as set_racks() has them */
+#define EVEN	100
+
 static const struct {
 	const char *name;
 	unsigned int radix;
@@ -204,6 +207,10 @@ static const struct {
 	{ "cool-b-r", 0, BY_RANK, 3 },
 	{ "cool-b-r", 0, BY_RANK, 4 },
 	{ "tree", 3, FROM_ROOT, 4 },
+	{ "spread", 1, BY_RANK, EVEN + 2 },
+	{ "spread", 4, BY_RANK, EVEN + 3 },
+	{ "cool-p-p", 0, BY_RANK, EVEN + 4 },
+	{ "auto", 0, ANY_ORDER, EVEN + 3 },
 	{ "auto", 0, ANY_ORDER, 3 },
 };
 
@@ -253,13 +260,20 @@ static int all_calls(struct shuffle_coll *c, const char *pattern, int in_order, 
 	return 0;
 }
 
-/* At most so many racks, each larger than the one before; 0: one. */
+/* At most so many racks, each larger than the one before; 0: one.  EVEN + racks: of sizes that
+ * differ by one at most.
+ */
 static int set_racks(struct shuffle_coll *c, unsigned int racks)
 {
-	unsigned int size[MEMBERS], i, left = count;
+	unsigned int size[MEMBERS], i, left = count, even = racks >= EVEN;
 
-	for (i = 0; left && i < racks; left -= size[i], i++)
+	racks -= even ? EVEN : 0;
+	racks = racks > count ? count : racks;
+	for (i = 0; left && i < racks; left -= size[i], i++) {
 		size[i] = i + 1 == racks || i + 1 > left ? left : i + 1;
+		if (even)
+			size[i] = (i + 1) * count / racks - i * count / racks;
+	}
 	return shuffle_coll_racks(c, size, i);
 }
 
@@ -359,6 +373,17 @@ static void test_disagree(void)
 	close(fd);
 }
 
+/* Other racks while a collective of the group waits for the others, and the end of it. */
+static int change_racks(void *arg, int fd, short events)
+{
+	static const __u32 other[2] = { 2, 1 };
+
+	(void)arg;
+	(void)events;
+	errno = setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, other, 8) ? errno : ECANCELED;
+	return -1;
+}
+
 /* The option SHUFFLE_RACKS, of a group of three. */
 static void test_racks(void)
 {
@@ -407,6 +432,13 @@ static void test_racks(void)
 	      !getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
 	      "racks: none are one");
 	c = shuffle_coll_new(fd, 1, 3, 1);
+	WORKS(!shuffle_coll_racks(c, two, 2) && !shuffle_coll_engine(c, "kernel") &&
+	      !shuffle_coll_pattern(c, "cool-p-p", 0), "racks of a collective");
+	shuffle_coll_wait(c, change_racks, NULL);
+	FAILS(shuffle_barrier(c), "racks that change meanwhile", ECANCELED);
+	len = sizeof(got);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 8 && got[0] == 2,
+	      "racks: those set last");
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 2, 2 }, 2), "racks of four members", EINVAL);
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 3, 0 }, 2), "a rack without any", EINVAL);
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 1, 1, 1, 1 }, 4), "more racks than members",

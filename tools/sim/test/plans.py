@@ -40,6 +40,8 @@ PICTURES = [
     ("plan-broadcast-spread.svg", "broadcast --pattern spread --hosts 5 --radix 3"),
     ("plan-all-gather-doubling.svg", "all-gather --pattern doubling --hosts 7"),
     ("plan-all-reduce-cool-p-p.svg", "all-reduce --pattern cool-p-p --hosts 16 --racks 4"),
+    ("plan-all-reduce-spread.svg",
+     "all-reduce --pattern spread --hosts 9 --racks 3 --radix 2"),
     ("plan-all-reduce-cool-b-r.svg", "all-reduce --pattern cool-b-r --hosts 16 --racks 4"),
 ]
 
@@ -59,6 +61,7 @@ BAD = [
     ("--plan barrier --pattern tree --hosts 65 --svg /nowhere/at/all", "at most 64 hosts"),
     ("--plan barrier --pattern tree --svg /nowhere/at/all", "cannot be written"),
     ("--plan barrier --json /dev/full", "cannot be written"),
+    ("--plan barrier --pattern tree --json - --svg -", "only one of them"),
 ]
 
 
