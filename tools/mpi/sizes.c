@@ -228,12 +228,28 @@ static void say(const coll_shuffle_module *m, int timed, const struct times *t)
 			 coll_shuffle_comm_name(m->comm), line);
 }
 
+/* Has every rank the memory?  Nobody waits for one that has not. */
+static int all_have_memory(coll_shuffle_module *m, bool mine, bool *all)
+{
+	char have = mine, *have_all = malloc(m->size);
+	int i, rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+	if (have_all)
+		rc = gather(m, &have, 1, have_all);
+	*all = !rc;
+	for (i = 0; !rc && i < m->size; i++)
+		*all &= have_all[i];
+	free(have_all);
+	return rc;
+}
+
 int coll_shuffle_sizes_find(coll_shuffle_module *m)
 {
 	size_t room = MOST_BYTES / m->size;
 	struct times t = { 0 };
 	char *row, *column;
 	int i, timed = 0, rc;
+	bool memory;
 
 	if (m->sizes.known == ALL || m->state != COLL_SHUFFLE_READY || ++m->blocking != AT_CALL)
 		return OMPI_SUCCESS;
@@ -242,7 +258,13 @@ int coll_shuffle_sizes_find(coll_shuffle_module *m)
 	room = m->size * classes[timed - 1].timed;
 	row = calloc(1, room);
 	column = calloc(1, room);
-	rc = row && column ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+	rc = all_have_memory(m, row && column, &memory);
+	if (!rc && !memory) {
+		free(row);
+		free(column);
+		m->sizes.known = ALL;
+		return OMPI_SUCCESS;
+	}
 	for (i = 0; !rc && i < timed; i++)
 		rc = time_class(m, i, row, column, t.of[i]);
 	free(row);

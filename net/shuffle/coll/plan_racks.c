@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * A long all-reduce over racks (portable: see plan.h).  The vector has as many parts as the smallest
- * rack has members, and each part an owner in every rack.  Four phases:
+ * A long all-reduce over racks (portable: see plan.h).  The vector has as many parts as the
+ * smallest rack has members, and each part an owner in every rack.  Four phases:
  *
  *	0  owners combine what their rack has
  *	1  owners of a part combine what racks have, each a block of it,
  *	2  and tell each other
  *	3  owners tell their rack
  *
- * So a rack's trunk carries the vector twice, and not once for each member; a member's link carries
- * no more than without racks if they have the same size.  The vector goes in plan->radix segments: while one crosses racks,
- * another is in phase 0 or 3, whose messages go to other members.
+ * So a rack's trunk carries the vector twice, and not once for each member; a member's link
+ * carries no more than without racks if they have the same size.  The vector goes in plan->radix
+ * segments: while one crosses racks, another is in phase 0 or 3, whose messages go to other
+ * members.
  */
 #include "plan.h"
 

@@ -72,8 +72,8 @@ void shuffle_topology_sizes(const struct shuffle_topology *t, u32 *smallest, u32
  * shuffle_topology_even() - are there several racks, none of them more than twice another?
  * @t: racks
  *
- * A part of long data has an owner in each rack.  Where one is much smaller than another, few owners
- * would carry what all members of the large one need.
+ * A part of long data has an owner in each rack.  Where one is much smaller than another, few
+ * owners would carry what all members of the large one need.
  */
 bool shuffle_topology_even(const struct shuffle_topology *t)
 {

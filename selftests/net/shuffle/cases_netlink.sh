@@ -41,7 +41,7 @@ nl_straggler()
 	listen 0 msg-straggler-ntf
 	in_the_middle n=3 matrix=others:1000000
 	ip -n shf-br link set p2 down
-	wait_for 10 grep -q 'msg-straggler-ntf.* rank=2 ' "$work/event" || {
+	wait_for 60 grep -q 'msg-straggler-ntf.* rank=2 ' "$work/event" || {
 		diag "$(cat "$work/event")"
 		fail "no event names rank 2"
 	}
