@@ -12,7 +12,7 @@ life_cases()
 	local v groups=1,2,3,5,8,12
 
 	# Twelve in all patterns are 20 minutes there.
-	[ "$slow" -lt 20 ] || groups=5
+	[ "$slow" -lt 20 ] || groups=4
 	for v in 4 6; do
 		run_case "api-names-v$v" tap_program api_test -v $v
 		run_case "api-messages-v$v" tap_program api_msg -v $v
