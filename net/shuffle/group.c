@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 
 #include "shuffle.h"
+#include "coll/rack_table.h"
 #include "coll/racks.h"
 
 /**
@@ -66,7 +67,7 @@ static void group_free(struct shuffle_membership *group)
 {
 	u32 i;
 
-	for (i = 0; i < group->count; i++) {
+	for (i = 0; i < group->count + group->multicast; i++) {
 		dst_release(group->member[i].dst);
 		shuffle_peer_put(group->member[i].peer);
 	}
@@ -205,6 +206,33 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 	return 0;
 }
 
+/* The entry behind the members.  0, -EINVAL (ports differ), -ENOMEM or -ENOBUFS. */
+static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *group)
+{
+	struct shuffle_member *all = &group->member[shuffle_group_all(group)];
+	struct shuffle_peer *peer;
+	bool own_port;
+	u32 i;
+
+	if (!ssk->multicast)
+		return 0;
+	group->hops = shuffle_multicast_addr(ssk, &all->addr, &own_port);
+	for (i = 0; i < group->count; i++) {
+		if (own_port && group->member[i].addr.shs_port != ssk->addr.shs_port)
+			return -EINVAL;
+		/* a host does not get its own packets back */
+		if (shuffle_addr_equal(&group->member[i].addr, ssk->addr.shs_ip_family,
+				       ssk->addr.shs_addr))
+			group->member[i].missed = SHUFFLE_MISSED_MAX;
+	}
+	peer = shuffle_peer_get(shuffle_net(sock_net(&ssk->sk)), &all->addr, ssk->user);
+	if (IS_ERR(peer))
+		return PTR_ERR(peer);
+	all->peer = peer;
+	group->multicast = true;
+	return 0;
+}
+
 /**
  * shuffle_group_set() - option SHUFFLE_GROUP
  * @ssk: a bound socket
@@ -212,9 +240,10 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
  * @optlen: its size
  *
  * Context: process, lock_sock held.
- * Return: 0, or -EINVAL (also: a member twice), -E2BIG (fields that we do not know),
- * -EFAULT, -ENOMEM, -EBUSY (operations are running), -EADDRNOTAVAIL (members[rank] is not our
- * address), -EAFNOSUPPORT, or -ENOBUFS (groups of this user name too many hosts).
+ * Return: 0, or -EINVAL (also: a member twice, or different ports with SHUFFLE_MULTICAST),
+ * -E2BIG (fields that we do not know), -EFAULT, -ENOMEM, -EBUSY (operations are running),
+ * -EADDRNOTAVAIL (members[rank] is not our address), -EAFNOSUPPORT, or -ENOBUFS (groups of this
+ * user name too many hosts).
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
@@ -229,7 +258,7 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	if (err)
 		return err;
 
-	group = kvzalloc(struct_size(group, member, head.count), GFP_KERNEL_ACCOUNT);
+	group = kvzalloc(struct_size(group, member, head.count + 1), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return -ENOMEM;
 	refcount_set(&group->ref, 1);
@@ -238,7 +267,11 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	group->keyed = ssk->keyed;
 	group->key = ssk->key;
 	group->data_hdr = SHUFFLE_WIRE_DATA_HDR + (ssk->keyed ? SHUFFLE_WIRE_TAG : 0);
-	err = group_read(ssk, group, &head, optval);
+	err = group_read(ssk, group, &head, optval) ?: group_multicast(ssk, group);
+	if (!err) {
+		racks = shuffle_rack_table_group(shuffle_net(sock_net(&ssk->sk)), group);
+		err = PTR_ERR_OR_ZERO(racks);
+	}
 	if (err) {
 		group_free(group);
 		return err;

@@ -22,6 +22,8 @@ struct shuffle_sock;
  * @mark: of the socket when @dst was looked up
  * @oif: likewise
  * @peer: the host it is on, with a reference
+ * @missed: rows that went to all at once and did not arrive there, one behind the other, up to
+ *	SHUFFLE_MISSED_MAX: then it gets them alone; ssk->lock
  */
 struct shuffle_member {
 	struct sockaddr_shuffle	addr;
@@ -30,13 +32,18 @@ struct shuffle_member {
 	u32			mark;
 	int			oif;
 	struct shuffle_peer	*peer;
+	u8			missed;
 };
+
+#define SHUFFLE_MISSED_MAX	2
 
 /**
  * struct shuffle_membership - an ordered list of members
  * @ref: holders
  * @rank: our own index
  * @count: members
+ * @multicast: there is one more entry in @member: the multicast address
+ * @hops: with @multicast: time to live
  * @keyed: records carry a tag under @key
  * @data_hdr: bytes of a DATA record's header
  * @key: group key
@@ -46,11 +53,25 @@ struct shuffle_membership {
 	refcount_t		ref;
 	u32			rank;
 	u32			count;
+	bool			multicast;
+	u8			hops;
 	bool			keyed;
 	u8			data_hdr;
 	struct shuffle_key	key;
 	struct shuffle_member	member[];
 };
+
+/**
+ * shuffle_group_all() - the rank of records that are for all members at once
+ * @group: group
+ *
+ * Context: any.
+ * Return: the rank; no member has it.  With @group->multicast it has an entry in @group->member.
+ */
+static inline u32 shuffle_group_all(const struct shuffle_membership *group)
+{
+	return group->count;
+}
 
 /**
  * shuffle_group_tag() - give a record the tag that a group key asks for

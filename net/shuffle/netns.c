@@ -2,6 +2,7 @@
 /* State of a network namespace: allocated and freed together with the namespace. */
 #include <net/netns/generic.h>
 
+#include "coll/rack_table.h"
 #include "netlink/netlink.h"
 #include "shuffle.h"
 
@@ -43,6 +44,7 @@ static int __net_init shuffle_net_init(struct net *net)
 	/* netlink dumps use generation 0 for "not started" */
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;
+	sn->rack_gen = 1;
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
 	shuffle_timewait_init(sn);
@@ -54,6 +56,9 @@ static int __net_init shuffle_net_init(struct net *net)
 	err = shuffle_ports_init(sn);
 	if (err)
 		goto err_ports;
+	err = shuffle_multicast_init(sn);
+	if (err)
+		goto err_multicast;
 	err = shuffle_sock_list_init(sn);
 	if (err)
 		goto err_socks;
@@ -65,6 +70,8 @@ static int __net_init shuffle_net_init(struct net *net)
 err_proc:
 	shuffle_sock_list_exit(sn);
 err_socks:
+	shuffle_multicast_exit(sn);
+err_multicast:
 	shuffle_ports_exit(sn);
 err_ports:
 	free_percpu(sn->mib);
@@ -73,7 +80,16 @@ err_mib:
 	return err;
 }
 
-/* No user socket is left: each socket holds a reference to the namespace. */
+/* No user socket is left: each socket holds a reference to the namespace.
+ *
+ * Devices go before subsystems, and a UDP socket that has received from a multicast address holds
+ * a route through the loopback, which would wait for it for ever.
+ */
+static void __net_exit shuffle_net_pre_exit(struct net *net)
+{
+	shuffle_udp_close(shuffle_net(net));
+}
+
 static void __net_exit shuffle_net_exit(struct net *net)
 {
 	struct shuffle_net *sn = shuffle_net(net);
@@ -83,17 +99,19 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	 */
 	shuffle_proc_exit(sn);
 	shuffle_egress_exit(sn);
-	shuffle_udp_close(sn);
 	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
+	shuffle_rack_table_put(rcu_dereference_raw(sn->rack_table));
 	shuffle_event_exit(sn);
 	shuffle_sock_list_exit(sn);
+	shuffle_multicast_exit(sn);
 	shuffle_ports_exit(sn);
 	free_percpu(sn->mib);
 }
 
 static struct pernet_operations shuffle_net_ops = {
 	.init = shuffle_net_init,
+	.pre_exit = shuffle_net_pre_exit,
 	.exit = shuffle_net_exit,
 	.id = &shuffle_net_id,
 	.size = sizeof(struct shuffle_net),

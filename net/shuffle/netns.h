@@ -21,6 +21,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
+#include <linux/sockptr.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
@@ -56,6 +57,8 @@ struct shuffle_sock;
  * @udp_data_ready: their own callback, put back before they are closed
  * @udp_error_report: likewise
  * @ports: bound sockets by address and port
+ * @multicast: addresses that sockets have joined: multicast.c
+ * @multicast_mutex: those who change @multicast
  * @mib: counters
  * @egress: sends data while there is room in the qdiscs
  * @egress_lock: @egress_socks
@@ -78,7 +81,9 @@ struct shuffle_sock;
  * @event_work: sends them
  * @config_gen: changes with every setting
  * @config_node: in the list of all namespaces
- * @config_mutex: settings, @devs
+ * @rack_table: which hosts share a rack, or NULL: coll/rack_table.h
+ * @rack_gen: changes with the table
+ * @config_mutex: settings, @devs, @rack_table
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
  *	read under RCU
@@ -100,6 +105,8 @@ struct shuffle_net {
 	void			(*udp_data_ready)(struct sock *sk);
 	void			(*udp_error_report)(struct sock *sk);
 	struct rhashtable	ports;
+	struct rhltable		multicast;
+	struct mutex		multicast_mutex;
 	struct shuffle_mib __percpu *mib;
 	struct tasklet_struct	egress;
 	spinlock_t		egress_lock;
@@ -121,6 +128,8 @@ struct shuffle_net {
 	unsigned long		events_lost;
 	struct work_struct	event_work;
 	u32			config_gen;
+	struct shuffle_rack_table __rcu *rack_table;
+	u32			rack_gen;
 	struct list_head	config_node;
 	struct mutex		config_mutex;
 	struct shuffle_dev	dev0;
@@ -163,6 +172,19 @@ int shuffle_ports_add(struct shuffle_sock *ssk, struct sockaddr_shuffle *addr);
 void shuffle_ports_del(struct shuffle_sock *ssk);
 struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
 					const void *addr, u16 port);
+
+/* multicast.c */
+#define SHUFFLE_MULTICAST_SHARED	8	/* sockets with one address and port */
+
+int shuffle_multicast_init(struct shuffle_net *sn);
+void shuffle_multicast_exit(struct shuffle_net *sn);
+int shuffle_multicast_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen);
+int shuffle_multicast_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen);
+void shuffle_multicast_leave(struct shuffle_sock *ssk);
+u8 shuffle_multicast_addr(const struct shuffle_sock *ssk, struct sockaddr_shuffle *addr,
+			  bool *own_port);
+u32 shuffle_multicast_find(struct shuffle_net *sn, const struct sockaddr_shuffle *to, u16 port,
+			   u32 dif, u32 sdif, struct shuffle_sock **found);
 
 /* sock_list.c */
 int shuffle_sock_list_init(struct shuffle_net *sn);

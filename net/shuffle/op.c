@@ -39,6 +39,8 @@ static void op_free(struct shuffle_op *op)
 {
 	shuffle_reference_free_all(op);
 	shuffle_want_free(op->want);
+	kfree(op->same);
+	kfree(op->forward);
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
@@ -90,8 +92,10 @@ static void op_purge(struct shuffle_op *op, bool whole)
 	u32 i = 0;
 
 	spin_lock_bh(&ssk->lock);
-	while (i < op->prx.n) {
-		if (purge_message(op, i, whole, &budget))
+	while (i <= op->prx.n) {
+		/* behind the messages: the data of those that have the same */
+		if (i < op->prx.n ? purge_message(op, i, whole, &budget) :
+				    shuffle_msg_out_purge(op, i, &budget))
 			i++;
 		if (budget)
 			continue;
@@ -142,11 +146,11 @@ static struct shuffle_op *op_alloc(u32 n)
 	if (!op)
 		return NULL;
 	INIT_LIST_HEAD(&op->references);
-	op->ptx.msg = kvcalloc(n, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
-	op->ptx.heap.node = kvcalloc(n, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
+	op->ptx.msg = kvcalloc(n + 1, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
+	op->ptx.heap.node = kvcalloc(n + 1, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
 	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
 	op->prx.heap.node = kvcalloc(n, sizeof(*op->prx.heap.node), GFP_KERNEL_ACCOUNT);
-	op->out = kvcalloc(n, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
+	op->out = kvcalloc(n + 1, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
 	op->in = kvcalloc(n, sizeof(*op->in), GFP_KERNEL_ACCOUNT);
 	if (!op->ptx.msg || !op->ptx.heap.node || !op->prx.msg ||
 	    !op->prx.heap.node || !op->out || !op->in) {
@@ -165,6 +169,8 @@ static struct shuffle_op *op_alloc(u32 n)
 	INIT_LIST_HEAD(&op->end.node);
 	op->end.op = op;
 	op->end.rank = SHUFFLE_NONE;
+	op->out[n].chunks = RB_ROOT;
+	RB_CLEAR_NODE(&op->out[n].due.node);
 	for (i = 0; i < n; i++) {
 		op->out[i].chunks = RB_ROOT;
 		RB_CLEAR_NODE(&op->out[i].due.node);
@@ -280,7 +286,7 @@ static int op_link(struct shuffle_op *op)
  * @ssk: socket with a group
  * @id: operation id
  * @deadline_ms: from now, 0 for none
- * @absent: members that have no message for us, or NULL
+ * @column: what is known of the messages that come
  * @engine: of a collective, for this group; the operation's if there is no error.  Else NULL
  *
  * Context: process, may sleep.
@@ -289,10 +295,11 @@ static int op_link(struct shuffle_op *op)
  *
  * Return: the operation with a reference for the caller and its tx_mutex locked, or an
  * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
- * members), -ENOMEM, -ENOBUFS (too many operations, or messages).
+ * members), -EOPNOTSUPP (too many members for a message that is forwarded), -ENOMEM, -ENOBUFS (too
+ * many operations, or messages).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
-				     const struct shuffle_absent *absent,
+				     const struct shuffle_column *column,
 				     struct shuffle_engine *engine)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
@@ -335,7 +342,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	shuffle_timer_init(op);
 	op->engine = engine;
 	mutex_lock(&op->tx_mutex);
-	err = without_absent(op, absent) ?: op_link(op);
+	err = without_absent(op, column->absent);
+	/* before a reader can take anything of it */
+	if (!err && column->forward)
+		err = shuffle_forward_alloc(op, column->forward->from);
+	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
 		op->engine = NULL;
@@ -361,6 +372,8 @@ static void op_stop(struct shuffle_op *op, int error)
 	list_del_init(&op->tx_node);
 	shuffle_want_stop(op);
 	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
+	if (op->forward)
+		shuffle_forward_stop(op);
 	op->ended_at = shuffle_now();
 	op->error = error;
 	shuffle_grant_account(op);

@@ -22,6 +22,8 @@
 struct shuffle_engine;
 struct shuffle_msg_in;
 struct shuffle_msg_out;
+struct shuffle_same;
+struct shuffle_forward_state;
 struct shuffle_want;
 
 /**
@@ -73,6 +75,16 @@ struct shuffle_due {
 };
 
 /**
+ * struct shuffle_slowest - what a receiver of an operation waits for
+ * @bytes: so much, or more, at the time
+ * @at: ns
+ */
+struct shuffle_slowest {
+	u64	bytes;
+	u64	at;
+};
+
+/**
  * struct shuffle_op - one operation of one socket
  * @node: in ssk->ops
  * @ref: the table, and every sendmsg() that works on it
@@ -103,7 +115,7 @@ struct shuffle_due {
  * @tx_node: in ssk->tx_ops
  * @turn_sent: bytes (skb->truesize) that its turn there has sent so far
  * @ptx: schedule of the row
- * @out: the row
+ * @out: the row; like @ptx.msg with an entry more, for shuffle_group_all()
  * @announced: ranks whose length is known
  * @closed: all are
  * @unacked: messages that have not been acknowledged
@@ -113,6 +125,8 @@ struct shuffle_due {
  * @delays: the row was announced with SHUFFLE_ROW_DELAYED_ACK
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
  * @want: what is asked for then: tx/want.c
+ * @same: of a row with SHUFFLE_ROW_SAME, else NULL: tx/same.c
+ * @forward: of a row that is forwarded, which has @same, too, else NULL: tx/forward.c
  * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_unit: bytes of a message that are copied as one
@@ -123,6 +137,8 @@ struct shuffle_due {
  * @grant_node: in ssk->grant_ops while a message may be granted more
  * @outstanding: its part of ssk->outstanding
  * @receives: it is one of dev->rx_ops
+ * @slowest: what the slowest receiver waits for, as heard from itself and from others:
+ *	rx/slowest.c
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
  * @wind_up: what its end leaves to do: op.c
@@ -173,6 +189,8 @@ struct shuffle_op {
 	bool			delays;
 	bool			asks;
 	struct shuffle_want	*want;
+	struct shuffle_same	*same;
+	struct shuffle_forward_state *forward;
 	struct shuffle_engine	*engine;
 	u32			fill_rank;
 	u32			fill_unit;
@@ -184,6 +202,7 @@ struct shuffle_op {
 	struct list_head	grant_node;
 	u64			outstanding;
 	bool			receives;
+	struct shuffle_slowest	slowest[2];
 	u64			srtt_ns;
 	u64			rttvar_ns;
 
@@ -214,13 +233,18 @@ struct shuffle_op {
  * @rank: the member
  *
  * Each receiver gets one of its own: a member that knows its own cannot speak for
- * another one.
+ * another one.  Those of a row whose messages have the same bytes have their upper half in common,
+ * also with the one in the data for all: so a receiver knows whose that data is.
  *
  * Return: a number that is not 0.
  */
 static inline u64 shuffle_op_nonce(const struct shuffle_op *op, u32 rank)
 {
-	return siphash_1u32(rank, &op->nonce_key) ?: 1;
+	u64 nonce = siphash_1u32(rank, &op->nonce_key);
+
+	if (op->same)
+		nonce = (u64)(u32)siphash_1u32(U32_MAX, &op->nonce_key) << 32 | (u32)nonce;
+	return nonce ?: 1;
 }
 
 static inline u64 shuffle_now(void)
@@ -228,10 +252,20 @@ static inline u64 shuffle_now(void)
 	return ktime_get_ns();
 }
 
+/**
+ * struct shuffle_column - what the caller says of the messages that come
+ * @absent: those that do not come, or NULL
+ * @forward: the one that goes on to others, or NULL
+ */
+struct shuffle_column {
+	const struct shuffle_absent	*absent;
+	const struct shuffle_forward	*forward;
+};
+
 /* op.c */
 struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
-				     const struct shuffle_absent *absent,
+				     const struct shuffle_column *column,
 				     struct shuffle_engine *engine);
 void shuffle_op_put(struct shuffle_op *op);
 void shuffle_op_unlink(struct shuffle_op *op);

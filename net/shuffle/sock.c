@@ -86,6 +86,7 @@ static int sock_release_op(struct socket *sock)
 			cond_resched();
 		}
 	shuffle_delayed_exit(ssk);
+	shuffle_multicast_leave(ssk);
 	shuffle_owner_close(ssk);
 	if (ssk->addr.shs_family)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
@@ -283,6 +284,11 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 		err = shuffle_racks_set(ssk, optval, optlen);
 		release_sock(sk);
 		return err;
+	case SHUFFLE_MULTICAST:
+		lock_sock(sk);
+		err = shuffle_multicast_set(ssk, optval, optlen);
+		release_sock(sk);
+		return err;
 	case SHUFFLE_CANCEL:
 		if (optlen != sizeof(id))
 			return -EINVAL;
@@ -327,6 +333,11 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	case SHUFFLE_RACKS:
 		lock_sock(sk);
 		err = shuffle_racks_get(ssk, optval, optlen);
+		release_sock(sk);
+		return err;
+	case SHUFFLE_MULTICAST:
+		lock_sock(sk);
+		err = shuffle_multicast_get(ssk, optval, optlen);
 		release_sock(sk);
 		return err;
 	case SHUFFLE_CANCEL:
@@ -413,6 +424,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->parts);
 	INIT_LIST_HEAD(&ssk->notices);
 	INIT_LIST_HEAD(&ssk->hungry);
+	INIT_LIST_HEAD(&ssk->forwards);
 	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);

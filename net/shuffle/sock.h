@@ -25,6 +25,7 @@
 
 struct shuffle_delayed;
 struct shuffle_membership;
+struct shuffle_multicast_entry;
 
 #define SHUFFLE_SOFT_PAGES	128
 
@@ -123,6 +124,7 @@ struct shuffle_owner {
  * @cookie: unique on this machine
  * @key: group key for the next SHUFFLE_GROUP; lock_sock
  * @keyed: there is one
+ * @multicast: address for the next SHUFFLE_GROUP, or NULL; lock_sock
  * @group: members, NULL before the option SHUFFLE_GROUP
  * @racks: of @group, NULL: one rack; changed under the sk lock and @lock
  * @ops: operations by id
@@ -135,6 +137,7 @@ struct shuffle_owner {
  *	and WANT, shuffle_ready.node
  * @hungry: rows that are asked for once there is room, and owe no answer: likewise
  * @wants: those that owe one
+ * @forwards: operations that forward a message and wait for room in the send buffer
  * @wanted: bytes that programs have been asked for, of all operations
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
  * @outstanding: bytes granted and not arrived, of all operations
@@ -163,6 +166,7 @@ struct shuffle_sock {
 	u32			inode;
 	struct shuffle_key	key;
 	bool			keyed;
+	struct shuffle_multicast_entry *multicast;
 	struct shuffle_membership *group;
 	struct shuffle_racks	*racks;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
@@ -173,6 +177,7 @@ struct shuffle_sock {
 	struct list_head	parts;
 	struct list_head	notices;
 	struct list_head	hungry;
+	struct list_head	forwards;
 	struct list_head	wants;
 	u64			wanted;
 	struct list_head	grant_ops;
@@ -207,6 +212,14 @@ static inline int shuffle_sock_sndbuf(const struct sock *sk)
 static inline int shuffle_sock_rcvbuf(const struct sock *sk)
 {
 	return shuffle_mem_share(READ_ONCE(sk->sk_rcvbuf));
+}
+
+/* Does what is in the receive buffer leave, by a reader or because it goes on to other members?
+ * Any context, ssk->lock held.
+ */
+static inline bool shuffle_sock_makes_room(const struct shuffle_sock *ssk)
+{
+	return !list_empty(&ssk->ready) || !list_empty(&ssk->forwards);
 }
 
 /* sock.c */

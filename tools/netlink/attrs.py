@@ -12,7 +12,7 @@ import sys
 import yaml
 
 KINDS = {"u8": "U8", "u16": "U16", "u32": "U32", "u64": "U64", "string": "STRING",
-         "binary": "BINARY", "flag": "FLAG", "pad": "PAD"}
+         "binary": "BINARY", "flag": "FLAG", "pad": "PAD", "nest": "NEST"}
 WIDTH = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 HINTS = {"ipv4": "IPV4", "ipv6": "IPV6"}
 
@@ -55,6 +55,7 @@ HEADER = """\
 
 enum shuffle_attr_kind {
 	SHUFFLE_ATTR_NONE,	/* no attribute has this number */
+	SHUFFLE_ATTR_NEST,
 	SHUFFLE_ATTR_U8,
 	SHUFFLE_ATTR_U16,
 	SHUFFLE_ATTR_U32,

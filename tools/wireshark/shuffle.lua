@@ -39,8 +39,10 @@ local f = {
 	probe = ProtoField.bool("shuffle.flags.probe", "Probe: the sender waits for the ACK", 8, nil, 0x01),
 	retrans = ProtoField.bool("shuffle.flags.retrans", "Retransmission: answers a RESEND", 8, nil, 0x02),
 	delay = ProtoField.bool("shuffle.flags.delay", "Delay: the ACK may wait", 8, nil, 0x04),
+	tells = ProtoField.bool("shuffle.flags.slowest", "Slowest: the record tells what it waits for", 8, nil, 0x08),
+	hearsay = ProtoField.bool("shuffle.flags.hearsay", "Hearsay: that is another receiver", 8, nil, 0x10),
 	tagged = ProtoField.bool("shuffle.flags.tagged", "Tagged: the header ends with a tag", 8, nil, 0x80),
-	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x78),
+	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x60),
 	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
 		"Rank of the host that sent this record"),
 	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
@@ -52,6 +54,7 @@ local f = {
 		"Random number that the message's sender has chosen for it"),
 	unsched = ProtoField.uint16("shuffle.unscheduled", "Unscheduled, units of 64 bytes", base.DEC),
 	tag = ProtoField.uint64("shuffle.tag", "Tag", base.HEX, nil, 0, "Made with the group's key"),
+	slowest = ProtoField.uint32("shuffle.slowest", "Slowest receiver waits for, units of 4096 bytes", base.DEC),
 	payload_len = ProtoField.uint16("shuffle.payload_len", "Payload length", base.DEC),
 	msg_len = ProtoField.uint64("shuffle.msg_len", "Message length", base.DEC),
 	offset = ProtoField.uint64("shuffle.offset", "Offset", base.DEC),
@@ -145,6 +148,9 @@ local function check_data(r, left)
 end
 
 local function check_control(r)
+	if r.tells then
+		r.unsched, r.payload = 0, 0
+	end
 	if r.unsched ~= 0 then
 		bad(r, e.reserved, "Unscheduled is %d: only DATA has it", r.unsched)
 	end
@@ -192,6 +198,8 @@ local function parse(tvb, off)
 	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
 	r.retrans = tvb(off + 1, 1):bitfield(6, 1) == 1
 	r.delay = tvb(off + 1, 1):bitfield(5, 1) == 1
+	r.tells = tvb(off + 1, 1):bitfield(4, 1) == 1
+	r.hearsay = tvb(off + 1, 1):bitfield(3, 1) == 1
 	r.flags = tvb(off + 1, 1):uint()
 	r.src_rank = tvb(off + 2, 2):uint()
 	r.dst_port = tvb(off + 4, 2):uint()
@@ -216,11 +224,16 @@ local function parse(tvb, off)
 		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
-	if tvb(off + 1, 1):bitfield(1, 4) ~= 0 then
+	if tvb(off + 1, 1):bitfield(1, 2) ~= 0 then
 		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
 	elseif (r.probe or r.retrans or r.delay) and r.type ~= DATA then
 		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01, 0x02 and 0x04", r.flags,
 			names[r.type])
+	elseif r.tells and r.type ~= GRANT and r.type ~= ACK then
+		bad(r, e.reserved, "Flags 0x%02x on %s: only GRANT and ACK have 0x08", r.flags,
+			names[r.type])
+	elseif r.hearsay and not r.tells then
+		bad(r, e.reserved, "Flags 0x%02x: 0x10 without 0x08", r.flags)
 	end
 	if r.nonce == ZERO64 and r.type ~= RESEND then
 		bad(r, e.nonce, "Nonce 0 in %s", names[r.type])
@@ -432,6 +445,8 @@ local function show_fields(tree, tvb, r)
 	sub:add(f.probe, tvb(off + 1, 1))
 	sub:add(f.retrans, tvb(off + 1, 1))
 	sub:add(f.delay, tvb(off + 1, 1))
+	sub:add(f.tells, tvb(off + 1, 1))
+	sub:add(f.hearsay, tvb(off + 1, 1))
 	sub:add(f.tagged, tvb(off + 1, 1))
 	sub:add(f.reserved, tvb(off + 1, 1))
 	tree:add(f.src_rank, tvb(off + 2, 2))
@@ -443,11 +458,15 @@ local function show_fields(tree, tvb, r)
 	generated(tree, f.receiver, receiver)
 	tree:add(f.op_id, tvb(off + 8, 8))
 	tree:add(f.nonce, tvb(off + 16, 8))
-	tree:add(f.unsched, tvb(off + 24, 2))
+	if r.tells then
+		tree:add(f.slowest, tvb(off + 24, 4))
+	else
+		tree:add(f.unsched, tvb(off + 24, 2))
+		tree:add(f.payload_len, tvb(off + 26, 2))
+	end
 	if r.type == DATA then
 		generated(tree, f.unsched_bytes, r.unsched * UNSCHED_UNIT)
 	end
-	tree:add(f.payload_len, tvb(off + 26, 2))
 	if r.tagged and readable(tvb, off, r.header) then
 		tree:add(f.tag, tvb(off + r.header - TAG_LEN, TAG_LEN))
 	end

@@ -76,6 +76,10 @@ enum {
 	 * first member of a rack is its leader in SHUFFLE_COLL_COOL_PP and SHUFFLE_COLL_COOL_BR
 	 */
 	SHUFFLE_RACKS = 5,
+	/* get, set: struct shuffle_multicast, or nothing to take the address back; for the groups
+	 * set from then on
+	 */
+	SHUFFLE_MULTICAST = 6,
 };
 
 #define SHUFFLE_KEY_BYTES	16
@@ -107,6 +111,35 @@ struct shuffle_group {
 #define SHUFFLE_GROUP_SIZE_VER0		24
 #define SHUFFLE_MEMBER_SIZE_VER0	28
 
+/**
+ * struct shuffle_multicast - value of the option SHUFFLE_MULTICAST
+ * @size: sizeof(struct shuffle_multicast)
+ * @ip_family: AF_INET or AF_INET6, that of the address to which the socket is bound
+ * @hops: time to live of packets to @addr; 0 for 1: they stay on the link
+ * @reserved: must be zero
+ * @scope_id: index of the device by which packets leave and come; 0, or that which has the address
+ *	to which the socket is bound
+ * @port: port of what is sent there, host byte order, the same at all members; 0 for the socket's
+ *	own, which all members must have then
+ * @unicast: get: members of the group that do not get them, and to which the data of rows with
+ *	SHUFFLE_ROW_SAME goes one by one; set: must be zero
+ * @addr: IP multicast address, the same at all members, 4 or 16 bytes, the rest is 0
+ *
+ * The socket joins @addr.
+ */
+struct shuffle_multicast {
+	__u32	size;
+	__u16	ip_family;
+	__u8	hops;
+	__u8	reserved;
+	__u32	scope_id;
+	__u16	port;
+	__u16	unicast;
+	__u8	addr[16];
+};
+
+#define SHUFFLE_MULTICAST_SIZE_VER0	32
+
 /* Control messages, level SOL_SHUFFLE */
 enum {
 	/* sendmsg: struct shuffle_row */
@@ -117,6 +150,8 @@ enum {
 	SHUFFLE_CMSG_ABSENT = 3,
 	/* sendmsg, alone: struct shuffle_collective */
 	SHUFFLE_CMSG_COLLECTIVE = 4,
+	/* sendmsg, beside the first SHUFFLE_CMSG_ROW: struct shuffle_forward */
+	SHUFFLE_CMSG_FORWARD = 5,
 };
 
 /*
@@ -149,6 +184,16 @@ enum {
  * Read by the first call only.
  */
 #define SHUFFLE_ROW_DELAYED_ACK	(1U << 3)
+/*
+ * SHUFFLE_ROW_SAME: all messages of the row have the same bytes, and the data of the calls is
+ * these bytes, once.  They go to the group's multicast address (SHUFFLE_MULTICAST; EOPNOTSUPP
+ * without one), at the rate of the slowest receiver; what a member has not got goes to it alone.
+ * One call announces all messages: lengths are the same or SHUFFLE_ABSENT, as our own must be.
+ * Not with SHUFFLE_ROW_MORE, SHUFFLE_ROW_REFERENCE or SHUFFLE_ROW_WANT; up to
+ * SHUFFLE_SAME_MEMBERS.
+ */
+#define SHUFFLE_ROW_SAME	(1U << 4)
+#define SHUFFLE_SAME_MEMBERS	256
 
 /*
  * A length: there is no message to this rank.  Nothing is sent, and nothing is waited for.
@@ -204,6 +249,25 @@ struct shuffle_absent {
 
 #define SHUFFLE_ABSENT_SIZE_VER0	8
 
+/**
+ * struct shuffle_forward - the row's messages are copies of one that comes
+ * @size: sizeof(struct shuffle_forward)
+ * @from: rank of the member whose message goes on to others
+ *
+ * The row is announced by this call, as one with SHUFFLE_ROW_SAME is, whether that flag is set or
+ * not, and has no data of its own.  Bytes go on as soon as they have come in order, without this
+ * process.  They are also read like any other message, but not before they have been copied for
+ * the others: so a slow receiver holds up the sender in the end, and no more is kept than the two
+ * buffers of the socket have room for.  Each receiver gets its copy alone, as from a row without
+ * SHUFFLE_ROW_SAME.  A message from @from of another length than the row's: EPROTO.
+ */
+struct shuffle_forward {
+	__u32	size;
+	__u32	from;
+};
+
+#define SHUFFLE_FORWARD_SIZE_VER0	8
+
 /* struct shuffle_collective, kind */
 enum shuffle_coll_kind {
 	SHUFFLE_COLL_BARRIER,
@@ -231,6 +295,7 @@ enum shuffle_coll_pattern {
 	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
 	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
 	SHUFFLE_COLL_GATHERED,		/* short vectors: all to all (Bruck), each combines all */
+	SHUFFLE_COLL_TWO_TREE,		/* long data by two binary trees, in segments */
 	SHUFFLE_COLL_PATTERNS,
 };
 
@@ -243,10 +308,16 @@ enum shuffle_coll_oper {
 	SHUFFLE_COLL_AND,
 	SHUFFLE_COLL_OR,
 	SHUFFLE_COLL_XOR,
+	SHUFFLE_COLL_MINLOC,		/* of pairs: the one with the least value, or index */
+	SHUFFLE_COLL_MAXLOC,		/* the one with the greatest value, or the least index */
 	SHUFFLE_COLL_OPERS,
 };
 
-/* struct shuffle_collective, type: of the items, in the byte order of this machine */
+/* struct shuffle_collective, type: of the items, in the byte order of this machine.  IEEE numbers
+ * have MIN and MAX only, in IEEE 754's total order: -0 is less than 0, a NaN with sign less than
+ * all, another one greater than all.  A pair is a signed value and a signed index behind it, and
+ * has MINLOC and MAXLOC only.
+ */
 enum shuffle_coll_type {
 	SHUFFLE_COLL_U8,
 	SHUFFLE_COLL_U16,
@@ -256,6 +327,10 @@ enum shuffle_coll_type {
 	SHUFFLE_COLL_S16,
 	SHUFFLE_COLL_S32,
 	SHUFFLE_COLL_S64,
+	SHUFFLE_COLL_F32,
+	SHUFFLE_COLL_F64,
+	SHUFFLE_COLL_PAIR32,
+	SHUFFLE_COLL_PAIR64,
 	SHUFFLE_COLL_TYPES,
 };
 

@@ -5,6 +5,8 @@
 /* Where a block begins, counted from the first one; @block may be the number of blocks. */
 static u64 offset(const struct shuffle_blocks *b, u32 block)
 {
+	if (b->offsets)
+		return b->offsets[block];
 	if (b->by_member)
 		return block * b->size;
 	return shuffle_mul_div(shuffle_div64(b->size, b->item), block, b->n) * b->item;

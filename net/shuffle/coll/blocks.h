@@ -12,6 +12,8 @@
  * @by_member: blocks have @size bytes each; else they are parts of a vector of @size bytes
  * @size: see @by_member
  * @item: bytes that stay together in a vector, at least 1
+ * @offsets: where blocks begin, and behind them the end, if they have lengths of their own; counted
+ *	from @base on, @size is 1 then.  NULL: as above
  */
 struct shuffle_blocks {
 	u32	n;
@@ -19,6 +21,7 @@ struct shuffle_blocks {
 	bool	by_member;
 	u64	size;
 	u64	item;
+	const u64 *offsets;
 };
 
 /**

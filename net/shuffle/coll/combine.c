@@ -45,16 +45,31 @@ static void store(u8 *p, u32 item, u64 x)
 	}
 }
 
-/* @flip: the sign bit of signed items: with it turned round they compare like unsigned ones. */
-static u64 combined(u8 oper, u64 a, u64 b, u64 flip)
+/**
+ * struct order - how items of a type compare
+ * @flip: the sign bit, of those that have one: with it turned round signed items compare like
+ *	unsigned ones
+ * @mask: all bits of an item that is an IEEE number, else 0: negative ones compare backwards
+ */
+struct order {
+	u64	flip;
+	u64	mask;
+};
+
+static u64 ordered(u64 x, const struct order *o)
+{
+	return x & o->mask & o->flip ? x ^ o->mask : x ^ o->flip;
+}
+
+static u64 combined(u8 oper, u64 a, u64 b, const struct order *o)
 {
 	switch (oper) {
 	case SHUFFLE_COLL_SUM:
 		return a + b;
 	case SHUFFLE_COLL_MIN:
-		return (a ^ flip) < (b ^ flip) ? a : b;
+		return ordered(a, o) < ordered(b, o) ? a : b;
 	case SHUFFLE_COLL_MAX:
-		return (a ^ flip) > (b ^ flip) ? a : b;
+		return ordered(a, o) > ordered(b, o) ? a : b;
 	case SHUFFLE_COLL_AND:
 		return a & b;
 	case SHUFFLE_COLL_OR:
@@ -65,15 +80,41 @@ static u64 combined(u8 oper, u64 a, u64 b, u64 flip)
 	return a;
 }
 
+/* A value and an index behind it, @half bytes each. */
+static void combine_pair(u8 oper, u8 *x, const u8 *y, u32 half, const struct order *o)
+{
+	u64 a = ordered(load(x, half), o), b = ordered(load(y, half), o);
+	bool other;
+
+	if (a == b)
+		other = ordered(load(y + half, half), o) < ordered(load(x + half, half), o);
+	else
+		other = (b < a) == (oper == SHUFFLE_COLL_MINLOC);
+	if (other)
+		memcpy(x, y, 2 * half);
+}
+
+static bool is_pair(u8 type)
+{
+	return type == SHUFFLE_COLL_PAIR32 || type == SHUFFLE_COLL_PAIR64;
+}
+
+static bool is_ieee(u8 type)
+{
+	return type == SHUFFLE_COLL_F32 || type == SHUFFLE_COLL_F64;
+}
+
 /**
  * shuffle_coll_item() - bytes of an item
  * @type: enum shuffle_coll_type
  *
- * Return: 1, 2, 4 or 8.
+ * Return: 1, 2, 4, 8 or 16.
  */
 u32 shuffle_coll_item(u8 type)
 {
-	return 1U << type % 4;
+	static const u8 bytes[SHUFFLE_COLL_TYPES] = { 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16 };
+
+	return type < SHUFFLE_COLL_TYPES ? bytes[type] : 1;
 }
 
 /**
@@ -83,7 +124,13 @@ u32 shuffle_coll_item(u8 type)
  */
 bool shuffle_coll_can_combine(u8 oper, u8 type)
 {
-	return oper > SHUFFLE_COLL_NONE && oper < SHUFFLE_COLL_OPERS && type < SHUFFLE_COLL_TYPES;
+	if (oper <= SHUFFLE_COLL_NONE || oper >= SHUFFLE_COLL_OPERS || type >= SHUFFLE_COLL_TYPES)
+		return false;
+	if (is_pair(type))
+		return oper >= SHUFFLE_COLL_MINLOC;
+	if (is_ieee(type))
+		return oper == SHUFFLE_COLL_MIN || oper == SHUFFLE_COLL_MAX;
+	return oper < SHUFFLE_COLL_MINLOC;
 }
 
 /**
@@ -98,11 +145,21 @@ bool shuffle_coll_can_combine(u8 oper, u8 type)
  */
 void shuffle_coll_combine(u8 oper, u8 type, void *into, const void *in, u64 size)
 {
-	u32 item = shuffle_coll_item(type);
-	u64 flip = type >= SHUFFLE_COLL_S8 ? 1ULL << (8 * item - 1) : 0, i;
+	u32 item = shuffle_coll_item(type), bits = is_pair(type) ? 4 * item : 8 * item;
+	struct order o = {};
 	const u8 *y = in;
 	u8 *x = into;
+	u64 i;
 
-	for (i = 0; i + item <= size; i += item)
-		store(x + i, item, combined(oper, load(x + i, item), load(y + i, item), flip));
+	if (type >= SHUFFLE_COLL_S8)
+		o.flip = 1ULL << (bits - 1);
+	if (is_ieee(type))
+		o.mask = o.flip | (o.flip - 1);
+	for (i = 0; i + item <= size; i += item) {
+		if (is_pair(type))
+			combine_pair(oper, x + i, y + i, item / 2, &o);
+		else
+			store(x + i, item, combined(oper, load(x + i, item), load(y + i, item),
+						    &o));
+	}
 }

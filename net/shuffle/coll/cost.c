@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /* What a plan costs: COOL's tables (portable: see plan.h). */
-#include "plan.h"
+#include "plan_table.h"
 
 /* A message in a rack crosses 2 links, one between racks 4, of which 2 lead to the core. */
 static void count_unicast(struct shuffle_plan_cost *cost, bool crosses)
@@ -32,6 +32,8 @@ static void count_member(struct shuffle_plan_cost *cost, const struct shuffle_pl
 {
 	const struct shuffle_topology *t = plan->topo;
 	u32 i, rack = shuffle_topology_rack(t, plan->self), step = U32_MAX, load = 0;
+	bool leads = plan->self == shuffle_topology_leader(t, rack);
+	u32 *most = leads ? &cost->leader_load : &cost->other_load;
 	bool multicast = false, again;
 
 	for (i = 0; i < plan->n; i++) {
@@ -46,8 +48,8 @@ static void count_member(struct shuffle_plan_cost *cost, const struct shuffle_pl
 		again = m->out && m->multicast && multicast;
 		multicast |= m->out && m->multicast;
 		load += !again;
-		if (load > cost->load)
-			cost->load = load;
+		if (load > *most)
+			*most = load;
 		if (!m->out || again)
 			continue;
 		if (m->multicast)
@@ -59,10 +61,10 @@ static void count_member(struct shuffle_plan_cost *cost, const struct shuffle_pl
 
 /**
  * shuffle_plan_cost() - count the messages of all members, each a packet
- * @plan: as for shuffle_plan_make(); computed for each member in turn
+ * @plan: as for shuffle_plan_of(); computed for each member in turn
  * @cost: the sum
  *
- * Return: 0, or an error of shuffle_plan_make().
+ * Return: 0, or an error of shuffle_plan_of().
  */
 int shuffle_plan_cost(struct shuffle_plan *plan, struct shuffle_plan_cost *cost)
 {
@@ -70,7 +72,7 @@ int shuffle_plan_cost(struct shuffle_plan *plan, struct shuffle_plan_cost *cost)
 
 	memset(cost, 0, sizeof(*cost));
 	for (plan->self = 0; plan->self < plan->topo->n; plan->self++) {
-		err = shuffle_plan_make(plan);
+		err = shuffle_plan_of(plan);
 		if (err)
 			return err;
 		if (plan->steps > cost->steps)

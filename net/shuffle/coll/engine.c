@@ -198,10 +198,26 @@ static u32 chunks_size(const struct shuffle_engine *e)
 	return sum;
 }
 
-/* The call does not wait for room in the send buffer; twice as much is the end of it. */
+/* The call does not wait for room in the send buffer; twice as much is the end of it.  But one fits
+ * always, or there would be groups in which a small send buffer could not do anything.
+ */
 static bool has_room(const struct sock *sk, u32 size)
 {
-	return (s64)READ_ONCE(sk->sk_wmem_queued) + size <= 2LL * shuffle_sock_sndbuf(sk);
+	u32 queued = READ_ONCE(sk->sk_wmem_queued);
+
+	return !queued || (s64)queued + size <= 2LL * shuffle_sock_sndbuf(sk);
+}
+
+/**
+ * shuffle_engine_has_room() - may it begin, as the send buffer is now?
+ * @e: engine
+ * @sk: socket
+ *
+ * Context: process.
+ */
+bool shuffle_engine_has_room(const struct shuffle_engine *e, const struct sock *sk)
+{
+	return has_room(sk, chunks_size(e));
 }
 
 /* Charge what the engine holds: what it sends, and its data, which does not count against the
@@ -244,7 +260,7 @@ static int try_start(struct shuffle_op *op, u32 size)
  *
  * Context: process, op->tx_mutex held.
  * Return: 0; -EPIPE (the operation has ended), -ENOBUFS (no memory for it, or twice the send buffer
- * is used up).
+ * is used up, and not by this one alone).
  */
 int shuffle_engine_start(struct shuffle_op *op)
 {

@@ -69,6 +69,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 u32 shuffle_engine_bytes(const struct shuffle_engine *e, const struct shuffle_plan_msg *m);
 bool shuffle_engine_fits(const struct shuffle_op *op);
 bool shuffle_engine_expects(const struct shuffle_op *op, u32 rank, u64 len);
+bool shuffle_engine_has_room(const struct shuffle_engine *e, const struct sock *sk);
 int shuffle_engine_start(struct shuffle_op *op);
 bool shuffle_engine_run(struct shuffle_op *op);
 void shuffle_engine_arrived(struct shuffle_op *op, u64 now);

@@ -37,6 +37,8 @@ static const struct {
 	},
 	[SHUFFLE_COLL_GATHERED] = { "gathered", BIT_OF(ALLREDUCE) | BIT_OF(SCAN) | BIT_OF(EXSCAN),
 				    shuffle_plan_gathered },
+	[SHUFFLE_COLL_TWO_TREE] = { "two-tree", BIT_OF(BROADCAST) | BIT_OF(REDUCE) |
+						BIT_OF(ALLREDUCE), shuffle_plan_two_tree },
 };
 
 static const char *const plan_kinds[SHUFFLE_COLL_KINDS] = {
@@ -57,13 +59,13 @@ const char *shuffle_coll_kind_name(u8 kind)
 
 /**
  * shuffle_coll_pattern_name() - what a pattern is called
- * @pattern: enum shuffle_coll_pattern
+ * @pattern: enum shuffle_coll_pattern, or SHUFFLE_PLAN_EXPLICIT
  *
  * Return: its name.
  */
 const char *shuffle_coll_pattern_name(u8 pattern)
 {
-	return plan_patterns[pattern].name;
+	return pattern < SHUFFLE_COLL_PATTERNS ? plan_patterns[pattern].name : "explicit";
 }
 
 /**
@@ -94,6 +96,15 @@ bool shuffle_coll_by_member(u8 kind, u8 pattern)
 	return pattern == SHUFFLE_COLL_GATHERED || kind == SHUFFLE_COLL_SCATTER ||
 	       kind == SHUFFLE_COLL_GATHER || kind == SHUFFLE_COLL_ALLGATHER ||
 	       kind == SHUFFLE_COLL_REDUCE_SCATTER;
+}
+
+/**
+ * shuffle_coll_in_segments() - is the radix a number of segments?
+ * @pattern: enum shuffle_coll_pattern
+ */
+bool shuffle_coll_in_segments(u8 pattern)
+{
+	return pattern == SHUFFLE_COLL_SPREAD || pattern == SHUFFLE_COLL_TWO_TREE;
 }
 
 /**
@@ -242,6 +253,20 @@ u32 shuffle_plan_place(const struct shuffle_plan *plan, const struct shuffle_pla
 	return g->leaders ? shuffle_topology_leader(plan->topo, i) : g->base + i;
 }
 
+/* What is asked for, as far as the pattern goes. */
+static u32 radix_of(const struct shuffle_plan *plan)
+{
+	u32 n = plan->topo->n;
+
+	if (shuffle_coll_in_segments(plan->pattern))
+		return plan->radix > SHUFFLE_PLAN_SEGMENTS ? SHUFFLE_PLAN_SEGMENTS :
+		       plan->radix ? plan->radix : 1;
+	/* wider than all members; so powers of it fit, too */
+	if (plan->radix > n)
+		return n < 2 ? 2 : n;
+	return plan->radix < 2 ? 2 : plan->radix;
+}
+
 static u32 blocks_of(const struct shuffle_plan *plan)
 {
 	if (plan->kind == SHUFFLE_COLL_BARRIER)
@@ -268,13 +293,7 @@ int shuffle_plan_make(struct shuffle_plan *plan)
 		return -EINVAL;
 	if (!shuffle_coll_has_root(plan->kind))
 		plan->root = 0;
-	if (plan->radix < 2)
-		plan->radix = plan->pattern == SHUFFLE_COLL_SPREAD ? 1 : 2;
-	/* wider than all members; so powers of it fit, too */
-	if (plan->pattern != SHUFFLE_COLL_SPREAD && plan->radix > n)
-		plan->radix = n < 2 ? 2 : n;
-	if (plan->pattern == SHUFFLE_COLL_SPREAD && plan->radix > SHUFFLE_PLAN_SEGMENTS)
-		plan->radix = SHUFFLE_PLAN_SEGMENTS;
+	plan->radix = radix_of(plan);
 	plan->blocks = blocks_of(plan);
 	plan->steps = 0;
 	plan->n = 0;

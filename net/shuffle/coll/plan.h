@@ -17,9 +17,12 @@
  *   plan_exchange.c	doubling, Bruck, ring, Rabenseifner, scans
  *   plan_cool.c	COOL over racks
  *   plan_spread.c	long data by shuffles
+ *   plan_two_tree.c	likewise by two trees
  *   plan_racks.c	all-reduce of these over racks
  *   plan_rack_broadcast.c	broadcast, likewise
+ *   plan_rack_reduce.c	reduce, likewise
  *   plan_rack_blocks.c	all-gather and reduce-scatter of these over racks
+ *   plan_table.c	those that somebody else has made
  *   topology.c		places and racks
  *   blocks.c		where blocks are in memory
  *   combine.c		items of vectors
@@ -82,16 +85,36 @@ struct shuffle_topology {
 	const u32	*first;
 };
 
-/* Segments of SHUFFLE_COLL_SPREAD at most; more are as many. */
+/**
+ * struct shuffle_seat - a member in its rack
+ * @rack: its rack
+ * @leader: place of the first member there
+ * @size: members of the rack
+ * @index: number of the member there
+ */
+struct shuffle_seat {
+	u32	rack;
+	u32	leader;
+	u32	size;
+	u32	index;
+};
+
+struct shuffle_plan_table;
+
+/* The pattern of what plan_table.c plans. */
+#define SHUFFLE_PLAN_EXPLICIT	SHUFFLE_COLL_PATTERNS
+
+/* Segments of SHUFFLE_COLL_SPREAD and _TWO_TREE at most; more are as many. */
 #define SHUFFLE_PLAN_SEGMENTS	256U
 
 /**
  * struct shuffle_plan - the part of one member in a collective
  * @kind: enum shuffle_coll_kind
  * @pattern: enum shuffle_coll_pattern
- * @radix: of a k-nomial tree, or of Bruck's, at least 2; of SHUFFLE_COLL_SPREAD: segments, at
- *	least 1
+ * @radix: of a k-nomial tree, or of Bruck's, at least 2; of SHUFFLE_COLL_SPREAD and _TWO_TREE:
+ *	segments, at least 1
  * @topo: racks
+ * @table: a plan that somebody else has made (plan_table.h), or NULL; shuffle_plan_of() goes by it
  * @root: place of the root, of kinds that have one
  * @self: our place
  * @blocks: into how many blocks the data of all is divided
@@ -105,6 +128,7 @@ struct shuffle_plan {
 	u8				pattern;
 	u32				radix;
 	const struct shuffle_topology	*topo;
+	const struct shuffle_plan_table	*table;
 	u32				root;
 	u32				self;
 	u32				blocks;
@@ -120,6 +144,7 @@ const char *shuffle_coll_pattern_name(u8 pattern);
 bool shuffle_coll_has_root(u8 kind);
 bool shuffle_coll_combines(u8 kind);
 bool shuffle_coll_by_member(u8 kind, u8 pattern);
+bool shuffle_coll_in_segments(u8 pattern);
 u32 shuffle_coll_gathered(u8 kind, u32 self, u32 n);
 bool shuffle_coll_sends_once(u8 kind, u8 pattern);
 bool shuffle_coll_fits(u8 kind, u8 pattern, u64 len, u32 n);
@@ -130,6 +155,7 @@ int shuffle_plan_make(struct shuffle_plan *plan);
 u32 shuffle_topology_rack(const struct shuffle_topology *t, u32 place);
 u32 shuffle_topology_leader(const struct shuffle_topology *t, u32 rack);
 u32 shuffle_topology_size(const struct shuffle_topology *t, u32 rack);
+struct shuffle_seat shuffle_topology_seat(const struct shuffle_topology *t, u32 place);
 void shuffle_topology_sizes(const struct shuffle_topology *t, u32 *smallest, u32 *largest);
 bool shuffle_topology_even(const struct shuffle_topology *t);
 
@@ -173,11 +199,32 @@ void shuffle_plan_cool(struct shuffle_plan *plan);
 /* plan_spread.c */
 void shuffle_plan_spread(struct shuffle_plan *plan);
 
+/* plan_two_tree.c */
+void shuffle_plan_two_tree(struct shuffle_plan *plan);
+
 /* plan_racks.c */
 void shuffle_plan_racks(struct shuffle_plan *plan);
 
+/**
+ * struct shuffle_plan_owners - members of a rack that may own a part: all but the root
+ * @leader: place of the rack's first member
+ * @size: their number
+ * @hole: index of the root in the rack; larger than all where it is in another one
+ */
+struct shuffle_plan_owners {
+	u32	leader;
+	u32	size;
+	u32	hole;
+};
+
 /* plan_rack_broadcast.c */
+struct shuffle_plan_owners shuffle_plan_owners(const struct shuffle_plan *plan, u32 rack);
+u32 shuffle_plan_owner(const struct shuffle_plan_owners *r, u32 index);
+u32 shuffle_plan_owner_index(const struct shuffle_plan_owners *r, u32 place);
 bool shuffle_plan_racks_broadcast(struct shuffle_plan *plan);
+
+/* plan_rack_reduce.c */
+bool shuffle_plan_racks_reduce(struct shuffle_plan *plan);
 
 /* plan_rack_blocks.c */
 void shuffle_plan_racks_gather(struct shuffle_plan *plan);
@@ -191,7 +238,8 @@ bool shuffle_plan_racks_scatter(struct shuffle_plan *plan);
  * @links: packets on links, if each message is one: 2 links in a rack, 4 between racks; a
  *	multicast one link to each receiver
  * @cross_links: of these, between racks and the core
- * @load: most packets that one member sends and receives in one step
+ * @leader_load: most packets that a leader of a rack sends and receives in one step
+ * @other_load: most packets that another member does
  */
 struct shuffle_plan_cost {
 	u32	steps;
@@ -199,7 +247,8 @@ struct shuffle_plan_cost {
 	u64	cross_messages;
 	u64	links;
 	u64	cross_links;
-	u32	load;
+	u32	leader_load;
+	u32	other_load;
 };
 
 /* cost.c */

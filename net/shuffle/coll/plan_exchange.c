@@ -117,6 +117,28 @@ u32 shuffle_plan_double(struct shuffle_plan *plan, const struct shuffle_plan_gro
 	return step - from;
 }
 
+static bool power_of_two(u32 n)
+{
+	return power_below(n) == n;
+}
+
+/* Members are in blocks, of radix times as many in each step, and know what their block has: that
+ * goes to the member in our place in each of the other blocks, and theirs comes from there.
+ */
+static void in_pairs(struct shuffle_plan *plan, u32 step, u32 d)
+{
+	u32 n = plan->topo->n, radix = plan->radix, self = plan->self, j, peer;
+	u32 count = plan->blocks ? d : 0;
+
+	for (j = 1; j < radix && j * d < n; j++)
+		shuffle_plan_send(plan, step, self ^ (j * d), count ? self & ~(d - 1) : 0, count);
+	for (j = 1; j < radix && j * d < n; j++) {
+		peer = self ^ (j * d);
+		shuffle_plan_receive(plan, step, peer, SHUFFLE_COLL_STORE,
+				     count ? peer & ~(d - 1) : 0, count);
+	}
+}
+
 /* What we have of those up to us, as much as the receiver lacks. */
 static void bruck_send(struct shuffle_plan *plan, u32 step, u32 distance, u32 have)
 {
@@ -137,13 +159,19 @@ static void bruck_receive(struct shuffle_plan *plan, u32 step, u32 distance, u32
 }
 
 /* All-gather of any number of members, and the barrier: what we have of those up to us goes to
- * radix - 1 members, who have radix times as much then (Bruck).
+ * radix - 1 members, who have radix times as much then (Bruck).  Powers of two do it in pairs: who
+ * sends to us is who we send to, so an ACK goes with the next message the same way.
  */
 static void bruck(struct shuffle_plan *plan)
 {
 	u32 n = plan->topo->n, radix = plan->radix, step = 0, j, d;
+	bool pairs = power_of_two(n) && power_of_two(radix);
 
 	for (d = 1; d < n; d *= radix, step++) {
+		if (pairs) {
+			in_pairs(plan, step, d);
+			continue;
+		}
 		for (j = 1; j < radix && j * d < n; j++)
 			bruck_send(plan, step, j * d, d);
 		for (j = 1; j < radix && j * d < n; j++)

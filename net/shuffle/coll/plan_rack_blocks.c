@@ -14,30 +14,6 @@
  */
 #include "plan.h"
 
-/**
- * struct seat - a member in its rack
- * @rack: its rack
- * @leader: place of the first member there
- * @size: members of the rack
- * @index: in the rack
- */
-struct seat {
-	u32	rack;
-	u32	leader;
-	u32	size;
-	u32	index;
-};
-
-static struct seat seat_of(const struct shuffle_topology *t, u32 place)
-{
-	struct seat s = { .rack = shuffle_topology_rack(t, place) };
-
-	s.leader = shuffle_topology_leader(t, s.rack);
-	s.size = shuffle_topology_size(t, s.rack);
-	s.index = place - s.leader;
-	return s;
-}
-
 /* Step in which a member's block crosses to a rack of @size members. */
 static u32 cross_step(const struct shuffle_plan *plan, u32 index, u32 size)
 {
@@ -45,7 +21,8 @@ static u32 cross_step(const struct shuffle_plan *plan, u32 index, u32 size)
 }
 
 /* The place whose block the agent with @index in our rack tells it in @step, or U32_MAX. */
-static u32 told_block(const struct shuffle_plan *plan, const struct seat *s, u32 step, u32 index)
+static u32 told_block(const struct shuffle_plan *plan, const struct shuffle_seat *s, u32 step,
+		      u32 index)
 {
 	u32 others = plan->topo->racks - 1, rack, j;
 
@@ -66,7 +43,7 @@ static u32 last_step(const struct shuffle_topology *t)
 	return (largest + smallest - 1) / smallest * (t->racks - 1);
 }
 
-static void gather_send(struct shuffle_plan *plan, const struct seat *s, u32 step)
+static void gather_send(struct shuffle_plan *plan, const struct shuffle_seat *s, u32 step)
 {
 	const struct shuffle_topology *t = plan->topo;
 	u32 block = told_block(plan, s, step, s->index), i, rack, size;
@@ -82,7 +59,7 @@ static void gather_send(struct shuffle_plan *plan, const struct seat *s, u32 ste
 	}
 }
 
-static void gather_receive(struct shuffle_plan *plan, const struct seat *s, u32 step)
+static void gather_receive(struct shuffle_plan *plan, const struct shuffle_seat *s, u32 step)
 {
 	const struct shuffle_topology *t = plan->topo;
 	u32 i, mate, rack, j, block;
@@ -106,7 +83,8 @@ static void gather_receive(struct shuffle_plan *plan, const struct seat *s, u32 
 }
 
 /* What gather_receive() receives is sent here. */
-static void scatter_send(struct shuffle_plan *plan, const struct seat *s, u32 step, u32 back)
+static void scatter_send(struct shuffle_plan *plan, const struct shuffle_seat *s, u32 step,
+			 u32 back)
 {
 	const struct shuffle_topology *t = plan->topo;
 	u32 i, mate, rack, place;
@@ -122,7 +100,8 @@ static void scatter_send(struct shuffle_plan *plan, const struct seat *s, u32 st
 	}
 }
 
-static void scatter_receive(struct shuffle_plan *plan, const struct seat *s, u32 step, u32 back)
+static void scatter_receive(struct shuffle_plan *plan, const struct shuffle_seat *s, u32 step,
+			    u32 back)
 {
 	const struct shuffle_topology *t = plan->topo;
 	u32 block = told_block(plan, s, back, s->index), i;
@@ -147,7 +126,7 @@ static void scatter_receive(struct shuffle_plan *plan, const struct seat *s, u32
  */
 void shuffle_plan_racks_gather(struct shuffle_plan *plan)
 {
-	const struct seat s = seat_of(plan->topo, plan->self);
+	const struct shuffle_seat s = shuffle_topology_seat(plan->topo, plan->self);
 	u32 step, last = last_step(plan->topo);
 
 	for (step = 0; step <= last; step++) {
@@ -166,7 +145,7 @@ void shuffle_plan_racks_gather(struct shuffle_plan *plan)
  */
 bool shuffle_plan_racks_scatter(struct shuffle_plan *plan)
 {
-	const struct seat s = seat_of(plan->topo, plan->self);
+	const struct shuffle_seat s = shuffle_topology_seat(plan->topo, plan->self);
 	u32 step, last = last_step(plan->topo);
 
 	if (last != plan->topo->racks - 1)

@@ -11,18 +11,6 @@
  */
 #include "plan.h"
 
-/**
- * struct chain_rack - a rack of the chain
- * @leader: place of its first member
- * @size: members, the root not counted
- * @hole: index of the root in the rack; larger than all where it is in another one
- */
-struct chain_rack {
-	u32	leader;
-	u32	size;
-	u32	hole;
-};
-
 /* How many racks the chain has; *first is the first one. */
 static u32 chain_length(const struct shuffle_plan *plan, u32 *first)
 {
@@ -34,16 +22,22 @@ static u32 chain_length(const struct shuffle_plan *plan, u32 *first)
 	return t->racks - alone;
 }
 
-static struct chain_rack chain_rack(const struct shuffle_plan *plan, u32 at)
+/**
+ * shuffle_plan_owners() - who may own a part in a rack
+ * @plan: plan
+ * @rack: number of the rack
+ *
+ * Return: its members but the root.
+ */
+struct shuffle_plan_owners shuffle_plan_owners(const struct shuffle_plan *plan, u32 rack)
 {
 	const struct shuffle_topology *t = plan->topo;
-	struct chain_rack r = { .hole = U32_MAX };
-	u32 first, rack;
+	struct shuffle_plan_owners r = {
+		.leader = shuffle_topology_leader(t, rack),
+		.size = shuffle_topology_size(t, rack),
+		.hole = U32_MAX,
+	};
 
-	chain_length(plan, &first);
-	rack = (first + at) % t->racks;
-	r.leader = shuffle_topology_leader(t, rack);
-	r.size = shuffle_topology_size(t, rack);
 	if (rack == shuffle_topology_rack(t, plan->root)) {
 		r.hole = plan->root - r.leader;
 		r.size--;
@@ -51,14 +45,36 @@ static struct chain_rack chain_rack(const struct shuffle_plan *plan, u32 at)
 	return r;
 }
 
-static u32 chain_place(const struct chain_rack *r, u32 index)
+/**
+ * shuffle_plan_owner() - the place of an owner
+ * @r: owners of its rack
+ * @index: number of the owner
+ *
+ * Return: its place.
+ */
+u32 shuffle_plan_owner(const struct shuffle_plan_owners *r, u32 index)
 {
 	return r->leader + index + (index >= r->hole);
 }
 
-static u32 chain_index(const struct chain_rack *r, u32 place)
+/**
+ * shuffle_plan_owner_index() - the number of an owner
+ * @r: owners of its rack
+ * @place: its place
+ *
+ * Return: its number, that of its part if there is one.
+ */
+u32 shuffle_plan_owner_index(const struct shuffle_plan_owners *r, u32 place)
 {
 	return place - r->leader - (place - r->leader > r->hole);
+}
+
+static struct shuffle_plan_owners chain_rack(const struct shuffle_plan *plan, u32 at)
+{
+	u32 first;
+
+	chain_length(plan, &first);
+	return shuffle_plan_owners(plan, (first + at) % plan->topo->racks);
 }
 
 static u32 chain_parts(const struct shuffle_plan *plan, u32 length)
@@ -74,12 +90,12 @@ static u32 chain_parts(const struct shuffle_plan *plan, u32 length)
 
 static void root_sends(struct shuffle_plan *plan, u32 parts)
 {
-	const struct chain_rack r = chain_rack(plan, 0);
+	const struct shuffle_plan_owners r = chain_rack(plan, 0);
 	u32 s, j;
 
 	for (s = 0; s < plan->radix; s++)
 		for (j = 0; j < parts; j++)
-			shuffle_plan_send(plan, s, chain_place(&r, j), s * parts + j, 1);
+			shuffle_plan_send(plan, s, shuffle_plan_owner(&r, j), s * parts + j, 1);
 }
 
 /**
@@ -92,34 +108,34 @@ static void root_sends(struct shuffle_plan *plan, u32 parts)
  * @to: who it hands it to, U32_MAX: nobody
  */
 struct chain_member {
-	struct chain_rack	r;
-	u32			at;
-	u32			index;
-	u32			parts;
-	u32			from;
-	u32			to;
+	struct shuffle_plan_owners	r;
+	u32				at;
+	u32				index;
+	u32				parts;
+	u32				from;
+	u32				to;
 };
 
 static struct chain_member chain_member(const struct shuffle_plan *plan, u32 length, u32 parts)
 {
 	const struct shuffle_topology *t = plan->topo;
 	struct chain_member m = { .parts = parts, .from = plan->root, .to = U32_MAX };
-	struct chain_rack near;
+	struct shuffle_plan_owners near;
 	u32 first;
 
 	chain_length(plan, &first);
 	m.at = (shuffle_topology_rack(t, plan->self) + t->racks - first) % t->racks;
 	m.r = chain_rack(plan, m.at);
-	m.index = chain_index(&m.r, plan->self);
+	m.index = shuffle_plan_owner_index(&m.r, plan->self);
 	if (m.index >= parts)
 		return m;
 	if (m.at) {
 		near = chain_rack(plan, m.at - 1);
-		m.from = chain_place(&near, m.index);
+		m.from = shuffle_plan_owner(&near, m.index);
 	}
 	if (m.at + 1 < length) {
 		near = chain_rack(plan, m.at + 1);
-		m.to = chain_place(&near, m.index);
+		m.to = shuffle_plan_owner(&near, m.index);
 	}
 	return m;
 }
@@ -132,7 +148,7 @@ static void tell(struct shuffle_plan *plan, const struct chain_member *m, u32 st
 	if (m->to != U32_MAX)
 		shuffle_plan_send(plan, step, m->to, block, 1);
 	for (i = 1; i < m->r.size; i++)
-		shuffle_plan_send(plan, step, chain_place(&m->r, (m->index + i) % m->r.size),
+		shuffle_plan_send(plan, step, shuffle_plan_owner(&m->r, (m->index + i) % m->r.size),
 				  block, 1);
 }
 
@@ -144,7 +160,7 @@ static void be_told(struct shuffle_plan *plan, const struct chain_member *m, u32
 	for (i = 1; i <= m->parts; i++) {
 		part = (m->index + i) % m->parts;
 		if (part != m->index)
-			shuffle_plan_receive(plan, step, chain_place(&m->r, part),
+			shuffle_plan_receive(plan, step, shuffle_plan_owner(&m->r, part),
 					     SHUFFLE_COLL_STORE, s * m->parts + part, 1);
 	}
 }

@@ -19,30 +19,20 @@ enum { PHASES = 4 };
 
 /**
  * struct shares - who has which part of the vector, as one member sees it
- * @rack: its rack
- * @leader: place of the first member there
- * @size: members of the rack
- * @index: ours, in the rack; that of the part that we own, if it is below @parts
+ * @at: where the member is; its number there is that of the part that it owns, if below @parts
  * @parts: of the vector; each has a block for every rack
  */
 struct shares {
-	u32	rack;
-	u32	leader;
-	u32	size;
-	u32	index;
-	u32	parts;
+	struct shuffle_seat	at;
+	u32			parts;
 };
 
 static struct shares racks_shares(const struct shuffle_plan *plan)
 {
-	const struct shuffle_topology *t = plan->topo;
-	struct shares w = { .rack = shuffle_topology_rack(t, plan->self) };
+	struct shares w = { .at = shuffle_topology_seat(plan->topo, plan->self) };
 	u32 largest;
 
-	w.leader = shuffle_topology_leader(t, w.rack);
-	w.size = shuffle_topology_size(t, w.rack);
-	w.index = plan->self - w.leader;
-	shuffle_topology_sizes(t, &w.parts, &largest);
+	shuffle_topology_sizes(plan->topo, &w.parts, &largest);
 	return w;
 }
 
@@ -64,30 +54,31 @@ static u32 block_of(const struct shuffle_plan *plan, const struct shares *w, u32
 
 static u32 owner(const struct shuffle_plan *plan, const struct shares *w, u32 rack)
 {
-	return shuffle_topology_leader(plan->topo, rack) + w->index;
+	return shuffle_topology_leader(plan->topo, rack) + w->at.index;
 }
 
 static void send_phase(struct shuffle_plan *plan, const struct shares *w, u32 segment, u32 phase)
 {
 	u32 racks = plan->topo->racks, step = step_of(segment, phase), i, part, rack;
-	u32 own = block_of(plan, w, segment, w->index);
+	u32 own = block_of(plan, w, segment, w->at.index);
 
 	/* each part to its owner: not all members begin with the same one */
 	for (i = 1; i <= w->parts && phase == 0; i++) {
-		part = (w->index + i) % w->parts;
-		if (part != w->index)
-			shuffle_plan_send(plan, step, w->leader + part,
+		part = (w->at.index + i) % w->parts;
+		if (part != w->at.index)
+			shuffle_plan_send(plan, step, w->at.leader + part,
 					  block_of(plan, w, segment, part), racks);
 	}
-	if (w->index >= w->parts)
+	if (w->at.index >= w->parts)
 		return;
 	for (i = 1; i < racks && (phase == 1 || phase == 2); i++) {
-		rack = (w->rack + i) % racks;
+		rack = (w->at.rack + i) % racks;
 		shuffle_plan_send(plan, step, owner(plan, w, rack),
-				  own + (phase == 1 ? rack : w->rack), 1);
+				  own + (phase == 1 ? rack : w->at.rack), 1);
 	}
-	for (i = 1; i < w->size && phase == 3; i++)
-		shuffle_plan_send(plan, step, w->leader + (w->index + i) % w->size, own, racks);
+	for (i = 1; i < w->at.size && phase == 3; i++)
+		shuffle_plan_send(plan, step, w->at.leader + (w->at.index + i) % w->at.size, own,
+				  racks);
 }
 
 /* What members from @first on have of our part, in order of places. */
@@ -95,41 +86,43 @@ static void combine_rack(struct shuffle_plan *plan, const struct shares *w, u32 
 {
 	u32 racks = plan->topo->racks, i;
 
-	for (i = w->index + 1; i < w->size; i++)
-		shuffle_plan_receive(plan, step, w->leader + i, SHUFFLE_COLL_AFTER, block, racks);
-	for (i = w->index; i-- > 0;)
-		shuffle_plan_receive(plan, step, w->leader + i, SHUFFLE_COLL_BEFORE, block, racks);
+	for (i = w->at.index + 1; i < w->at.size; i++)
+		shuffle_plan_receive(plan, step, w->at.leader + i, SHUFFLE_COLL_AFTER, block,
+				     racks);
+	for (i = w->at.index; i-- > 0;)
+		shuffle_plan_receive(plan, step, w->at.leader + i, SHUFFLE_COLL_BEFORE, block,
+				     racks);
 }
 
 static void combine_owners(struct shuffle_plan *plan, const struct shares *w, u32 step, u32 block)
 {
 	u32 i;
 
-	for (i = w->rack + 1; i < plan->topo->racks; i++)
+	for (i = w->at.rack + 1; i < plan->topo->racks; i++)
 		shuffle_plan_receive(plan, step, owner(plan, w, i), SHUFFLE_COLL_AFTER, block, 1);
-	for (i = w->rack; i-- > 0;)
+	for (i = w->at.rack; i-- > 0;)
 		shuffle_plan_receive(plan, step, owner(plan, w, i), SHUFFLE_COLL_BEFORE, block, 1);
 }
 
 static void receive_phase(struct shuffle_plan *plan, const struct shares *w, u32 segment, u32 phase)
 {
 	u32 racks = plan->topo->racks, step = step_of(segment, phase), i, part, rack;
-	u32 own = block_of(plan, w, segment, w->index);
-	bool is_owner = w->index < w->parts;
+	u32 own = block_of(plan, w, segment, w->at.index);
+	bool is_owner = w->at.index < w->parts;
 
 	if (phase == 0 && is_owner)
 		combine_rack(plan, w, step, own);
 	if (phase == 1 && is_owner)
-		combine_owners(plan, w, step, own + w->rack);
+		combine_owners(plan, w, step, own + w->at.rack);
 	for (i = 1; i < racks && phase == 2 && is_owner; i++) {
-		rack = (w->rack + i) % racks;
+		rack = (w->at.rack + i) % racks;
 		shuffle_plan_receive(plan, step, owner(plan, w, rack), SHUFFLE_COLL_STORE,
 				     own + rack, 1);
 	}
 	for (i = 1; i <= w->parts && phase == 3; i++) {
-		part = (w->index + i) % w->parts;
-		if (part != w->index)
-			shuffle_plan_receive(plan, step, w->leader + part, SHUFFLE_COLL_STORE,
+		part = (w->at.index + i) % w->parts;
+		if (part != w->at.index)
+			shuffle_plan_receive(plan, step, w->at.leader + part, SHUFFLE_COLL_STORE,
 					     block_of(plan, w, segment, part), racks);
 	}
 }

@@ -7,7 +7,7 @@
  * plan->radix segments: while the members exchange the parts of one, the next is on its way from
  * the root, or the one before is on its way to it.  All-reduce: each member combines a part, and
  * then tells all.  All-gather and reduce-scatter: in one step.  Over racks that do not differ much
- * all but reduce are those of plan_racks.c, plan_rack_blocks.c and plan_rack_broadcast.c.
+ * they are those of plan_racks.c, plan_rack_blocks.c, plan_rack_broadcast.c and plan_rack_reduce.c.
  */
 #include "plan.h"
 
@@ -123,7 +123,8 @@ void shuffle_plan_spread(struct shuffle_plan *plan)
 			spread_from_root(plan);
 		break;
 	case SHUFFLE_COLL_REDUCE:
-		spread_to_root(plan);
+		if (!racks || !shuffle_plan_racks_reduce(plan))
+			spread_to_root(plan);
 		break;
 	case SHUFFLE_COLL_ALLREDUCE:
 		if (racks)

@@ -308,6 +308,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 			     struct iov_iter *iter)
 {
 	struct shuffle_engine *e;
+	struct shuffle_column column = {};
 	struct rows r = {};
 	struct shuffle_op *op;
 	int err;
@@ -316,11 +317,15 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 	if (!e)
 		return -ENOMEM;
 	err = find_place(e, ssk) ?: fill_engine(e, c, iter) ?: make_rows(e, c, &r);
+	/* before anybody hears of it: the call can be made again */
+	if (!err && !shuffle_engine_has_room(e, &ssk->sk))
+		err = -ENOBUFS;
 	if (err) {
 		shuffle_engine_free(e);
 		goto out;
 	}
-	op = shuffle_op_create(ssk, c->op_id, c->deadline_ms, r.absent, e);
+	column.absent = r.absent;
+	op = shuffle_op_create(ssk, c->op_id, c->deadline_ms, &column, e);
 	if (IS_ERR(op)) {
 		err = PTR_ERR(op);
 		shuffle_engine_free(e);

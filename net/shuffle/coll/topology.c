@@ -50,6 +50,23 @@ u32 shuffle_topology_size(const struct shuffle_topology *t, u32 rack)
 }
 
 /**
+ * shuffle_topology_seat() - where a member is
+ * @t: racks
+ * @place: its place
+ *
+ * Return: its rack, and its number there.
+ */
+struct shuffle_seat shuffle_topology_seat(const struct shuffle_topology *t, u32 place)
+{
+	struct shuffle_seat s = { .rack = shuffle_topology_rack(t, place) };
+
+	s.leader = shuffle_topology_leader(t, s.rack);
+	s.size = shuffle_topology_size(t, s.rack);
+	s.index = place - s.leader;
+	return s;
+}
+
+/**
  * shuffle_topology_sizes() - how much racks differ
  * @t: racks
  * @smallest: becomes the members of the smallest one

@@ -203,11 +203,6 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 			      SHUFFLE_A_CONFIG_MEM_MAX : SHUFFLE_A_CONFIG_UNSET,
 			      "mem-max: is changed in the initial network namespace only",
 			      -EOPNOTSUPP);
-	if (change->set & SHUFFLE_NL_SETTING_WINDOW_MODE &&
-	    change->val.window_mode == SHUFFLE_NL_WINDOW_MODE_SCALE_BACK)
-		return reject(info, SHUFFLE_A_CONFIG_WINDOW_MODE,
-			      "window-mode: for scale-back members would have to tell each other what is left; this version does not",
-			      -EOPNOTSUPP);
 	return 0;
 }
 

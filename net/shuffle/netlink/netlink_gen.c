@@ -97,6 +97,14 @@ static const struct netlink_range_validation shuffle_a_config_mem_max_range = {
 	.max	= 1152921504606846976ULL,
 };
 
+/* Common nested types */
+const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1] = {
+	[SHUFFLE_A_RACK_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[SHUFFLE_A_RACK_IPV4] = NLA_POLICY_EXACT_LEN(4),
+	[SHUFFLE_A_RACK_IPV6] = NLA_POLICY_EXACT_LEN(16),
+	[SHUFFLE_A_RACK_LENGTH] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
 /* SHUFFLE_CMD_CONFIG_GET - do */
 const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1] = {
 	[SHUFFLE_A_CONFIG_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_ifindex_range),
@@ -169,8 +177,19 @@ const struct nla_policy shuffle_stats_get_nl_policy[SHUFFLE_A_STAT_NAME + 1] = {
 	[SHUFFLE_A_STAT_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 };
 
+/* SHUFFLE_CMD_TOPOLOGY_SET - do */
+const struct nla_policy shuffle_topology_set_nl_policy[SHUFFLE_A_TOPOLOGY_ENTRY + 1] = {
+	[SHUFFLE_A_TOPOLOGY_ENTRY] = NLA_POLICY_NESTED(shuffle_rack_nl_policy),
+};
+
+/* SHUFFLE_CMD_TOPOLOGY_GET - do */
+const struct nla_policy shuffle_topology_get_nl_policy[SHUFFLE_A_TOPOLOGY_IPV6 + 1] = {
+	[SHUFFLE_A_TOPOLOGY_IPV4] = NLA_POLICY_EXACT_LEN(4),
+	[SHUFFLE_A_TOPOLOGY_IPV6] = NLA_POLICY_EXACT_LEN(16),
+};
+
 /* Ops table for shuffle */
-const struct genl_ops shuffle_nl_ops[8] = {
+const struct genl_ops shuffle_nl_ops[10] = {
 	{
 		.cmd		= SHUFFLE_CMD_CONFIG_GET,
 		.doit		= shuffle_nl_config_get_doit,
@@ -226,6 +245,20 @@ const struct genl_ops shuffle_nl_ops[8] = {
 		.dumpit		= shuffle_nl_stats_get_dumpit,
 		.policy		= shuffle_stats_get_nl_policy,
 		.maxattr	= SHUFFLE_A_STAT_NAME,
+	},
+	{
+		.cmd		= SHUFFLE_CMD_TOPOLOGY_SET,
+		.doit		= shuffle_nl_topology_set_doit,
+		.policy		= shuffle_topology_set_nl_policy,
+		.maxattr	= SHUFFLE_A_TOPOLOGY_ENTRY,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= SHUFFLE_CMD_TOPOLOGY_GET,
+		.doit		= shuffle_nl_topology_get_doit,
+		.dumpit		= shuffle_nl_topology_get_dumpit,
+		.policy		= shuffle_topology_get_nl_policy,
+		.maxattr	= SHUFFLE_A_TOPOLOGY_IPV6,
 	},
 };
 

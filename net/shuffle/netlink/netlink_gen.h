@@ -11,6 +11,9 @@
 
 #include <uapi/linux/shuffle_netlink.h>
 
+/* Common nested types */
+extern const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1];
+
 extern const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1];
 
 extern const struct nla_policy shuffle_config_set_nl_policy[SHUFFLE_A_CONFIG_MEM_MAX + 1];
@@ -27,8 +30,12 @@ extern const struct nla_policy shuffle_socket_get_nl_policy[SHUFFLE_A_SOCKET_SOC
 
 extern const struct nla_policy shuffle_stats_get_nl_policy[SHUFFLE_A_STAT_NAME + 1];
 
+extern const struct nla_policy shuffle_topology_set_nl_policy[SHUFFLE_A_TOPOLOGY_ENTRY + 1];
+
+extern const struct nla_policy shuffle_topology_get_nl_policy[SHUFFLE_A_TOPOLOGY_IPV6 + 1];
+
 /* Ops table for shuffle */
-extern const struct genl_ops shuffle_nl_ops[8];
+extern const struct genl_ops shuffle_nl_ops[10];
 
 int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_config_get_dumpit(struct sk_buff *skb,
@@ -48,6 +55,10 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb,
 int shuffle_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_stats_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
+int shuffle_nl_topology_set_doit(struct sk_buff *skb, struct genl_info *info);
+int shuffle_nl_topology_get_doit(struct sk_buff *skb, struct genl_info *info);
+int shuffle_nl_topology_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb);
 
 enum {
 	SHUFFLE_NLGRP_OPS,

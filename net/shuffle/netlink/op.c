@@ -35,11 +35,12 @@ static struct sums add_up(const struct shuffle_op *op)
 	for (i = 0; i < op->announced; i++) {
 		const struct shuffle_tx_sched *m = &op->ptx.msg[i];
 		const struct shuffle_msg_out *out = &op->out[i];
+		u64 next = shuffle_msg_out_next(op, i);
 
 		s.bytes += m->len;
-		s.copied += out->filled;
-		s.sent += m->next;
-		s.granted += out->granted > m->next ? out->granted - m->next : 0;
+		s.copied += op->out[shuffle_msg_out_holder(op, i)].filled;
+		s.sent += next;
+		s.granted += out->granted > next ? out->granted - next : 0;
 		s.acked += out->acked;
 	}
 	s.wire = s.bytes - op->ptx.msg[op->group->rank].len;
@@ -64,7 +65,7 @@ static int put_collective(struct sk_buff *skb, const struct shuffle_engine *e)
 {
 	/* the numbers are those of struct shuffle_collective */
 	BUILD_BUG_ON((int)SHUFFLE_NL_COLLECTIVE_EXSCAN != (int)SHUFFLE_COLL_EXSCAN ||
-		     (int)SHUFFLE_NL_PATTERN_GATHERED != (int)SHUFFLE_COLL_GATHERED);
+		     (int)SHUFFLE_NL_PATTERN_TWO_TREE != (int)SHUFFLE_COLL_TWO_TREE);
 	return nla_put_u32(skb, SHUFFLE_A_OP_COLLECTIVE, e->plan.kind) ?:
 	       nla_put_u32(skb, SHUFFLE_A_OP_PATTERN, e->plan.pattern);
 }

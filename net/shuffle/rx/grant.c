@@ -135,6 +135,7 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 		.grant.acked = in->have.prefix,
 	};
 
+	shuffle_slowest_tell(op, &w);
 	in->granted_sent = w.grant.limit;
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, GrantOut);
@@ -194,6 +195,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	/* what waits for a reader has its place, too */
 	max_out = min(max_out, (u64)shuffle_sock_rcvbuf(&ssk->sk) / 4);
 	op->prx.burst = units_per_grant(op, max_out);
+	op->prx.scale_back = shuffle_slowest_limits(op, now);
 	op->prx.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
 	left = promisable_bytes(ssk, op->prx.unit);

@@ -24,6 +24,7 @@
  * @skb: the datagram, NULL once somebody has taken it
  * @from: its source address (no port)
  * @to: its destination address (no port)
+ * @multicast: that is a multicast address
  * @now: ns
  * @q: answers, all to one member
  * @reacked: operation whose end was told last
@@ -34,6 +35,7 @@ struct rx_ctx {
 	struct sk_buff		*skb;
 	struct sockaddr_shuffle	from;
 	struct sockaddr_shuffle	to;
+	bool			multicast;
 	u64			now;
 	struct sk_buff_head	q;
 	u64			reacked;
@@ -119,7 +121,10 @@ static bool from_member(const struct rx_ctx *c, const struct shuffle_membership 
 {
 	const struct shuffle_member *m;
 
-	if (!group || w->src_rank >= group->count || w->dst_rank != group->rank)
+	if (!group || w->src_rank >= group->count)
+		return false;
+	if (w->dst_rank != (c->multicast ? shuffle_group_all(group) : group->rank) ||
+	    (c->multicast && !group->multicast))
 		return false;
 	m = &group->member[w->src_rank];
 	return shuffle_addr_equal(&m->addr, c->from.shs_ip_family, c->from.shs_addr) &&
@@ -194,7 +199,12 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	/* once for each message of a datagram: an answer is never more than the question */
 	if (c->reacked == w->op_id && c->reacked_rank == w->src_rank)
 		return;
-	if (shuffle_timewait_answer(sn, &c->to, &c->from, w, q)) {
+	/* who has sent to all asks each member later */
+	if (c->multicast && ssk && shuffle_timewait_exists(sn, &ssk->addr, w->op_id)) {
+		SHUFFLE_INC(sn, DropNoOp);
+		return;
+	}
+	if (!c->multicast && shuffle_timewait_answer(sn, &c->to, &c->from, w, q)) {
 		c->reacked = w->op_id;
 		c->reacked_rank = w->src_rank;
 		return;
@@ -228,19 +238,12 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		c->skb = NULL;
 }
 
-static void handle_run(struct rx_ctx *c, const struct rx_run *run)
+/* @ssk: the socket that it is for, with a reference that is dropped; or NULL */
+static void run_to_sock(struct rx_ctx *c, struct shuffle_sock *ssk, const struct rx_run *run)
 {
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_op *op = NULL;
-	struct shuffle_sock *ssk;
 
-	if (c->to.shs_port != htons(w->dst_port)) {
-		/* another socket: answers to this one's peers do not share packets with it */
-		shuffle_output_flush(c->sn, &c->q);
-		c->to.shs_port = htons(w->dst_port);
-		c->reacked_rank = SHUFFLE_NONE;
-	}
-	ssk = shuffle_ports_find(c->sn, c->to.shs_ip_family, c->to.shs_addr, w->dst_port);
 	if (ssk) {
 		spin_lock_bh(&ssk->lock);
 		if (!by_device(c, ssk)) {
@@ -260,6 +263,53 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 		shuffle_output_flush(c->sn, &c->q);
 	if (ssk)
 		sock_put(&ssk->sk);
+}
+
+/* All sockets but the last get clones.  They have one port, so each sends answers of its own. */
+static void run_to_all(struct rx_ctx *c, const struct rx_run *run)
+{
+	struct shuffle_sock *ssk[SHUFFLE_MULTICAST_SHARED];
+	struct sk_buff *skb = c->skb;
+	u32 i, n;
+
+	/* to all goes data only */
+	if (run->w.type != SHUFFLE_DATA) {
+		SHUFFLE_INC(c->sn, DropMember);
+		return;
+	}
+	n = shuffle_multicast_find(c->sn, &c->to, run->w.dst_port, skb->skb_iif, skb->mark, ssk);
+	if (!n)
+		SHUFFLE_INC(c->sn, DropNoSocket);
+	for (i = 0; i < n; i++) {
+		c->skb = i + 1 < n ? skb_clone(skb, GFP_ATOMIC) : skb;
+		if (!c->skb) {
+			SHUFFLE_INC(c->sn, DropMem);
+			sock_put(&ssk[i]->sk);
+			continue;
+		}
+		run_to_sock(c, ssk[i], run);
+		shuffle_output_flush(c->sn, &c->q);
+		if (i + 1 < n)
+			kfree_skb(c->skb);
+	}
+}
+
+static void handle_run(struct rx_ctx *c, const struct rx_run *run)
+{
+	const struct shuffle_wire *w = &run->w;
+
+	if (c->multicast) {
+		run_to_all(c, run);
+		return;
+	}
+	if (c->to.shs_port != htons(w->dst_port)) {
+		/* another socket: answers to this one's peers do not share packets with it */
+		shuffle_output_flush(c->sn, &c->q);
+		c->to.shs_port = htons(w->dst_port);
+		c->reacked_rank = SHUFFLE_NONE;
+	}
+	run_to_sock(c, shuffle_ports_find(c->sn, c->to.shs_ip_family, c->to.shs_addr, w->dst_port),
+		    run);
 }
 
 /* Does the tag @p of a run's next record grow as those before did?  Whether the key makes
@@ -321,12 +371,14 @@ static void addresses(struct rx_ctx *c)
 		c->from.shs_ip_family = AF_INET;
 		memcpy(c->from.shs_addr, &iph->saddr, 4);
 		memcpy(c->to.shs_addr, &iph->daddr, 4);
+		c->multicast = ipv4_is_multicast(iph->daddr);
 	} else {
 		const struct ipv6hdr *h = ipv6_hdr(c->skb);
 
 		c->from.shs_ip_family = AF_INET6;
 		memcpy(c->from.shs_addr, &h->saddr, 16);
 		memcpy(c->to.shs_addr, &h->daddr, 16);
+		c->multicast = ipv6_addr_is_multicast(&h->daddr);
 	}
 	c->to.shs_ip_family = c->from.shs_ip_family;
 }

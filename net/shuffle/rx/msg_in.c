@@ -101,11 +101,13 @@ static u32 part_bytes(const struct shuffle_op *op)
  */
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
 {
-	if (in->complete)
+	u64 end = shuffle_msg_in_end(in);
+
+	if (in->complete && end == in->have.prefix)
 		return !in->delivered;
-	if (in->have.prefix - in->read < SHUFFLE_PART_MIN)
-		return pressure && in->have.prefix > in->read;
-	return pressure || in->have.prefix - in->read >= part_bytes(in->ready.op);
+	if (end - in->read < SHUFFLE_PART_MIN)
+		return pressure && end > in->read;
+	return pressure || end - in->read >= part_bytes(in->ready.op);
 }
 
 /**
@@ -127,7 +129,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 		in->ready.parked = false;
 		list_move_tail(&in->ready.node, &ssk->ready);
 		ssk->sk.sk_data_ready(&ssk->sk);
-	} else if (!in->ready.parked && !in->delivered && in->have.prefix > in->read) {
+	} else if (!in->ready.parked && !in->delivered && shuffle_msg_in_end(in) > in->read) {
 		in->ready.parked = true;
 		list_add_tail(&in->ready.node, &ssk->parts);
 	}
@@ -187,7 +189,7 @@ void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb)
  */
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank)
 {
-	return (struct shuffle_wire) {
+	struct shuffle_wire w = {
 		.type = SHUFFLE_ACK,
 		.op_id = op->id,
 		.nonce = op->in[rank].nonce,
@@ -195,6 +197,9 @@ struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank)
 		.dst_rank = rank,
 		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 	};
+
+	shuffle_slowest_tell(op, &w);
+	return w;
 }
 
 /**
@@ -217,20 +222,54 @@ void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	SHUFFLE_INC(shuffle_op_net(op), AckOut);
 }
 
-/* Copy a piece to where its message is. */
-static void copy_piece(struct sk_buff *skb, u8 *message)
+/* Copy bytes [at, at + len) of a message out of the piece that has them. */
+static void copy_bytes(const struct sk_buff *skb, u64 at, u32 len, u8 *to)
 {
-	const struct shuffle_piece *p = SHUFFLE_PIECE(skb);
-	u64 at = p->start;
+	const struct shuffle_piece *p = SHUFFLE_PIECE((struct sk_buff *)skb);
 	u32 rel, n;
 
-	for (; at < p->end; at += n) {
+	for (; len; at += n, to += n, len -= n) {
 		rel = at - p->base;
-		n = min_t(u64, p->end - at, p->stride - rel % p->stride);
+		n = min(len, p->stride - rel % p->stride);
 		/* what has been queued is there */
 		skb_copy_bits(skb, p->data + rel % p->stride +
-			      rel / p->stride * (p->stride + p->hdr), message + at, n);
+			      rel / p->stride * (p->stride + p->hdr), to, n);
 	}
+}
+
+/**
+ * shuffle_msg_in_copy() - copy bytes that have come in order and have not been read
+ * @in: message
+ * @off: the first one
+ * @to: where they go
+ * @len: their number
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len)
+{
+	struct rb_node *node = in->pieces.rb_node;
+
+	while (len && node) {
+		struct sk_buff *skb = rb_to_skb(node);
+		const struct shuffle_piece *p = SHUFFLE_PIECE(skb);
+		u32 n;
+
+		if (off < p->start) {
+			node = node->rb_left;
+		} else if (off >= p->end) {
+			node = node->rb_right;
+		} else {
+			n = min_t(u64, len, p->end - off);
+			copy_bytes(skb, off, n, to);
+			off += n;
+			to += n;
+			len -= n;
+			node = rb_next(node);
+		}
+	}
+	if (WARN_ON_ONCE(len))
+		memset(to, 0, len);
 }
 
 /**
@@ -253,7 +292,9 @@ bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget)
 
 		if (--*budget < 0)
 			return false;
-		copy_piece(skb, to);
+		copy_bytes(skb, SHUFFLE_PIECE(skb)->start,
+			   SHUFFLE_PIECE(skb)->end - SHUFFLE_PIECE(skb)->start,
+			   to + SHUFFLE_PIECE(skb)->start);
 		in->read = SHUFFLE_PIECE(skb)->end;
 		rb_erase(node, &in->pieces);
 		shuffle_msg_in_uncharge_piece(op->ssk, skb);
@@ -270,7 +311,8 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
-	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len;
+	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
+	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
 /* @flags: of the record that was the last one */
@@ -317,6 +359,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	in->progress_at = now;
 	op->last_announced_at = now;
 	in->wait_ns = 0;
+	op->prx.msg[w->src_rank].paced = op->forward && w->src_rank != op->forward->from;
 	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
 				    shuffle_policy_seed(op->ptx.seed, w->src_rank,
 							op->group->rank, op->group->count));
@@ -412,6 +455,9 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	/* more than was asked for: it comes by itself again */
 	if (in->have.prefix >= in->asked + max_t(u32, stride, SHUFFLE_ANSWER_SLACK))
 		in->losses = 0;
+	/* all of it has come: the rest need not wait as if that had been lost again */
+	if (in->cut && in->have.prefix >= in->asked)
+		in->wait_ns = 0;
 	/* one that says nothing and waited for ssk->lock may be older than the question */
 	if (in->probed && (again || now > in->resent_at))
 		sample_probe(op, in, again, late == 1, now);
@@ -559,7 +605,25 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 	if (in_order ? used <= buf : used + skb->truesize <= buf / 2)
 		return true;
 	shuffle_grant_pressure(ssk);
-	return in_order && list_empty(&ssk->ready);
+	return in_order && !shuffle_sock_makes_room(ssk);
+}
+
+/* Does DATA belong to the message that has been announced?  Data for all members comes behind
+ * announcements that each of them gets alone, with a nonce for its answers: see shuffle_op_nonce().
+ */
+static bool continues(struct shuffle_op *op, const struct shuffle_wire *w)
+{
+	struct shuffle_msg_in *in = &op->in[w->src_rank];
+
+	if (w->data.len != op->prx.msg[w->src_rank].len)
+		return false;
+	if (w->dst_rank != shuffle_group_all(op->group))
+		return w->nonce == in->nonce;
+	if (op->engine || (w->nonce ^ in->nonce) >> 32)
+		return false;
+	if (!in->all_nonce)
+		in->all_nonce = w->nonce;
+	return w->nonce == in->all_nonce;
 }
 
 /**
@@ -586,11 +650,11 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	bool kept = false;
 	u64 prefix;
 
-	if (in->absent) {
+	if (in->absent || (!m->announced && w->dst_rank == shuffle_group_all(op->group))) {
 		SHUFFLE_INC(sn, DropState);
 		return false;
 	}
-	if (m->announced && (w->nonce != in->nonce || w->data.len != m->len)) {
+	if (m->announced && !continues(op, w)) {
 		SHUFFLE_INC(sn, DropNonce);
 		return false;
 	}
@@ -598,7 +662,9 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* our ACK was lost, or this is a copy */
 		if (len)
 			SHUFFLE_ADD(sn, DupBytes, len);
-		shuffle_msg_in_send_ack(op, w->src_rank, q);
+		/* who sends to all asks each of them alone */
+		if (w->dst_rank != shuffle_group_all(op->group))
+			shuffle_msg_in_send_ack(op, w->src_rank, q);
 		return false;
 	}
 	if (op->ended) {
@@ -612,8 +678,14 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		return false;
 	}
 	op->progress_at = now;
-	if (!m->announced)
+	if (!m->announced) {
 		message_announced(op, w, now);
+		/* it may not be the one that was to be forwarded */
+		if (op->forward && w->src_rank == op->forward->from)
+			shuffle_forward_arrived(op, now);
+		if (op->ended)
+			return false;
+	}
 	if (len) {
 		/* not by probes: they come for as long as something is missing, and
 		 * must not put off asking for it
@@ -635,8 +707,13 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		}
 		prefix = in->have.prefix;
 		kept = take_payload(op, w, skb, data, len, stride);
-		if (in->have.prefix > prefix)
+		if (in->have.prefix > prefix) {
 			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
+			if (op->forward && w->src_rank == op->forward->from)
+				shuffle_forward_arrived(op, now);
+			if (op->ended)
+				return kept;
+		}
 	}
 	if (in->have.bytes == m->len) {
 		message_complete(op, w->src_rank, w->flags, q, now);

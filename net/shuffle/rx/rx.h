@@ -29,6 +29,7 @@
  * @have: what has arrived
  * @read: bytes that the reader has taken
  * @nonce: of its sender
+ * @all_nonce: likewise, in records that are for all members; 0 none has come
  * @progress_at: when have.prefix last grew, or a wait began
  * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
  * @moved_at: when have.prefix last grew, 0 never
@@ -38,6 +39,7 @@
  * @probed: it was asked for a few packets only
  * @losses: times that these had been lost, since anything came by itself
  * @asked: end of what it was last asked for
+ * @cut: that is not all that is missing: the buffer had no room for more
  * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
@@ -55,6 +57,7 @@ struct shuffle_msg_in {
 	struct shuffle_ranges	have;
 	u64			read;
 	u64			nonce;
+	u64			all_nonce;
 	bool			complete;
 	bool			absent;
 	bool			ack_owed;
@@ -68,6 +71,7 @@ struct shuffle_msg_in {
 	bool			probed;
 	u8			losses;
 	u64			asked;
+	bool			cut;
 	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;
@@ -94,6 +98,16 @@ struct shuffle_piece {
 };
 
 #define SHUFFLE_PIECE(skb)	((struct shuffle_piece *)&(skb)->cb[0])
+
+u64 shuffle_forward_end(const struct shuffle_msg_in *in);
+
+/* The reader may have the bytes below: what goes on to others (SHUFFLE_CMSG_FORWARD) has to be
+ * copied for them first.
+ */
+static inline u64 shuffle_msg_in_end(const struct shuffle_msg_in *in)
+{
+	return unlikely(in->ready.op->forward) ? shuffle_forward_end(in) : in->have.prefix;
+}
 
 /* input.c */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, bool again);
@@ -135,6 +149,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
+void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len);
 bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
 void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb);
 void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
@@ -151,6 +166,11 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 bool shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
 u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
+
+/* slowest.c */
+void shuffle_slowest_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+void shuffle_slowest_tell(const struct shuffle_op *op, struct shuffle_wire *w);
+u32 shuffle_slowest_limits(struct shuffle_op *op, u64 now);
 
 /* recvmsg.c */
 int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

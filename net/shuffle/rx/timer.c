@@ -271,7 +271,8 @@ static bool in_waits(const struct shuffle_op *op, u32 rank)
 static bool out_waits(const struct shuffle_op *op, u32 rank)
 {
 	return rank < op->announced && !op->out[rank].acked &&
-	       op->ptx.msg[rank].next >= op->ptx.msg[rank].len && op->prx.msg[rank].announced;
+	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
+	       op->prx.msg[rank].announced;
 }
 
 /**
@@ -315,21 +316,36 @@ static u64 probe_len(const struct shuffle_msg_in *in)
 	return in->losses ? SZ_1K << (2 * in->losses) : 1;
 }
 
+/* Bytes of payload that the receive buffer has room for */
+static s64 room_left(const struct shuffle_op *op)
+{
+	const struct sock *sk = &op->ssk->sk;
+
+	return (shuffle_sock_rcvbuf(sk) - atomic_read(&sk->sk_rmem_alloc)) / 2;
+}
+
+/* Room has to be made first.  What came before that would be dropped, and its sender would
+ * look for the reason on the path (shuffle_peer_full_lost()).
+ */
+static bool buffer_is_full(const struct shuffle_op *op)
+{
+	return room_left(op) <= 0 && shuffle_sock_makes_room(op->ssk);
+}
+
 /* Ask for all of a message that was granted and is missing, as much as the buffer has room for:
  * what is sent without a grant may be more, for its sender does not know our buffer.
  */
 static void ask_for_all(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	struct sock *sk = &op->ssk->sk;
-	s64 left = (shuffle_sock_rcvbuf(sk) - atomic_read(&sk->sk_rmem_alloc)) / 2;
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
 	struct shuffle_msg_in *in = &op->in[rank];
-	u64 room = max_t(s64, left, 2 * op->prx.unit);
+	u64 room = max_t(s64, room_left(op), 2 * op->prx.unit);
 	u64 from = in->have.prefix;
 	struct shuffle_range gap;
 	int n;
 
 	in->asked = m->granted;
+	in->cut = false;
 	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
 		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
 			break;
@@ -339,6 +355,7 @@ static void ask_for_all(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		from = gap.end;
 		if (!room) {
 			in->asked = from;
+			in->cut = true;
 			break;
 		}
 	}
@@ -369,6 +386,11 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	wait = in->wait_ns ?: s->rto;
 	if (!wait_expired(op, since, &wait, more, s)) {
 		wait_for(op, &in->due, in_wait(in), since + in->wait_ns);
+		return;
+	}
+	if (buffer_is_full(op)) {
+		in->progress_at = s->now;
+		wait_for(op, &in->due, in_wait(in), s->now + in->wait_ns);
 		return;
 	}
 	in->wait_ns = wait;
@@ -494,6 +516,12 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		check_waits(op, &s);
 		if (op->engine)
 			s.more |= shuffle_engine_run(op);
+		if (op->forward) {
+			s.more |= shuffle_forward_run(op);
+			/* memory may come back without a sign */
+			if (!list_empty(&op->forward->node))
+				s.next = min(s.next, s.now + s.rto);
+		}
 	}
 	if (!op->ended) {
 		/* no more often than anything can be due, but at once if it is */

@@ -180,7 +180,7 @@ static u64 outstanding(const struct shuffle_rx_sched *m)
 /* what a message counts for in rx->outstanding */
 static u64 counted(const struct shuffle_rx_sched *m)
 {
-	return m->stalled ? 0 : outstanding(m);
+	return m->stalled || m->paced ? 0 : outstanding(m);
 }
 
 /**
@@ -256,15 +256,19 @@ static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 }
 
 /* A receiver that has less left than the slowest one leaves the links that they share to
- * the slowest: equation 3.13 for the sum of all windows.  (Equation 3.14 squares the part, which
- * reacts to old knowledge of the slowest, too, by slowing everybody down.)
+ * the slowest.  Equation 3.13 is the first power of the ratio, equation 3.14 with its n is power
+ * n + 1.  Powers react to old knowledge of the slowest, too, by slowing everybody down.
  */
 static u64 limit_to_slowest(const struct shuffle_policy_rx *rx, u64 max_out)
 {
 	u64 total = shuffle_policy_rx_total_rem(rx);
-	u64 slowest = rx->sim.max_rem_any_receiver;
+	u32 i;
 
-	return slowest > total ? mul_div(max_out, total, slowest) : max_out;
+	if (total >= rx->slowest)
+		return max_out;
+	for (i = 0; i < rx->scale_back; i++)
+		max_out = mul_div(max_out, total, rx->slowest);
+	return max_out;
 }
 
 static void rx_update(struct shuffle_policy_rx *rx, u32 i)
@@ -312,7 +316,7 @@ void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 	rx->unannounced--;
 	rx->announced_len += len;
 	rx->rem += len;
-	rx->outstanding += m->granted;
+	rx->outstanding += counted(m);
 	find_largest(rx, i);
 	rx_update(rx, i);
 }
@@ -435,7 +439,7 @@ u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_b
 		max_out = mul_div(max_out, rx->n - rx->unannounced, rx->n);
 	else
 		max_out = with_headroom(rx, max_out);
-	if (rx->sim.max_rem_any_receiver)
+	if (rx->scale_back)
 		max_out = limit_to_slowest(rx, max_out);
 	while (rx->heap.n) {
 		u32 i = shuffle_heap_top(&rx->heap);

@@ -67,6 +67,8 @@ struct shuffle_policy_tx {
  * @announced: its length is known
  * @active: Hadoop: one of the C that are being pulled
  * @stalled: its sender does not deliver; its grants no longer count as outstanding
+ * @paced: its sender gets it from another member: what is granted comes when it comes, and does not
+ *	count as outstanding either, or messages that wait for one another would hold up all
  * @stalls: times that it did not, up to SHUFFLE_STALLS_MAX
  * @unit_only_left: so many arrivals long it gets one unit at a time
  */
@@ -78,6 +80,7 @@ struct shuffle_rx_sched {
 	bool	announced;
 	bool	active;
 	bool	stalled;
+	bool	paced;
 	u8	stalls;
 	u8	unit_only_left;
 };
@@ -86,13 +89,10 @@ struct shuffle_rx_sched {
  * struct shuffle_policy_sim - limits that only the simulator sets
  * @headroom: the limit may grow to this multiple; 0 or 1: it is what it is
  * @largest: with @headroom: message with the most yet to arrive, as far as arrivals have shown
- * @max_rem_any_receiver: bytes that the slowest receiver of the shuffle waits for, as far as is
- *	known; 0: nothing is
  */
 struct shuffle_policy_sim {
 	u32	headroom;
 	u32	largest;
-	u64	max_rem_any_receiver;
 };
 
 /**
@@ -103,6 +103,9 @@ struct shuffle_policy_sim {
  * @constant_window: a message's window is RTTbytes, whatever is left of it
  * @unit: bytes that are granted as one at least
  * @burst: units that one grant of a long message is at most; 0 as 1
+ * @scale_back: a receiver with less left than @slowest has its limit multiplied so many times by
+ *	the ratio of the two; 0: it has not
+ * @slowest: bytes that the slowest receiver of the shuffle waits for, as far as is known
  * @n: messages
  * @absent: messages that there are none of
  * @unannounced: messages whose length is not known yet
@@ -121,6 +124,8 @@ struct shuffle_policy_rx {
 	bool			constant_window;
 	u32			unit;
 	u32			burst;
+	u32			scale_back;
+	u64			slowest;
 	u32			n;
 	u32			absent;
 	u32			unannounced;

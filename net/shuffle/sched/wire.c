@@ -29,7 +29,23 @@ unsigned int shuffle_wire_hdr_len(u8 type, u8 flags)
 
 static u8 flags_of(u8 type)
 {
-	return type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : SHUFFLE_FLAGS_CONTROL;
+	switch (type) {
+	case SHUFFLE_DATA:
+		return SHUFFLE_FLAGS_DATA;
+	case SHUFFLE_RESEND:
+		return SHUFFLE_FLAGS_RESEND;
+	}
+	return SHUFFLE_FLAGS_GRANT;
+}
+
+/* Terabytes more than fit are as many as fit.  Rounded down: members tell what others have told
+ * them, which must not grow on the way.
+ */
+static u32 slowest_units(u64 bytes)
+{
+	u64 units = bytes / SHUFFLE_SLOWEST_UNIT;
+
+	return units < U32_MAX ? (u32)units : U32_MAX;
 }
 
 /**
@@ -68,8 +84,16 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	w->op_id = shuffle_get64(p + 8);
 	w->nonce = shuffle_get64(p + 16);
 	unsched = shuffle_get16(p + 24);
-	w->unsched = (u32)unsched * SHUFFLE_UNSCHED_UNIT;
 	w->payload = shuffle_get16(p + 26);
+	w->slowest = 0;
+	if ((w->flags & SHUFFLE_FLAGS_GRANT & ~SHUFFLE_FLAG_TAG) == SHUFFLE_FLAG_HEARSAY)
+		return -EBADMSG;
+	if (w->flags & SHUFFLE_FLAG_SLOWEST) {
+		w->slowest = ((u64)unsched << 16 | w->payload) * SHUFFLE_SLOWEST_UNIT;
+		unsched = 0;
+		w->payload = 0;
+	}
+	w->unsched = (u32)unsched * SHUFFLE_UNSCHED_UNIT;
 	w->data.len = 0;
 	w->data.off = 0;
 	if (w->type != SHUFFLE_ACK) {
@@ -117,8 +141,13 @@ unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 	shuffle_put16(p + 6, w->dst_rank);
 	shuffle_put64(p + 8, w->op_id);
 	shuffle_put64(p + 16, w->nonce);
-	shuffle_put16(p + 24, (u16)unsched);
-	shuffle_put16(p + 26, w->payload);
+	if (w->flags & SHUFFLE_FLAG_SLOWEST) {
+		shuffle_put16(p + 24, (u16)(slowest_units(w->slowest) >> 16));
+		shuffle_put16(p + 26, (u16)slowest_units(w->slowest));
+	} else {
+		shuffle_put16(p + 24, (u16)unsched);
+		shuffle_put16(p + 26, w->payload);
+	}
 	if (w->type != SHUFFLE_ACK) {
 		shuffle_put48(p + 28, w->data.len);
 		shuffle_put48(p + 34, w->data.off);

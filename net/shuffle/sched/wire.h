@@ -25,7 +25,10 @@
  *
  * With the flag SHUFFLE_FLAG_TAG, the header ends with a tag (64): tag.h.
  *
- * All big-endian.  "unscheduled" and "payload length" are zero except in DATA.
+ * All big-endian.  "unscheduled" and "payload length" are zero except in DATA.  In GRANT and ACK
+ * with the flag SHUFFLE_FLAG_SLOWEST they are one number (32), units of 4096 B: what the slowest
+ * receiver of the operation waits for.
+ *
  * Because every record says where it ends, a super-packet (many equal packets
  * in one skb) parses like one long datagram, whether it was segmented or not.
  */
@@ -40,6 +43,7 @@
 #define SHUFFLE_WIRE_TAG	8U	/* bytes of the tag, where there is one */
 #define SHUFFLE_WIRE_MAX_HDR	(SHUFFLE_WIRE_DATA_HDR + SHUFFLE_WIRE_TAG)
 #define SHUFFLE_UNSCHED_UNIT	64U	/* bytes */
+#define SHUFFLE_SLOWEST_UNIT	4096U	/* bytes */
 #define SHUFFLE_MAX_LEN		((1ULL << 48) - 1)	/* sums of all members stay below 2^62 */
 #define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
 
@@ -53,10 +57,14 @@ enum shuffle_wire_type {
 #define SHUFFLE_FLAG_PROBE	0x01	/* DATA: sender waits for the ACK */
 #define SHUFFLE_FLAG_RETRANS	0x02	/* DATA: first answer to a RESEND */
 #define SHUFFLE_FLAG_DELAY	0x04	/* DATA: the ACK may wait for other data */
+#define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
+#define SHUFFLE_FLAG_HEARSAY	0x10	/* which is not the record's sender; only with 0x08 */
 #define SHUFFLE_FLAG_TAG	0x80	/* all: the header ends with a tag */
 #define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
 				 SHUFFLE_FLAG_TAG)
-#define SHUFFLE_FLAGS_CONTROL	SHUFFLE_FLAG_TAG
+#define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
+				 SHUFFLE_FLAG_TAG)	/* and ACK */
+#define SHUFFLE_FLAGS_RESEND	SHUFFLE_FLAG_TAG
 
 /**
  * struct shuffle_wire - one record, host byte order
@@ -71,6 +79,8 @@ enum shuffle_wire_type {
  *	in GRANT, ACK and RESEND, 0 in a RESEND for a message that was never announced
  * @unsched: DATA: bytes that the sender sends without a grant, rounded up to
  *	SHUFFLE_UNSCHED_UNIT
+ * @slowest: with SHUFFLE_FLAG_SLOWEST: bytes that the slowest receiver waits for, as far as the
+ *	record's sender knows, rounded down to SHUFFLE_SLOWEST_UNIT
  * @tag: with SHUFFLE_FLAG_TAG
  * @data: DATA: message length and offset of the payload
  * @grant: GRANT: the sender may send up to @limit; all below @acked has arrived
@@ -86,6 +96,7 @@ struct shuffle_wire {
 	u64	op_id;
 	u64	nonce;
 	u64	tag;
+	u64	slowest;
 	u32	unsched;
 	union {
 		struct {

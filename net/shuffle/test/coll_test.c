@@ -37,6 +37,16 @@ static const struct combine_row combine_rows[] = {
 	ROW(OR, U16, 0xf000, 0x000f, 0xf00f),
 	ROW(XOR, U32, 0xffffffff, 0x0f0f0f0f, 0xf0f0f0f0),
 	ROW(XOR, S64, U64_MAX, 1, U64_MAX - 1),
+	/* 1.5 and -2; -1.5 and -2; -0 and 0; a NaN and infinity; a NaN with sign and -infinity */
+	ROW(MIN, F32, 0x3fc00000, 0xc0000000, 0xc0000000),
+	ROW(MAX, F32, 0xbfc00000, 0xc0000000, 0xbfc00000),
+	ROW(MIN, F32, 0x80000000, 0, 0x80000000),
+	ROW(MAX, F32, 0x80000000, 0, 0),
+	ROW(MAX, F32, 0x7fc00000, 0x7f800000, 0x7fc00000),
+	ROW(MIN, F32, 0xffc00000, 0xff800000, 0xffc00000),
+	ROW(MIN, F64, 0x3ff8000000000000ULL, 0xc000000000000000ULL, 0xc000000000000000ULL),
+	ROW(MAX, F64, 0xbff8000000000000ULL, 0xc000000000000000ULL, 0xbff8000000000000ULL),
+	ROW(MIN, F64, 0x3ff8000000000000ULL, 0x4000000000000000ULL, 0x3ff8000000000000ULL),
 };
 
 static void combine_desc(const struct combine_row *t, char *desc)
@@ -76,6 +86,39 @@ static void combine__table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(into, want, sizeof(want)), 0);
 }
 
+/* Value and index of pairs: two, and what becomes of them in either order. */
+static void combine__pairs(struct kunit *test)
+{
+	static const struct {
+		u8	oper;
+		int	a[2], b[2], want[2];
+	} rows[] = {
+		{ SHUFFLE_COLL_MINLOC, { 5, 0 }, { 4, 9 }, { 4, 9 } },
+		{ SHUFFLE_COLL_MAXLOC, { 5, 0 }, { 4, 9 }, { 5, 0 } },
+		{ SHUFFLE_COLL_MINLOC, { -5, 7 }, { 4, 1 }, { -5, 7 } },
+		{ SHUFFLE_COLL_MAXLOC, { -5, 7 }, { -6, 1 }, { -5, 7 } },
+		{ SHUFFLE_COLL_MINLOC, { 4, 7 }, { 4, 1 }, { 4, 1 } },
+		{ SHUFFLE_COLL_MAXLOC, { 4, 7 }, { 4, -1 }, { 4, -1 } },
+	};
+	u32 i, order, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (order = 0; order < 2; order++) {
+			const int *a = order ? rows[i].b : rows[i].a;
+			const int *b = order ? rows[i].a : rows[i].b;
+			long long x[2] = { a[0], a[1] }, y[2] = { b[0], b[1] };
+			int small[2] = { a[0], a[1] };
+
+			shuffle_coll_combine(rows[i].oper, SHUFFLE_COLL_PAIR32, small, b, 8);
+			shuffle_coll_combine(rows[i].oper, SHUFFLE_COLL_PAIR64, x, y, 16);
+			for (k = 0; k < 2; k++) {
+				KUNIT_EXPECT_EQ(test, small[k], rows[i].want[k]);
+				KUNIT_EXPECT_EQ(test, x[k], (long long)rows[i].want[k]);
+			}
+		}
+	}
+}
+
 static void combine__possible(struct kunit *test)
 {
 	u32 oper, type;
@@ -83,7 +126,9 @@ static void combine__possible(struct kunit *test)
 	for (oper = 0; oper < 256; oper++)
 		for (type = 0; type < 256; type++)
 			KUNIT_EXPECT_EQ(test, shuffle_coll_can_combine((u8)oper, (u8)type),
-					oper >= 1 && oper <= 6 && type < 8);
+					(oper >= 1 && oper <= 6 && type < 8) ||
+					((oper == 2 || oper == 3) && (type == 8 || type == 9)) ||
+					((oper == 7 || oper == 8) && (type == 10 || type == 11)));
 }
 
 /* Blocks from each one on, of vectors and of members: their pieces are the layout's bytes, each
@@ -148,6 +193,7 @@ static void blocks__tile(struct kunit *test)
 
 static struct kunit_case coll_cases[] = {
 	KUNIT_CASE_PARAM(combine__table, combine_gen_params),
+	KUNIT_CASE(combine__pairs),
 	KUNIT_CASE(combine__possible),
 	KUNIT_CASE(blocks__tile),
 	{}

@@ -54,6 +54,7 @@ int fake_init(struct kunit *test)
 	INIT_LIST_HEAD(&ssk->parts);
 	INIT_LIST_HEAD(&ssk->notices);
 	INIT_LIST_HEAD(&ssk->hungry);
+	INIT_LIST_HEAD(&ssk->forwards);
 	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
@@ -93,10 +94,11 @@ void fake_exit(struct kunit *test)
 void fake_start(u32 members, u64 deadline_ms)
 {
 	struct kunit *test = fake->test;
+	struct shuffle_column column = { .absent = fake->absent, .forward = fake->forward };
 	struct shuffle_op *op;
 	u32 i;
 
-	fake->group = kvzalloc(struct_size(fake->group, member, members), GFP_KERNEL);
+	fake->group = kvzalloc(struct_size(fake->group, member, members + 1), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fake->group);
 	refcount_set(&fake->group->ref, 1);
 	fake->group->count = members;
@@ -105,7 +107,7 @@ void fake_start(u32 members, u64 deadline_ms)
 	for (i = 0; i < members; i++)
 		fake->group->member[i].addr.shs_port = htons(5000 + i);
 	fake->ssk.group = fake->group;
-	op = shuffle_op_create(&fake->ssk, FAKE_OP, deadline_ms, fake->absent, NULL);
+	op = shuffle_op_create(&fake->ssk, FAKE_OP, deadline_ms, &column, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(op));
 	mutex_unlock(&op->tx_mutex);
 	shuffle_op_put(op);

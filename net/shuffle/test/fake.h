@@ -37,6 +37,7 @@ struct fake_record {
  * @unsched: what members say that they send without a grant, bytes
  * @flags: SHUFFLE_FLAG_* of the DATA that they send
  * @absent: members that the operation expects nothing from, or NULL
+ * @forward: the message that it forwards, or NULL
  * @sn: its namespace
  * @dev: the device
  * @ssk: the socket
@@ -60,6 +61,7 @@ struct fake {
 	u64				unsched;
 	u8				flags;
 	const struct shuffle_absent	*absent;
+	const struct shuffle_forward	*forward;
 	struct shuffle_net		sn;
 	struct shuffle_dev		dev;
 	struct shuffle_sock		ssk;
@@ -93,6 +95,9 @@ void fake_fire(void);
 void fake_advance(u64 ns);
 void fake_delay_fires(void);
 void fake_row(u64 len, u64 sent);
+void fake_same(u64 len, u64 sent);
+void fake_same_sent(u64 next);
+void fake_forward(u64 len);
 int fake_refer(u64 len, u64 sent);
 bool fake_released(struct shuffle_record *rec);
 int fake_ask(const u64 *lens);
@@ -115,5 +120,8 @@ extern struct kunit_suite shuffle_msg_out_suite;
 extern struct kunit_suite shuffle_want_suite;
 extern struct kunit_suite shuffle_timer_suite;
 extern struct kunit_suite shuffle_delayed_ack_suite;
+extern struct kunit_suite shuffle_slowest_suite;
+extern struct kunit_suite shuffle_same_suite;
+extern struct kunit_suite shuffle_forward_suite;
 
 #endif /* _SHUFFLE_TEST_FAKE_H */

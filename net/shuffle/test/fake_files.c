@@ -99,10 +99,13 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/delayed_ack.c"
 #include "../rx/grant.c"
 #include "../rx/msg_in.c"
+#include "../rx/slowest.c"
 #include "../rx/timer.c"
+#include "../tx/forward.c"
 #include "../tx/msg_out.c"
 #include "../tx/own_schedule.c"
 #include "../tx/reference.c"
+#include "../tx/same.c"
 #include "../tx/want.c"
 
 /**
@@ -193,6 +196,91 @@ void fake_row(u64 len, u64 sent)
 		shuffle_timer_start(op);
 		spin_unlock_bh(&fake->ssk.lock);
 	}
+}
+
+/* A row whose messages have @len bytes each, but for ourselves; of these @sent need no grant. */
+static void same_row(u64 len, u64 sent)
+{
+	struct shuffle_op *op = fake->op;
+	u32 i, n = op->group->count;
+	struct shuffle_row *row;
+	u64 *lens;
+
+	row = kzalloc(sizeof(*row) + n * sizeof(*lens), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(fake->test, row);
+	row->size = sizeof(*row);
+	row->count = n;
+	lens = (void *)(row + 1);
+	for (i = 0; i < n; i++) {
+		op->out[i].absent = i == op->group->rank ||
+				    (fake->forward && i == fake->forward->from);
+		lens[i] = op->out[i].absent ? SHUFFLE_ABSENT : len;
+	}
+	KUNIT_ASSERT_EQ(fake->test, shuffle_same_alloc(op, row), 0);
+	kfree(row);
+
+	spin_lock_bh(&fake->ssk.lock);
+	for (i = 0; i < n; i++) {
+		if (op->out[i].absent) {
+			op->out[i].acked = true;
+			op->unacked--;
+			continue;
+		}
+		op->ptx.msg[i].len = len;
+		op->out[i].unsched = sent;
+		op->out[i].granted = sent;
+		op->out[i].announced_at = fake->now;
+	}
+	shuffle_same_start(op);
+	op->announced = n;
+	op->closed = true;
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
+ * fake_same() - the user hands over a row whose messages have the same bytes
+ * @len: bytes of each message, in chunks of one packet
+ * @sent: so many of them have been sent to all, without a grant
+ */
+void fake_same(u64 len, u64 sent)
+{
+	u64 off;
+
+	fake->group->multicast = true;
+	same_row(len, sent);
+	for (off = 0; off < len; off += FAKE_PAYLOAD)
+		append(fake->group->count, off, min_t(u64, len - off, FAKE_PAYLOAD));
+	fake_same_sent(sent);
+}
+
+/**
+ * fake_forward() - the user announces a row that forwards a message (fake->forward)
+ * @len: bytes of each message, which need no grant
+ */
+void fake_forward(u64 len)
+{
+	fake->op->forward->pkt = FAKE_PAYLOAD;
+	fake->op->forward->most = 10 * FAKE_PAYLOAD;
+	same_row(len, len);
+	shuffle_forward_start(fake->op);
+}
+
+/**
+ * fake_same_sent() - more of such a row is sent to all
+ * @next: so many bytes have been
+ */
+void fake_same_sent(u64 next)
+{
+	struct shuffle_op *op = fake->op;
+	u32 all = shuffle_group_all(op->group);
+
+	spin_lock_bh(&fake->ssk.lock);
+	op->ptx.msg[all].next = next;
+	op->out[all].announced_at = fake->now;
+	shuffle_policy_tx_update(&op->ptx, all);
+	if (next)
+		shuffle_same_sent(op, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
 }
 
 /**

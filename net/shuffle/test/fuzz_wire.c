@@ -24,6 +24,24 @@ static int parse(const u8 *p, size_t left, struct shuffle_wire *w)
 	return hdr;
 }
 
+/* Only those that the type has; what the slowest waits for is told with one of them, in units. */
+static void check_flags(const struct shuffle_wire *w)
+{
+	u8 known = SHUFFLE_FLAGS_GRANT;
+
+	if (w->type == SHUFFLE_DATA)
+		known = SHUFFLE_FLAGS_DATA;
+	else if (w->type == SHUFFLE_RESEND)
+		known = SHUFFLE_FLAGS_RESEND;
+	if (w->flags & ~known)
+		fuzz_check("a flag that the type does not have");
+	if (w->flags & SHUFFLE_FLAG_HEARSAY && !(w->flags & SHUFFLE_FLAG_SLOWEST))
+		fuzz_check("hearsay of nothing");
+	if (w->slowest % SHUFFLE_SLOWEST_UNIT ||
+	    (w->slowest && !(w->flags & SHUFFLE_FLAG_SLOWEST)))
+		fuzz_check("what the slowest waits for");
+}
+
 static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *w)
 {
 	u8 built[SHUFFLE_WIRE_MAX_HDR];
@@ -37,9 +55,10 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 			fuzz_check("payload beyond the message");
 		if (w->unsched > SHUFFLE_UNSCHED_MAX || w->unsched % SHUFFLE_UNSCHED_UNIT)
 			fuzz_check("unscheduled bytes");
-	} else if (w->payload || w->unsched || w->flags & ~SHUFFLE_FLAG_TAG) {
+	} else if (w->payload || w->unsched) {
 		fuzz_check("a field that must be zero");
 	}
+	check_flags(w);
 	if (w->type == SHUFFLE_RESEND && w->resend.off + w->resend.len > SHUFFLE_MAX_LEN)
 		fuzz_check("a range that wraps around");
 	if (w->type == SHUFFLE_GRANT && w->grant.acked > w->grant.limit)

@@ -78,6 +78,8 @@ extern struct kunit_suite shuffle_ranges_suite;
 extern struct kunit_suite shuffle_budget_suite;
 extern struct kunit_suite shuffle_sim_suite;
 extern struct kunit_suite shuffle_plan_suite;
+extern struct kunit_suite shuffle_two_tree_suite;
+extern struct kunit_suite shuffle_table_suite;
 extern struct kunit_suite shuffle_coll_suite;
 
 #endif /* _SHUFFLE_TEST_HARNESS_H */

@@ -352,6 +352,48 @@ static void plan__even_racks(struct kunit *test)
 	}
 }
 
+/* A long reduce over racks to each member of them, from racks on both sides. */
+static void plan__reduce_over_racks(struct kunit *test)
+{
+	struct wanted w = { .kind = SHUFFLE_COLL_REDUCE, .pattern = SHUFFLE_COLL_SPREAD };
+	struct shuffle_rnd rnd = { 3 };
+	struct shuffle_topology t;
+	u32 i;
+
+	for (i = 0; i < 60; i++) {
+		t = even_racks(&rnd, shuffle_rnd_in(&rnd, 2, 5), shuffle_rnd_in(&rnd, 1, 4), i % 2);
+		if (t.n > MOST)
+			continue;
+		w.radix = i % 4 ? SEGMENTS : 2;
+		for (w.root = 0; w.root < t.n; w.root++)
+			if (!check_or_say(test, &t, &w))
+				return;
+	}
+}
+
+/* Each part of it crosses to the next rack once. */
+static void plan__reduce_crosses(struct kunit *test)
+{
+	static const u32 first[] = { 0, 4, 8, 12, 16 }, lonely[] = { 0, 2, 4, 5 };
+	struct shuffle_topology t = { .n = 16, .racks = 4, .first = first };
+	struct shuffle_plan plan = {
+		.kind = SHUFFLE_COLL_REDUCE, .pattern = SHUFFLE_COLL_SPREAD, .radix = 4,
+		.topo = &t, .msg = all.msg[0], .max = 4 * MOST_MSGS,
+	};
+	struct shuffle_plan_cost cost;
+
+	for (plan.root = 0; plan.root < t.n; plan.root++) {
+		KUNIT_ASSERT_EQ(test, shuffle_plan_cost(&plan, &cost), 0);
+		/* the root is no owner, so there are 3 parts */
+		KUNIT_EXPECT_EQ(test, cost.cross_messages, 4ULL * 3 * 3);
+	}
+	/* a root alone in the last rack: it tells the one before, and is told */
+	t = (struct shuffle_topology){ .n = 5, .racks = 3, .first = lonely };
+	plan.root = 4;
+	KUNIT_ASSERT_EQ(test, shuffle_plan_cost(&plan, &cost), 0);
+	KUNIT_EXPECT_EQ(test, cost.cross_messages, 4ULL * 2 * 3);
+}
+
 /* Steps of one behind the other, and how many messages a member has at most. */
 static const struct {
 	u8	kind;
@@ -376,6 +418,9 @@ static const struct {
 	{ SHUFFLE_COLL_SCAN, SHUFFLE_COLL_DOUBLING, 2, 32, 5, 9 },
 	{ SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_SPREAD, 3, 12, 4, 63 },
 	{ SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_SPREAD, 1, 12, 2, 44 },
+	{ SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_TWO_TREE, 8, 40, 9, 16 },
+	{ SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_TWO_TREE, 8, 40, 9, 16 },
+	{ SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_TWO_TREE, 8, 40, 28, 32 },
 };
 
 static void plan__shape(struct kunit *test)
@@ -399,8 +444,45 @@ static void plan__shape(struct kunit *test)
 	}
 }
 
+/* Is there a message the other way in the same step? */
+static bool answered(const struct shuffle_plan *plan, const struct shuffle_plan_msg *msg)
+{
+	u32 i;
+
+	for (i = 0; i < plan->n; i++)
+		if (plan->msg[i].step == msg->step && plan->msg[i].peer == msg->peer &&
+		    plan->msg[i].out != msg->out)
+			return true;
+	return false;
+}
+
+/* Of a power of two members each hears in each step from those that it sends to: then the ACKs of
+ * one call go with the messages of the next.
+ */
+static void plan__in_pairs(struct kunit *test)
+{
+	static const u8 kinds[] = { SHUFFLE_COLL_BARRIER, SHUFFLE_COLL_ALLGATHER };
+	struct shuffle_topology t = { .racks = 1 };
+	struct wanted w = { .pattern = SHUFFLE_COLL_DOUBLING };
+	u32 i, k, m, steps;
+
+	for (t.n = 2; t.n <= MOST; t.n *= 2) {
+		for (i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+			w.kind = kinds[i / 2];
+			w.radix = i % 2 ? 4 : 2;
+			steps = 0;
+			SHUFFLE_ASSERT_OK(test, check(&t, &w, &steps));
+			for (k = 0; k < t.n; k++)
+				for (m = 0; m < all.plan[k].n; m++)
+					if (!answered(&all.plan[k], &all.msg[k][m]))
+						KUNIT_FAIL(test, "kind %u, radix %u, %u members: %u",
+							   w.kind, w.radix, t.n, k);
+		}
+	}
+}
+
 /* AlSader's cost tables, with the corrections of the text: total and core link load, and
- * the packets of the busiest member in a step.
+ * the packets of the busiest leader and of the busiest other member in a step.
  */
 static const struct {
 	const char *name;
@@ -410,28 +492,30 @@ static const struct {
 	u32	r;		/* racks */
 	u64	links;
 	u64	cross;
-	u32	load;
+	u32	leader;
+	u32	other;
 } costs[] = {
-	{ "reduce P-P", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3 },
-	{ "gather P-P", SHUFFLE_COLL_GATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3 },
-	{ "scatter P-P", SHUFFLE_COLL_SCATTER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3 },
-	{ "broadcast P-P", SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_COOL_PP, 4, 4, 26, 4, 1 },
-	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16, 4 },
-	{ "all-gather P-P", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16, 4 },
-	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 4, 4, 72, 16, 2 },
-	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 4, 4, 600, 120, 2 },
-	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 4, 4, 192, 64, 2 },
-	{ "Bruck", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_DOUBLING, 4, 4, 216, 88, 2 },
-	{ "binomial", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_TREE, 4, 4, 36, 6, 1 },
-	{ "Rabenseifner reduce", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 228, 70, 2 },
-	{ "Rabenseifner", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 384, 128, 2 },
-	{ "spread", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_SPREAD, 4, 4, 576, 192, 6 },
-	{ "spread", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_SPREAD, 4, 4, 576, 96, 12 },
-	{ "spread", SHUFFLE_COLL_REDUCE_SCATTER, SHUFFLE_COLL_SPREAD, 4, 4, 576, 96, 12 },
-	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 32, 32, 5056, 1024, 32 },
-	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 32, 32, 3648, 320, 2 },
-	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 32, 32, 30720, 10240, 2 },
-	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 32, 32, 2160576, 65472, 2 },
+	{ "reduce P-P", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3, 1 },
+	{ "gather P-P", SHUFFLE_COLL_GATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3, 1 },
+	{ "scatter P-P", SHUFFLE_COLL_SCATTER, SHUFFLE_COLL_COOL_PP, 4, 4, 38, 6, 3, 1 },
+	{ "broadcast P-P", SHUFFLE_COLL_BROADCAST, SHUFFLE_COLL_COOL_PP, 4, 4, 26, 4, 1, 1 },
+	{ "all-reduce P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16, 4, 1 },
+	{ "all-gather P-P", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_COOL_PP, 4, 4, 72, 16, 4, 1 },
+	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 4, 4, 72, 16, 2, 1 },
+	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 4, 4, 600, 120, 2, 2 },
+	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 4, 4, 192, 64, 2, 2 },
+	{ "in pairs", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_DOUBLING, 4, 4, 192, 64, 2, 2 },
+	{ "Bruck", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_DOUBLING, 5, 3, 192, 72, 2, 2 },
+	{ "binomial", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_TREE, 4, 4, 36, 6, 1, 1 },
+	{ "to one", SHUFFLE_COLL_REDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 228, 70, 2, 2 },
+	{ "Rabenseifner", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_RABENSEIFNER, 4, 4, 384, 128, 2, 2 },
+	{ "spread", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_SPREAD, 4, 4, 576, 192, 6, 6 },
+	{ "spread", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_SPREAD, 4, 4, 576, 96, 12, 12 },
+	{ "spread", SHUFFLE_COLL_REDUCE_SCATTER, SHUFFLE_COLL_SPREAD, 4, 4, 576, 96, 12, 12 },
+	{ "P-P", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_PP, 32, 32, 5056, 1024, 32, 1 },
+	{ "all-reduce B-R", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_COOL_BR, 32, 32, 3648, 320, 2, 1 },
+	{ "doubling", SHUFFLE_COLL_ALLREDUCE, SHUFFLE_COLL_DOUBLING, 32, 32, 30720, 10240, 2, 2 },
+	{ "ring", SHUFFLE_COLL_ALLGATHER, SHUFFLE_COLL_RING, 32, 32, 2160576, 65472, 2, 2 },
 };
 
 static void plan_cost__cool(struct kunit *test)
@@ -459,13 +543,15 @@ static void plan_cost__cool(struct kunit *test)
 			first[k] = k * costs[i].k;
 		KUNIT_ASSERT_EQ(test, shuffle_plan_cost(&plan, &cost), 0);
 		if (cost.links != costs[i].links || cost.cross_links != costs[i].cross ||
-		    cost.load != costs[i].load)
-			KUNIT_FAIL(test, "%s, %u x %u: %llu/%llu/%u, expected %llu/%llu/%u",
+		    cost.leader_load != costs[i].leader || cost.other_load != costs[i].other)
+			KUNIT_FAIL(test, "%s, %u x %u: %llu/%llu/%u/%u, expected %llu/%llu/%u/%u",
 				   costs[i].name, costs[i].k, costs[i].r,
 				   (unsigned long long)cost.links,
-				   (unsigned long long)cost.cross_links, cost.load,
+				   (unsigned long long)cost.cross_links, cost.leader_load,
+				   cost.other_load,
 				   (unsigned long long)costs[i].links,
-				   (unsigned long long)costs[i].cross, costs[i].load);
+				   (unsigned long long)costs[i].cross, costs[i].leader,
+				   costs[i].other);
 	}
 }
 
@@ -495,7 +581,10 @@ static void plan__refused(struct kunit *test)
 static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(plan__every_kind),
 	KUNIT_CASE(plan__even_racks),
+	KUNIT_CASE(plan__reduce_over_racks),
+	KUNIT_CASE(plan__reduce_crosses),
 	KUNIT_CASE(plan__shape),
+	KUNIT_CASE(plan__in_pairs),
 	KUNIT_CASE(plan_cost__cool),
 	KUNIT_CASE(plan__refused),
 	{}

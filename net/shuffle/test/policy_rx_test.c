@@ -418,17 +418,19 @@ static void policy_rx_grant__headroom_follows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx->sim.largest, 2U);
 }
 
-/* equation 3.13: windows in proportion to what the slowest receiver has left */
+/* equations 3.13 and 3.14: a limit in proportion to what the slowest receiver has left */
 static void policy_rx_grant__slowest(struct kunit *test)
 {
 	static const struct {
-		u64	greatest;
+		u64	slowest;
+		u32	power;
 		u64	outstanding;
 	} rows[] = {
-		{ 0, 40000 }, { 100000, 40000 }, { 400000, 40000 }, { 800000, 20000 },
-		{ 1600000, 10000 }, { 4000000, 4000 },
+		{ 0, 1, 40000 }, { 100000, 1, 40000 }, { 400000, 1, 40000 }, { 800000, 1, 20000 },
+		{ 1600000, 1, 10000 }, { 4000000, 1, 4000 },
+		{ 800000, 0, 40000 }, { 800000, 2, 10000 }, { 800000, 3, 4800 },
 		/* one grant is always given */
-		{ 1ULL << 40, 100 },
+		{ 1ULL << 40, 1, 100 }, { 1ULL << 47, 4, 100 },
 	};
 	u32 row, i;
 
@@ -438,7 +440,8 @@ static void policy_rx_grant__slowest(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, rx);
 		for (i = 0; i < 4; i++)
 			shuffle_policy_rx_announced(rx, i, 100000, 0, i);
-		rx->sim.max_rem_any_receiver = rows[row].greatest;
+		rx->slowest = rows[row].slowest;
+		rx->scale_back = rows[row].power;
 		while (shuffle_policy_rx_grant(rx, 40000, 0, U64_MAX) != SHUFFLE_NONE)
 			SHUFFLE_ASSERT_OK(test, shuffle_model_rx(rx));
 		KUNIT_EXPECT_EQ(test, rx->outstanding, rows[row].outstanding);

@@ -140,6 +140,7 @@ static void timer__silence(struct kunit *test)
 static void timer__small_buffer(struct kunit *test)
 {
 	u64 most = 0;
+	int used;
 	u32 i;
 
 	fake->unsched = 1 << 20;
@@ -155,14 +156,50 @@ static void timer__small_buffer(struct kunit *test)
 		if (fake->sent[i].w.type == SHUFFLE_RESEND)
 			most = max(most, fake->sent[i].w.resend.len);
 	KUNIT_EXPECT_LE(test, most, 50000ULL);
-	/* and no less than two units, however full it is */
+	/* and no less than two units, however little room is left */
 	fake->n_sent = 0;
-	atomic_set(&fake->ssk.sk.sk_rmem_alloc, atomic_read(&fake->ssk.sk.sk_rmem_alloc) + 100000);
+	used = 99000 - atomic_read(&fake->ssk.sk.sk_rmem_alloc);
+	atomic_add(used, &fake->ssk.sk.sk_rmem_alloc);
 	fake_advance(1000 * MS);
-	atomic_sub(100000, &fake->ssk.sk.sk_rmem_alloc);
+	atomic_sub(used, &fake->ssk.sk.sk_rmem_alloc);
+	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
 			2ULL * fake->op->prx.unit);
+}
+
+/* Such a buffer is filled by each answer: nothing is asked for before the reader has made room, and
+ * the time does not grow from one answer to the next.
+ */
+static void timer__late_reader(struct kunit *test)
+{
+	const u32 packet = 10000;
+	u64 from = 1000;
+	u32 i;
+
+	fake->unsched = 1 << 20;
+	fake_start(2, 0);
+	fake_rx(1, 0, 0, 0);
+	fake->ssk.sk.sk_rcvbuf = 1000000;
+	fake_rx(0, 1 << 20, 0, 1000);
+	fake_advance(1000 * MS);
+	KUNIT_ASSERT_FALSE(test, list_empty(&fake->ssk.ready));
+	for (i = 0; i < 3; i++) {
+		u64 asked = fake_last(SHUFFLE_RESEND, 0)->w.resend.off +
+			    fake_last(SHUFFLE_RESEND, 0)->w.resend.len;
+
+		fake->n_sent = 0;
+		fake->flags = SHUFFLE_FLAG_RETRANS;
+		for (; from < asked; from += min_t(u64, packet, asked - from))
+			fake_rx(0, 1 << 20, from, min_t(u64, packet, asked - from));
+		atomic_add(1000000, &fake->ssk.sk.sk_rmem_alloc);
+		fake_advance(1000 * MS);
+		atomic_sub(1000000, &fake->ssk.sk.sk_rmem_alloc);
+		KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+		fake_advance(110 * MS);
+		KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
+	}
 }
 
 /* Hosts that encrypt: before anything is measured, the rate at which data comes says how long
@@ -413,6 +450,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__gap),
 	KUNIT_CASE(timer__silence),
 	KUNIT_CASE(timer__small_buffer),
+	KUNIT_CASE(timer__late_reader),
 	KUNIT_CASE(timer__slow_data),
 	KUNIT_CASE(timer__lost_end),
 	KUNIT_CASE(timer__late_data),

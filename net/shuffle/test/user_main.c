@@ -15,6 +15,8 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_budget_suite,
 	&shuffle_sim_suite,
 	&shuffle_plan_suite,
+	&shuffle_two_tree_suite,
+	&shuffle_table_suite,
 	&shuffle_coll_suite,
 };
 

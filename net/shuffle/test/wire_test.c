@@ -48,6 +48,12 @@ static const struct round_trip round_trips[] = {
 	{ "ACK", {
 		.type = SHUFFLE_ACK, .src_rank = 4095, .dst_rank = 4094,
 		.dst_port = 18518, .op_id = 42, .nonce = U64_MAX }, 28 },
+	{ "GRANT, the slowest waits for much", {
+		.type = SHUFFLE_GRANT, .flags = SHUFFLE_FLAG_SLOWEST, .nonce = 1,
+		.slowest = 0x12345678ULL * 4096, .grant.limit = 9, .grant.acked = 8 }, 40 },
+	{ "ACK, the slowest waits for most", {
+		.type = SHUFFLE_ACK, .flags = SHUFFLE_FLAGS_GRANT, .nonce = 1, .tag = 7,
+		.slowest = 0xffffffffULL * 4096 }, 36 },
 	{ "ACK with a tag", {
 		.type = SHUFFLE_ACK, .flags = SHUFFLE_FLAG_TAG, .nonce = 1, .tag = 2 }, 36 },
 	{ "RESEND with a tag", {
@@ -92,8 +98,36 @@ static void wire_build__round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.nonce, t->w.nonce);
 	KUNIT_EXPECT_EQ(test, w.unsched, t->w.unsched);
 	KUNIT_EXPECT_EQ(test, w.tag, t->w.tag);
+	KUNIT_EXPECT_EQ(test, w.slowest, t->w.slowest);
 	KUNIT_EXPECT_EQ(test, w.data.len, t->w.data.len);
 	KUNIT_EXPECT_EQ(test, w.data.off, t->w.data.off);
+}
+
+/* rounded down to whole units, and no more than fits */
+static void wire_build__slowest(struct kunit *test)
+{
+	static const struct {
+		u64	told;
+		u64	heard;
+	} rows[] = {
+		{ 0, 0 }, { 4095, 0 }, { 4096, 4096 }, { 8191, 4096 },
+		{ 1ULL << 44, 0xffffffffULL << 12 }, { U64_MAX, 0xffffffffULL << 12 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct shuffle_wire w = {
+			.type = SHUFFLE_GRANT, .flags = SHUFFLE_FLAG_SLOWEST, .nonce = 1,
+			.slowest = rows[i].told,
+		};
+		u8 p[SHUFFLE_WIRE_MAX_HDR];
+
+		put(p, &w);
+		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), 40);
+		KUNIT_EXPECT_EQ(test, w.slowest, rows[i].heard);
+		KUNIT_EXPECT_EQ(test, w.unsched, 0U);
+		KUNIT_EXPECT_EQ(test, w.payload, 0U);
+	}
 }
 
 /* nothing is written behind the header, nothing inside it is left as it was */
@@ -219,7 +253,8 @@ static void wire_parse__flags(struct kunit *test)
 	u8 type;
 
 	for (type = SHUFFLE_DATA; type <= SHUFFLE_RESEND; type++) {
-		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA : SHUFFLE_FLAGS_CONTROL;
+		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA :
+			   type == SHUFFLE_RESEND ? SHUFFLE_FLAGS_RESEND : SHUFFLE_FLAGS_GRANT;
 		unsigned int f;
 
 		for (f = 0; f < 256; f++) {
@@ -229,7 +264,7 @@ static void wire_parse__flags(struct kunit *test)
 			w.type = type;
 			w.flags = (u8)f;
 			put(p, &w);
-			if (f & ~known)
+			if (f & ~known || (f & SHUFFLE_FLAG_HEARSAY && !(f & SHUFFLE_FLAG_SLOWEST)))
 				want = -EBADMSG;
 			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 48, 48, &out), want);
 		}
@@ -583,6 +618,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE_PARAM(wire_build__round_trip, round_trip_gen_params),
 	KUNIT_CASE_PARAM(wire_build__writes_header_only, round_trip_gen_params),
 	KUNIT_CASE(wire_build__layout),
+	KUNIT_CASE(wire_build__slowest),
 	KUNIT_CASE_PARAM(wire_build__unscheduled, unsched_gen_params),
 	KUNIT_CASE_PARAM(wire_parse__truncated, round_trip_gen_params),
 	KUNIT_CASE(wire_parse__version_and_type),

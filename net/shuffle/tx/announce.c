@@ -76,6 +76,48 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 	shuffle_policy_unscheduled(plan, from, to, budget, payload, unscheduled_max(op));
 }
 
+/* A message that is forwarded goes at the rate at which it comes, and needs no grant to be slow
+ * enough.  A grant would do harm: granted bytes that have not come yet keep the receiver from
+ * granting others.  But each of the others may forward as much to the receiver, and its buffer,
+ * which we take to be like ours, must hold that.
+ */
+static u64 unscheduled_forward(const struct shuffle_op *op)
+{
+	u64 all = shuffle_sock_rcvbuf(&op->ssk->sk) / 4;
+
+	/* a limit that an operator has set is meant */
+	if (READ_ONCE(op->dev->cfg.unscheduled))
+		all = shuffle_dev_unscheduled(op->dev);
+	return min_t(u64, div_u64(all, op->group->count - 1), SHUFFLE_UNSCHED_MAX);
+}
+
+/* The same for a row whose messages have the same bytes, which are sent once, or to each alone. */
+static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
+{
+	u32 i, all = shuffle_group_all(op->group);
+	u64 len = op->ptx.msg[all].len, limit;
+	struct dst_entry *dst;
+	u32 payload;
+
+	spin_lock_bh(&op->ssk->lock);
+	limit = op->forward ? unscheduled_forward(op) :
+			      min(unscheduled_row(op, len), unscheduled_max(op));
+	/* a packet to ourselves would be as large as the loopback's */
+	i = !op->forward ? all : op->forward->from;
+	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
+	payload = shuffle_route_payload(op->dev, op->group, i, dst);
+	dst_release(dst);
+	if (op->forward) {
+		op->forward->pkt = payload;
+		op->forward->most = shuffle_chunk_payload(payload);
+	}
+	spin_unlock_bh(&op->ssk->lock);
+	if (limit < len)
+		limit = div_u64(limit, payload) * payload;
+	for (i = 0; i < plan->n; i++)
+		plan->msg[i].limit = min(limit, plan->msg[i].len);
+}
+
 static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 rank)
 {
 	struct shuffle_msg_out *out = &op->out[rank];
@@ -117,6 +159,8 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 		for (; i < end; i++)
 			start_message(op, plan, i);
 		if (i == to && !err) {
+			if (op->same)
+				shuffle_same_start(op);
 			op->announced = to;
 			op->closed = to == op->ptx.n;
 			shuffle_timer_start(op);
@@ -128,7 +172,8 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 	return err;
 }
 
-/* A member that gets nothing unasked must be told that a message comes.  The lock is free between
+/* A member that gets nothing unasked must be told that a message comes, and one that gets what
+ * all get, by which nonce it answers.  The lock is free between
  * slices: an operation with messages that nobody has been told of yet is like one whose
  * packets were lost.  No data is there to be sent before we return: we hold op->tx_mutex.
  */
@@ -153,7 +198,8 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 				op->out[rank].announced_at = shuffle_now();
 				if (!op->out[rank].unsched)
 					announce_to_self(op, &q);
-			} else if (!op->out[rank].unsched) {
+			} else if (!op->out[rank].unsched ||
+				   (op->out[rank].shared && !op->out[rank].alone)) {
 				shuffle_msg_out_announce(op, rank, 0, &q);
 				shuffle_timer_out(op, rank);
 			}
@@ -193,7 +239,8 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
  *
  * Context: process, may sleep, op->tx_mutex held.
  * Return: 0, or -EPIPE (the operation has ended), -EMSGSIZE (more messages than members),
- * -EINVAL (out of order, or announced already; absent at one end only), -ENOMEM.
+ * -EINVAL (out of order, or announced already; absent at one end only), -ENOMEM, or an error of
+ * shuffle_same_alloc().
  */
 int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 {
@@ -227,10 +274,20 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	err = take_lens(op, row, &plan, from, to);
 	if (err)
 		goto out;
-	limit_unscheduled(op, &plan, from, to);
+	if (row->flags & SHUFFLE_ROW_SAME || op->forward) {
+		err = shuffle_same_alloc(op, row);
+		if (err)
+			goto out;
+		limit_same(op, &plan);
+		op->fill_rank = shuffle_group_all(op->group);
+	} else {
+		limit_unscheduled(op, &plan, from, to);
+	}
 	err = start_messages(op, &plan, from, to);
 	if (!err)
 		announce_messages(op, from, to);
+	if (!err && op->forward)
+		shuffle_forward_start(op);
 out:
 	shuffle_free_schedule(&plan);
 	return err;

@@ -134,23 +134,6 @@ void shuffle_egress_force(struct shuffle_net *sn)
 	tasklet_schedule(&sn->egress);
 }
 
-static struct shuffle_chunk *chunk_at(struct shuffle_op *op, u32 rank, u64 off)
-{
-	struct rb_node *node = op->out[rank].chunks.rb_node;
-
-	while (node) {
-		struct shuffle_chunk *chunk = rb_entry(node, struct shuffle_chunk, by_off);
-
-		if (off < chunk->off)
-			node = node->rb_left;
-		else if (off >= chunk->off + chunk->len)
-			node = node->rb_right;
-		else
-			return chunk;
-	}
-	return NULL;
-}
-
 /* Let the skb's frags cover bytes [from, to) of a chunk's wire layout. */
 static void add_frags(struct sk_buff *skb, const struct shuffle_chunk *chunk, u32 from, u32 to)
 {
@@ -173,51 +156,6 @@ static void add_frags(struct sk_buff *skb, const struct shuffle_chunk *chunk, u3
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }
 
-/* Bytes [start, end) of a chunk as packets with headers of their own, a burst of them at most:
- * - the path has shrunk, and the packets are smaller than they were laid out;
- * - or the first one is sent again, and says so: other packets may still hold its header in the
- *   chunk.
- * Returns the byte behind the last one.
- */
-static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-			const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
-			struct sk_buff_head *q)
-{
-	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
-	const u32 hdr = op->group->data_hdr;
-	struct shuffle_data_tag tag = {};
-	u32 i;
-
-	w.flags |= flags;
-	if (op->group->keyed)
-		shuffle_data_tag_init(&tag, &op->group->key, &w);
-
-	for (i = 0; start < end && i < SHUFFLE_BURST; i++) {
-		u32 in_chunk = start - chunk->off;
-		u32 at = in_chunk % chunk->pkt;
-		u32 from = in_chunk + (in_chunk / chunk->pkt + 1) * hdr;
-		struct sk_buff *skb;
-		u32 payload, n;
-
-		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, hdr, false);
-		if (!skb)
-			return end;	/* lost, like any packet: the receiver asks again */
-		payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
-		n = min_t(u64, end - start, min(payload, chunk->pkt - at));
-		w.data.off = start;
-		w.payload = n;
-		w.tag = shuffle_data_tag(&tag, start, n);
-		shuffle_wire_build(skb_put(skb, hdr), &w);
-		add_frags(skb, chunk, from, from + n);
-		__skb_queue_tail(q, skb);
-		SHUFFLE_INC(sn, DataOut);
-		SHUFFLE_ADD(sn, DataBytesOut, n);
-		shuffle_peer_sent(op, rank, n);
-		start += n;
-	}
-	return start;
-}
-
 static u32 ack_len(const struct shuffle_op *op)
 {
 	return shuffle_wire_hdr_len(SHUFFLE_ACK, op->group->keyed ? SHUFFLE_FLAG_TAG : 0);
@@ -226,6 +164,8 @@ static u32 ack_len(const struct shuffle_op *op)
 /* ACKs that a member is owed: of its message of this operation, and those that are delayed. */
 static u32 acks_owed(const struct shuffle_op *op, u32 rank)
 {
+	if (rank == shuffle_group_all(op->group))
+		return 0;
 	return op->in[rank].ack_owed + shuffle_delayed_count(op, rank);
 }
 
@@ -276,6 +216,53 @@ static void add_acks(struct shuffle_net *sn, struct shuffle_op *op, u32 rank, u3
 		shuffle_wire_build(p, &ack);
 	}
 	SHUFFLE_ADD(sn, AckOut, n);
+}
+
+/* Bytes [start, end) of a chunk as packets with headers of their own, a burst of them at most:
+ * - the path has shrunk, and the packets are smaller than they were laid out;
+ * - or the first one is sent again, and says so: other packets may still hold its header in the
+ *   chunk;
+ * - or they are for one member, and the chunk was laid out for all.
+ * Returns the byte behind the last one.
+ */
+static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+			const struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
+			struct sk_buff_head *q)
+{
+	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
+	const u32 hdr = op->group->data_hdr;
+	struct shuffle_data_tag tag = {};
+	u32 i;
+
+	w.flags |= flags;
+	if (op->group->keyed)
+		shuffle_data_tag_init(&tag, &op->group->key, &w);
+
+	for (i = 0; start < end && i < SHUFFLE_BURST; i++) {
+		u32 in_chunk = start - chunk->off;
+		u32 at = in_chunk % chunk->pkt;
+		u32 from = in_chunk + (in_chunk / chunk->pkt + 1) * hdr;
+		struct sk_buff *skb;
+		u32 payload, n;
+
+		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, hdr, false);
+		if (!skb)
+			return end;	/* lost, like any packet: the receiver asks again */
+		payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
+		n = min_t(u64, end - start, min(payload, chunk->pkt - at));
+		w.data.off = start;
+		w.payload = n;
+		w.tag = shuffle_data_tag(&tag, start, n);
+		shuffle_wire_build(skb_put(skb, hdr), &w);
+		add_frags(skb, chunk, from, from + n);
+		add_acks(sn, op, rank, payload - n, skb);
+		__skb_queue_tail(q, skb);
+		SHUFFLE_INC(sn, DataOut);
+		SHUFFLE_ADD(sn, DataBytesOut, n);
+		shuffle_peer_sent(op, rank, n);
+		start += n;
+	}
+	return start;
 }
 
 /* Send bytes [start, end) of a few, as many of them as fit a packet.  Returns the byte behind the
@@ -389,7 +376,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	last = min(last, first + max(SHUFFLE_CHUNK_MAX / stride, 1U) - 1);
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
-	if (unlikely(flags))
+	/* laid out for all, not for one */
+	if (unlikely(flags || op->out[rank].shared))
 		return send_packets(sn, op, rank, chunk, start, end, flags, q);
 	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 
@@ -411,7 +399,7 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 			 struct sk_buff_head *q)
 {
 	struct shuffle_retrans *r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
-	struct shuffle_chunk *chunk = chunk_at(op, r->rank, r->start);
+	struct shuffle_chunk *chunk = shuffle_msg_out_chunk(op, r->rank, r->start);
 	u64 end = r->end;
 
 	if (chunk) {
@@ -449,20 +437,26 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	if (rank == SHUFFLE_NONE)
 		return false;
 	m = &op->ptx.msg[rank];
-	chunk = chunk_at(op, rank, m->next);
+	chunk = shuffle_msg_out_chunk(op, rank, m->next);
 	if (WARN_ON_ONCE(!chunk)) {
 		shuffle_heap_remove(&op->ptx.heap, rank);
 		return true;
 	}
 	end = send_chunk(sn, op, rank, chunk, m->next,
 			 m->next + shuffle_policy_amount(m->limit - m->next, unit), 0, q);
+	if (rank == shuffle_group_all(op->group))
+		SHUFFLE_ADD(sn, SameOut, DIV_ROUND_UP((u32)(end - m->next), chunk->pkt));
 	m->next = end;
 	op->out[rank].announced_at = shuffle_now();
 	shuffle_policy_tx_update(&op->ptx, rank);
+	if (rank == shuffle_group_all(op->group))
+		shuffle_same_sent(op, op->out[rank].announced_at);
 	if (m->next == m->len) {
-		if (op->in[rank].ack_owed)
-			shuffle_msg_in_send_ack(op, rank, q);
-		shuffle_timer_out(op, rank);
+		if (rank != shuffle_group_all(op->group)) {
+			if (op->in[rank].ack_owed)
+				shuffle_msg_in_send_ack(op, rank, q);
+			shuffle_timer_out(op, rank);
+		}
 		shuffle_timer_start(op);	/* for its ACK */
 	}
 	return true;

@@ -58,6 +58,7 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 	if (freed) {
 		uncharge(&op->ssk->sk, freed);
 		shuffle_want_room(op->ssk);
+		shuffle_forward_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);
 	}
 	return all;
@@ -69,8 +70,15 @@ static void free_below(struct shuffle_op *op, u32 rank, u64 off)
 	struct shuffle_msg_out *out = &op->out[rank];
 	u32 budget = SHUFFLE_SLICE;
 
+	u64 before = out->free_to;
+
 	/* an older GRANT may come later */
 	out->free_to = max(out->free_to, off);
+	if (out->shared) {
+		off = out->free_to > before ? shuffle_same_freed(op, rank, before) : 0;
+		rank = shuffle_group_all(op->group);
+		op->out[rank].free_to = max(op->out[rank].free_to, off);
+	}
 	if (free_chunks(op, rank, off, &budget))
 		return;
 	refcount_inc(&op->ref);
@@ -89,9 +97,9 @@ void shuffle_msg_out_free_acked(struct work_struct *work)
 	struct shuffle_op *op = container_of(work, struct shuffle_op, free_acked);
 	u32 budget, end, i = 0;
 
-	while (i < op->ptx.n) {
+	while (i <= op->ptx.n) {
 		budget = SHUFFLE_SLICE;
-		end = min(i + SHUFFLE_SLICE, op->ptx.n);
+		end = min(i + SHUFFLE_SLICE, op->ptx.n + 1);
 		spin_lock_bh(&op->ssk->lock);
 		while (i < end && free_chunks(op, i, op->out[i].free_to, &budget))
 			i++;
@@ -123,8 +131,37 @@ void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_msg_out *out = &op->out[rank];
 
-	op->ptx.msg[rank].limit = min(out->granted, out->filled);
+	/* what goes to all is scheduled once */
+	if (out->shared && !out->alone)
+		return;
+	op->ptx.msg[rank].limit = min(out->granted,
+				      op->out[shuffle_msg_out_holder(op, rank)].filled);
 	shuffle_policy_tx_update(&op->ptx, rank);
+}
+
+/**
+ * shuffle_msg_out_chunk() - the chunk that has a byte of a message
+ * @op: operation
+ * @rank: message
+ * @off: the byte
+ *
+ * Return: the chunk, or NULL: it has not been copied yet, or it has been acknowledged.
+ */
+struct shuffle_chunk *shuffle_msg_out_chunk(struct shuffle_op *op, u32 rank, u64 off)
+{
+	struct rb_node *node = op->out[shuffle_msg_out_holder(op, rank)].chunks.rb_node;
+
+	while (node) {
+		struct shuffle_chunk *chunk = rb_entry(node, struct shuffle_chunk, by_off);
+
+		if (off < chunk->off)
+			node = node->rb_left;
+		else if (off >= chunk->off + chunk->len)
+			node = node->rb_right;
+		else
+			return chunk;
+	}
+	return NULL;
 }
 
 /**
@@ -173,12 +210,14 @@ void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 		insert_last(out, chunk);
 	}
 	shuffle_msg_out_limit(op, rank);
+	if (op->same)
+		shuffle_same_filled(op);
 }
 
 /**
  * shuffle_msg_out_wire() - what the DATA records of a message have in common
  * @op: operation
- * @rank: message
+ * @rank: message, or shuffle_group_all()
  *
  * Context: any; all of it is fixed once the message is announced.
  * Return: a record without offset and payload.
@@ -236,25 +275,46 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 /* A receiver has got all bytes below @off: what does that say of packets of full size? */
 static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u64 now)
 {
-	struct rb_node *node = rb_first(&op->out[rank].chunks);
+	const struct shuffle_msg_out *out = &op->out[rank];
 	const struct shuffle_chunk *chunk;
+	struct rb_node *node;
 	u64 from;
 
-	if (!node || rank == op->group->rank)
+	if (rank == op->group->rank)
 		return;
-	chunk = rb_entry(node, struct shuffle_chunk, by_off);
-	if (chunk->kind == SHUFFLE_CHUNK_BYTES)
+	/* what many have in common is kept for the last of them */
+	if (out->shared) {
+		chunk = shuffle_msg_out_chunk(op, rank, out->free_to);
+	} else {
+		node = rb_first(&out->chunks);
+		chunk = node ? rb_entry(node, struct shuffle_chunk, by_off) : NULL;
+	}
+	if (!chunk || chunk->kind == SHUFFLE_CHUNK_BYTES)
 		return;
-	/* of a chunk by reference much may have arrived long ago */
+	/* of a chunk by reference, or in common, much may have arrived long ago */
 	from = chunk->off;
-	if (chunk->kind == SHUFFLE_CHUNK_REFERENCE)
-		from = max(from, op->out[rank].free_to);
+	if (chunk->kind == SHUFFLE_CHUNK_REFERENCE || out->shared)
+		from = max(from, out->free_to);
 	if (from + chunk->pkt > chunk->off + chunk->len)
 		return;
 	if (off >= from + chunk->pkt)
 		shuffle_peer_full_arrived(op, rank);
 	else if (asks)
 		shuffle_peer_full_lost(op, rank, chunk->pkt, now);
+}
+
+/* A receiver allows the bytes below @granted. */
+static void raise_granted(struct shuffle_op *op, u32 rank, u64 granted)
+{
+	struct shuffle_msg_out *out = &op->out[rank];
+	u64 before = out->granted;
+
+	if (granted <= before)
+		return;
+	out->granted = granted;
+	shuffle_msg_out_limit(op, rank);
+	if (out->shared)
+		shuffle_same_granted(op, rank, before);
 }
 
 /**
@@ -272,11 +332,12 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		return;
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
-	if (w->grant.limit > m->len || w->grant.acked > m->next) {
+	if (w->grant.limit > m->len || w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
 	trace_shuffle_grant_in(op, w->src_rank, w->grant.limit);
+	shuffle_slowest_heard(op, w, now);
 	op->progress_at = now;
 	if (out->acked)
 		return;
@@ -284,12 +345,13 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
 	if (w->grant.acked) {
 		path_carries(op, w->src_rank, w->grant.acked, false, now);
+		if (out->shared)
+			shuffle_same_arrived(op, w->src_rank, w->grant.acked);
 		free_below(op, w->src_rank, w->grant.acked);
 	}
 	if (w->grant.limit <= out->granted)
 		return;
-	out->granted = w->grant.limit;
-	shuffle_msg_out_limit(op, w->src_rank);
+	raise_granted(op, w->src_rank, w->grant.limit);
 	shuffle_egress_kick(op);
 }
 
@@ -308,10 +370,11 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		return;
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
-	if (m->next != m->len) {
+	if (shuffle_msg_out_sent(op, w->src_rank) != m->len) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
+	shuffle_slowest_heard(op, w, now);
 	op->progress_at = now;
 	if (out->acked)
 		return;
@@ -320,6 +383,8 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	op->unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);
 	path_carries(op, w->src_rank, m->len, false, now);
+	if (out->shared)
+		shuffle_same_arrived(op, w->src_rank, m->len);
 	free_below(op, w->src_rank, U64_MAX);
 	shuffle_op_check_done(op);
 }
@@ -405,14 +470,15 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	op->progress_at = now;
-	path_carries(op, rank, w->resend.off, w->resend.off < m->next, now);
+	path_carries(op, rank, w->resend.off, w->resend.off < shuffle_msg_out_next(op, rank), now);
+	if (out->shared)
+		shuffle_same_asked(op, w, now);
 	end = min(w->resend.off + w->resend.len, m->len);
 	if (!m->len) {
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
-	retransmit(op, rank, w->resend.off, min(end, m->next));
-	out->granted = max(out->granted, end);
-	shuffle_msg_out_limit(op, rank);
+	retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
+	raise_granted(op, rank, end);
 	shuffle_egress_kick(op);
 }

@@ -26,6 +26,7 @@ struct xmit_cb {
 	__be16	sport;
 	u16	rank;
 	u8	tos;
+	u8	hops;
 	bool	v6;
 };
 
@@ -58,7 +59,7 @@ __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
  * @sn: namespace
  * @ssk: the socket that sends, or NULL on behalf of one that has gone
  * @group: its group
- * @rank: the member
+ * @rank: the member, or shuffle_group_all()
  * @linear: bytes of linear room for UDP payload
  * @control: first in every queue
  *
@@ -102,6 +103,8 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	memcpy(cb->daddr, to->shs_addr, 16);
 	cb->sport = shuffle_output_port(group, rank);
 	cb->rank = rank;
+	if (rank == shuffle_group_all(group))
+		cb->hops = group->hops;
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (control) {
 		skb->priority = TC_PRIO_CONTROL;
@@ -173,7 +176,7 @@ static void xmit4(struct net *net, struct sock *sk, struct sk_buff *skb,
 		.ihl = sizeof(*iph) / 4,
 		.tos = cb->tos,
 		.frag_off = htons(IP_DF),
-		.ttl = ip4_dst_hoplimit(dst),
+		.ttl = cb->hops ?: ip4_dst_hoplimit(dst),
 		.protocol = IPPROTO_UDP,
 	};
 	memcpy(&iph->saddr, cb->saddr, 4);
@@ -200,7 +203,7 @@ static void xmit6(struct net *net, struct sock *sk, struct sk_buff *skb,
 	ip6_flow_hdr(h, cb->tos, 0);
 	h->payload_len = htons(len);
 	h->nexthdr = IPPROTO_UDP;
-	h->hop_limit = ip6_dst_hoplimit(dst);
+	h->hop_limit = cb->hops ?: ip6_dst_hoplimit(dst);
 	memcpy(&h->saddr, cb->saddr, 16);
 	memcpy(&h->daddr, cb->daddr, 16);
 	skb->protocol = htons(ETH_P_IPV6);

@@ -69,6 +69,18 @@ static void owner_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
+/* What goes to a multicast address is not for ourselves. */
+static int no_loop(struct socket *sock, int family)
+{
+	int off = 0;
+
+	if (family == AF_INET)
+		return sock->ops->setsockopt(sock, SOL_IP, IP_MULTICAST_LOOP, KERNEL_SOCKPTR(&off),
+					     sizeof(off));
+	return sock->ops->setsockopt(sock, SOL_IPV6, IPV6_MULTICAST_LOOP, KERNEL_SOCKPTR(&off),
+				     sizeof(off));
+}
+
 static int owner_create(struct shuffle_sock *ssk, int family, int i)
 {
 	struct shuffle_owner *o = &ssk->owner;
@@ -80,6 +92,12 @@ static int owner_create(struct shuffle_sock *ssk, int family, int i)
 	if (err)
 		return err;
 	sk = o->sock[i]->sk;
+	err = no_loop(o->sock[i], family);
+	if (err) {
+		sock_release(o->sock[i]);
+		o->sock[i] = NULL;
+		return err;
+	}
 	/* packets find it without a reference */
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sk->sk_uid = ssk->sk.sk_uid;

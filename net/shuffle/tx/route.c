@@ -42,10 +42,13 @@ static struct dst_entry *route4(struct net *net, struct shuffle_sock *ssk,
 	memcpy(&fl4.saddr, from->shs_addr, 4);
 	memcpy(&fl4.daddr, to->shs_addr, 4);
 	flow_common(net, ssk, flowi4_to_flowi_common(&fl4));
+	/* only multicast addresses have one */
+	if (!fl4.flowi4_oif)
+		fl4.flowi4_oif = to->shs_scope_id;
 	rt = ip_route_output_flow(net, &fl4, NULL);
 	if (IS_ERR(rt))
 		return NULL;
-	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+	if (rt->rt_flags & RTCF_BROADCAST) {
 		ip_rt_put(rt);
 		return NULL;
 	}

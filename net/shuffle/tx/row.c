@@ -17,7 +17,7 @@ static int check_row(const struct shuffle_row *row, size_t len)
 	if (row->flags & SHUFFLE_ROW_WANT && (row->flags & SHUFFLE_ROW_REFERENCE || !row->count))
 		return -EINVAL;
 	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT |
-			      SHUFFLE_ROW_DELAYED_ACK) ? -EINVAL : 0;
+			      SHUFFLE_ROW_DELAYED_ACK | SHUFFLE_ROW_SAME) ? -EINVAL : 0;
 }
 
 /* The same for the ranks that have no message. */
@@ -33,32 +33,43 @@ static int check_absent(const struct shuffle_absent *absent, size_t len)
 	return memchr_inv(absent + 1, 0, absent->size - sizeof(*absent)) ? -E2BIG : 0;
 }
 
+/* The same for the message that is forwarded. */
+static int check_forward(const struct shuffle_forward *forward, size_t len)
+{
+	BUILD_BUG_ON(sizeof(*forward) != SHUFFLE_FORWARD_SIZE_VER0);
+	if (len < SHUFFLE_FORWARD_SIZE_VER0 || forward->size != len)
+		return -EINVAL;
+	return memchr_inv(forward + 1, 0, len - sizeof(*forward)) ? -E2BIG : 0;
+}
+
 /**
  * shuffle_row_find() - the row in the control messages of a sendmsg()
  * @msg: the call
- * @absent: becomes the ranks that have no message for us, or NULL
+ * @column: becomes what they say of the messages that come
  *
  * Context: any.
- * Return: the row, in the call's memory like @absent; ERR_PTR(-EINVAL): there is none, there is
- * something else, or one is malformed; ERR_PTR(-E2BIG): it has fields that we do not know.
+ * Return: the row, in the call's memory like what is in @column; ERR_PTR(-EINVAL): there is none,
+ * there is something else, or one is malformed; ERR_PTR(-E2BIG): it has fields that we do not know.
  */
-const struct shuffle_row *shuffle_row_find(struct msghdr *msg,
-					   const struct shuffle_absent **absent)
+const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_column *column)
 {
 	const struct shuffle_row *row = NULL;
 	struct cmsghdr *cmsg;
 	int err = -EINVAL;
 
-	*absent = NULL;
+	*column = (struct shuffle_column) {};
 	for_each_cmsghdr(cmsg, msg) {
 		if (!CMSG_OK(msg, cmsg) || cmsg->cmsg_level != SOL_SHUFFLE)
 			return ERR_PTR(-EINVAL);
 		if (cmsg->cmsg_type == SHUFFLE_CMSG_ROW && !row) {
 			row = CMSG_DATA(cmsg);
 			err = check_row(row, cmsg->cmsg_len - CMSG_LEN(0));
-		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_ABSENT && !*absent) {
-			*absent = CMSG_DATA(cmsg);
-			err = check_absent(*absent, cmsg->cmsg_len - CMSG_LEN(0));
+		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_ABSENT && !column->absent) {
+			column->absent = CMSG_DATA(cmsg);
+			err = check_absent(column->absent, cmsg->cmsg_len - CMSG_LEN(0));
+		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_FORWARD && !column->forward) {
+			column->forward = CMSG_DATA(cmsg);
+			err = check_forward(column->forward, cmsg->cmsg_len - CMSG_LEN(0));
 		} else {
 			err = -EINVAL;
 		}
@@ -66,7 +77,7 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg,
 			return ERR_PTR(err);
 	}
 	/* it is the first call that says from whom something comes */
-	if (!row || (*absent && (row->first_rank || !row->count)))
+	if (!row || ((column->absent || column->forward) && (row->first_rank || !row->count)))
 		return ERR_PTR(-EINVAL);
 	return row;
 }

@@ -40,7 +40,7 @@ struct row_call {
 
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
-				 const struct shuffle_absent *absent, size_t len, bool *created)
+				 const struct shuffle_column *column, size_t len, bool *created)
 {
 	const u64 *lens = shuffle_row_lens(row);
 	struct shuffle_op *op;
@@ -83,11 +83,14 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	spin_lock_bh(&ssk->lock);
 	if (ssk->group && row->count > ssk->group->count)
 		err = -EMSGSIZE;
+	else if (ssk->group && row->flags & SHUFFLE_ROW_SAME && !column->forward &&
+		 !ssk->group->multicast)
+		err = -EOPNOTSUPP;
 	spin_unlock_bh(&ssk->lock);
 	if (err || len > sum)
-		return ERR_PTR(-EMSGSIZE);
+		return ERR_PTR(err ?: -EMSGSIZE);
 	*created = true;
-	return shuffle_op_create(ssk, row->op_id, row->deadline_ms, absent, NULL);
+	return shuffle_op_create(ssk, row->op_id, row->deadline_ms, column, NULL);
 }
 
 static bool has_room(const struct row_call *c)
@@ -426,10 +429,18 @@ static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
 	return min_t(u64, unfilled(op, rank), unit);
 }
 
+/* Behind the last message that has data of its own. */
+static u32 fill_end(const struct shuffle_op *op)
+{
+	if (op->forward)
+		return 0;
+	return op->same ? shuffle_group_all(op->group) + 1 : op->announced;
+}
+
 /* Skip what is filled. */
 static void next_fill_rank(struct shuffle_op *op)
 {
-	while (op->fill_rank < op->announced && !unfilled(op, op->fill_rank))
+	while (op->fill_rank < fill_end(op) && !unfilled(op, op->fill_rank))
 		op->fill_rank++;
 }
 
@@ -452,9 +463,9 @@ static ssize_t fill_in_order(struct row_call *c)
 		u64 left;
 		u32 n;
 
-		while (rank < op->announced && !unfilled(op, rank))
+		while (rank < fill_end(op) && !unfilled(op, rank))
 			rank++;
-		if (rank == op->announced)
+		if (rank == fill_end(op))
 			break;
 		left = unfilled(op, rank);
 		n = min_t(u64, fill_bytes(op, rank), iov_iter_count(c->iter));
@@ -581,12 +592,12 @@ static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row,
 	u64 total = 0;
 	u32 i;
 
-	if (op->want) {
+	if (op->want || (op->same && ref)) {
 		shuffle_reference_free(ref);
 		return ref ? -EINVAL : fill_wanted(c, row->first_rank);
 	}
 	/* only writers change these, and we hold op->tx_mutex */
-	for (i = op->fill_rank; i < op->announced; i++)
+	for (i = op->fill_rank; i < fill_end(op); i++)
 		total += unfilled(op, i);
 	if (len > total) {
 		shuffle_reference_free(ref);
@@ -594,7 +605,7 @@ static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row,
 	}
 	if (ref)
 		return refer_row(c, ref);
-	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT)
+	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT && !op->same)
 		return fill_by_schedule(c, op->fill_rank) ?: len;
 	return fill_in_order(c);
 }
@@ -650,8 +661,8 @@ static int lock_row(const struct row_call *c, bool created)
 /**
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
- * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and data; or
- *	SHUFFLE_CMSG_COLLECTIVE and data
+ * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT and SHUFFLE_CMSG_FORWARD,
+ *	and data; or SHUFFLE_CMSG_COLLECTIVE and data
  * @len: bytes of data
  *
  * Context: process, may sleep.
@@ -666,7 +677,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	};
 	const struct shuffle_collective *coll;
 	struct shuffle_reference *ref = NULL;
-	const struct shuffle_absent *absent;
+	struct shuffle_column column;
 	const struct shuffle_row *row;
 	bool created = false;
 	ssize_t n;
@@ -683,13 +694,13 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		n = shuffle_collective_start(c.ssk, coll, c.iter) ?: len;
 		goto out;
 	}
-	row = shuffle_row_find(msg, &absent);
+	row = shuffle_row_find(msg, &column);
 	if (IS_ERR(row))
 		return PTR_ERR(row);
 	/* what one call returns has to fit an int */
 	if (len > INT_MAX)
 		return -EMSGSIZE;
-	if (row->flags & SHUFFLE_ROW_WANT && len)
+	if ((row->flags & SHUFFLE_ROW_WANT || column.forward) && len)
 		return -EINVAL;
 	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
@@ -699,7 +710,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (IS_ERR(ref))
 			return PTR_ERR(ref);
 	}
-	c.op = get_op(c.ssk, row, absent, len, &created);
+	c.op = get_op(c.ssk, row, &column, len, &created);
 	if (IS_ERR(c.op)) {
 		shuffle_reference_free(ref);
 		return PTR_ERR(c.op);

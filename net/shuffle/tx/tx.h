@@ -96,6 +96,9 @@ struct shuffle_chunk {
  * @reannounced: announced more than once: an answer measures nothing
  * @acked: it has arrived whole, or there is none
  * @absent: there is none
+ * @shared: it has the same bytes as others, which are held, and sent, as those of
+ *	shuffle_group_all(): same.c
+ * @alone: they are sent to this receiver alone all the same
  */
 struct shuffle_msg_out {
 	struct rb_root		chunks;
@@ -110,6 +113,8 @@ struct shuffle_msg_out {
 	bool			reannounced;
 	bool			acked;
 	bool			absent;
+	bool			shared;
+	bool			alone;
 };
 
 /**
@@ -148,8 +153,7 @@ int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_
 void shuffle_free_schedule(struct shuffle_policy_tx *tx);
 
 /* row.c */
-const struct shuffle_row *shuffle_row_find(struct msghdr *msg,
-					   const struct shuffle_absent **absent);
+const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_column *column);
 
 /**
  * shuffle_absent_from() - does a rank have no message for us?
@@ -233,6 +237,7 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
 struct page_frag *shuffle_pages_softirq_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* msg_out.c */
+struct shuffle_chunk *shuffle_msg_out_chunk(struct shuffle_op *op, u32 rank, u64 off);
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);
 struct shuffle_chunk *shuffle_msg_out_last(struct shuffle_msg_out *out);
 void shuffle_msg_out_free_acked(struct work_struct *work);
@@ -246,6 +251,58 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			    struct sk_buff_head *q, u64 now);
+
+/**
+ * struct shuffle_forward_state - a message that goes on to others while it comes
+ * @op: its operation
+ * @node: in ssk->forwards while there is no room for more
+ * @from: rank of its sender
+ * @pkt: payload bytes of a packet
+ * @most: bytes that are copied as one, whole packets
+ */
+struct shuffle_forward_state {
+	struct shuffle_op	*op;
+	struct list_head	node;
+	u32			from;
+	u32			pkt;
+	u32			most;
+};
+
+/* forward.c */
+int shuffle_forward_alloc(struct shuffle_op *op, u32 from);
+void shuffle_forward_start(struct shuffle_op *op);
+void shuffle_forward_stop(struct shuffle_op *op);
+bool shuffle_forward_run(struct shuffle_op *op);
+void shuffle_forward_arrived(struct shuffle_op *op, u64 now);
+void shuffle_forward_room(struct shuffle_sock *ssk);
+
+/* same.c */
+int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row);
+void shuffle_same_start(struct shuffle_op *op);
+void shuffle_same_granted(struct shuffle_op *op, u32 rank, u64 before);
+u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before);
+void shuffle_same_filled(struct shuffle_op *op);
+void shuffle_same_sent(struct shuffle_op *op, u64 now);
+void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked);
+void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+
+/* Which of op->out and op->ptx.msg holds the data of a message. */
+static inline u32 shuffle_msg_out_holder(const struct shuffle_op *op, u32 rank)
+{
+	return op->out[rank].shared ? shuffle_group_all(op->group) : rank;
+}
+
+/* First byte that has not been sent to the receiver of a message. */
+static inline u64 shuffle_msg_out_next(const struct shuffle_op *op, u32 rank)
+{
+	return op->ptx.msg[op->out[rank].alone ? rank : shuffle_msg_out_holder(op, rank)].next;
+}
+
+/* The receiver of a message cannot have more than this. */
+static inline u64 shuffle_msg_out_sent(const struct shuffle_op *op, u32 rank)
+{
+	return max(op->ptx.msg[rank].next, op->ptx.msg[shuffle_msg_out_holder(op, rank)].next);
+}
 
 /* egress.c */
 /* what has not moved in a device for so long is stuck */

@@ -236,6 +236,9 @@ class Checks:
             ("type", 0, build(15)),
             ("reserved", 0, build(DATA, flags=8, a=10, payload=b"x")),
             ("reserved", 0, build(DATA, flags=0x40, a=10)),
+            ("reserved", 0, build(RESEND, flags=8, a=10)),
+            ("reserved", 0, build(GRANT, flags=0x10, a=10)),
+            ("reserved", 0, build(ACK, flags=0x48)),
             ("reserved", 0, build(GRANT, flags=1, a=10)),
             ("reserved", 0, build(GRANT, flags=2, a=10)),
             ("reserved", 0, build(ACK, flags=4)),
@@ -337,6 +340,17 @@ class Checks:
                 if frame["type"] != types or frame["msg_len"] != lengths:
                     raise Failed("frame %d at %d: types %s" % (i + 1, snap, frame["type"]))
 
+    def slowest(self):
+        """what the slowest receiver waits for: a number in the place of two others"""
+        sent = [(build(GRANT, flags=0x08, unsched=0x1234, payload_len=0x5678, a=10), PORT),
+                (build(ACK, flags=0x98, payload_len=3), PORT), (build(ACK), PORT)]
+        fields = ["slowest", "flags.hearsay", "payload_len"] + ["bad." + x for x in BAD]
+        none = {"bad." + x: [] for x in BAD}
+        want = {1: {"slowest": [str(0x12345678)], "flags.hearsay": ["0"], "payload_len": [], **none},
+                2: {"slowest": ["3"], "flags.hearsay": ["1"], "payload_len": [], **none},
+                3: {"slowest": [], "flags.hearsay": ["0"], "payload_len": ["0"], **none}}
+        same(self.run(sent, fields), want, "slowest")
+
     def ports(self):
         """the preference for the port, and valid records on other ports"""
         ours = build(GRANT, a=1000, b=10) + build(ACK)
@@ -356,7 +370,7 @@ class Checks:
                 raise Failed("%s: dissected %s" % (" ".join(options), sorted(got)))
 
     TESTS = [everything_is_there, fields_eth0, fields_lo, comparison_works, errors_are_seen,
-             relations, counters, malformed, mutations, cut_off, ports]
+             relations, counters, malformed, slowest, mutations, cut_off, ports]
 
 
 def main():

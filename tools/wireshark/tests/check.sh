@@ -21,7 +21,10 @@ if ! "$root/selftests/vm/run.sh" "$lane" -L -p 'rtt_ns=100000 link_mbps=10000' -
 	echo "Bail out! no capture: $out/capture.log"
 	exit 1
 fi
-gcc -shared -fPIC -O2 -o "$out/libwire.so" "$root/net/shuffle/sched/wire.c"
+{
+	cat "$root/net/shuffle/sched/wire.c"
+	echo "const unsigned long wire_size = sizeof(struct shuffle_wire);"
+} | gcc -shared -fPIC -O2 -I "$root/net/shuffle/sched" -o "$out/libwire.so" -x c -
 export PYTHONDONTWRITEBYTECODE=1
 # A configuration of its own, so that this user's preferences do not count.
 export WIRESHARK_CONFIG_DIR=$out/config

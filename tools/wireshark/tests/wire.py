@@ -171,14 +171,20 @@ class Wire(ctypes.Structure):
     _fields_ = [("type", ctypes.c_uint8), ("flags", ctypes.c_uint8), ("src_rank", ctypes.c_uint16),
                 ("dst_rank", ctypes.c_uint16), ("dst_port", ctypes.c_uint16),
                 ("payload", ctypes.c_uint16), ("op_id", ctypes.c_uint64), ("nonce", ctypes.c_uint64),
-                ("tag", ctypes.c_uint64), ("unsched", ctypes.c_uint32), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
+                ("tag", ctypes.c_uint64), ("slowest", ctypes.c_uint64), ("unsched", ctypes.c_uint32),
+                ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
 class Module:
     """The module's own parser, built as a shared library."""
 
     def __init__(self, library):
-        self.parse = ctypes.CDLL(library).shuffle_wire_parse
+        wire = ctypes.CDLL(library)
+        # A structure that is too short here would let the parser write behind it.
+        size = ctypes.c_size_t.in_dll(wire, "wire_size").value
+        if size != ctypes.sizeof(Wire):
+            raise SystemExit(f"struct shuffle_wire has {size} bytes, class Wire {ctypes.sizeof(Wire)}")
+        self.parse = wire.shuffle_wire_parse
         self.parse.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.POINTER(Wire)]
         self.parse.restype = ctypes.c_int
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The input is what a member may ask for in SHUFFLE_CMSG_COLLECTIVE, and racks of any sizes.  Each
+ * message that one plan sends must be received by another one, in the same step and with the same
+ * blocks, and lie within what the kernel's engine has room for.
+ */
+#include "../coll/blocks.h"
+#include "../coll/plan.h"
+#include "fuzz.h"
+
+#define MEMBERS		12U
+#define MESSAGES	(8U * MEMBERS * (SHUFFLE_PLAN_SEGMENTS + 4U))
+
+static u32 first[MEMBERS + 1];
+
+static void draw_racks(struct fuzz_in *in, struct shuffle_topology *topo)
+{
+	u32 size;
+
+	topo->n = 1 + fuzz_u8(in) % MEMBERS;
+	topo->racks = 0;
+	topo->first = first;
+	first[0] = 0;
+	while (first[topo->racks] < topo->n) {
+		size = 1 + fuzz_u8(in) % topo->n;
+		topo->racks++;
+		first[topo->racks] = first[topo->racks - 1] + size;
+	}
+	first[topo->racks] = topo->n;
+}
+
+static u64 hash(u64 x, u64 more)
+{
+	x = (x ^ more) * 0x9e3779b97f4a7c15ULL;
+	return x ^ x >> 29;
+}
+
+/* The same at its sender and its receiver. */
+static u64 hash_of(const struct shuffle_plan *plan, const struct shuffle_plan_msg *m)
+{
+	u32 src = m->out ? plan->self : m->peer, dst = m->out ? m->peer : plan->self;
+
+	return hash(hash(hash((u64)src << 32 | dst, m->step), m->block), m->blocks);
+}
+
+/* As the engine lays it out, in start.c. */
+static u64 held(const struct shuffle_plan *plan, const struct shuffle_blocks *b, bool is_root)
+{
+	u64 all = plan->topo->n * b->size;
+
+	if (plan->kind == SHUFFLE_COLL_SCATTER || plan->kind == SHUFFLE_COLL_GATHER)
+		return is_root ? all : shuffle_blocks_members(b, plan) * b->size;
+	return b->by_member ? all : b->size;
+}
+
+static void check_message(const struct shuffle_plan *plan, const struct shuffle_plan_msg *m,
+			  const struct shuffle_blocks *b, u64 room)
+{
+	struct shuffle_block_piece piece[2];
+	u32 i, n;
+
+	if (m->peer >= plan->topo->n || m->peer == plan->self)
+		fuzz_check("a message to nobody");
+	if (m->step >= plan->steps)
+		fuzz_check("a step that there is not");
+	n = shuffle_blocks_pieces(b, m, piece);
+	if (n > 2)
+		fuzz_check("more than two pieces");
+	for (i = 0; i < n; i++)
+		if (piece[i].at + piece[i].len > room || piece[i].len > room)
+			fuzz_check("a piece beyond what is held");
+}
+
+static void check_order(const struct shuffle_plan *plan)
+{
+	const struct shuffle_plan_msg *m = plan->msg;
+	u32 i;
+
+	for (i = 1; i < plan->n; i++) {
+		if (m[i].step < m[i - 1].step)
+			fuzz_check("steps that are not in order");
+		if (m[i].step == m[i - 1].step && m[i].out && !m[i - 1].out)
+			fuzz_check("sent after something was received in the step");
+	}
+	if (shuffle_coll_sends_once(plan->kind, plan->pattern) && plan->n > 2 * plan->topo->n)
+		fuzz_check("more messages than the engine knows");
+}
+
+static u64 check_plan(const struct shuffle_plan *plan, u64 len, u32 item)
+{
+	struct shuffle_blocks b = {
+		.n = plan->blocks,
+		.by_member = shuffle_coll_by_member(plan->kind, plan->pattern),
+		.size = len,
+		.item = item,
+	};
+	bool is_root = plan->self == plan->root;
+	u64 sum = 0;
+	u32 i;
+
+	if (plan->kind == SHUFFLE_COLL_SCATTER || plan->kind == SHUFFLE_COLL_GATHER)
+		b.base = is_root ? 0 : plan->self;
+	check_order(plan);
+	for (i = 0; i < plan->n; i++) {
+		check_message(plan, &plan->msg[i], &b, held(plan, &b, is_root));
+		if (plan->msg[i].out)
+			sum += hash_of(plan, &plan->msg[i]);
+		else
+			sum -= hash_of(plan, &plan->msg[i]);
+	}
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static struct shuffle_plan_msg msg[MESSAGES];
+	struct fuzz_in in = { data, size };
+	struct shuffle_topology topo;
+	struct shuffle_plan plan = { .topo = &topo, .msg = msg, .max = MESSAGES };
+	u32 item, root;
+	u64 len, sum = 0;
+	int err;
+
+	plan.kind = fuzz_u8(&in) % (SHUFFLE_COLL_KINDS + 1);
+	plan.pattern = fuzz_u8(&in) % (SHUFFLE_COLL_PATTERNS + 1);
+	/* more segments take longer and are not different */
+	plan.radix = fuzz_u8(&in) % 64;
+	if (plan.radix == 63)
+		plan.radix = ~0U;
+	item = 1U << fuzz_u8(&in) % 5;
+	len = (u64)item * (fuzz_u16(&in) % 2000);
+	root = fuzz_u8(&in);
+	draw_racks(&in, &topo);
+	/* one that is no member, sometimes */
+	root %= topo.n + (root % 8 == 0);
+	for (plan.self = 0; plan.self < topo.n; plan.self++) {
+		plan.root = root;
+		err = shuffle_plan_make(&plan);
+		if (err == -EINVAL && (!shuffle_plan_possible(plan.kind, plan.pattern) ||
+				       (shuffle_coll_has_root(plan.kind) && root >= topo.n)))
+			return 0;
+		if (err)
+			fuzz_check("no plan");
+		sum += check_plan(&plan, plan.kind == SHUFFLE_COLL_BARRIER ? 0 : len, item);
+	}
+	if (sum)
+		fuzz_check("a message that is sent is not received, or the other way round");
+	return 0;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows whose messages are copies of one that comes (SHUFFLE_CMSG_FORWARD): what has come in order
+ * is copied at once into chunks, which all receivers have in common (same.c), and goes on while
+ * the rest comes.  No process wakes up in between.
+ *
+ * Memory is bounded at both ends.  Chunks are charged to the send buffer, and none is made while
+ * that is full.  What has not been copied stays in the receive buffer: the reader does not get it
+ * before (shuffle_msg_in_end()), and grants stop when that is full.
+ *
+ * All under ssk->lock, any context, unless said otherwise.
+ */
+#include <linux/slab.h>
+
+#include "../shuffle.h"
+
+/* Chunks that are copied at once; the timer goes on. */
+#define FORWARD_CHUNKS	2
+
+/**
+ * shuffle_forward_alloc() - an operation is to forward a message
+ * @op: operation that nobody has seen yet
+ * @from: rank of its sender
+ *
+ * Context: process.
+ * Return: 0, -EINVAL (no such member, or no message from it), -EOPNOTSUPP (too many members) or
+ * -ENOMEM.
+ */
+int shuffle_forward_alloc(struct shuffle_op *op, u32 from)
+{
+	if (from >= op->group->count || from == op->group->rank || op->in[from].absent)
+		return -EINVAL;
+	if (op->group->count > SHUFFLE_SAME_MEMBERS)
+		return -EOPNOTSUPP;
+	op->forward = kzalloc(sizeof(*op->forward), GFP_KERNEL_ACCOUNT);
+	if (!op->forward)
+		return -ENOMEM;
+	op->forward->op = op;
+	op->forward->from = from;
+	INIT_LIST_HEAD(&op->forward->node);
+	return 0;
+}
+
+/* Pages for a chunk's wire layout.  False: no memory. */
+static bool alloc_pages_of(struct shuffle_chunk *chunk, u32 wire)
+{
+	struct page_frag *f;
+
+	for (; wire; wire -= f->size) {
+		f = &chunk->frag[chunk->nr_frags];
+		f->page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+		if (!f->page)
+			return false;
+		f->offset = 0;
+		f->size = min_t(u32, wire, PAGE_SIZE);
+		chunk->nr_frags++;
+	}
+	return true;
+}
+
+/* Copy the payload of a chunk's packets out of the message that comes.  Headers are made when
+ * the packets are sent (send_packets()): each receiver has its own.
+ */
+static void fill_pages(const struct shuffle_op *op, struct shuffle_chunk *chunk)
+{
+	struct shuffle_msg_in *in = &op->in[op->forward->from];
+	const u32 hdr = op->group->data_hdr;
+	u32 done = 0, at = hdr, left, n;
+
+	while (done < chunk->len) {
+		for (left = min(chunk->pkt, chunk->len - done); left; left -= n) {
+			struct page_frag *f = &chunk->frag[at / PAGE_SIZE];
+
+			n = min_t(u32, left, PAGE_SIZE - at % PAGE_SIZE);
+			shuffle_msg_in_copy(in, chunk->off + done,
+					    page_address(f->page) + at % PAGE_SIZE, n);
+			done += n;
+			at += n;
+		}
+		at += hdr;
+	}
+}
+
+static struct shuffle_chunk *make_chunk(const struct shuffle_op *op, u64 off, u32 len)
+{
+	const u32 pkt = op->forward->pkt;
+	u32 wire = len + DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
+	u32 frags = DIV_ROUND_UP(wire, PAGE_SIZE);
+	struct shuffle_chunk *chunk;
+
+	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_ATOMIC | __GFP_NOWARN);
+	if (!chunk)
+		return NULL;
+	chunk->off = off;
+	chunk->len = len;
+	chunk->rank = shuffle_group_all(op->group);
+	chunk->pkt = pkt;
+	chunk->truesize = struct_size(chunk, frag, frags) + frags * PAGE_SIZE;
+	chunk->kind = SHUFFLE_CHUNK_PACKETS;
+	chunk->max_frags = frags;
+	chunk->nr_frags = 0;
+	if (!alloc_pages_of(chunk, wire)) {
+		shuffle_msg_out_free_chunk(chunk);
+		return NULL;
+	}
+	fill_pages(op, chunk);
+	return chunk;
+}
+
+/* Bytes that are copied next: whole packets, but for the end. */
+static u32 next_bytes(const struct shuffle_op *op)
+{
+	const struct shuffle_forward_state *f = op->forward;
+	u32 all = shuffle_group_all(op->group);
+	u64 come = op->in[f->from].have.prefix, n = come - op->out[all].filled;
+
+	if (n >= f->most)
+		return f->most;
+	return come == op->ptx.msg[all].len ? n : rounddown((u32)n, f->pkt);
+}
+
+/* The next bytes go on.  False: there is no room, or no memory, for them now. */
+static bool forward_bytes(struct shuffle_op *op, u32 len)
+{
+	u64 off = op->out[shuffle_group_all(op->group)].filled;
+	struct sock *sk = &op->ssk->sk;
+	struct shuffle_chunk *chunk;
+
+	if (READ_ONCE(sk->sk_wmem_queued) >= shuffle_sock_sndbuf(sk))
+		return false;
+	chunk = make_chunk(op, off, len);
+	if (!chunk)
+		return false;
+	if (!sk_wmem_schedule(sk, chunk->truesize)) {
+		shuffle_msg_out_free_chunk(chunk);
+		return false;
+	}
+	sk_mem_charge(sk, chunk->truesize);
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)chunk->truesize);
+	shuffle_msg_out_append(op, chunk);
+	SHUFFLE_ADD(shuffle_op_net(op), ForwardBytes, len);
+	return true;
+}
+
+/**
+ * shuffle_forward_end() - what the reader may have of a message
+ * @in: message of an operation that forwards one
+ *
+ * Return: the bytes below.
+ */
+u64 shuffle_forward_end(const struct shuffle_msg_in *in)
+{
+	const struct shuffle_op *op = in->ready.op;
+
+	if (in->ready.rank == op->forward->from && !op->ended)
+		return op->out[shuffle_group_all(op->group)].filled;
+	return in->have.prefix;
+}
+
+/**
+ * shuffle_forward_run() - let what has come go on, but not for too long
+ * @op: operation that forwards
+ *
+ * Return: true if there is more to do at once.
+ */
+bool shuffle_forward_run(struct shuffle_op *op)
+{
+	struct shuffle_forward_state *f = op->forward;
+	u32 len, n = FORWARD_CHUNKS;
+	bool done = false;
+
+	lockdep_assert_held(&op->ssk->lock);
+	/* nothing can go before all lengths are known */
+	if (op->ended || !op->closed || !op->prx.msg[f->from].announced)
+		return false;
+	if (op->prx.msg[f->from].len != op->ptx.msg[shuffle_group_all(op->group)].len) {
+		shuffle_op_fail(op, EPROTO);
+		return false;
+	}
+	list_del_init(&f->node);
+	while ((len = next_bytes(op)) && n--) {
+		if (!forward_bytes(op, len)) {
+			/* what others free, or the timer, wakes us */
+			list_add_tail(&f->node, &op->ssk->forwards);
+			len = 0;
+			break;
+		}
+		done = true;
+	}
+	if (done) {
+		shuffle_egress_kick(op);
+		shuffle_msg_in_queue(op, f->from);
+	}
+	return len;
+}
+
+/**
+ * shuffle_forward_stop() - the operation has ended
+ * @op: operation that forwarded
+ *
+ * A message that is complete is the reader's, whether all of it has gone on or not.
+ */
+void shuffle_forward_stop(struct shuffle_op *op)
+{
+	struct shuffle_forward_state *f = op->forward;
+
+	list_del_init(&f->node);
+	if (op->in[f->from].complete && !op->in[f->from].delivered)
+		shuffle_msg_in_queue(op, f->from);
+}
+
+/**
+ * shuffle_forward_arrived() - the message has been announced, or more of it has come in order
+ * @op: operation that forwards
+ * @now: ns
+ */
+void shuffle_forward_arrived(struct shuffle_op *op, u64 now)
+{
+	if (shuffle_forward_run(op))
+		shuffle_timer_now(op, now);
+}
+
+/**
+ * shuffle_forward_room() - there is room in a socket's send buffer
+ * @ssk: socket
+ */
+void shuffle_forward_room(struct shuffle_sock *ssk)
+{
+	struct shuffle_forward_state *f, *tmp;
+	u64 now;
+
+	if (list_empty(&ssk->forwards))
+		return;
+	now = shuffle_now();
+	list_for_each_entry_safe(f, tmp, &ssk->forwards, node) {
+		list_del_init(&f->node);
+		shuffle_timer_now(f->op, now);
+	}
+}
+
+/**
+ * shuffle_forward_start() - the row has been announced: begin
+ * @op: operation that forwards
+ *
+ * Context: process, without the lock.
+ */
+void shuffle_forward_start(struct shuffle_op *op)
+{
+	spin_lock_bh(&op->ssk->lock);
+	shuffle_forward_arrived(op, shuffle_now());
+	spin_unlock_bh(&op->ssk->lock);
+}
