@@ -9,19 +9,39 @@
 
 /* ---- the calls ---- */
 
+/* Of what the kernel has, too: the same operators and whole items in user space. */
+static int can_combine(const struct work *w)
+{
+	uintptr_t items = (uintptr_t)w->arg;
+
+	return w->combine != shuffle_combine_items ||
+	       (shuffle_coll_can_combine(items >> 8, items & 0xff) &&
+		w->size % shuffle_coll_item(items & 0xff) == 0);
+}
+
+/* May a call be made now?  Those that have begun come first. */
+int coll_begin(struct shuffle_coll *c)
+{
+	if (c->in_wait) {
+		errno = EDEADLK;	/* what a call waits with makes another one */
+		return -1;
+	}
+	return c->error || coll_later_first(c) ? coll_fail(c) : 0;
+}
+
 /* The plan of a call, with room for its messages. */
-static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned int root,
-		     size_t all_bytes)
+int coll_make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned int root,
+		   size_t all_bytes)
 {
 	struct shuffle_plan *plan = &w->plan;
 	void *more;
 	int err;
 
-	if (c->error)
-		return coll_fail(c);
+	if (coll_begin(c))
+		return -1;
 	w->c = c;
 	w->item = w->item ? w->item : 1;
-	if (root >= c->count || w->size % w->item) {
+	if (root >= c->count || w->size % w->item || !can_combine(w)) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -29,16 +49,19 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 	plan->topo = &c->topo;
 	plan->root = root;
 	plan->self = c->rank;
-	if (c->pattern >= 0 && shuffle_plan_possible(kind, c->pattern)) {
+	plan->table = coll_table(c, kind, root);
+	if (plan->table) {
+		plan->pattern = SHUFFLE_PLAN_EXPLICIT;
+	} else if (c->pattern >= 0 && shuffle_plan_possible(kind, c->pattern)) {
 		plan->pattern = c->pattern;
 		plan->radix = c->radix;
 	} else {
-		plan->pattern = coll_choose(kind, all_bytes, &c->topo, &plan->radix);
+		plan->pattern = coll_choose(c, kind, all_bytes, &plan->radix);
 	}
 	do {
 		plan->msg = c->msg;
 		plan->max = c->max_msg;
-		err = shuffle_plan_make(plan);
+		err = shuffle_plan_of(plan);
 		if (err != -ENOSPC)
 			break;
 		more = reallocarray(c->msg, plan->n, sizeof(*c->msg));
@@ -57,14 +80,24 @@ static int make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned 
 		.item = w->item,
 	};
 	w->in_kernel = coll_kernel_can(w);
+	c->last_pattern = plan->pattern;
+	c->last_radix = plan->radix;
+	c->last_in_kernel = w->in_kernel;
 	return 0;
+}
+
+const char *shuffle_coll_chosen(const struct shuffle_coll *c, unsigned int *radix, int *in_kernel)
+{
+	*radix = c->last_radix;
+	*in_kernel = c->last_in_kernel;
+	return shuffle_coll_pattern_name(c->last_pattern);
 }
 
 int shuffle_barrier(struct shuffle_coll *c)
 {
 	struct work w = { 0 };
 
-	if (make_plan(&w, c, SHUFFLE_COLL_BARRIER, 0, 0))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_BARRIER, 0, 0))
 		return -1;
 	return w.in_kernel ? coll_run_in_kernel(&w, NULL, 0, NULL, 0, 1) : coll_run_steps(&w);
 }
@@ -74,7 +107,7 @@ int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned i
 	struct work w = { .data = buf, .size = size };
 	int is_root = c->rank == root;
 
-	if (make_plan(&w, c, SHUFFLE_COLL_BROADCAST, root, size))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_BROADCAST, root, size))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, buf, is_root ? size : 0, buf, size, !is_root);
@@ -117,7 +150,7 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 	struct work w = { .size = size };
 	int rc, is_root = c->rank == root;
 
-	if (make_plan(&w, c, SHUFFLE_COLL_SCATTER, root, size * c->count))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_SCATTER, root, size * c->count))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, is_root ? size * c->count : 0, to, size, 1);
@@ -145,7 +178,7 @@ int shuffle_gather(struct shuffle_coll *c, const void *from, void *to, size_t si
 	struct work w = { .size = size };
 	int rc, is_root = c->rank == root;
 
-	if (make_plan(&w, c, SHUFFLE_COLL_GATHER, root, size * c->count))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_GATHER, root, size * c->count))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, size, to, size * c->count, is_root);
@@ -168,7 +201,7 @@ int shuffle_allgather(struct shuffle_coll *c, const void *from, void *to, size_t
 {
 	struct work w = { .data = to, .size = size };
 
-	if (make_plan(&w, c, SHUFFLE_COLL_ALLGATHER, 0, size * c->count))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_ALLGATHER, 0, size * c->count))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, size, to, size * c->count, 1);
@@ -215,7 +248,7 @@ int shuffle_reduce(struct shuffle_coll *c, const void *from, void *to, size_t si
 	int rc, is_root = c->rank == root;
 	void *scratch = NULL;
 
-	if (make_plan(&w, c, SHUFFLE_COLL_REDUCE, root, size))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_REDUCE, root, size))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, size, to, size, is_root);
@@ -236,7 +269,7 @@ int shuffle_allreduce(struct shuffle_coll *c, const void *from, void *to, size_t
 {
 	struct work w = { .size = size, .item = item, .combine = combine, .arg = arg };
 
-	if (make_plan(&w, c, SHUFFLE_COLL_ALLREDUCE, 0, size))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_ALLREDUCE, 0, size))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, size, to, size, 1);
@@ -249,7 +282,7 @@ int shuffle_reduce_scatter(struct shuffle_coll *c, const void *from, void *to, s
 	struct work w = { .size = size, .combine = combine, .arg = arg };
 	int rc;
 
-	if (make_plan(&w, c, SHUFFLE_COLL_REDUCE_SCATTER, 0, size * c->count))
+	if (coll_make_plan(&w, c, SHUFFLE_COLL_REDUCE_SCATTER, 0, size * c->count))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, size * c->count, to, size, 1);
@@ -273,7 +306,7 @@ int shuffle_scan(struct shuffle_coll *c, const void *from, void *to, size_t size
 	char *scratch;
 	int rc;
 
-	if (make_plan(&w, c, exclusive ? SHUFFLE_COLL_EXSCAN : SHUFFLE_COLL_SCAN, 0, size))
+	if (coll_make_plan(&w, c, exclusive ? SHUFFLE_COLL_EXSCAN : SHUFFLE_COLL_SCAN, 0, size))
 		return -1;
 	if (w.in_kernel)
 		return coll_run_in_kernel(&w, from, size, to, size, !exclusive || c->rank);
@@ -298,6 +331,64 @@ void shuffle_combine_items(void *arg, void *into, const void *in, size_t size, i
 }
 
 /* ---- a group ---- */
+
+/* The first member of each rack, and behind them the number of members; NULL: EINVAL or ENOMEM. */
+static uint32_t *first_members(uint32_t count, const unsigned int *size, unsigned int racks)
+{
+	uint32_t *first, i;
+
+	errno = EINVAL;
+	if (racks > count)
+		return NULL;
+	first = malloc((racks + 1) * sizeof(*first));
+	if (!first)
+		return NULL;
+	first[0] = 0;
+	for (i = 0; i < racks && size[i] && size[i] <= count - first[i]; i++)
+		first[i + 1] = first[i] + size[i];
+	if (i == racks && first[i] == count)
+		return first;
+	free(first);
+	errno = EINVAL;
+	return NULL;
+}
+
+/* Members that know other racks have other plans, and a message of one plan may be what another one
+ * expects.  So they use other operations, and time out, but for one case in 127.
+ */
+static void set_racks(struct shuffle_coll *c, uint32_t *first, uint32_t racks)
+{
+	uint64_t hash = 0;
+	uint32_t i;
+
+	for (i = 1; i < racks; i++)
+		hash = (hash + first[i]) * 0x9e3779b97f4a7c15ULL;
+	c->racks_op = racks > 1 ? (1 + (hash >> 32) % 126) * COLL_STEPS : 0;
+	c->topo.first = first;
+	c->topo.racks = racks ? racks : 1;
+}
+
+/* Racks of the socket's group, which its namespace's table or the program has given it. */
+static int adopt_racks(struct shuffle_coll *c)
+{
+	socklen_t len = c->count * sizeof(unsigned int);
+	unsigned int *size = malloc(len);
+
+	/* one rack at this member only would be another plan */
+	if (!size)
+		return -1;
+	/* a kernel without the option, and a socket without a group, know no racks */
+	if (!getsockopt(c->fd, SOL_SHUFFLE, SHUFFLE_RACKS, size, &len) && len > sizeof(*size)) {
+		c->first = first_members(c->count, size, len / sizeof(*size));
+		if (!c->first) {
+			free(size);
+			return -1;
+		}
+	}
+	set_racks(c, c->first, c->first ? len / sizeof(*size) : 0);
+	free(size);
+	return 0;
+}
 
 struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int count,
 				      uint64_t first_op)
@@ -337,6 +428,12 @@ struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int co
 	/* no such ranks */
 	if (count % 64)
 		c->absent[words - 1] = (1ULL << count % 64) - 1;
+	if (adopt_racks(c)) {
+		c->error = ENOMEM;
+		shuffle_coll_free(c);
+		errno = ENOMEM;
+		return NULL;
+	}
 	return c;
 }
 
@@ -352,6 +449,11 @@ int shuffle_coll_free(struct shuffle_coll *c)
 
 	if (!c)
 		return 0;
+	if (coll_is_later(c)) {
+		errno = EDEADLK;	/* it would free the stack that it runs on */
+		return -1;
+	}
+	coll_later_end(c);
 	while (c->open_ops && !c->error)
 		coll_advance(c, 0);
 	if (c->error)
@@ -364,6 +466,7 @@ int shuffle_coll_free(struct shuffle_coll *c)
 	free(c->absent);
 	free(c->from);
 	free(c->first);
+	coll_tables_free(c);
 	free(c);
 	return rc;
 }
@@ -379,31 +482,21 @@ void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms)
 	c->timeout_ms = ms;
 }
 
-/* The first member of each rack, and behind them the number of members; NULL: EINVAL or ENOMEM. */
-static uint32_t *first_members(uint32_t count, const unsigned int *size, unsigned int racks)
+/* Calls that have begun are planned when their turn comes. */
+int coll_settable(const struct shuffle_coll *c)
 {
-	uint32_t *first, i;
-
-	errno = EINVAL;
-	if (racks > count)
-		return NULL;
-	first = malloc((racks + 1) * sizeof(*first));
-	if (!first)
-		return NULL;
-	first[0] = 0;
-	for (i = 0; i < racks && size[i] && size[i] <= count - first[i]; i++)
-		first[i + 1] = first[i] + size[i];
-	if (i == racks && first[i] == count)
-		return first;
-	free(first);
-	errno = EINVAL;
-	return NULL;
+	if (!coll_later_any(c))
+		return 1;
+	errno = EBUSY;
+	return 0;
 }
 
 int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigned int racks)
 {
 	uint32_t *first = NULL;
 
+	if (!coll_settable(c))
+		return -1;
 	if (racks) {
 		first = first_members(c->count, size, racks);
 		if (!first)
@@ -417,8 +510,7 @@ int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigne
 	}
 	free(c->first);
 	c->first = first;
-	c->topo.first = first;
-	c->topo.racks = racks ? racks : 1;
+	set_racks(c, first, racks);
 	return 0;
 }
 
@@ -427,6 +519,8 @@ int shuffle_coll_engine(struct shuffle_coll *c, const char *name)
 	static const char *const names[ENGINES] = { "auto", "kernel", "user" };
 	int i;
 
+	if (!coll_settable(c))
+		return -1;
 	for (i = 0; i < ENGINES; i++) {
 		if (strcmp(name, names[i]))
 			continue;
@@ -441,6 +535,8 @@ int shuffle_coll_pattern(struct shuffle_coll *c, const char *name, unsigned int 
 {
 	int i;
 
+	if (!coll_settable(c))
+		return -1;
 	if (!strcmp(name, "auto")) {
 		c->pattern = -1;
 		c->radix = 0;

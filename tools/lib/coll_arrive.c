@@ -5,6 +5,20 @@
 
 #include "coll.h"
 
+static struct arrival *arrival_of(const struct shuffle_coll *c, const struct shuffle_record *rec)
+{
+	struct arrival *a;
+
+	if (rec->rank >= c->count || rec->op_id < c->op)
+		return NULL;
+	if (!c->window)
+		return rec->op_id == c->op ? c->from[rec->rank] : NULL;
+	if (rec->op_id - c->op >= c->window_ops)
+		return NULL;
+	a = &c->window[(rec->op_id - c->op) * c->count + rec->rank];
+	return a->known ? a : NULL;
+}
+
 int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 {
 	struct shuffle_coll *c = arg;
@@ -12,7 +26,7 @@ int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 
 	switch (rec->type) {
 	case SHUFFLE_RECORD_DATA:
-		a = rec->op_id == c->op && rec->rank < c->count ? c->from[rec->rank] : NULL;
+		a = arrival_of(c, rec);
 		if (!a || rec->offset != a->have || rec->msg_len != a->size) {
 			/* the members do not call the same, or not with the same sizes */
 			errno = EPROTO;
@@ -37,7 +51,7 @@ int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 size_t coll_place(void *arg, const struct shuffle_record *rec, void **data)
 {
 	struct shuffle_coll *c = arg;
-	struct arrival *a = rec->op_id == c->op && rec->rank < c->count ? c->from[rec->rank] : NULL;
+	struct arrival *a = arrival_of(c, rec);
 
 	if (!a || rec->offset + rec->len != a->have)
 		return 0;
@@ -53,17 +67,30 @@ int coll_fail(struct shuffle_coll *c)
 	return -1;
 }
 
+/* Wait as the program wants it. */
+int coll_wait(struct shuffle_coll *c, short events)
+{
+	return c->wait ? c->wait(c->wait_arg, c->fd, events) : wait_for(c->fd, events);
+}
+
 /* Read what has come, or wait until something does.  events: what else to wait for. */
 int coll_advance(struct shuffle_coll *c, short events)
 {
-	int flags = events || c->wait ? MSG_DONTWAIT : 0;
+	int later = coll_is_later(c), flags = events || c->wait || later ? MSG_DONTWAIT : 0, rc;
 
 	if (shuffle_rx_step(c->fd, &c->rx, flags) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			return coll_fail(c);
-		if (c->wait ? c->wait(c->wait_arg, c->fd, POLLIN | events) :
-			      wait_for(c->fd, POLLIN | events))
-			return coll_fail(c);
+		if (later) {
+			coll_later_waits(c, POLLIN | events);
+		} else {
+			/* calls that begin meanwhile must not touch what this one has in @c */
+			c->in_wait = 1;
+			rc = coll_wait(c, POLLIN | events);
+			c->in_wait = 0;
+			if (rc)
+				return coll_fail(c);
+		}
 	}
 	return c->error ? coll_fail(c) : 0;
 }

@@ -5,10 +5,12 @@
 /* up to so many bytes the number of steps matters, above it what each link carries */
 #define SHORT_BYTES	(32U << 10)
 
-/* long data goes in segments of so many bytes for each member */
-#define SEGMENT_BYTES	2048
-#define MOST_SEGMENTS	16
-/* over racks a segment of a broadcast waits for each of them */
+/* Long data goes in segments of so many bytes for each member: more segments wait less for the
+ * first and the last one, but what is shorter than a packet of an Ethernet has as long headers.
+ */
+#define SEGMENT_BYTES	1300
+#define MOST_SEGMENTS	20
+/* over racks a segment of a broadcast or reduce waits for each of them */
 #define RACK_SEGMENTS	24
 
 /* of a tree that gathers or scatters little: Li, section 2.1.4 */
@@ -32,6 +34,11 @@
 /* messages that a leader may have in a step, before that takes longer than more steps */
 #define RACK_MESSAGES	64
 
+/* Blocks of an all-to-all that are packed over racks.  Headers of 100 bytes are saved on a trunk,
+ * which may have a quarter of what its rack's hosts can send, and the rack carries the data twice.
+ */
+#define PACKED_BYTES	256
+
 static int over_racks(int kind, size_t all_bytes, const struct shuffle_topology *topo)
 {
 	uint32_t smallest, largest;
@@ -53,7 +60,7 @@ static uint32_t segments(size_t bytes_of_member, uint32_t most)
 	return n > most ? most : n ? n : 1;
 }
 
-/* Of a broadcast over racks: a part for as many members as each rack has. */
+/* Of a broadcast or reduce over racks: a part for as many members as each rack has. */
 static uint32_t rack_segments(size_t all_bytes, const struct shuffle_topology *topo)
 {
 	uint32_t smallest, largest;
@@ -62,13 +69,12 @@ static uint32_t rack_segments(size_t all_bytes, const struct shuffle_topology *t
 	return segments(all_bytes / smallest, RACK_SEGMENTS);
 }
 
-/* Is an all-reduce over racks faster than doubling, though it is not long?  Not where the kernel
- * can do it, nor where owners have to talk to very many racks.
+/* Is an all-reduce over even racks faster than doubling, though it is not long?  Not where the
+ * kernel can do it, nor where owners have to talk to very many racks.
  */
-static int pays_over_racks(size_t all_bytes, const struct shuffle_topology *topo)
+static int pays_over_racks(size_t all_bytes, uint32_t racks)
 {
-	return shuffle_topology_even(topo) && topo->racks <= RACK_MESSAGES &&
-	       all_bytes > SHUFFLE_COLL_MAX_BYTES;
+	return racks <= RACK_MESSAGES && all_bytes > SHUFFLE_COLL_MAX_BYTES;
 }
 
 /* Of an all-reduce over racks, which has two steps for each. */
@@ -77,13 +83,60 @@ static uint32_t reduce_segments(size_t all_bytes)
 	return all_bytes >= 512U << 10 ? 4 : all_bytes >= 64U << 10 ? 2 : 1;
 }
 
-int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo, uint32_t *radix)
+/* What goes to all members crosses each link once. */
+static int by_multicast(int kind, size_t all_bytes)
 {
+	/* the kernel's engine has no multicast, and is faster for little */
+	return kind == SHUFFLE_COLL_BROADCAST && all_bytes > SHUFFLE_COLL_MAX_BYTES;
+}
+
+/* Kernels that forward (coll_forwards()) wake up nobody between segments, so few members have few:
+ * where processors are the limit each costs.  But the last packet of each part goes to all others
+ * after the root has sent all, and a segment is to be so short that it can be forwarded without
+ * grants.
+ */
+#define FORWARD_MEMBERS	16
+#define FORWARD_BYTES	(1U << 20)
+
+static uint32_t forward_segments(size_t all_bytes, uint32_t count)
+{
+	size_t least = all_bytes / FORWARD_BYTES + 1;
+	uint32_t n = count <= FORWARD_MEMBERS ? 1 : segments(all_bytes / count, MOST_SEGMENTS);
+
+	if (n < least)
+		n = least < SHUFFLE_PLAN_SEGMENTS ? least : SHUFFLE_PLAN_SEGMENTS;
+	return n;
+}
+
+static int kernels_forward(const struct shuffle_coll *c)
+{
+	return c->engine != ENGINE_USER && c->topo.racks <= 1 && c->count <= SHUFFLE_SAME_MEMBERS;
+}
+
+/* All-to-all: two steps of few messages over racks, or one of many.  Leaders are never faster. */
+int coll_choose_alltoall(const struct shuffle_coll *c, size_t size)
+{
+	switch (c->pattern) {
+	case SHUFFLE_COLL_FLAT:
+	case SHUFFLE_COLL_SPREAD:
+	case SHUFFLE_COLL_COOL_PP:
+		return c->pattern;
+	}
+	/* a rack for each member packs nothing */
+	return c->topo.racks > 1 && c->topo.racks < c->count && size <= PACKED_BYTES ?
+	       SHUFFLE_COLL_SPREAD : SHUFFLE_COLL_FLAT;
+}
+
+int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32_t *radix)
+{
+	const struct shuffle_topology *topo = &c->topo;
 	uint32_t count = topo->n;
 	int few = all_bytes <= SHORT_BYTES, little = all_bytes <= GATHERED_BYTES / count;
 	int many = count >= MANY_MEMBERS, even = shuffle_topology_even(topo);
 
 	*radix = many ? BRUCK_RADIX : 2;
+	if (c->multicast && by_multicast(kind, all_bytes))
+		return SHUFFLE_COLL_FLAT;
 	if (over_racks(kind, all_bytes, topo))
 		return SHUFFLE_COLL_COOL_PP;
 	switch (kind) {
@@ -104,16 +157,19 @@ int coll_choose(int kind, size_t all_bytes, const struct shuffle_topology *topo,
 			*radix = kind == SHUFFLE_COLL_BROADCAST ? BROADCAST_RADIX : 2;
 			return SHUFFLE_COLL_TREE;
 		}
-		*radix = kind == SHUFFLE_COLL_BROADCAST && even ? rack_segments(all_bytes, topo) :
+		*radix = even ? rack_segments(all_bytes, topo) :
 			 segments(all_bytes / count, MOST_SEGMENTS);
+		if (kind == SHUFFLE_COLL_BROADCAST && kernels_forward(c))
+			*radix = forward_segments(all_bytes, count);
 		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
 		if (many && little)
 			return SHUFFLE_COLL_GATHERED;
 		*radix = even ? reduce_segments(all_bytes) :
 			 segments(all_bytes / count, MOST_SEGMENTS);
-		return few && !pays_over_racks(all_bytes, topo) ? SHUFFLE_COLL_DOUBLING :
-								  SHUFFLE_COLL_SPREAD;
+		if (even && pays_over_racks(all_bytes, topo->racks))
+			return SHUFFLE_COLL_SPREAD;
+		return few ? SHUFFLE_COLL_DOUBLING : SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_REDUCE_SCATTER:
 		return !few && even ? SHUFFLE_COLL_SPREAD : SHUFFLE_COLL_FLAT;
 	case SHUFFLE_COLL_SCAN:

@@ -50,7 +50,7 @@ int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out,
 	struct shuffle_collective coll = {
 		.size = sizeof(coll),
 		.flags = SHUFFLE_ROW_DELAYED_ACK,
-		.op_id = c->next_op,
+		.op_id = c->next_op + c->racks_op,
 		.deadline_ms = c->timeout_ms,
 		.len = w->size,
 		.kind = w->plan.kind,
@@ -62,14 +62,20 @@ int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out,
 	};
 	int rc = 0;
 
-	c->op = c->next_op;
+	c->op = coll.op_id;
 	c->next_op += COLL_OPS;
 	/* those that we only send to must not be left behind by many calls */
 	while (c->open_ops >= AHEAD_CALLS && !rc)
 		rc = coll_advance(c, 0);
+	if (!rc)
+		rc = send_collective(c->fd, &coll, in, in_len);
+	/* the send buffer is full of those before, which end without us */
+	while (rc && errno == ENOBUFS && c->open_ops && !coll_advance(c, 0))
+		rc = send_collective(c->fd, &coll, in, in_len);
 	/* one that has failed already says why when it is read */
-	if (rc || (send_collective(c->fd, &coll, in, in_len) && errno != EPIPE))
+	if (rc && (c->error || errno != EPIPE))
 		return coll_fail(c);
+	rc = 0;
 	c->open_ops++;
 	c->arriving = result;
 	c->from[c->rank] = &a;

@@ -49,11 +49,12 @@ static int prepare_out(struct work *w, const struct shuffle_plan_msg *m, char **
 {
 	struct shuffle_block_piece piece[2];
 	uint32_t n = shuffle_blocks_pieces(&w->blocks, m, piece);
+	const char *out = w->out ? w->out : w->data;
 	struct shuffle_coll *c = w->c;
 	size_t size = bytes_of(w, m);
 
 	c->lens[m->peer] = size;
-	c->bufs[m->peer] = n ? w->data + piece[0].at : NULL;
+	c->bufs[m->peer] = n ? out + piece[0].at : NULL;
 	if (n < 2)
 		return 0;
 	*packed = malloc(size);
@@ -90,15 +91,15 @@ static int exchange(struct work *w, uint32_t from, uint32_t to)
 {
 	const struct shuffle_plan_msg *msg = w->plan.msg;
 	struct shuffle_coll *c = w->c;
-	struct shuffle_tx tx;
 	int sends = 0, sent, rc = 0;
+	struct shuffle_tx tx;
 	uint32_t i;
 
 	c->arriving = 0;
 	for (i = from; i < to && !rc; i++) {
 		if (!msg[i].out)
 			continue;
-		sends = 1;
+		sends = !w->out;
 		rc = prepare_out(w, &msg[i], &w->packed[i - from]);
 	}
 	for (i = from; i < to && !rc; i++)
@@ -113,9 +114,11 @@ static int exchange(struct work *w, uint32_t from, uint32_t to)
 		rc = coll_advance(c, 0);
 	if (rc)
 		return rc;
-	c->op = c->next_op + msg[from].step;
+	c->op = c->next_op + c->racks_op + msg[from].step;
 	shuffle_tx_init(&tx, c->op, c->bufs, c->lens, c->count, c->timeout_ms);
 	shuffle_tx_absent(&tx, c->absent);
+	if (coll_sends_same(w, from, to))
+		shuffle_tx_same(&tx);
 	c->open_ops++;
 	sent = shuffle_tx_step(c->fd, &tx);
 	while (sent >= 0 && !rc && (!sent || c->arriving)) {
@@ -154,6 +157,9 @@ int coll_run_steps(struct work *w)
 	uint32_t from = 0, to;
 	int rc = 0;
 
+	if (coll_forwards(w))
+		return coll_run_forward(w);
+
 	w->in = calloc(plan->n + 1, sizeof(*w->in));
 	w->packed = calloc(plan->n + 1, sizeof(*w->packed));
 	if (!w->in || !w->packed)
@@ -161,6 +167,8 @@ int coll_run_steps(struct work *w)
 	for (; !rc && from < plan->n; from = to) {
 		for (to = from; to < plan->n && plan->msg[to].step == plan->msg[from].step; to++)
 			;
+		if (w->before_step)
+			w->before_step(w, plan->msg[from].step);
 		rc = exchange(w, from, to);
 		end_step(w, from, to, !rc);
 	}

@@ -186,6 +186,24 @@ int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int co
 	return ret;
 }
 
+int shuffle_multicast(int fd, const struct sockaddr_shuffle *group, unsigned int hops)
+{
+	struct shuffle_multicast m = {
+		.size = sizeof(m),
+		.ip_family = group->shs_ip_family,
+		.hops = hops,
+		.scope_id = group->shs_scope_id,
+		.port = ntohs(group->shs_port),
+	};
+
+	if (hops > UINT8_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	memcpy(m.addr, group->shs_addr, sizeof(m.addr));
+	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &m, sizeof(m));
+}
+
 int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
 		 unsigned int rank, int type_flags)
 {

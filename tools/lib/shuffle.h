@@ -44,6 +44,11 @@ int shuffle_open(const struct sockaddr_shuffle *members, unsigned int count,
  * it got into *addr; shuffle_join() makes it a member, and waits for nobody.
  */
 int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags);
+/* Between the two: rows whose messages have the same bytes (shuffle_tx_same()) go to the IP
+ * multicast address @group once, by the device of the address, and pass @hops - 1 routers at most
+ * (0 is 1).  All members need the same @group; if its port is 0, they need the same port, too.
+ */
+int shuffle_multicast(int fd, const struct sockaddr_shuffle *group, unsigned int hops);
 int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
 		 unsigned int rank);
 
@@ -68,6 +73,8 @@ struct shuffle_tx {
 	uint64_t done;		/* bytes of that message taken */
 	const uint64_t *absent;	/* see shuffle_tx_absent() */
 	unsigned int flags;	/* of every call: SHUFFLE_ROW_* */
+	unsigned int same;	/* see shuffle_tx_same(): the rank whose bytes they are */
+	unsigned int forward;	/* see shuffle_tx_forward(): that rank, plus one */
 };
 
 void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
@@ -82,6 +89,16 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent);
  * the first of the calls below.
  */
 void shuffle_tx_delayed_ack(struct shuffle_tx *tx);
+/* All messages have the same bytes, and none is for ourselves: they are sent once, to the group's
+ * multicast address.  EOPNOTSUPP where the group has none.  Before the first of the calls below;
+ * not with shuffle_tx_refer() and shuffle_tx_want().
+ */
+void shuffle_tx_same(struct shuffle_tx *tx);
+/* All messages are the one that comes from member @from, which goes on while it comes, without this
+ * program: there is no data to be sent.  Lengths are as above, and its own.  It is received, too.
+ * Before the first of the calls below; not with shuffle_tx_refer() and shuffle_tx_want().
+ */
+void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 /* The same by reference: the kernel sends from the program's memory, in the order of its

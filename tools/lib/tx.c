@@ -38,9 +38,25 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 	tx->absent = absent;
 }
 
-/* Bytes of a message; one that is absent has none. */
+void shuffle_tx_same(struct shuffle_tx *tx)
+{
+	tx->flags |= SHUFFLE_ROW_SAME;
+	while (tx->same + 1 < tx->count && tx->lens[tx->same] == SHUFFLE_ABSENT)
+		tx->same++;
+}
+
+void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from)
+{
+	tx->forward = from + 1;
+}
+
+/* Bytes of a message; one that is absent has none, nor one whose bytes are another's. */
 static uint64_t tx_len(const struct shuffle_tx *tx, unsigned int rank)
 {
+	if (tx->forward)
+		return 0;
+	if (tx->flags & SHUFFLE_ROW_SAME && rank != tx->same)
+		return 0;
 	return tx->lens[rank] == SHUFFLE_ABSENT ? 0 : tx->lens[rank];
 }
 
@@ -109,9 +125,11 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 {
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
-			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8)];
+			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
+			   CMSG_SPACE(sizeof(struct shuffle_forward))];
 		struct cmsghdr align;
 	} control;
+	struct shuffle_forward forward = { .size = sizeof(forward) };
 	struct shuffle_absent absent = { .size = sizeof(absent) };
 	unsigned int count = tx->count - tx->announced;
 	struct iovec iov[TX_IOVS];
@@ -139,6 +157,10 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		absent.words = (tx->count + 63) / 64;
 		add_control(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent), tx->absent,
 			    absent.words);
+	}
+	if (tx->forward && !tx->announced) {
+		forward.from = tx->forward - 1;
+		add_control(&msg, SHUFFLE_CMSG_FORWARD, &forward, sizeof(forward), NULL, 0);
 	}
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;
