@@ -23,13 +23,13 @@ wrong()
 make -s -C "$here" OUT="$tmp/out" UAPI="$root/uapi" CFLAGS='-O2 -Werror' PREFIX=/usr \
 	DESTDIR="$tmp/dest" install || exit 1
 for f in sbin/shufflectl share/bash-completion/completions/shufflectl \
-	share/man/man8/shufflectl{,-op,-peer,-socket,-config,-stats,-qdisc,-monitor}.8; do
+	share/man/man8/shufflectl{,-op,-peer,-socket,-config,-stats,-qdisc,-monitor,-topology}.8; do
 	[ -s "$tmp/dest/usr/$f" ] || wrong "not installed: $f"
 done
 bash -n "$here/completion.bash" || bad=1
 
 ctl=$tmp/dest/usr/sbin/shufflectl
-for object in op peer socket config stats qdisc monitor; do
+for object in op peer socket config stats qdisc monitor topology; do
 	page=$man/shufflectl-$object.8
 	for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
 		grep -q "^.SH \"\{0,1\}$section" "$page" || wrong "$page: no section $section"
@@ -38,7 +38,7 @@ for object in op peer socket config stats qdisc monitor; do
 	text=$(MANWIDTH=200 man -l "$page" | col -b)
 	while read -r word; do
 		grep -qwF -- "$word" <<<"$text" || wrong "$page: not a word about $word"
-	done < <("$ctl" "$object" help | sed -n '/^usage:/,/^$/p' | grep -oE -- '--?[a-z]+|\b[a-z]{4,}\b' |
+	done < <("$ctl" "$object" help | sed -n '/^usage:/,/^$/p' | grep -oE -- '--?[a-z]+(-[a-z]+)*|\b[a-z]{4,}\b' |
 		grep -v -e usage -e shufflectl | sort -u)
 done
 for page in "$man"/shufflectl*.8; do

@@ -51,7 +51,7 @@ _shufflectl()
 	COMPREPLY=()
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
-	objects='op peer socket config stats qdisc monitor'
+	objects='op peer socket config stats qdisc monitor topology'
 	_shufflectl_cmd=("${COMP_WORDS[0]}")
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -165,6 +165,29 @@ _shufflectl()
 		;;
 	qdisc/*/*)
 		words=$(_shufflectl_devices)
+		;;
+	topology//*)
+		words='show load check clear install remove help'
+		;;
+	topology/i*/--bridge | topology/r*/--bridge | topology/i*/--route | topology/i*/port)
+		words=$(_shufflectl_devices)
+		;;
+	topology/i*/file)
+		_shufflectl_reply "$(compgen -f -- "$cur")"
+		return
+		;;
+	topology/i*/members)
+		words=$("${_shufflectl_cmd[@]}" topology show 2>/dev/null | cut -d' ' -f1)
+		;;
+	topology/i*/*)
+		words='file members port --bridge --vlan --route --no-wait --dry-run'
+		;;
+	topology/r*/*)
+		words='--bridge --dry-run'
+		;;
+	topology/load/* | topology/check/* | topology/l*/* | topology/ch*/*)
+		_shufflectl_reply "$(compgen -f -- "$cur")"
+		return
 		;;
 	monitor/*/*)
 		words='-c ops memory config help'

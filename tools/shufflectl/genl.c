@@ -48,6 +48,14 @@ void genl_close(struct genl *g)
 	g->sk = NULL;
 }
 
+static struct nl_msg *put_command(struct nl_msg *msg, unsigned int cmd)
+{
+	struct genlmsghdr h = { .cmd = cmd, .version = SHUFFLE_GENL_VERSION };
+
+	nlmsg_append(msg, &h, sizeof(h), NLMSG_ALIGNTO);
+	return msg;
+}
+
 /**
  * genl_request() - an empty request
  * @g: connection
@@ -58,11 +66,20 @@ void genl_close(struct genl *g)
  */
 struct nl_msg *genl_request(const struct genl *g, unsigned int cmd, bool dump)
 {
-	struct genlmsghdr h = { .cmd = cmd, .version = SHUFFLE_GENL_VERSION };
-	struct nl_msg *msg = nl_request(g->family, dump ? NLM_F_DUMP : 0);
+	return put_command(nl_request(g->family, dump ? NLM_F_DUMP : 0), cmd);
+}
 
-	nlmsg_append(msg, &h, sizeof(h), NLMSG_ALIGNTO);
-	return msg;
+/**
+ * genl_large_request() - an empty request with room for much
+ * @g: connection
+ * @cmd: SHUFFLE_CMD_*
+ * @room: bytes
+ *
+ * Return: the message.
+ */
+struct nl_msg *genl_large_request(const struct genl *g, unsigned int cmd, size_t room)
+{
+	return put_command(nl_large_request(g->family, 0, room), cmd);
 }
 
 /**

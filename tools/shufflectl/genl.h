@@ -22,6 +22,7 @@ struct genl {
 int genl_open(struct genl *g, bool quiet);
 void genl_close(struct genl *g);
 struct nl_msg *genl_request(const struct genl *g, unsigned int cmd, bool dump);
+struct nl_msg *genl_large_request(const struct genl *g, unsigned int cmd, size_t room);
 int genl_talk(const struct genl *g, struct nl_msg *msg, const struct shuffle_attr_op *op,
 	      struct nl_reply *reply);
 const struct shuffle_attr_op *genl_op(unsigned int cmd);

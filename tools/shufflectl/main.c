@@ -29,6 +29,7 @@ static const struct ctl_command objects[] = {
 	{ "stats",	stats_object },
 	{ "qdisc",	qdisc_object },
 	{ "monitor",	monitor_object },
+	{ "topology",	topology_object },
 	{ NULL,		NULL },
 };
 
@@ -36,7 +37,7 @@ static const char usage_text[] =
 	"usage: shufflectl [OPTIONS] OBJECT {COMMAND | help}\n"
 	"       shufflectl [OPTIONS] -b FILE\n"
 	"\n"
-	"OBJECT := { op | peer | socket | config | stats | qdisc | monitor }\n"
+	"OBJECT := { op | peer | socket | config | stats | qdisc | monitor | topology }\n"
 	"OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -n[etns] NAME | -k[eep-going] |\n"
 	"             -b[atch] FILE | -V[ersion] | -h[elp] }\n"
 	"\n"

@@ -57,6 +57,25 @@ struct nl_sock *nl_open(int protocol)
 }
 
 /**
+ * nl_large_request() - an empty request with room for much
+ * @type: message type
+ * @flags: besides NLM_F_REQUEST
+ * @room: bytes
+ *
+ * Return: the message; ends the program when there is no memory.
+ */
+struct nl_msg *nl_large_request(int type, int flags, size_t room)
+{
+	struct nl_msg *msg = nlmsg_alloc_size(room);
+
+	if (!msg || !nlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, type, 0, NLM_F_REQUEST | flags)) {
+		ctl_error("out of memory");
+		exit(CTL_ENV);
+	}
+	return msg;
+}
+
+/**
  * nl_request() - an empty request
  * @type: message type
  * @flags: besides NLM_F_REQUEST
@@ -65,13 +84,7 @@ struct nl_sock *nl_open(int protocol)
  */
 struct nl_msg *nl_request(int type, int flags)
 {
-	struct nl_msg *msg = nlmsg_alloc_size(65536);
-
-	if (!msg || !nlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, type, 0, NLM_F_REQUEST | flags)) {
-		ctl_error("out of memory");
-		exit(CTL_ENV);
-	}
-	return msg;
+	return nl_large_request(type, flags, 65536);
 }
 
 static void read_policy(struct nl_said *said, struct nlattr *policy)

@@ -40,6 +40,7 @@ struct nl_said {
 
 struct nl_sock *nl_open(int protocol);
 struct nl_msg *nl_request(int type, int flags);
+struct nl_msg *nl_large_request(int type, int flags, size_t room);
 int nl_talk(struct nl_sock *sk, struct nl_msg *msg, struct nl_reply *reply,
 	    struct nl_said *said);
 void nl_reply_free(struct nl_reply *reply);

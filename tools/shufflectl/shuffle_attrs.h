@@ -10,6 +10,7 @@
 
 enum shuffle_attr_kind {
 	SHUFFLE_ATTR_NONE,	/* no attribute has this number */
+	SHUFFLE_ATTR_NEST,
 	SHUFFLE_ATTR_U8,
 	SHUFFLE_ATTR_U16,
 	SHUFFLE_ATTR_U32,
@@ -71,6 +72,8 @@ extern const struct shuffle_attr_set shuffle_attr_set_msg;
 extern const struct shuffle_attr_set shuffle_attr_set_peer;
 extern const struct shuffle_attr_set shuffle_attr_set_socket;
 extern const struct shuffle_attr_set shuffle_attr_set_stat;
+extern const struct shuffle_attr_set shuffle_attr_set_rack;
+extern const struct shuffle_attr_set shuffle_attr_set_topology;
 
 extern const struct shuffle_attr_enum shuffle_attr_enum_policy;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
