@@ -7,13 +7,29 @@
 #include <stdio.h>
 
 /**
+ * struct plan_net - a network that plans take time in
+ * @packet: bytes of a packet
+ * @burst: bytes that a link lets through at once
+ * @core: rate of racks' links / that of their hosts'
+ */
+struct plan_net {
+	unsigned int	packet;
+	unsigned int	burst;
+	double		core;
+};
+
+/**
  * struct collectives - which plans are printed
  * @kind: name of a kind, or "all"; NULL: none, a shuffle is simulated
  * @pattern: name of a pattern, or "all"
  * @hosts: members, one on each host
  * @racks: they are divided evenly among these
  * @root: place of the root
- * @radix: of k-nomial trees and Bruck's; segments of SHUFFLE_COLL_SPREAD
+ * @radix: of k-nomial trees and Bruck's; segments of SHUFFLE_COLL_SPREAD and _TWO_TREE
+ * @bytes: of data, to compute times with; 0: no times
+ * @net: then, links
+ * @table: file that has the one plan, or NULL
+ * @write: file that the one plan is written to, or NULL
  * @json: file for JSON, "-" for standard output, or NULL
  * @svg: file for a picture of the one plan, or NULL
  * @quiet: no text
@@ -25,6 +41,10 @@ struct collectives {
 	unsigned int	racks;
 	unsigned int	root;
 	unsigned int	radix;
+	unsigned long	bytes;
+	struct plan_net	net;
+	const char	*table;
+	const char	*write;
 	const char	*json;
 	const char	*svg;
 	bool		quiet;
@@ -33,8 +53,17 @@ struct collectives {
 /* collective.c */
 void collectives_print(const struct collectives *c);
 
-/* plan_svg.c */
+/* plan_file.c */
 struct shuffle_plan;
-void plan_svg(struct shuffle_plan *plan, FILE *f);
+struct shuffle_plan_table;
+const struct shuffle_plan_table *plan_file_read(const char *name);
+void plan_file_write(struct shuffle_plan *plan, const char *name);
+
+/* plan_svg.c */
+void plan_svg(struct shuffle_plan *plan, unsigned int steps, FILE *f);
+
+/* plan_time.c */
+unsigned long long plan_time(const struct shuffle_plan *plan, unsigned int steps,
+			     unsigned long long bytes, const struct plan_net *net);
 
 #endif /* SIM_COLLECTIVE_H */

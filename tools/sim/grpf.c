@@ -261,8 +261,8 @@ static void grant(struct sim *s, u32 op, u32 host)
 	u64 limit = limit_of(s, op, host);
 
 	/* the first power is the policy's own */
-	if (s->cfg->power <= 0)
-		rx->sim.max_rem_any_receiver = (u64)greatest_rem(s, op, host) << s->shift;
+	rx->scale_back = s->cfg->power <= 0;
+	rx->slowest = (u64)greatest_rem(s, op, host) << s->shift;
 	/* do not ask the policy for what it will refuse */
 	while (!rx->outstanding || rx->sim.headroom > 1 || rx->outstanding + rx->unit <= limit) {
 		u32 i;

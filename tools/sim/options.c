@@ -101,7 +101,7 @@ enum {
 	OPT_MATRIX = 1000, OPT_PACKET, OPT_WORKLOAD, OPT_HOSTS, OPT_MEAN, OPT_SKEWNESS, OPT_BUCKETS,
 	OPT_SELF, OPT_RUNS, OPT_THREADS, OPT_CURVE, OPT_JSON, OPT_ALL, OPT_CSV, OPT_SERIES,
 	OPT_QUIET, OPT_PROGRESS, OPT_BOUNDS, OPT_RATE, OPT_PLAN, OPT_PATTERN, OPT_ROOT, OPT_RADIX,
-	OPT_SVG, OPT_HELP,
+	OPT_BYTES, OPT_BURST, OPT_SVG, OPT_TABLE, OPT_WRITE_TABLE, OPT_HELP,
 };
 
 static const struct {
@@ -111,7 +111,7 @@ static const struct {
 	const char	*help;
 } plain[] = {
 	{ "matrix", OPT_MATRIX, "FILE", "CSV, binary or trace, as shuffle-workload(1) writes" },
-	{ "packet", OPT_PACKET, "BYTES", "of a packet in that file (1500)" },
+	{ "packet", OPT_PACKET, "BYTES", "of a packet in that file, or of a plan (1500)" },
 	{ "workload", OPT_WORKLOAD, "NAME", "a generator of shuffle-workload(1) (general)" },
 	{ "hosts", OPT_HOSTS, "N", "hosts (40)" },
 	{ "mean", OPT_MEAN, "PACKETS", "mean length of a message (16)" },
@@ -132,8 +132,12 @@ static const struct {
 	{ "plan", OPT_PLAN, "KIND|all", "no shuffle: what plans of collectives cost" },
 	{ "pattern", OPT_PATTERN, "NAME|all", "of these plans (all)" },
 	{ "root", OPT_ROOT, "N", "of these plans (0)" },
-	{ "radix", OPT_RADIX, "K", "of trees and Bruck's; segments of spread (2)" },
+	{ "radix", OPT_RADIX, "K", "of trees and Bruck's; segments of spread, two-tree (2)" },
+	{ "bytes", OPT_BYTES, "N", "of data: times of these plans, 25 Gb/s, 4 us in a rack" },
+	{ "burst", OPT_BURST, "N", "bytes that links of plans let through at once (0)" },
 	{ "svg", OPT_SVG, "FILE", "draw the plan that --plan and --pattern name" },
+	{ "table", OPT_TABLE, "FILE", "the plan of --plan is in it" },
+	{ "write-table", OPT_WRITE_TABLE, "FILE", "write it, as --table reads it" },
 	{ "help", OPT_HELP, NULL, "this text" },
 };
 
@@ -288,9 +292,11 @@ struct general {
 	u32		hosts;
 	u32		mean;
 	bool		self;
+	bool		sized;		/* --hosts was given */
 	bool		generator;	/* one of its options was given */
 	const char	*of_shuffles;	/* an option that plans of collectives do not have */
 	const char	*of_plans;	/* one that shuffles do not have */
+	const char	*of_times;	/* one that only times of plans have */
 };
 
 static void set_plan(struct collectives *p, struct general *g, int c)
@@ -309,15 +315,33 @@ static void set_plan(struct collectives *p, struct general *g, int c)
 	case OPT_RADIX:
 		p->radix = whole("radix", optarg, 2, 65535);
 		break;
+	case OPT_BYTES:
+		p->bytes = whole("bytes", optarg, 1, 1 << 30);
+		break;
+	case OPT_BURST:
+		p->net.burst = whole("burst", optarg, 0, 1 << 30);
+		break;
+	case OPT_TABLE:
+		p->table = optarg;
+		break;
+	case OPT_WRITE_TABLE:
+		p->write = optarg;
+		break;
 	default:
 		p->svg = optarg;
 	}
 }
 
-/* Plans know hosts and racks, and nothing else of a shuffle. */
-static void check_plans(struct plan *p, const struct general *g, u32 racks,
+/* Plans know hosts and racks, their times the core, and nothing else of a shuffle. */
+static void check_plans(struct plan *p, const struct general *g, const struct sim_config *common,
 			const struct output *out)
 {
+	if (p->plans.table) {
+		if (p->plans.kind || strcmp(p->plans.pattern, "all") || p->plans.root ||
+		    g->sized)
+			die("--table: kind, pattern, root and hosts are those of the file");
+		p->plans.kind = "of a file";
+	}
 	if (!p->plans.kind) {
 		if (g->of_plans)
 			die("--%s goes with --plan", g->of_plans);
@@ -325,16 +349,22 @@ static void check_plans(struct plan *p, const struct general *g, u32 racks,
 	}
 	if (g->of_shuffles)
 		die("--%s does not go with --plan", g->of_shuffles);
+	if (g->of_times && !p->plans.bytes)
+		die("--%s does not go with --plan, but with --bytes", g->of_times);
 	p->plans.hosts = g->hosts;
-	p->plans.racks = racks;
+	p->plans.racks = common->racks;
+	p->plans.net.packet = p->packet;
+	p->plans.net.core = common->core;
 	p->plans.json = out->json;
 	p->plans.quiet = out->quiet;
 }
 
 static void set_general(struct plan *p, struct general *g, struct output *out, int c)
 {
-	if (c >= OPT_MATRIX && c < OPT_PLAN && c != OPT_HOSTS && c != OPT_JSON && c != OPT_QUIET &&
-	    c != OPT_PROGRESS)
+	if (c == OPT_PACKET)
+		g->of_times = "packet";
+	else if (c >= OPT_MATRIX && c < OPT_PLAN && c != OPT_HOSTS && c != OPT_JSON &&
+		 c != OPT_QUIET && c != OPT_PROGRESS)
 		g->of_shuffles = plain[c - OPT_MATRIX].name;
 	switch (c) {
 	case OPT_MATRIX:
@@ -350,6 +380,7 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 	case OPT_HOSTS:
 		g->hosts = whole("hosts", optarg, 2, MATRIX_MAX_HOSTS);
 		g->generator = true;
+		g->sized = true;
 		break;
 	case OPT_MEAN:
 		g->mean = whole("mean", optarg, 1, 1e6);
@@ -399,7 +430,11 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 	case OPT_PATTERN:
 	case OPT_ROOT:
 	case OPT_RADIX:
+	case OPT_BYTES:
+	case OPT_BURST:
 	case OPT_SVG:
+	case OPT_TABLE:
+	case OPT_WRITE_TABLE:
 		set_plan(&p->plans, g, c);
 		break;
 	case OPT_HELP:
@@ -468,7 +503,9 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 	p->plans = (struct collectives){ .pattern = "all", .radix = 2 };
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (c >= 0 && c < (int)N(opts)) {
-			if (opts[c].offset != offsetof(struct sim_config, racks))
+			if (opts[c].offset == offsetof(struct sim_config, core))
+				g.of_times = opts[c].name;
+			else if (opts[c].offset != offsetof(struct sim_config, racks))
 				g.of_shuffles = opts[c].name;
 			set(p->curves ? &p->curve[p->curves - 1].cfg : &common, &opts[c], optarg);
 			continue;
@@ -487,7 +524,7 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 	}
 	if (optind < argc)
 		die("%s: options begin with --, see shuffle-sim --help", argv[optind]);
-	check_plans(p, &g, common.racks, out);
+	check_plans(p, &g, &common, out);
 	if (p->plans.kind)
 		return;
 	if (!p->curves)

@@ -7,7 +7,7 @@
 
 #include "collective.h"
 #include "job.h"
-#include "../../net/shuffle/coll/plan.h"
+#include "../../net/shuffle/coll/plan_table.h"
 
 #define LEFT	74U
 #define TOP	44U
@@ -84,18 +84,6 @@ static void draw_received(const struct shuffle_plan *plan, const bool *multicast
 	}
 }
 
-static u32 plan_steps(struct shuffle_plan *plan)
-{
-	u32 steps = 1;
-
-	for (plan->self = 0; plan->self < plan->topo->n; plan->self++) {
-		shuffle_plan_make(plan);
-		if (plan->steps > steps)
-			steps = plan->steps;
-	}
-	return steps;
-}
-
 /* Which member sends one packet to several, in which step. */
 static bool *find_multicast(struct shuffle_plan *plan, u32 steps)
 {
@@ -105,7 +93,7 @@ static bool *find_multicast(struct shuffle_plan *plan, u32 steps)
 	if (!multicast)
 		die("out of memory");
 	for (plan->self = 0; plan->self < n; plan->self++) {
-		shuffle_plan_make(plan);
+		shuffle_plan_of(plan);
 		for (i = 0; i < plan->n; i++)
 			if (plan->msg[i].out && plan->msg[i].multicast)
 				multicast[plan->msg[i].step * n + plan->self] = true;
@@ -115,12 +103,13 @@ static bool *find_multicast(struct shuffle_plan *plan, u32 steps)
 
 /**
  * plan_svg() - draw a plan
- * @plan: as for shuffle_plan_make(), with room for any member's messages
+ * @plan: as for shuffle_plan_of(), with room for any member's messages
+ * @steps: of all members
  * @f: where to
  */
-void plan_svg(struct shuffle_plan *plan, FILE *f)
+void plan_svg(struct shuffle_plan *plan, u32 steps, FILE *f)
 {
-	u32 steps = plan_steps(plan), n = plan->topo->n, i;
+	u32 n = plan->topo->n, i;
 	u32 width = x_of(steps) + 20, height = TOP + n * ROW + BOTTOM, x = LEFT;
 	bool *multicast = find_multicast(plan, steps);
 	bool seen[3] = { false };
@@ -136,7 +125,7 @@ void plan_svg(struct shuffle_plan *plan, FILE *f)
 	draw_racks(plan->topo, width < 400 ? 400 : width, f);
 	draw_members(plan, steps, f);
 	for (plan->self = 0; plan->self < n; plan->self++) {
-		shuffle_plan_make(plan);
+		shuffle_plan_of(plan);
 		draw_received(plan, multicast, seen, f);
 	}
 	for (i = 0; i < 3; i++) {

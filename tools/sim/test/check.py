@@ -8,6 +8,7 @@ usage: check.py SIM-WITH-SANITIZERS SIM SUITES-OF-THE-SCHEDULE
 import subprocess
 import sys
 
+import costs
 import errors
 import hand
 import medians
@@ -31,6 +32,7 @@ def main():
     props.add(tap)
     errors.add(tap)
     plans.add(tap)
+    costs.add(tap, sys.argv[2])
     medians.add(tap, sys.argv[2])
     return tap.end()
 
