@@ -6,7 +6,8 @@
  * 1. choose.c looks at the cards of all members.
  * 2. Each opens a socket; addresses and ports are gathered.
  * 3. A trial: an operation without data, which ends in time only if everybody reaches everybody.
- * 4. Each tells the others how it went.  If one of them is not content, all decline.
+ * 4. Each tells the others how it went, and which racks it knows.  If one of them is not content,
+ *    all decline; if they know different ones, all use none.
  *
  * Gathering is done by the allgather of the module before or, when the call must not block, by its
  * iallgather: calls are queued meanwhile.  How the trial went is told by messages: a collective
@@ -147,7 +148,11 @@ static void end_trial(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op *op = m->trial;
 
-	m->mine = (struct coll_shuffle_verdict){ .who = m->rank, .missing = -1 };
+	m->mine = (struct coll_shuffle_verdict){
+		.who = m->rank,
+		.missing = -1,
+		.racks = m->members.racks,
+	};
 	if (op && !op->error)
 		m->mine.who = INT32_MAX;
 	if (op && op->missing)
@@ -158,6 +163,15 @@ static void end_trial(coll_shuffle_module *m)
 	coll_shuffle_op_release(op);
 	opal_mutex_unlock(&m->lock);
 	m->trial = NULL;
+}
+
+/* Tables of racks differ between the hosts: plans must not, so all do without. */
+static void no_racks(coll_shuffle_module *m)
+{
+	if (!m->rank)
+		coll_shuffle_say("%s: its ranks know different racks: none are used",
+				 coll_shuffle_comm_name(m->comm));
+	coll_shuffle_members_no_racks(&m->members);
 }
 
 /* All verdicts are known: the same conclusion everywhere. */
@@ -178,6 +192,8 @@ static void conclude(coll_shuffle_module *m)
 		if (!m->rank)
 			coll_shuffle_say("%s: %d ranks over AF_SHUFFLE, rank 0 is at %s",
 					 coll_shuffle_comm_name(m->comm), m->size, text);
+		if (v->racks_differ)
+			no_racks(m);
 	}
 	opal_mutex_lock(&m->lock);
 	coll_shuffle_op_start_queued(m);
@@ -189,8 +205,8 @@ static void broken(coll_shuffle_module *m)
 {
 	opal_mutex_lock(&m->lock);
 	m->state = COLL_SHUFFLE_READY;
-	if (m->coll)
-		shuffle_coll_abort(m->coll, EHOSTUNREACH);
+	if (m->members.coll)
+		shuffle_coll_abort(m->members.coll, EHOSTUNREACH);
 	coll_shuffle_op_fail_all(m, EHOSTUNREACH);
 	opal_mutex_unlock(&m->lock);
 }
@@ -219,8 +235,11 @@ static bool verdict_has_come(coll_shuffle_module *m)
 			return false;
 	for (i = 0; i < 2; i++)
 		ompi_request_free(&m->judging[i]);
-	if (m->theirs.who < m->mine.who)
-		m->mine = m->theirs;
+	if (m->theirs.who < m->mine.who) {
+		m->mine.who = m->theirs.who;
+		m->mine.missing = m->theirs.missing;
+	}
+	m->mine.racks_differ |= m->theirs.racks_differ || m->theirs.racks != m->mine.racks;
 	m->distance *= 2;
 	return true;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The MPI calls.  All six become one operation: a row (what each rank gets of the
+ * The MPI calls.  All nine become one operation: a row (what each rank gets of the
  * send buffer) and a column (where what each rank sends goes in the receive buffer).
  */
 #include <stdlib.h>
 
 #include "coll_shuffle.h"
+#include "types.h"
 
 #include "opal/runtime/opal_progress.h"
 
@@ -41,33 +42,6 @@ bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank, size_t 
 	return !m->local[rank] && coll_shuffle_sizes_take(m, size);
 }
 
-/* The first byte of data without gaps, or NULL. */
-static char *contiguous(const struct coll_shuffle_part *p)
-{
-	ptrdiff_t lb, extent;
-
-	if (!ompi_datatype_is_contiguous_memory_layout(p->type, p->count))
-		return NULL;
-	ompi_datatype_get_true_extent(p->type, &lb, &extent);
-	return p->buf + lb;
-}
-
-static int pack(const struct coll_shuffle_part *p, char *to)
-{
-	struct iovec iov = { .iov_base = to, .iov_len = p->size };
-	size_t size = p->size;
-	opal_convertor_t conv;
-	uint32_t n = 1;
-	int rc;
-
-	OBJ_CONSTRUCT(&conv, opal_convertor_t);
-	opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &p->type->super,
-						 p->count, p->buf, 0, &conv);
-	rc = opal_convertor_pack(&conv, &iov, &n, &size);
-	OBJ_DESTRUCT(&conv);
-	return rc == 1 && size == p->size ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
 /* The row: from the user's memory where it can be, packed where not.  A row that the
  * column will overwrite (MPI_IN_PLACE) is packed as a whole.
  */
@@ -89,7 +63,7 @@ static int make_row(struct coll_shuffle_op *op, const struct coll_shuffle_side *
 		op->carried = true;
 		op->lens[i] = p.size;
 		if (p.size && !in_place)
-			op->bufs[i] = contiguous(&p);
+			op->bufs[i] = coll_shuffle_type_dense(p.buf, p.count, p.type);
 		if (!op->bufs[i])
 			packed += p.size;
 	}
@@ -104,7 +78,7 @@ static int make_row(struct coll_shuffle_op *op, const struct coll_shuffle_side *
 		if (op->bufs[i] || !op->lens[i] || op->lens[i] == SHUFFLE_ABSENT)
 			continue;
 		p = coll_shuffle_part(s, i);
-		rc = pack(&p, op->packed + packed);
+		rc = coll_shuffle_type_pack(p.buf, p.count, p.type, op->packed + packed);
 		if (rc)
 			return rc;
 		op->bufs[i] = op->packed + packed;
@@ -138,7 +112,7 @@ static int make_column(struct coll_shuffle_op *op, const struct coll_shuffle_sid
 		if (!p.size)
 			continue;
 		op->awaited++;
-		in->place = contiguous(&p);
+		in->place = coll_shuffle_type_dense(p.buf, p.count, p.type);
 		if (in->place)
 			continue;
 		if (!op->convs) {
@@ -192,13 +166,10 @@ static void request_construct(coll_shuffle_request *req)
 
 OBJ_CLASS_INSTANCE(coll_shuffle_request, ompi_coll_base_nbc_request_t, request_construct, NULL);
 
-static coll_shuffle_request *request_new(coll_shuffle_module *m)
+void coll_shuffle_request_init(coll_shuffle_request *req, coll_shuffle_module *m)
 {
-	coll_shuffle_request *req = OBJ_NEW(coll_shuffle_request);
 	ompi_request_t *super = &req->super.super;
 
-	if (!req)
-		return NULL;
 	OMPI_REQUEST_INIT(super, false);
 	super->req_type = OMPI_REQUEST_COLL;
 	super->req_state = OMPI_REQUEST_ACTIVE;
@@ -209,46 +180,59 @@ static coll_shuffle_request *request_new(coll_shuffle_module *m)
 	super->req_cancel = request_cancel;
 	super->req_mpi_object.comm = m->comm;
 	OBJ_RETAIN(m->comm);
+}
+
+coll_shuffle_request *coll_shuffle_request_new(coll_shuffle_module *m)
+{
+	coll_shuffle_request *req = OBJ_NEW(coll_shuffle_request);
+
+	if (req)
+		coll_shuffle_request_init(req, m);
 	return req;
 }
 
-int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
-			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,
-			  ompi_request_t **request)
+void coll_shuffle_request_drop(coll_shuffle_request *req)
+{
+	OBJ_RELEASE(req->super.super.req_mpi_object.comm);
+	OBJ_RELEASE(req);
+}
+
+/* The operation of a call; NULL, and *rc. */
+static struct coll_shuffle_op *make_op(coll_shuffle_module *m, const char *call,
+				       const struct coll_shuffle_side *from,
+				       const struct coll_shuffle_side *to, int *rc)
 {
 	bool in_place = from->buf == MPI_IN_PLACE;
 	struct coll_shuffle_op *op;
-	int rc;
 
+	*rc = OMPI_ERR_OUT_OF_RESOURCE;
 	op = coll_shuffle_op_new(m, call);
 	if (!op)
-		return OMPI_ERR_OUT_OF_RESOURCE;
+		return NULL;
 	op->from = *from;
 	op->to = *to;
-	rc = make_column(op, to);
-	if (!rc)
-		rc = make_row(op, in_place ? to : from, in_place);
-	if (!rc && !in_place)
-		rc = copy_own(m, from, to);
-	if (!rc && request) {
-		op->req = request_new(m);
-		if (!op->req)
-			rc = OMPI_ERR_OUT_OF_RESOURCE;
-	}
-	if (rc) {
-		coll_shuffle_op_free(op);
+	*rc = make_column(op, to);
+	if (!*rc)
+		*rc = make_row(op, in_place ? to : from, in_place);
+	if (!*rc && !in_place)
+		*rc = copy_own(m, from, to);
+	if (!*rc)
+		return op;
+	coll_shuffle_op_free(op);
+	return NULL;
+}
+
+int coll_shuffle_exchange_later(coll_shuffle_module *m, const char *call,
+				const struct coll_shuffle_side *from,
+				const struct coll_shuffle_side *to, coll_shuffle_request *req)
+{
+	struct coll_shuffle_op *op;
+	int rc;
+
+	op = make_op(m, call, from, to, &rc);
+	if (!op)
 		return rc;
-	}
-
-	if (!request) {
-		opal_mutex_lock(&m->lock);
-		coll_shuffle_op_start(op);
-		opal_mutex_unlock(&m->lock);
-		return coll_shuffle_progress_wait(m, op);
-	}
-
-	/* the request may be complete, and its op gone, once it has started */
-	*request = &op->req->super.super;
+	op->req = req;
 	opal_mutex_lock(&m->lock);
 	if (!m->background++)
 		opal_progress_event_users_increment();
@@ -257,6 +241,34 @@ int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 	/* if it waits for nothing, no record will tell of its end */
 	coll_shuffle_progress_reap(m);
 	return OMPI_SUCCESS;
+}
+
+int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
+			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,
+			  ompi_request_t **request)
+{
+	coll_shuffle_request *req;
+	struct coll_shuffle_op *op;
+	int rc;
+
+	if (!request) {
+		op = make_op(m, call, from, to, &rc);
+		if (!op)
+			return rc;
+		opal_mutex_lock(&m->lock);
+		coll_shuffle_op_start(op);
+		opal_mutex_unlock(&m->lock);
+		return coll_shuffle_progress_wait(m, op);
+	}
+	req = coll_shuffle_request_new(m);
+	if (!req)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	/* it may be complete, and its op gone, once it has started */
+	*request = &req->super.super;
+	rc = coll_shuffle_exchange_later(m, call, from, to, req);
+	if (rc)
+		coll_shuffle_request_drop(req);
+	return rc;
 }
 
 /* A non-blocking call behind one that began before all knew is declined by p2p.c. */
@@ -293,9 +305,15 @@ static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
 	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	const struct coll_shuffle_args a = {
+		.sbuf = sbuf, .scount = scount, .stype = stype, .rbuf = rbuf, .rcount = rcount,
+		.rtype = rtype,
+	};
 	int rc = agree_blocking(m);
 
 	if (rc)
+		return rc;
+	if (!declined(m) && coll_shuffle_collectives_alltoall(m, &a, &rc))
 		return rc;
 	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
 		return m->before.coll_alltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
@@ -396,6 +414,67 @@ static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 	return coll_shuffle_exchange(m, "MPI_Ialltoallw", &from, &to, request);
 }
 
+/* ---- persistent ones: they may wait for others when they are made ---- */
+
+static int alltoall_init(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf,
+			 int rcount, ompi_datatype_t *rtype, ompi_communicator_t *comm,
+			 ompi_info_t *info, ompi_request_t **request,
+			 mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
+	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	int rc = coll_shuffle_agree(m, true);
+
+	if (rc)
+		return rc;
+	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
+		return m->before.coll_alltoall_init(sbuf, scount, stype, rbuf, rcount, rtype, comm,
+						    info, request,
+						    m->before.coll_alltoall_init_module);
+	return coll_shuffle_persistent_exchange(m, "MPI_Alltoall_init", &from, &to, request);
+}
+
+static int alltoallv_init(const void *sbuf, const int *scounts, const int *sdisps,
+			  ompi_datatype_t *stype, void *rbuf, const int *rcounts,
+			  const int *rdisps, ompi_datatype_t *rtype, ompi_communicator_t *comm,
+			  ompi_info_t *info, ompi_request_t **request,
+			  mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
+	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	int rc = coll_shuffle_agree(m, true);
+
+	if (rc)
+		return rc;
+	if (declined(m))
+		return m->before.coll_alltoallv_init(sbuf, scounts, sdisps, stype, rbuf, rcounts,
+						     rdisps, rtype, comm, info, request,
+						     m->before.coll_alltoallv_init_module);
+	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallv_init", &from, &to, request);
+}
+
+static int alltoallw_init(const void *sbuf, const int *scounts, const int *sdisps,
+			  ompi_datatype_t * const *stypes, void *rbuf, const int *rcounts,
+			  const int *rdisps, ompi_datatype_t * const *rtypes,
+			  ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
+			  mca_coll_base_module_t *module)
+{
+	coll_shuffle_module *m = (coll_shuffle_module *)module;
+	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
+	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	int rc = coll_shuffle_agree(m, true);
+
+	if (rc)
+		return rc;
+	if (declined(m))
+		return m->before.coll_alltoallw_init(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
+						     rdisps, rtypes, comm, info, request,
+						     m->before.coll_alltoallw_init_module);
+	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallw_init", &from, &to, request);
+}
+
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m)
 {
 	m->super.coll_alltoall = alltoall;
@@ -404,4 +483,7 @@ void coll_shuffle_alltoall_functions(coll_shuffle_module *m)
 	m->super.coll_ialltoall = ialltoall;
 	m->super.coll_ialltoallv = ialltoallv;
 	m->super.coll_ialltoallw = ialltoallw;
+	m->super.coll_alltoall_init = alltoall_init;
+	m->super.coll_alltoallv_init = alltoallv_init;
+	m->super.coll_alltoallw_init = alltoallw_init;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll/shuffle: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their non-blocking
- * forms over AF_SHUFFLE; where it is asked for, other blocking collectives, too.
+ * forms over AF_SHUFFLE; where it is asked for, other collectives, too.
  *
  *   component.c	parameters, what a process tells all others at MPI_Init
  *   addr.c		the addresses of this host
@@ -11,7 +11,9 @@
  *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   op.c		one call: its row, its column, its end
- *   collectives.c	blocking collectives of other kinds, by libshuffle
+ *   collectives.c	collectives of other kinds, by libshuffle; see carry.h
+ *   later.c		those that are not waited for
+ *   persistent.c	calls that are made again and again
  *   p2p.c		what does not go over AF_SHUFFLE: between ranks of one host, and by size
  *   progress.c		waiting
  *
@@ -40,7 +42,7 @@
 #include "opal/util/output.h"
 
 #include "addr.h"
-#include "shuffle_coll.h"
+#include "carry.h"
 
 /* Sizes that are timed; a message goes the way that was better for the one next to it. */
 #define COLL_SHUFFLE_CLASSES	7
@@ -75,6 +77,7 @@ struct coll_shuffle_component {
 	int rcvbuf;
 	char *sizes;
 	char *collectives;
+	char *multicast;
 	char *if_include;
 	char *if_exclude;
 	int output;
@@ -106,11 +109,18 @@ struct coll_shuffle_hello {
 	struct coll_shuffle_sizes sizes;	/* likewise */
 };
 
-/* How the trial went: the first rank that was not content, and one that it has not heard. */
+/* How the trial went: the first rank that was not content, and one that it has not heard; and
+ * whether all that have been heard of know the same racks.
+ */
 struct coll_shuffle_verdict {
 	int32_t who;			/* INT32_MAX: all were */
 	int32_t missing;		/* or -1 */
+	uint64_t racks;			/* hash of ours */
+	uint32_t racks_differ;
+	uint32_t reserved;
 };
+
+struct coll_shuffle_later;
 
 /* One communicator. */
 struct coll_shuffle_module {
@@ -133,8 +143,10 @@ struct coll_shuffle_module {
 	int who;
 	/* see collectives.c */
 	uint32_t collectives;		/* bits: all members let AF_SHUFFLE carry them */
-	struct shuffle_coll *coll;	/* NULL: none are carried */
-	int coll_fd;
+	struct coll_shuffle_members members;
+	struct coll_shuffle_later *later, **later_end;	/* under way, oldest first */
+	bool later_steps;
+	unsigned int let_go;		/* freed persistent requests, which kept comm */
 	/* while agreeing */
 	struct coll_shuffle_hello *hellos;
 	struct coll_shuffle_op *trial;
@@ -266,6 +278,35 @@ void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shu
 int coll_shuffle_collectives_join(coll_shuffle_module *m);
 void coll_shuffle_collectives_close(coll_shuffle_module *m);
 
+/* A call over AF_SHUFFLE: 0, or an error that has been complained about. */
+int coll_shuffle_collectives_carry(coll_shuffle_module *m, enum coll_shuffle_call call,
+				   const struct coll_shuffle_args *args);
+/* Has it packed a blocking all-to-all, about which all agree?  *rc: its result, or an error. */
+bool coll_shuffle_collectives_alltoall(coll_shuffle_module *m, const struct coll_shuffle_args *a,
+				       int *rc);
+
+/* later.c */
+/* A call that is not waited for: 0, or an error. */
+int coll_shuffle_carry_later(coll_shuffle_module *m, enum coll_shuffle_call call,
+			     const struct coll_shuffle_args *a, ompi_request_t **request);
+/* The same, of which @req tells the end. */
+int coll_shuffle_later_begin(coll_shuffle_module *m, enum coll_shuffle_call call,
+			     const struct coll_shuffle_args *a, coll_shuffle_request *req);
+/* Go on with what is under way. */
+void coll_shuffle_later_step(coll_shuffle_module *m);
+
+/* persistent.c */
+/* Requests of calls that AF_SHUFFLE carries: 0, or an error. */
+int coll_shuffle_persistent_call(coll_shuffle_module *m, enum coll_shuffle_call call,
+				 const struct coll_shuffle_args *a, ompi_request_t **request);
+int coll_shuffle_persistent_exchange(coll_shuffle_module *m, const char *name,
+				     const struct coll_shuffle_side *from,
+				     const struct coll_shuffle_side *to, ompi_request_t **request);
+/* Let go of the communicators that freed requests have kept. */
+void coll_shuffle_persistent_step(coll_shuffle_module *m);
+/* The component is about to be unloaded. */
+void coll_shuffle_persistent_close(void);
+
 /* agree.c */
 /* Make up one's mind: 0, or an error.  Afterwards the state is not NEW; it is
  * READY or DECLINED unless wait is false.
@@ -293,6 +334,11 @@ int coll_shuffle_p2p_start(struct coll_shuffle_op *op);
 bool coll_shuffle_p2p_done(struct coll_shuffle_op *op);
 
 /* alltoall.c */
+/* A request that has begun; it keeps the communicator until it is complete. */
+void coll_shuffle_request_init(coll_shuffle_request *req, coll_shuffle_module *m);
+coll_shuffle_request *coll_shuffle_request_new(coll_shuffle_module *m);
+/* It never was the caller's. */
+void coll_shuffle_request_drop(coll_shuffle_request *req);
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
 struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank);
 /* Is the message of another rank, with so many bytes, in the row or column? */
@@ -301,6 +347,10 @@ bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank, size_t 
 int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,
 			  ompi_request_t **request);
+/* One that is not waited for, of which @req tells the end. */
+int coll_shuffle_exchange_later(coll_shuffle_module *m, const char *call,
+				const struct coll_shuffle_side *from,
+				const struct coll_shuffle_side *to, coll_shuffle_request *req);
 
 /* op.c */
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "coll_shuffle.h"
@@ -15,7 +16,14 @@
 #include "opal/util/arch.h"
 #include "opal/util/proc.h"
 
-#define CARD_VERSION	4
+/* Ranks whose cards have another one decline: they would not make the same decisions, or not
+ * understand each other's messages.  It is that of all of these, not of the card alone: the card,
+ * coll_shuffle_hello and coll_shuffle_verdict, which calls are carried, and which of them by the
+ * kernel.  The last ones since 4: the least or greatest of real numbers is combined by the kernel;
+ * operators that do not commute and the program's for derived types are carried; a verdict names
+ * racks.  Since 5: whether a multicast address is to be used.
+ */
+#define CARD_VERSION	6
 
 static int component_register(void);
 static int component_open(void);
@@ -67,6 +75,9 @@ static int component_register(void)
 	c->collectives = "none";
 	parameter("collectives", "Collectives beside all-to-all that go over AF_SHUFFLE where each rank has a host of its own: all, none, or names such as barrier,bcast,allreduce; those that all ranks name",
 		  MCA_BASE_VAR_TYPE_STRING, &c->collectives);
+	c->multicast = NULL;
+	parameter("multicast", "IP multicast address, the same at all ranks, for broadcasts of more than 1 KiB over AF_SHUFFLE; whether it reaches all ranks is tried",
+		  MCA_BASE_VAR_TYPE_STRING, &c->multicast);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
 		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
@@ -147,12 +158,9 @@ static void list_addresses(struct coll_shuffle_card *card)
 /* The same for all processes of a host, and for no others: what Open MPI calls a node. */
 static uint64_t host_number(void)
 {
-	const char *p = opal_process_info.nodename;
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	const char *name = opal_process_info.nodename;
 
-	for (; p && *p; p++)
-		hash = (hash ^ (uint8_t)*p) * 0x100000001b3ULL;
-	return hash;
+	return coll_shuffle_hash(name ? name : "", name ? strlen(name) : 0);
 }
 
 static int component_open(void)
@@ -173,6 +181,8 @@ static int component_open(void)
 	if (!coll_shuffle_collectives_parse(c->collectives, &card->collectives))
 		coll_shuffle_complain("coll_shuffle_collectives is not all, none or names of collectives: %s",
 				      c->collectives);
+	if (is_set(c->multicast))
+		card->collectives |= COLL_SHUFFLE_MULTICAST_BIT;
 	card->host = host_number();
 	card->off = c->priority <= 0;
 	if (!card->off)
@@ -187,6 +197,7 @@ static int component_open(void)
 static int component_close(void)
 {
 	coll_shuffle_progress_close();
+	coll_shuffle_persistent_close();
 	opal_output_close(mca_coll_shuffle_component.output);
 	return OMPI_SUCCESS;
 }

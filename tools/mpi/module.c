@@ -19,8 +19,11 @@ static void module_construct(coll_shuffle_module *m)
 	m->chosen = false;
 	m->addr = NULL;
 	m->collectives = 0;
-	m->coll = NULL;
-	m->coll_fd = -1;
+	coll_shuffle_members_init(&m->members, 0, 0);
+	m->later = NULL;
+	m->later_end = &m->later;
+	m->later_steps = false;
+	m->let_go = 0;
 	m->hellos = NULL;
 	m->beginning = false;
 	m->settled = false;
@@ -66,6 +69,9 @@ static void module_destruct(coll_shuffle_module *m)
 	release(m->before.coll_ialltoall_module);
 	release(m->before.coll_ialltoallv_module);
 	release(m->before.coll_ialltoallw_module);
+	release(m->before.coll_alltoall_init_module);
+	release(m->before.coll_alltoallv_init_module);
+	release(m->before.coll_alltoallw_init_module);
 	coll_shuffle_collectives_forget(m);
 	OBJ_DESTRUCT(&m->lock);
 }
@@ -98,6 +104,15 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 		OBJ_RETAIN(m->before.coll_##f##_module);		\
 	m->before.coll_##f ? 1 : 0;					\
 })
+/* those that no other component need have are left out, then */
+#define KEEP_OR_LEAVE(f)						\
+	do {								\
+		if (!KEEP(f))						\
+			m->super.coll_##f = NULL;			\
+	} while (0)
+	KEEP_OR_LEAVE(alltoall_init);
+	KEEP_OR_LEAVE(alltoallv_init);
+	KEEP_OR_LEAVE(alltoallw_init);
 	/* without all of them there is nothing to fall back to */
 	if (KEEP(allgather) + KEEP(iallgather) + KEEP(alltoall) + KEEP(alltoallv) +
 	    KEEP(alltoallw) + KEEP(ialltoall) + KEEP(ialltoallv) + KEEP(ialltoallw) < 8)
@@ -126,6 +141,7 @@ mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *
 		return NULL;
 	}
 	m->rank = ompi_comm_rank(comm);
+	coll_shuffle_members_init(&m->members, m->rank, m->size);
 	m->super.coll_module_enable = module_enable;
 	coll_shuffle_alltoall_functions(m);
 	coll_shuffle_collectives_functions(m);

@@ -89,7 +89,7 @@ int coll_shuffle_progress(coll_shuffle_module *m)
 	return n;
 }
 
-/* Modules with something that no socket tells of: they are looked after whenever somebody makes
+/* Modules with something that no event tells of: they are looked after whenever somebody makes
  * progress.  A callback of the requests would be simpler, but one that completes in another thread
  * meanwhile would never call it.
  */
@@ -105,8 +105,10 @@ static bool busy(coll_shuffle_module *m)
 
 	if (m->state != COLL_SHUFFLE_READY && m->state != COLL_SHUFFLE_DECLINED)
 		return true;
+	if (m->later)
+		return true;
 	opal_mutex_lock(&m->lock);
-	found = false;
+	found = m->let_go;
 	for (op = m->ops; op && !found; op = op->next)
 		found = op->np2p && op->req;
 	if (!found)
@@ -128,8 +130,10 @@ static int watch(void)
 	for (m = all; m; m = next) {
 		next = m->next_watched;
 		coll_shuffle_agree_step(m);
+		coll_shuffle_later_step(m);
 		if (m->state == COLL_SHUFFLE_READY || m->state == COLL_SHUFFLE_DECLINED)
 			coll_shuffle_progress(m);
+		coll_shuffle_persistent_step(m);
 		if (!busy(m)) {
 			/* perhaps the last that kept it */
 			OBJ_RELEASE(m);
