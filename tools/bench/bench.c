@@ -285,8 +285,25 @@ void bench_queues_read(struct bench_queues *q)
 	}
 }
 
+/* The queue of the fullest trunk that 99 of 100 samples did not exceed, bytes. */
+static uint64_t trunk_p99(void)
+{
+	uint64_t all = 0, seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < BENCH_TRUNK_BUCKETS; i++)
+		all += bench->trunk_samples[i];
+	for (i = 0; i < BENCH_TRUNK_BUCKETS; i++) {
+		seen += bench->trunk_samples[i];
+		if (seen * 100 >= all * 99)
+			break;
+	}
+	return (uint64_t)i * BENCH_TRUNK_STEP;
+}
+
 static void sample(int64_t interval_ns)
 {
+	uint64_t trunk;
 	unsigned int i;
 	int64_t next;
 
@@ -309,6 +326,7 @@ static void sample(int64_t interval_ns)
 		bench_sleep_until(next);
 		if (!bench->sampling)
 			continue;
+		trunk = 0;
 		for (i = 0; i < port_count; i++) {
 			struct bench_queue q = { 0 };
 
@@ -317,7 +335,12 @@ static void sample(int64_t interval_ns)
 				bench->peak_queue = q.backlog;
 				bench->peak_port = i;
 			}
+			if (i >= bench_hosts && q.backlog > trunk)
+				trunk = q.backlog;
 		}
+		trunk /= BENCH_TRUNK_STEP;
+		bench->trunk_samples[trunk < BENCH_TRUNK_BUCKETS ? trunk :
+				     BENCH_TRUNK_BUCKETS - 1]++;
 	}
 }
 
@@ -388,6 +411,8 @@ int bench_report(unsigned int run, const struct bench_queues *before,
 	       (unsigned long long)bench->peak_queue,
 	       (unsigned long long)(after->port_data.bytes - before->port_data.bytes),
 	       (unsigned long long)(after->port_control.bytes - before->port_control.bytes));
+	if (bench_opt.racks > 1)
+		printf(" trunk_p99=%llu", (unsigned long long)trunk_p99());
 	if (sent)
 		printf(" sent_bytes=%llu retrans_bytes=%llu",
 		       (unsigned long long)sent, (unsigned long long)retrans);

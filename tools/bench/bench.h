@@ -33,6 +33,10 @@ struct bench_host {
 	char why[96];
 };
 
+/* Queues in front of a trunk are counted in steps of so many bytes, up to so many steps. */
+#define BENCH_TRUNK_STEP	4096
+#define BENCH_TRUNK_BUCKETS	2048
+
 struct bench_shared {
 	pthread_barrier_t barrier;
 	int64_t start_ns;	/* common start of the next round */
@@ -41,6 +45,7 @@ struct bench_shared {
 	volatile int64_t flow_until_ns;	/* the TCP flows beside may send */
 	uint64_t peak_queue;	/* bytes, the fullest band 1 of any port */
 	unsigned int peak_port;
+	uint32_t trunk_samples[BENCH_TRUNK_BUCKETS];	/* the fuller band 1 of any trunk */
 	struct bench_host host[];
 };
 

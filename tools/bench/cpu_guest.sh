@@ -81,6 +81,7 @@ measure()
 
 	offload on
 	case $name/$way in
+	coll-cpu-alltoall-*) set -- coll_bench -C "$(collective):${way#shuffle-}" -k 4:100 ;;
 	coll-cpu-*) set -- coll_bench -C "$(collective)" -E "$([ "$way" = shuffle-user ] && echo user || echo kernel)" ;;
 	*/shuffle) set -- shuffle_bench -v ;;
 	*/shuffle-key) set -- shuffle_bench -K -v ;;

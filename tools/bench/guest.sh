@@ -15,6 +15,8 @@ params=/sys/module/shuffle/parameters
 declare -A rack
 for word in ${4//,/ }; do rack[${word%%=*}]=${word#*=}; done
 rtt_ns=$((rack[rtt] * 1000))
+# calls of an MPI library before those that are measured: TCP's windows
+MPI_WARM=5
 # bytes that a link carries in one round trip
 rtt_bytes=$((rack[rate] * rtt_ns / 8))
 buffer=$((20 * rtt_bytes > 1000000 ? 20 * rtt_bytes : 1000000))
@@ -124,12 +126,18 @@ world()
 	esac
 }
 
-# windows pro-rata|constant - how a receiver shares its limit among the senders
+# windows pro-rata|constant|scale-back-EXPONENT - how a receiver shares its limit among the senders
 windows()
 {
 	[ "$1" != "$window" ] || return 0
 	window=$1
-	each_host $bin/shufflectl config set window-mode "$window"
+	case $window in
+	scale-back-*)
+		each_host $bin/shufflectl config set window-mode scale-back \
+			scale-back-exponent "${window##*-}"
+		;;
+	*) each_host $bin/shufflectl config set window-mode "$window" ;;
+	esac
 }
 
 # What has been learnt of links is lost with the module.
@@ -160,6 +168,52 @@ bench()
 	}
 }
 
+# mpi_job WAY - all collectives of the boot by an MPI library, in one job; a line for each round
+mpi_job()
+{
+	local -a colls command
+
+	sed -n 's/.*,coll=\([a-z]*:[0-9]*\).*/\1/p' "$file" >/tmp/colls
+	mapfile -t colls </tmp/colls
+	if [ -z "${list-}" ]; then
+		# shellcheck source=tools/bench/mpi/mpi_rack.sh
+		. $here/mpi/mpi_rack.sh
+		setup_mpi
+		unset OMPI_MCA_mca_base_component_path	# no component of ours
+	fi
+	tcp_buffers 33554432
+	case $1 in
+	mpich*)
+		command=(mpiexec.mpich -launcher rsh -launcher-exec "$OMPI_MCA_plm_rsh_agent"
+			-iface eth0 -hosts "$list" -n "$hosts"
+			-genv LD_PRELOAD "$PWD/$bin/mpi_blocking.so"
+			-genv MPI_IDLE wait "$PWD/$bin/mpi_coll_mpich")
+		;;
+	*)
+		command=(mpirun -np "$hosts" -H "$list" -x "LD_PRELOAD=$PWD/$bin/mpi_blocking.so"
+			-x MPI_IDLE=wait --mca btl 'tcp,self' --mca coll ^shuffle "$PWD/$bin/mpi_coll")
+		;;
+	esac
+	on_h0 3000 "${command[@]}" "$MPI_WARM" "$runs" "${colls[@]}" 2>/tmp/stderr | tee "/tmp/mpi.$1" || {
+		echo "$1: $(tail -3 /tmp/stderr)"
+		return 1
+	}
+}
+
+# mpi_bench CASE COLL RUN WAY MATRIX - one result of an MPI library
+mpi_bench()
+{
+	local ns
+
+	[ -e "/tmp/mpi.$4" ] || mpi_job "$4" || status=1
+	ns=$(sed -n "s/^${2%%:[a-z]*} //p" "/tmp/mpi.$4" | sed -n "$3p")
+	if [ -z "$ns" ]; then
+		echo "BENCH case=$1 hosts=$hosts transport=$4 run=$3 ok=0"
+		return 1
+	fi
+	bench coll_bench "$1" "$3" "$4" "$5" -C "$2" -N "$ns"
+}
+
 # measure CASE MATRIX OPTIONS RUN TRANSPORT
 measure()
 {
@@ -174,9 +228,14 @@ measure()
 	incast*/tcp-rotation)
 		return 0	# the same as all at once
 		;;
-	coll/*/shuffle | coll/*/shuffle-user)
+	coll/*/ompi-tcp | coll/*/ompi-tcp-* | coll/*/mpich | coll/*/mpich-*)
+		mpi_bench "$c" "${opt[coll]}" "$run" "$way" "$matrix" || status=1
+		return 0
+		;;
+	coll/*/shuffle | coll/*/shuffle-user | coll/*/shuffle-multicast)
 		prog=coll_bench
-		args=(-C "${opt[coll]}" -E "$([ "$way" = shuffle ] && echo kernel || echo user)")
+		args=(-C "${opt[coll]}" -E "$([ "$way" = shuffle ] && echo auto || echo user)")
+		[ "$way" != shuffle-multicast ] || args+=(-m)
 		tell $((rack[rate] * 1000)) "$rtt_ns"
 		;;
 	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | */shuffle-refer)

@@ -177,6 +177,7 @@ int bench_rounds(const char *(*extra)(void))
 		bench_queues_read(&before);
 		bench->run = bench_opt.run + i - bench_opt.warmup;
 		bench->peak_queue = 0;
+		memset(bench->trunk_samples, 0, sizeof(bench->trunk_samples));
 		bench->start_ns = next_start(i);
 		/* An operation that waits for a timeout would cost hours of flow. */
 		if (bench_opt.flows)

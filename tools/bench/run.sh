@@ -16,6 +16,7 @@
 #          tcp-cold tcp-all-fifo tcp-all-dctcp tcp-all-nogso" unless the table
 #          says otherwise.  shuffle-auto: the module is not told link rate and
 #          round trip; -fifo: the hosts' own queues are FIFOs instead of fq;
+#          ompi-tcp, mpich: collectives of Open MPI and MPICH over TCP;
 #          -dctcp: DCTCP, ports mark; -nogso: no GSO, TSO, GRO
 #   KEEP   not empty: add to the results that are there, replacing equal ones
 set -euo pipefail
@@ -96,6 +97,7 @@ progress()
 mkdir -p "$out"
 make -s -C tools/lib OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
+make -s -C tools/bench/mpi OUT="$root/build/tools"
 make -s -C tools/shufflectl OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C selftests/net/shuffle OUT="$root/build/tools" UAPI="$root/uapi"
 modules=$("$here/kmod.sh")

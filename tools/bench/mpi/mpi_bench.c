@@ -10,32 +10,12 @@
  *
  * Prints one line for each round: the matrix, and nanoseconds of a call.
  */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* From the message of the start to the start: all ranks sleep by then. */
-#define LEAD_NS	20000000
+#include "start.h"
 
 static int rank, size;
-
-static int64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
-static void sleep_until(int64_t when)
-{
-	struct timespec ts = { when / 1000000000, when % 1000000000 };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-}
 
 /* Bytes from each rank to each rank. */
 static int *load(const char *name)
@@ -83,7 +63,7 @@ static void measure(const char *name, int calls, int warm, int rounds)
 {
 	int *matrix = load(name), *scounts, *rcounts, *sdisps, *rdisps, i, k;
 	unsigned char *row, *column;
-	int64_t start, end, last;
+	int64_t start, last;
 
 	scounts = calloc(size, sizeof(int));
 	rcounts = calloc(size, sizeof(int));
@@ -102,17 +82,11 @@ static void measure(const char *name, int calls, int warm, int rounds)
 	for (k = 0; k < warm + rounds; k++) {
 		for (i = 0; i < size; i++)
 			memset(row + sdisps[i], byte_of(rank, i, k), scounts[i]);
-		start = now() + LEAD_NS;
-		MPI_Bcast(&start, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-		MPI_Barrier(MPI_COMM_WORLD);
-		if (now() > start)
-			fprintf(stderr, "mpi_bench: rank %d started late\n", rank);
-		sleep_until(start);
+		start = common_start();
 		for (i = 0; i < calls; i++)
 			MPI_Alltoallv(row, scounts, sdisps, MPI_BYTE, column, rcounts, rdisps,
 				      MPI_BYTE, MPI_COMM_WORLD);
-		end = (now() - start) / calls;
-		MPI_Reduce(&end, &last, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+		last = to_last_end((now() - start) / calls);
 		for (i = 0; i < size; i++) {
 			if (rcounts[i] && (column[rdisps[i]] != byte_of(i, rank, k) ||
 					   column[rdisps[i + 1] - 1] != byte_of(i, rank, k))) {
