@@ -4,8 +4,12 @@
 # The calls themselves, against the plain component, and when something is wrong.
 # Sourced by run_all.sh.
 
+# shellcheck disable=SC2154 # loud: cases_cluster.sh
 work=${work-}
 calls=$BIN/mpi_calls
+# a blocking one settles the communicator
+not_waited_for=barrier,ibarrier,ibcast,igather,iscatter,iallgather,ireduce,iallreduce
+not_waited_for+=,ireduce_scatter_block,iscan,iexscan,igatherv,iscatterv,iallgatherv,ireduce_scatter
 
 # all HOSTS RANKS BYTES REPEATS [ARGS...]
 all()
@@ -63,13 +67,27 @@ sizes_found()
 	OMPI_MCA_coll_shuffle_verbose=0 random_calls 4 60 5 1000
 }
 
-# collectives HOSTS CALLS SEED LEAST NAMES - random calls, those of the named kinds over AF_SHUFFLE.
+# collectives HOSTS CALLS SEED LEAST NAMES [WORDS...] - random calls, those of the named kinds over
+# AF_SHUFFLE; the program's words.
 collectives()
 {
 	rack "$1"
 	carried "$4" mpi 400 "$1" "$1" --mca coll_shuffle_collectives "$5" "$BIN/mpi_collectives" \
-		"$2" "$3"
+		"$2" "$3" "${@:6}"
 	[ "$(counters Collectives)" -gt 0 ] || fail "the kernel has carried none out"
+}
+
+# Broadcasts by multicast, or not where it reaches nobody; the bytes are right in any case.
+collectives_multicast()
+{
+	local mca=(--mca coll_shuffle_collectives all --mca coll_shuffle_multicast 239.77.0.3)
+
+	rack 4
+	carried 5000 mpi 100 4 4 "${mca[@]}" "$BIN/mpi_collectives" 300 14 bcast
+	[ "$(counters SameOut)" -gt 0 ] || fail "nothing has gone to all"
+	bridge -n "${PFX}br" link set dev p2 mcast_flood off
+	carried 5000 mpi 100 4 4 "${mca[@]}" "$BIN/mpi_collectives" 300 14 bcast
+	bridge -n "${PFX}br" link set dev p2 mcast_flood on
 }
 
 # A command of one rank: rank 1 names broadcasts only.
@@ -95,10 +113,65 @@ collectives_differ()
 		fail "nonsense is not refused"
 }
 
+# Tables of racks that differ between hosts: no racks are used, and a line says so.
+racks_differ()
+{
+	local run=(mpi 60 2 2 "${loud[@]}" --mca coll_shuffle_timeout 5
+		--mca coll_shuffle_collectives all "$BIN/mpi_collectives" 60 9)
+
+	rack 2
+	printf '10.77.0.1 a\n10.77.0.2 b\n' >"$work/table"
+	hctl 0 topology load "$work/table" || fail "no table"
+	carried 1000 said "${run[@]}"
+	grep -q 'MPI_COMM_WORLD: its ranks know different racks' "$work/said" || fail "no line"
+	hctl 1 topology load "$work/table" || fail "no table"
+	carried 1000 said "${run[@]}"
+	! grep -q 'different racks' "$work/said" || fail "the same racks"
+	rack_down
+}
+
+# Two racks of two hosts, of which all of them know.
+two_racks()
+{
+	local h
+
+	rack 4
+	printf '10.77.0.%d %s\n' 1 a 2 a 3 b 4 b >"$work/table"
+	for ((h = 0; h < 4; h++)); do
+		hctl "$h" topology load "$work/table" || fail "no table"
+	done
+}
+
+# Short MPI_Alltoall over racks, packed by libshuffle: two operations instead of one.
+packed()
+{
+	local begun plain
+
+	two_racks
+	begun=$(counters OpsStarted)
+	random_calls 4 60 6 1000
+	plain=$(($(counters OpsStarted) - begun))
+	begun=$(counters OpsStarted)
+	OMPI_MCA_coll_shuffle_collectives=alltoall random_calls 4 60 6 1000
+	[ $(($(counters OpsStarted) - begun)) -gt "$plain" ] || fail "nothing was packed"
+	rack_down
+}
+
 order()
 {
 	rack 4
 	carried 2000000 mpi 60 4 4 "$calls" order
+}
+
+# Persistent calls, all-to-all and the others; not carried, they are the component's before.
+again()
+{
+	rack 4
+	carried 852000 mpi 60 4 4 "$calls" again early
+	carried 0 mpi 60 4 4 --mca coll_shuffle_priority 0 "$calls" again
+	carried 10000 mpi 200 4 4 --mca coll_shuffle_collectives "$not_waited_for" \
+		"$BIN/mpi_collectives" 200 10 again
+	carried 0 mpi 200 4 4 "$BIN/mpi_collectives" 200 10 again
 }
 
 threads()
@@ -186,7 +259,7 @@ parameters()
 	local p
 
 	ompi_info --param coll shuffle --level 9 >"$work/params" 2>&1
-	for p in priority verbose sizes collectives timeout sndbuf rcvbuf if_include if_exclude; do
+	for p in priority verbose sizes collectives multicast timeout sndbuf rcvbuf if_include if_exclude; do
 		grep -q "\"coll_shuffle_$p\"" "$work/params" || fail "no parameter $p"
 	done
 }
@@ -202,6 +275,11 @@ unloaded()
 		fail "$(cat "$work/said")"
 	grep -q 'declined: .*module shuffle is not loaded' "$work/said" ||
 		fail "no reason given: $(cat "$work/said")"
+	if mpich_there; then
+		mpich_said 'libshuffle_pmpi: declined: no socket at rank 0' mpich 60 3 \
+			-genv SHUFFLE_PMPI_COLLECTIVES all "$BIN/mpi_collectives_mpich" 40 7
+		mpich_said ok mpich 60 3 "$BIN/mpi_calls_mpich" all 1000 2
+	fi
 	rack_down
 	module_load
 }
@@ -214,8 +292,16 @@ calls_cases()
 	run_case "sizes that are given" sizes_given
 	run_case "sizes that are found by timed calls" sizes_found
 	run_case "random collectives on 4 hosts" collectives 4 300 1 10000 all
+	run_case "collectives that are not waited for only" collectives 4 200 7 10000 \
+		"$not_waited_for"
+	run_case "operators that do not commute" collectives 5 400 8 100000 all in_order barrier \
+		reduce allreduce reduce_scatter_block scan exscan reduce_scatter
 	run_case "collectives that not all ranks name" collectives_differ
+	run_case "hosts that know different racks" racks_differ
+	run_case "short all-to-all packed over racks" packed
+	run_case "broadcasts by multicast" collectives_multicast
 	run_case "non-blocking calls, out of order" order
+	run_case "persistent calls" again
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
 	run_case "a rank that stops" silent stops

@@ -98,34 +98,8 @@ sort_program()
 	rm -f sorted* unsorted
 }
 
-# MPICH, by preloading.  It polls without giving the processor away, which all hosts
-# share here, and may hang in MPI_Finalize by itself: the second library mends both.
-mpich_program()
-{
-	have mpich "$BIN/mpi_calls_mpich"
-	have libmpich-dev "$BIN/libshuffle_pmpi.so"
-	rack 4
-	carried $(($1 * 3 * 3)) mpich_ok "$BIN/mpi_calls_mpich" all "$1" 3
-}
-
-mpich_ok()
-{
-	local preload=$BIN/libshuffle_pmpi.so:$BIN/mpi_blocking.so
-
-	on_host0 120 env UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 \
-		SHUFFLE_PMPI_VERBOSE=1 mpiexec.mpich -launcher rsh \
-		-launcher-exec "$mpi_here/ns_agent.sh" -iface eth0 \
-		-hosts 10.77.0.1,10.77.0.2,10.77.0.3,10.77.0.4 -n 4 \
-		-genv LD_PRELOAD "$preload" -genv MPI_IDLE yield "$@" >"$work/said" 2>&1 ||
-		fail "status $?: $(tail -20 "$work/said")"
-	grep -q '^ok' "$work/said" || fail "no answer: $(tail -20 "$work/said")"
-}
-
 programs_cases()
 {
-	run_case "MPICH with libshuffle_pmpi.so" mpich_program 100000
-	run_case "MPICH, rows larger than the send buffer" mpich_program 4000000
-
 	run_case "a distributed sort on 8 hosts" sort_program 8 20000
 	run_case "a distributed sort on 16 hosts" sort_program 16 40000
 	run_case "Fortran: MPI_ALLTOALLV" fortran_program

@@ -6,6 +6,7 @@
  *
  * usage: mpi_calls all BYTES REPEATS	MPI_Alltoallv of BYTES for each pair
  *        mpi_calls order		non-blocking calls first, out of order
+ *        mpi_calls again [early]	persistent calls, which start again and again
  *        mpi_calls threads		MPI_THREAD_MULTIPLE, a communicator each
  *        mpi_calls late		a rank is late: do the others sleep?
  *        mpi_calls silent		the last rank stops: an error class
@@ -16,6 +17,9 @@
  */
 #include <errno.h>
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,6 +157,61 @@ static int order(void)
 		release(&b[i]);
 	return bad;
 }
+
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+/* Three persistent calls.  @early: their communicator is freed before they start, which Open MPI's
+ * own ones do not survive.
+ */
+static int again(int early)
+{
+	MPI_Datatype *types = malloc(size * sizeof(*types)), byte;
+	MPI_Request reqs[3];
+	struct buffers b[3];
+	int i, k, bad = 0;
+	MPI_Comm comm;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Type_dup(MPI_BYTE, &byte);
+	for (k = 0; k < size; k++)
+		types[k] = byte;
+	for (i = 0; i < 3; i++)
+		prepare(&b[i], 1000 + 70000 * i, i);
+	MPIX_Alltoall_init(b[0].s, b[0].each, MPI_BYTE, b[0].r, b[0].each, byte, comm,
+			   MPI_INFO_NULL, &reqs[0]);
+	MPIX_Alltoallv_init(b[1].s, b[1].counts, b[1].disps, byte, b[1].r, b[1].counts, b[1].disps,
+			    MPI_BYTE, comm, MPI_INFO_NULL, &reqs[1]);
+	MPIX_Alltoallw_init(b[2].s, b[2].counts, b[2].disps, types, b[2].r, b[2].counts,
+			    b[2].disps, types, comm, MPI_INFO_NULL, &reqs[2]);
+	MPI_Type_free(&byte);
+	if (early)
+		MPI_Comm_free(&comm);
+	for (k = 0; k < 4; k++) {
+		/* one by one, or all at once */
+		for (i = 0; i < 3 && k % 2; i++)
+			MPI_Start(&reqs[i]);
+		if (k % 2 == 0)
+			MPI_Startall(3, reqs);
+		MPI_Waitall(3, reqs, MPI_STATUSES_IGNORE);
+		for (i = 0; i < 3; i++) {
+			bad += wrong(&b[i], i);
+			memset(b[i].r, 0xee, b[i].each * size);
+		}
+	}
+	for (i = 0; i < 3; i++) {
+		MPI_Request_free(&reqs[i]);
+		release(&b[i]);
+	}
+	if (!early)
+		MPI_Comm_free(&comm);
+	free(types);
+	return bad;
+}
+#else
+static int again(int early)
+{
+	return 1 + early;
+}
+#endif
 
 static void *in_thread(void *arg)
 {
@@ -360,6 +419,8 @@ int main(int argc, char **argv)
 		bad = all(strtoull(argv[2], NULL, 0), atoi(argv[3]));
 	else if (!strcmp(what, "order"))
 		bad = order();
+	else if (!strcmp(what, "again"))
+		bad = again(argc > 2);
 	else if (!strcmp(what, "threads"))
 		bad = threads(provided);
 	else if (!strcmp(what, "late"))

@@ -4,12 +4,20 @@
  * operators, communicators, MPI_IN_PLACE.  Every byte of the receive buffers, guards and gaps
  * included, is compared with what this program computes alone.
  *
+ * Half of the calls are non-blocking; several are under way at once, and end in any order.
+ *
  * usage: mpi_collectives CALLS [SEED [KIND...]]
- *   KIND   only such calls: barrier, bcast, gather, ...
+ *   KIND      only such calls: barrier, bcast, gather, ...; or words that change all of them:
+ *   in_order  what is combined is so by an operator that does not commute
+ *   by_pmpi   blocking calls are made a second time, by MPI's own function: the same must come out
+ *   again     non-blocking calls are persistent ones, each of which is started twice (Open MPI)
  *
  * All ranks draw from the same sequence, so they agree on every call.
  */
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +26,7 @@
 #define UNIT	4	/* ints in one element of every layout */
 #define GUARD	64
 #define ROOM	64	/* bytes of an element, at most */
+#define AT_ONCE	5	/* calls that are not waited for */
 
 static uint64_t state;
 
@@ -28,13 +37,13 @@ static uint32_t draw(uint32_t below)
 }
 
 enum kind {
-	BARRIER, BCAST, GATHER, SCATTER, ALLGATHER, REDUCE, ALLREDUCE, REDUCE_SCATTER_BLOCK, SCAN,
-	EXSCAN, KINDS,
+	BARRIER, BCAST, GATHER, SCATTER, ALLGATHER, GATHERV, SCATTERV, ALLGATHERV, REDUCE,
+	ALLREDUCE, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, REDUCE_SCATTER, KINDS,
 };
 
 static const char *const kind_names[] = {
-	"barrier", "bcast", "gather", "scatter", "allgather", "reduce", "allreduce",
-	"reduce_scatter_block", "scan", "exscan",
+	"barrier", "bcast", "gather", "scatter", "allgather", "gatherv", "scatterv", "allgatherv",
+	"reduce", "allreduce", "reduce_scatter_block", "scan", "exscan", "reduce_scatter",
 };
 
 /* ---- what is combined ---- */
@@ -64,7 +73,26 @@ static void add_modulo(void *in, void *inout, int *n, MPI_Datatype *type)
 		b[i] = (a[i] + b[i]) % 10007;
 }
 
-static MPI_Op compose_op, add_op;
+/* Items of a derived type, an int and a gap of as many bytes. */
+static void add_with_gaps(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+	int *a = in, *b = inout, i;
+
+	(void)type;
+	for (i = 0; i < 2 * *n; i += 2)
+		b[i] = (a[i] + b[i]) % 10007;
+}
+
+static MPI_Datatype int_and_gap, other_int;
+
+enum { ADD = 15, ADD_DUPLICATE, ADD_WITH_GAPS, COMPOSE };
+
+/* MPICH 4.0 takes unsigned numbers for signed ones where it looks for the least or greatest. */
+#ifdef MPICH_VERSION
+#define UNSIGNED_MIN	MPI_BXOR
+#else
+#define UNSIGNED_MIN	MPI_MIN
+#endif
 
 /* No sums of 8 or 16 bits: those of Open MPI 4.1's op/avx saturate, if there are enough of them. */
 static struct combination {
@@ -73,14 +101,35 @@ static struct combination {
 } combinations[] = {
 	{ MPI_SUM, MPI_INT }, { MPI_MAX, MPI_INT }, { MPI_BXOR, MPI_LONG }, { MPI_MIN, MPI_SHORT },
 	{ MPI_BXOR, MPI_UNSIGNED_CHAR }, { MPI_BAND, MPI_UINT64_T }, { MPI_MAX, MPI_SIGNED_CHAR },
-	{ MPI_BOR, MPI_BYTE }, { MPI_SUM, MPI_UNSIGNED }, { MPI_MIN, MPI_UINT16_T },
+	{ MPI_BOR, MPI_BYTE }, { MPI_SUM, MPI_UNSIGNED }, { UNSIGNED_MIN, MPI_UINT16_T },
 	{ MPI_SUM, MPI_DOUBLE }, { MPI_PROD, MPI_FLOAT }, { MPI_LAND, MPI_INT },
 	{ MPI_MINLOC, MPI_DOUBLE_INT }, { MPI_MAXLOC, MPI_2INT },
-	{ MPI_OP_NULL, MPI_INT },	/* add_op */
-	{ MPI_OP_NULL, MPI_2INT },	/* compose_op */
+	/* operators of the program */
+	[ADD] = { MPI_OP_NULL, MPI_INT },
+	[ADD_DUPLICATE] = { MPI_OP_NULL, MPI_INT },
+	[ADD_WITH_GAPS] = { MPI_OP_NULL, MPI_DATATYPE_NULL },
+	[COMPOSE] = { MPI_OP_NULL, MPI_2INT },
 };
 
 #define COMBINATIONS	(sizeof(combinations) / sizeof(combinations[0]))
+
+static void make_combinations(void)
+{
+	MPI_Op_create(add_modulo, 1, &combinations[ADD].op);
+	combinations[ADD_DUPLICATE].op = combinations[ADD].op;
+	MPI_Type_dup(MPI_INT, &other_int);
+	MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &int_and_gap);
+	MPI_Type_commit(&int_and_gap);
+	MPI_Op_create(add_with_gaps, 1, &combinations[ADD_WITH_GAPS].op);
+	combinations[ADD_WITH_GAPS].type = int_and_gap;
+	MPI_Op_create(compose, 0, &combinations[COMPOSE].op);
+}
+
+/* What a rank calls the type. */
+static MPI_Datatype type_at(const struct combination *c, int rank)
+{
+	return c == &combinations[ADD_DUPLICATE] && rank % 2 ? other_int : c->type;
+}
 
 /* Small numbers, so that the order of sums and products of real ones makes no difference. */
 static void fill_items(char *at, MPI_Datatype type, int n, int rank, uint32_t salt)
@@ -107,7 +156,7 @@ static void fill_items(char *at, MPI_Datatype type, int n, int rank, uint32_t sa
 			for (i = 0; i < size; i++)
 				at[i] = x >> (8 * (i % 4));
 			/* add_modulo() takes no negative ones */
-			if (type == MPI_INT)
+			if (type == MPI_INT || type == int_and_gap)
 				*(int *)at = (unsigned int)*(int *)at % 10007;
 		}
 	}
@@ -178,7 +227,77 @@ struct call {
 	const struct combination *c;
 	size_t room;			/* bytes of a buffer, guards included */
 	char *s, *r, *want;		/* buffers with guards */
+	int *counts, *disps;		/* of each rank */
+	size_t part;			/* bytes of the result that is combined */
+	int later;			/* it is not waited for at once */
+	int again;			/* it is persistent: not waited for either */
+	char *before;			/* the receive buffer then */
+	int by_pmpi;
+	MPI_Request request;
 };
+
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define AGAIN(name, ...)	MPIX_##name##_init_(__VA_ARGS__)
+#else
+#define AGAIN(name, ...)	printf("no persistent " #name "\n")
+#endif
+
+/* The call, its non-blocking form, a persistent one, or MPI's own function. */
+#define MPI(k, name, ...)							\
+	do {									\
+		if ((k)->again)							\
+			AGAIN(name, __VA_ARGS__, (k)->comm, MPI_INFO_NULL,	\
+			      &(k)->request);					\
+		else if ((k)->later)						\
+			MPI_I##name(__VA_ARGS__, (k)->comm, &(k)->request);	\
+		else if ((k)->by_pmpi)						\
+			PMPI_##name##_(__VA_ARGS__, (k)->comm);			\
+		else								\
+			MPI_##name##_(__VA_ARGS__, (k)->comm);			\
+	} while (0)
+
+#define MPIX_barrier_init_		MPIX_Barrier_init
+#define MPI_bcast_			MPI_Bcast
+#define MPI_gather_			MPI_Gather
+#define MPI_scatter_			MPI_Scatter
+#define MPI_allgather_			MPI_Allgather
+#define MPI_reduce_			MPI_Reduce
+#define MPI_allreduce_			MPI_Allreduce
+#define MPI_reduce_scatter_block_	MPI_Reduce_scatter_block
+#define MPI_scan_			MPI_Scan
+#define MPI_exscan_			MPI_Exscan
+#define MPI_gatherv_			MPI_Gatherv
+#define MPI_scatterv_			MPI_Scatterv
+#define MPI_allgatherv_			MPI_Allgatherv
+#define MPI_reduce_scatter_		MPI_Reduce_scatter
+
+#define PMPI_bcast_			PMPI_Bcast
+#define PMPI_gather_			PMPI_Gather
+#define PMPI_scatter_			PMPI_Scatter
+#define PMPI_allgather_			PMPI_Allgather
+#define PMPI_reduce_			PMPI_Reduce
+#define PMPI_allreduce_			PMPI_Allreduce
+#define PMPI_reduce_scatter_block_	PMPI_Reduce_scatter_block
+#define PMPI_scan_			PMPI_Scan
+#define PMPI_exscan_			PMPI_Exscan
+#define PMPI_gatherv_			PMPI_Gatherv
+#define PMPI_scatterv_			PMPI_Scatterv
+#define PMPI_allgatherv_		PMPI_Allgatherv
+#define PMPI_reduce_scatter_		PMPI_Reduce_scatter
+
+#define MPIX_bcast_init_		MPIX_Bcast_init
+#define MPIX_gather_init_		MPIX_Gather_init
+#define MPIX_scatter_init_		MPIX_Scatter_init
+#define MPIX_allgather_init_		MPIX_Allgather_init
+#define MPIX_reduce_init_		MPIX_Reduce_init
+#define MPIX_allreduce_init_		MPIX_Allreduce_init
+#define MPIX_reduce_scatter_block_init_	MPIX_Reduce_scatter_block_init
+#define MPIX_scan_init_			MPIX_Scan_init
+#define MPIX_exscan_init_		MPIX_Exscan_init
+#define MPIX_gatherv_init_		MPIX_Gatherv_init
+#define MPIX_scatterv_init_		MPIX_Scatterv_init
+#define MPIX_allgatherv_init_		MPIX_Allgatherv_init
+#define MPIX_reduce_scatter_init_	MPIX_Reduce_scatter_init
 
 static char *buffer(const struct call *k, int byte)
 {
@@ -186,6 +305,59 @@ static char *buffer(const struct call *k, int byte)
 
 	memset(mem, byte, k->room);
 	return mem;
+}
+
+/* A count for each rank, @n at most; blocks are in any order, and not close together. */
+static void make_counts(struct call *k)
+{
+	int i;
+
+	k->counts = malloc(2 * k->size * sizeof(int));
+	k->disps = k->counts + k->size;
+	for (i = 0; i < k->size; i++) {
+		k->counts[i] = k->n ? (k->salt * 7 + i * 13) % (k->n + 1) : 0;
+		k->disps[i] = (k->size - 1 - i) * (k->n + 1);
+	}
+}
+
+/* Blocks of ranks from @first to @last, where they belong. */
+static void put_blocks(const struct call *k, char *buf, MPI_Datatype type, int first, int last)
+{
+	for (; first <= last; first++)
+		put(buf, type, k->disps[first], k->counts[first], first, k->salt);
+}
+
+static void move_counts(struct call *k)
+{
+	char *s = k->s + GUARD, *r = k->r + GUARD, *want = k->want + GUARD;
+	int is_root = k->rank == k->root, own = k->counts[k->rank];
+	void *sbuf = s;
+
+	if (k->kind == SCATTERV) {
+		if (is_root)
+			put_blocks(k, s, k->from, 0, k->size - 1);
+		if (is_root && k->in_place) {
+			MPI(k, scatterv, s, k->counts, k->disps, k->from, MPI_IN_PLACE, 0, MPI_INT,
+			    k->root);
+			return;
+		}
+		put(want, k->to, 0, own, k->rank, k->salt);
+		MPI(k, scatterv, s, k->counts, k->disps, k->from, r, own, k->to, k->root);
+		return;
+	}
+	put(s, k->from, 0, own, k->rank, k->salt);
+	if (k->kind == GATHERV && !is_root)
+		k->in_place = 0;
+	if (k->kind == ALLGATHERV || is_root)
+		put_blocks(k, want, k->to, 0, k->size - 1);
+	if (k->in_place) {
+		put_blocks(k, r, k->to, k->rank, k->rank);
+		sbuf = MPI_IN_PLACE;
+	}
+	if (k->kind == GATHERV)
+		MPI(k, gatherv, sbuf, own, k->from, r, k->counts, k->disps, k->to, k->root);
+	else
+		MPI(k, allgatherv, sbuf, own, k->from, r, k->counts, k->disps, k->to);
 }
 
 static void move(struct call *k)
@@ -199,7 +371,7 @@ static void move(struct call *k)
 		put(want, k->to, 0, k->n, k->root, k->salt);
 		if (is_root)
 			put(r, k->to, 0, k->n, k->root, k->salt);
-		MPI_Bcast(r, k->n, k->to, k->root, k->comm);
+		MPI(k, bcast, r, k->n, k->to, k->root);
 		break;
 	case GATHER:
 	case ALLGATHER:
@@ -213,19 +385,19 @@ static void move(struct call *k)
 			sbuf = MPI_IN_PLACE;
 		}
 		if (k->kind == GATHER)
-			MPI_Gather(sbuf, k->n, k->from, r, k->n, k->to, k->root, k->comm);
+			MPI(k, gather, sbuf, k->n, k->from, r, k->n, k->to, k->root);
 		else
-			MPI_Allgather(sbuf, k->n, k->from, r, k->n, k->to, k->comm);
+			MPI(k, allgather, sbuf, k->n, k->from, r, k->n, k->to);
 		break;
 	default:
 		for (i = 0; i < k->size && is_root; i++)
 			put(s, k->from, i * k->n, k->n, i, k->salt);
 		if (is_root && k->in_place) {
-			MPI_Scatter(s, k->n, k->from, MPI_IN_PLACE, 0, MPI_INT, k->root, k->comm);
+			MPI(k, scatter, s, k->n, k->from, MPI_IN_PLACE, 0, MPI_INT, k->root);
 			break;
 		}
 		put(want, k->to, 0, k->n, k->rank, k->salt);
-		MPI_Scatter(s, k->n, k->from, r, k->n, k->to, k->root, k->comm);
+		MPI(k, scatter, s, k->n, k->from, r, k->n, k->to, k->root);
 		break;
 	}
 }
@@ -233,14 +405,25 @@ static void move(struct call *k)
 static void combine(struct call *k)
 {
 	char *s = k->s + GUARD, *r = k->r + GUARD, *want = k->want + GUARD, *all;
-	int is_root = k->rank == k->root, parts = 1, first = 0, last = k->size - 1;
+	/* items that each puts in, and where our part of the result is there */
+	int items = k->n, own = k->n, at = 0, i;
+	int is_root = k->rank == k->root, first = 0, last = k->size - 1;
 	size_t room = k->room - 2 * GUARD;
 	const struct combination *c = k->c;
+	MPI_Datatype type = type_at(c, k->rank);
 	MPI_Aint lb, extent;
 	void *sbuf = s;
 
-	if (k->kind == REDUCE_SCATTER_BLOCK)
-		parts = k->size;
+	if (k->kind == REDUCE_SCATTER_BLOCK) {
+		items = k->n * k->size;
+		at = k->n * k->rank;
+	} else if (k->kind == REDUCE_SCATTER) {
+		own = k->counts[k->rank];
+		for (items = 0, i = 0; i < k->size; i++) {
+			at += i < k->rank ? k->counts[i] : 0;
+			items += k->counts[i];
+		}
+	}
 	if (k->kind == SCAN)
 		last = k->rank;
 	if (k->kind == EXSCAN)
@@ -250,7 +433,8 @@ static void combine(struct call *k)
 		k->in_place = 0;
 	}
 	MPI_Type_get_extent(c->type, &lb, &extent);
-	fill_items(k->in_place ? r : s, c->type, k->n * parts, k->rank, k->salt);
+	k->part = own * extent;
+	fill_items(k->in_place ? r : s, c->type, items, k->rank, k->salt);
 	if (k->in_place) {
 		sbuf = MPI_IN_PLACE;
 		/* what is not written stays; of a scattered vector anything may be left behind */
@@ -259,27 +443,28 @@ static void combine(struct call *k)
 	if (last >= 0) {
 		all = malloc(room + 1);
 		memcpy(all, want, room);
-		expect_items(all, c, k->n * parts, first, last, k->salt, room);
-		memcpy(want, all + (parts > 1 ? k->rank * k->n * extent : 0), k->n * extent);
+		expect_items(all, c, items, first, last, k->salt, room);
+		memcpy(want, all + at * extent, own * extent);
 		free(all);
 	}
 	switch (k->kind) {
 	case REDUCE:
-		MPI_Reduce(sbuf, r, k->n, c->type, c->op, k->root, k->comm);
+		MPI(k, reduce, sbuf, r, k->n, type, c->op, k->root);
 		break;
 	case ALLREDUCE:
-		MPI_Allreduce(sbuf, r, k->n, c->type, c->op, k->comm);
+		MPI(k, allreduce, sbuf, r, k->n, type, c->op);
 		break;
 	case REDUCE_SCATTER_BLOCK:
-		MPI_Reduce_scatter_block(sbuf, r, k->n, c->type, c->op, k->comm);
-		if (k->in_place)
-			memcpy(want + k->n * extent, r + k->n * extent, room - k->n * extent);
+		MPI(k, reduce_scatter_block, sbuf, r, k->n, type, c->op);
+		break;
+	case REDUCE_SCATTER:
+		MPI(k, reduce_scatter, sbuf, r, k->counts, type, c->op);
 		break;
 	case SCAN:
-		MPI_Scan(sbuf, r, k->n, c->type, c->op, k->comm);
+		MPI(k, scan, sbuf, r, k->n, type, c->op);
 		break;
 	default:
-		MPI_Exscan(sbuf, r, k->n, c->type, c->op, k->comm);
+		MPI(k, exscan, sbuf, r, k->n, type, c->op);
 		break;
 	}
 }
@@ -297,48 +482,108 @@ static int some_count(void)
 	}
 }
 
-static void one(struct call *k)
+static void start(struct call *k)
 {
-	size_t i;
-
 	k->room = 2 * GUARD + (size_t)(k->n + 2) * ROOM * k->size;
 	k->s = buffer(k, 0x5a);
 	k->r = buffer(k, 0xa5);
 	k->want = buffer(k, 0xa5);
-	if (k->kind == BARRIER)
+	make_counts(k);
+	if (k->kind == BARRIER && k->again)
+		AGAIN(barrier, k->comm, MPI_INFO_NULL, &k->request);
+	else if (k->kind == BARRIER && k->later)
+		MPI_Ibarrier(k->comm, &k->request);
+	else if (k->kind == BARRIER && k->by_pmpi)
+		PMPI_Barrier(k->comm);
+	else if (k->kind == BARRIER)
 		MPI_Barrier(k->comm);
+	else if (k->kind >= GATHERV && k->kind <= ALLGATHERV)
+		move_counts(k);
 	else if (k->kind < REDUCE)
 		move(k);
 	else
 		combine(k);
+	if (k->again) {
+		k->before = buffer(k, 0);
+		memcpy(k->before, k->r, k->room);
+		MPI_Start(&k->request);
+	}
+}
+
+static void check(struct call *k)
+{
+	size_t at = k->part, room = k->room - 2 * GUARD, i;
+
+	/* of a vector in place anything may be left behind the part that is ours */
+	if ((k->kind == REDUCE_SCATTER_BLOCK || k->kind == REDUCE_SCATTER) && k->in_place)
+		memcpy(k->want + GUARD + at, k->r + GUARD + at, room - at);
 	for (i = 0; i < k->room && k->r[i] == k->want[i]; i++)
 		;
 	if (i < k->room) {
-		fprintf(stderr, "call %u: rank %d of %d: %s, %d elements, root %d, combination %d%s: byte %zd is %02x, not %02x\n",
-			k->salt, k->rank, k->size, kind_names[k->kind], k->n, k->root,
-			(int)(k->c - combinations), k->in_place ? ", in place" : "",
+		fprintf(stderr, "call %u: rank %d of %d: %s%s, %d elements, root %d, combination %d%s: byte %zd is %02x, not %02x\n",
+			k->salt, k->rank, k->size, k->by_pmpi ? "P" : "", kind_names[k->kind],
+			k->n, k->root, (int)(k->c - combinations), k->in_place ? ", in place" : "",
 			(ssize_t)i - GUARD, k->r[i] & 0xff, k->want[i] & 0xff);
 		MPI_Abort(MPI_COMM_WORLD, 3);
+	}
+}
+
+static void end(struct call *k)
+{
+	if (k->later)
+		MPI_Wait(&k->request, MPI_STATUS_IGNORE);
+	check(k);
+	if (k->again) {
+		memcpy(k->r, k->before, k->room);
+		MPI_Start(&k->request);
+		MPI_Wait(&k->request, MPI_STATUS_IGNORE);
+		check(k);
+		MPI_Request_free(&k->request);
+		free(k->before);
 	}
 	free(k->s);
 	free(k->r);
 	free(k->want);
+	free(k->counts);
+}
+
+static int word(int argc, char **argv, const char *name)
+{
+	int i;
+
+	for (i = 3; i < argc && strcmp(argv[i], name); i++)
+		;
+	return i < argc;
 }
 
 static int named(int argc, char **argv, enum kind kind)
 {
-	int i;
+	int words = 3 + word(argc, argv, "in_order") + word(argc, argv, "by_pmpi") +
+		    word(argc, argv, "again");
 
-	for (i = 3; i < argc; i++)
-		if (!strcmp(argv[i], kind_names[kind]))
-			return 1;
-	return argc < 4;
+	return argc <= words || word(argc, argv, kind_names[kind]);
+}
+
+/* The same call by MPI's own function, which has to leave the same. */
+static void compare(struct call *k)
+{
+	struct call own = *k;
+
+	check(k);
+	own.by_pmpi = 1;
+	start(&own);
+	/* of what is combined anything may be left behind the result */
+	memcpy(own.want, k->r, k->kind < REDUCE ? k->room : GUARD + k->part);
+	end(&own);
 }
 
 int main(int argc, char **argv)
 {
+	struct call pending[AT_ONCE];
+	int by_pmpi = word(argc, argv, "by_pmpi"), in_order = word(argc, argv, "in_order");
+	int again = word(argc, argv, "again");
+	int calls, rank, i, n = 0, which;
 	MPI_Comm comms[3];
-	int calls, rank, i;
 
 	MPI_Init(&argc, &argv);
 	if (argc < 2) {
@@ -349,10 +594,7 @@ int main(int argc, char **argv)
 	state = argc > 2 ? atoi(argv[2]) : 1;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	make_layouts();
-	MPI_Op_create(add_modulo, 1, &add_op);
-	MPI_Op_create(compose, 0, &compose_op);
-	combinations[COMBINATIONS - 2].op = add_op;
-	combinations[COMBINATIONS - 1].op = compose_op;
+	make_combinations();
 	comms[0] = MPI_COMM_WORLD;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comms[2]);
@@ -372,9 +614,28 @@ int main(int argc, char **argv)
 		MPI_Comm_rank(k.comm, &k.rank);
 		MPI_Comm_size(k.comm, &k.size);
 		k.root = root % k.size;
-		if (named(argc, argv, k.kind))
-			one(&k);
+		k.later = draw(2);
+		k.again = k.later && again;
+		if (!named(argc, argv, k.kind))
+			continue;
+		if (in_order)
+			k.c = &combinations[COMPOSE];
+		start(&k);
+		if (!k.later && by_pmpi)
+			compare(&k);
+		if (k.later)
+			pending[n++] = k;
+		else
+			end(&k);
+		/* the same at all ranks, in any order */
+		while (n && (n == AT_ONCE || !draw(3))) {
+			which = draw(n);
+			end(&pending[which]);
+			pending[which] = pending[--n];
+		}
 	}
+	while (n)
+		end(&pending[--n]);
 	if (!rank)
 		printf("%d calls\n", calls);
 	MPI_Finalize();

@@ -14,6 +14,8 @@
 . "$mpi_here/cases_calls.sh"
 # shellcheck source=cases_cluster.sh
 . "$mpi_here/cases_cluster.sh"
+# shellcheck source=cases_mpich.sh
+. "$mpi_here/cases_mpich.sh"
 # shellcheck source=cases_programs.sh
 . "$mpi_here/cases_programs.sh"
 
@@ -24,6 +26,7 @@ fi
 setup_all
 KEEP=1
 cluster_cases
+mpich_cases
 calls_cases
 [ -n "${MPI_QUICK-}" ] || programs_cases
 finish_all

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shtest.h"
@@ -193,6 +194,34 @@ static inline bool pair_works(int fds[2])
 	return send_row(fds[0], op, 1000, 2000, data, 3000, 0) == 3000 &&
 	       send_row(fds[1], op, 1, 0, data, 1, 0) == 1 &&
 	       read_end(fds[0], op) == 0 && read_end(fds[1], op) == 0;
+}
+
+#define MOST_MEMBERS	64
+
+/* What a member of a group does, in a process of its own: 0 if all is well. */
+typedef int (*api_member)(const struct sockaddr_shuffle *m, unsigned int count, unsigned int rank,
+			  const char *arg);
+
+/* A process for each of @n members.  Did all return 0? */
+static inline bool api_group(unsigned int n, api_member member, const char *arg)
+{
+	struct sockaddr_shuffle m[MOST_MEMBERS];
+	pid_t pid[MOST_MEMBERS];
+	bool ok = true;
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < n; i++)
+		my_addr(&m[i]);
+	fflush(stdout);
+	for (i = 0; i < n; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			_exit(member(m, n, i, arg));
+	}
+	for (i = 0; i < n; i++)
+		ok &= pid[i] > 0 && waitpid(pid[i], &status, 0) == pid[i] && !status;
+	return ok;
 }
 
 /* Own namespace; "-v 6" for IPv6. */

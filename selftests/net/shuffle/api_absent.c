@@ -14,17 +14,6 @@
 
 static unsigned char data[LONG];
 
-static void add_cmsg(struct msghdr *msg, int type, const void *payload, size_t size)
-{
-	struct cmsghdr *cmsg = (void *)((char *)msg->msg_control + msg->msg_controllen);
-
-	msg->msg_controllen += CMSG_SPACE(size);
-	cmsg->cmsg_level = SOL_SHUFFLE;
-	cmsg->cmsg_type = type;
-	cmsg->cmsg_len = CMSG_LEN(size);
-	memcpy(CMSG_DATA(cmsg), payload, size);
-}
-
 struct absent_buf {
 	struct shuffle_absent head;
 	uint64_t bits[8];
@@ -50,9 +39,9 @@ static ssize_t send_sparse(int fd, uint64_t op, unsigned int count, const uint64
 	memset(&control, 0, sizeof(control));
 	msg.msg_control = control.buf;
 	memcpy(row.lens, lens, count * sizeof(*lens));
-	add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + count * sizeof(*lens));
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + count * sizeof(*lens));
 	if (size)
-		add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, absent, size);
+		sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, absent, size);
 	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -119,16 +108,16 @@ static void test_refused(int fds[2])
 	memset(&control, 0, sizeof(control));
 	msg.msg_control = control.buf;
 	next.row.op_id = later.op_id;
-	add_cmsg(&msg, SHUFFLE_CMSG_ROW, &next, sizeof(next));
-	add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &next, sizeof(next));
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
 	FAILS(sendmsg(fds[0], &msg, MSG_DONTWAIT), "with a later call", EINVAL);
 	memset(&control, 0, sizeof(control));
 	msg.msg_controllen = 0;
 	next.row.op_id = next_op++;
 	next.row.first_rank = 0;
-	add_cmsg(&msg, SHUFFLE_CMSG_ROW, &next, sizeof(next));
-	add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
-	add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &next, sizeof(next));
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
 	FAILS(sendmsg(fds[0], &msg, MSG_DONTWAIT), "twice", EINVAL);
 	sht_cancel(fds[0], later.op_id);
 	WORKS(read_end(fds[0], later.op_id) == ECANCELED, "cancelled");

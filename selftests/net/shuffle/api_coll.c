@@ -70,7 +70,7 @@ static void fill(char *at, unsigned int member, size_t size, unsigned int salt)
 
 enum kind {
 	BARRIER, BROADCAST, SCATTER, GATHER, ALLGATHER, REDUCE, ALLREDUCE, REDUCE_SCATTER, SCAN,
-	EXSCAN, KINDS,
+	EXSCAN, ALLTOALL, KINDS,
 };
 
 struct call {
@@ -103,6 +103,17 @@ static void expect_all(size_t size, unsigned int salt)
 
 	for (i = 0; i < count; i++)
 		fill(expected + i * size, i, size, salt);
+}
+
+/* Blocks of an all-to-all: what goes to each member; what comes from each, in @expected. */
+static void fill_blocks(size_t size, unsigned int salt)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		fill(from + i * size, rank * MEMBERS + i, size, salt);
+		fill(expected + i * size, i * MEMBERS + rank, size, salt);
+	}
 }
 
 /* One call and its check: NULL, or what is wrong. */
@@ -164,6 +175,13 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k)
 		expect_combined(k, 0, rank + 1, size);
 		rc = shuffle_scan(c, from, to, size, f, k->items, 0);
 		break;
+	case ALLTOALL:
+		fill_blocks(size, k->salt);
+		got = size * count;
+		if (k->salt % 3 == 0)
+			memcpy(to, from, got);
+		rc = shuffle_alltoall(c, k->salt % 3 ? from : to, to, size);
+		break;
 	default:
 		if (rank)
 			expect_combined(k, 0, rank, size);
@@ -201,6 +219,8 @@ static const struct {
 	{ "rabenseifner", 0, ANY_ORDER, 0 },
 	{ "spread", 1, ANY_ORDER, 0 },
 	{ "spread", 3, ANY_ORDER, 0 },
+	{ "two-tree", 1, FROM_ROOT, 0 },
+	{ "two-tree", 5, FROM_ROOT, 0 },
 	{ "cool-p-p", 0, BY_RANK, 0 },
 	{ "cool-p-p", 0, BY_RANK, 3 },
 	{ "cool-b-r", 0, BY_RANK, 3 },
@@ -219,7 +239,22 @@ static const size_t sizes[] = { 0, 8, 1000, 20000, 200000 };
 /* Has the data of each member a place of its own? */
 static bool has_parts(enum kind kind)
 {
-	return kind == SCATTER || kind == GATHER || kind == ALLGATHER || kind == REDUCE_SCATTER;
+	return kind == SCATTER || kind == GATHER || kind == ALLGATHER || kind == REDUCE_SCATTER ||
+	       kind == ALLTOALL;
+}
+
+/* What the kernel combines, of items of 8 bytes at most: one of them. */
+static void *some_items(unsigned int salt)
+{
+	unsigned int which = salt % 9, more = salt / 9;
+
+	if (which < 6)
+		return SHUFFLE_ITEMS(SHUFFLE_COLL_SUM + which, more % 8);
+	if (which == 6)
+		return SHUFFLE_ITEMS(more % 2 ? SHUFFLE_COLL_MIN : SHUFFLE_COLL_MAX,
+				     more / 2 % 2 ? SHUFFLE_COLL_F32 : SHUFFLE_COLL_F64);
+	return SHUFFLE_ITEMS(which == 7 ? SHUFFLE_COLL_MINLOC : SHUFFLE_COLL_MAXLOC,
+			     SHUFFLE_COLL_PAIR32);
 }
 
 /* All kinds and sizes by one pattern.  0 or -1. */
@@ -242,7 +277,7 @@ static int all_calls(struct shuffle_coll *c, const char *pattern, int in_order, 
 			k.items = NULL;
 			if (in_kernel) {
 				k.combine = shuffle_combine_items;
-				k.items = SHUFFLE_ITEMS(SHUFFLE_COLL_SUM + salt % 6, salt / 6 % 8);
+				k.items = some_items(salt);
 			} else {
 				/* another pattern may be taken, whose order is not promised */
 				k.combine = in_order && s < 3 ? combine_maps : combine_sum;
@@ -275,6 +310,135 @@ static int set_racks(struct shuffle_coll *c, unsigned int racks)
 	return shuffle_coll_racks(c, size, i);
 }
 
+/* A table in which everything goes from one member to the next, of kind @k->kind. */
+static unsigned int chain_table(const struct call *k, struct shuffle_coll_message *m,
+				unsigned int *blocks)
+{
+	unsigned int i, n = count, at = 0, s;
+
+	*blocks = has_parts(k->kind) ? n : k->kind != BARRIER;
+	switch (k->kind) {
+	case BARRIER:
+		for (i = 0; i + 1 < 2 * n; i++)
+			m[at++] = (struct shuffle_coll_message){ i, i % n, (i + 1) % n, 0, 0, 0 };
+		return n > 1 ? at : 0;
+	case BROADCAST:		/* in three parts, one behind the other */
+		*blocks = 3;
+		for (s = 0; s < n + 2; s++)
+			for (i = 0; i + 1 < n; i++)
+				if (s >= i && s - i < 3)
+					m[at++] = (struct shuffle_coll_message){
+						s, (k->root + i) % n, (k->root + i + 1) % n, s - i,
+						1, SHUFFLE_TAKE_STORE };
+		return at;
+	case SCATTER:		/* what is left for those behind, counted from the root */
+		for (i = 0; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){
+				i, (k->root + i) % n, (k->root + i + 1) % n, (k->root + i + 1) % n,
+				n - 1 - i, SHUFFLE_TAKE_STORE };
+		return at;
+	case GATHER:
+		for (i = n - 1; i; i--)
+			m[at++] = (struct shuffle_coll_message){
+				n - 1 - i, (k->root + i) % n, (k->root + i - 1) % n,
+				(k->root + i) % n, n - i, SHUFFLE_TAKE_STORE };
+		return at;
+	case ALLGATHER:
+		for (s = 0; s + 1 < n; s++)
+			for (i = 0; i < n; i++)
+				m[at++] = (struct shuffle_coll_message){
+					s, i, (i + 1) % n, (i + n - s) % n, 1, SHUFFLE_TAKE_STORE };
+		return at;
+	case REDUCE:		/* from the root's on */
+		for (i = n - 1; i; i--)
+			m[at++] = (struct shuffle_coll_message){
+				n - 1 - i, (k->root + i) % n, (k->root + i - 1) % n, 0, 1,
+				SHUFFLE_TAKE_AFTER };
+		return at;
+	case REDUCE_SCATTER:	/* each member's part to the last one, and back from there */
+		for (i = 0; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){ i, i, i + 1, 0, n,
+								 SHUFFLE_TAKE_BEFORE };
+		for (i = 0; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){ n - 1, n - 1, i, i, 1,
+								 SHUFFLE_TAKE_STORE };
+		return at;
+	case ALLREDUCE:		/* in two parts, and back */
+		*blocks = 2;
+		for (i = 0; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){ i, i, i + 1, 1, 2,
+								 SHUFFLE_TAKE_BEFORE };
+		for (i = n - 1; i; i--)
+			m[at++] = (struct shuffle_coll_message){ 2 * n - i, i, i - 1, 0, 2,
+								 SHUFFLE_TAKE_STORE };
+		return at;
+	case SCAN:
+		for (i = 0; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){ i, i, i + 1, 0, 1,
+								 SHUFFLE_TAKE_BEFORE };
+		return at;
+	default:		/* exscan: the vector before ours takes its place; a scan */
+		for (i = 0; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){ 0, i, i + 1, 0, 1,
+								 SHUFFLE_TAKE_STORE };
+		for (i = 1; i + 1 < n; i++)
+			m[at++] = (struct shuffle_coll_message){ i, i, i + 1, 0, 1,
+								 SHUFFLE_TAKE_BEFORE };
+		return at;
+	}
+}
+
+/* All kinds by tables of the program's own.  0 or -1. */
+static int table_calls(struct shuffle_coll *c)
+{
+	static struct shuffle_coll_message m[3 * MEMBERS * MEMBERS];
+	unsigned int s, n, blocks, radix, root;
+	struct shuffle_coll_fault fault = { 0 };
+	struct call k = { .combine = combine_maps };
+	const char *why = NULL;
+	int in_kernel;
+
+	/* all but ALLTOALL, which has no plan */
+	for (k.kind = 0; k.kind < ALLTOALL; k.kind++) {
+		k.root = k.kind >= BROADCAST && k.kind <= GATHER ? count / 2 : 0;
+		k.root = k.kind == REDUCE ? count - 1 : k.root;
+		k.first = k.root;
+		n = chain_table(&k, m, &blocks);
+		root = k.root;
+		if (shuffle_coll_explicit(c, k.kind, root, blocks, m, n, &fault))
+			why = shuffle_coll_fault_text(&fault);
+		for (s = 0; s < N(sizes) && !why; s++) {
+			k.size = sizes[s];
+			k.salt = 7777 + s;
+			if (has_parts(k.kind) && k.size > MOST / MEMBERS)
+				continue;
+			why = make_call(c, &k);
+			if (!why && strcmp(shuffle_coll_chosen(c, &radix, &in_kernel), "explicit"))
+				why = "not by the table";
+		}
+		/* of another root, and without one */
+		k.root = (root + 1) % count;
+		k.first = k.root;
+		k.size = 8;
+		if (!why && count > 1 && (k.kind == BROADCAST || k.kind == REDUCE))
+			why = make_call(c, &k);
+		if (!why && shuffle_coll_explicit(c, k.kind, 0, 0, NULL, 0, NULL))
+			why = "the table stays";
+		k.root = root;
+		k.first = root;
+		if (!why)
+			why = make_call(c, &k);
+		if (!why && !strcmp(shuffle_coll_chosen(c, &radix, &in_kernel), "explicit"))
+			why = "by a table that there is not any more";
+		if (!why)
+			continue;
+		fprintf(stderr, "# rank %u of %u: table of kind %d: %s (message %d, member %d)\n",
+			rank, count, k.kind, why, (int)fault.message, (int)fault.member);
+		return -1;
+	}
+	return 0;
+}
+
 static int no_waiter(void *arg, int fd, short events)
 {
 	(void)arg;
@@ -285,7 +449,8 @@ static int no_waiter(void *arg, int fd, short events)
 }
 
 /* All calls of one member.  Returns the number of the pattern that failed, plus one. */
-static int member(const struct sockaddr_shuffle *m, const char *engine)
+static int member(const struct sockaddr_shuffle *m, unsigned int members, unsigned int self,
+		  const char *engine)
 {
 	static const size_t short_sizes[] = { 0, 8, 256, 1000 };
 	int in_kernel = !strcmp(engine, "kernel");
@@ -296,13 +461,21 @@ static int member(const struct sockaddr_shuffle *m, const char *engine)
 	from = malloc(MOST);
 	to = malloc(MOST);
 	expected = malloc(MOST);
+	count = members;
+	rank = self;
 	fd = sht_open(m, count, rank, 0);
+	/* what a new one finds on its socket, as if the namespace had a table of racks */
+	if (fd >= 0 && count > 3 &&
+	    setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, (__u32[]){ 2, count - 2 }, 8))
+		return 99;
 	c = fd < 0 ? NULL : shuffle_coll_new(fd, rank, count, 1000);
 	if (!c || !from || !to || !expected)
 		return 100;
 	shuffle_coll_timeout(c, STEP_MS);
 	if (shuffle_coll_engine(c, engine))
 		return 101;
+	if (all_calls(c, "auto", 0, short_sizes, N(short_sizes), in_kernel))
+		return 98;
 	for (p = 0; p < N(patterns); p++) {
 		if (shuffle_coll_pattern(c, patterns[p].name, patterns[p].radix) ||
 		    set_racks(c, patterns[p].racks))
@@ -315,31 +488,13 @@ static int member(const struct sockaddr_shuffle *m, const char *engine)
 		if (rc)
 			return p + 1;
 	}
+	/* without racks what has no table begins with the root's */
+	if (shuffle_coll_pattern(c, "auto", 0) || set_racks(c, 0) || table_calls(c))
+		return 104;
 	if (shuffle_coll_free(c))
 		return 103;
 	close(fd);
 	return 0;
-}
-
-static bool group(unsigned int n, const char *engine)
-{
-	struct sockaddr_shuffle m[MEMBERS];
-	pid_t pid[MEMBERS];
-	bool ok = true;
-	int status;
-
-	count = n;
-	for (rank = 0; rank < n; rank++)
-		my_addr(&m[rank]);
-	fflush(stdout);
-	for (rank = 0; rank < n; rank++) {
-		pid[rank] = fork();
-		if (!pid[rank])
-			_exit(member(m, engine));
-	}
-	for (rank = 0; rank < n; rank++)
-		ok &= pid[rank] > 0 && waitpid(pid[rank], &status, 0) == pid[rank] && !status;
-	return ok;
 }
 
 /* Members that do not call the same find out, and go on to say so. */
@@ -445,12 +600,55 @@ static void test_racks(void)
 	close(fd);
 }
 
+/* Tables that are wrong, and a group that goes on as before. */
+static void test_tables(void)
+{
+	struct shuffle_coll_message m[2] = { { 0, 0, 1, 0, 1, 0 }, { 1, 1, 2, 0, 1, 0 } };
+	struct sockaddr_shuffle addr[3];
+	struct shuffle_coll_fault f;
+	struct shuffle_coll *c;
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < 3; i++)
+		my_addr(&addr[i]);
+	fd = sht_open(addr, 3, 0, 0);
+	c = shuffle_coll_new(fd, 0, 3, 1);
+	WORKS(!shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f) && !f.error,
+	      "a table");
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_KINDS, 0, 1, m, 2, &f), "a kind", EINVAL);
+	WORKS(f.error == SHUFFLE_FAULT_KIND, "that there is not");
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 3, 1, m, 2, &f), "a root", EINVAL);
+	WORKS(f.error == SHUFFLE_FAULT_MEMBERS, "that there is not");
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 0, m, 2, &f), "data", EINVAL);
+	WORKS(f.error == SHUFFLE_FAULT_DIVIDED, "without blocks");
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 2, m, 2, &f), "a block", EINVAL);
+	WORKS(f.error == SHUFFLE_FAULT_LACKS && f.message == UINT32_MAX && f.member == 1 &&
+	      f.block == 1, "that never arrives");
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 1, NULL),
+	      "a message that is missing", EINVAL);
+	m[1].to = 3;
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f), "a member", EINVAL);
+	WORKS(f.error == SHUFFLE_FAULT_MEMBER && f.message == 1 && f.member == 3,
+	      "that there is not");
+	m[0] = (struct shuffle_coll_message){ 0, 1, 2, 0, 1, 0 };
+	m[1] = (struct shuffle_coll_message){ 0, 2, 1, 0, 1, 0 };
+	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f), "two members",
+	      EINVAL);
+	WORKS(f.error == SHUFFLE_FAULT_ABSENT && !f.message && f.member == 1 &&
+	      strstr(shuffle_coll_fault_text(&f), "does not have"), "that wait for each other");
+	WORKS(!shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 0, NULL, 0, &f), "no table");
+	shuffle_coll_free(c);
+	close(fd);
+}
+
 static void test_refused(void)
 {
 	struct sockaddr_shuffle m[2];
 	struct shuffle_coll *c;
+	unsigned int radix;
 	char data[16];
-	int fds[2];
+	int fds[2], in_kernel;
 
 	open_pair(fds, m, 0);
 	FAILS(shuffle_coll_new(fds[0], 2, 2, 1) ? 0 : -1, "a rank that is no member", EINVAL);
@@ -461,10 +659,16 @@ static void test_refused(void)
 	shuffle_coll_timeout(c, 300);
 	FAILS(shuffle_barrier(c), "a barrier alone", ETIMEDOUT);
 	FAILS(shuffle_barrier(c), "and nothing after it", ETIMEDOUT);
+	WORKS(!strcmp(shuffle_coll_chosen(c, &radix, &in_kernel), "doubling") && radix == 2 &&
+	      in_kernel, "what was chosen for it");
 	shuffle_coll_free(c);
 	c = shuffle_coll_new(fds[0], 0, 2, 1ULL << 40);
 	shuffle_coll_wait(c, no_waiter, NULL);
+	WORKS(!shuffle_coll_engine(c, "user") && !shuffle_coll_pattern(c, "tree", 3),
+	      "a pattern in user space");
 	FAILS(shuffle_barrier(c), "the waiter's error", ECANCELED);
+	WORKS(!strcmp(shuffle_coll_chosen(c, &radix, &in_kernel), "tree") && !in_kernel,
+	      "what was asked for");
 	shuffle_coll_free(c);
 	c = shuffle_coll_new(fds[0], 0, 2, 1ULL << 41);
 	shuffle_coll_abort(c, EDOM);
@@ -483,8 +687,8 @@ static int bad_network(int argc, char **argv)
 		snprintf(command + strlen(command), sizeof(command) - strlen(command), " %s",
 			 argv[i]);
 	WORKS(!system(command), command);
-	WORKS(group(3, "kernel"), "3 members");
-	WORKS(group(8, "kernel"), "8 members");
+	WORKS(api_group(3, member, "kernel"), "3 members");
+	WORKS(api_group(8, member, "kernel"), "8 members");
 	return api_finish();
 }
 
@@ -501,9 +705,9 @@ static void test_groups(const char *list)
 			exit(2);
 		}
 		snprintf(name, sizeof(name), "%lu members, all kinds and patterns", n);
-		WORKS(group(n, "user"), name);
+		WORKS(api_group(n, member, "user"), name);
 		snprintf(name, sizeof(name), "%lu members, likewise in the kernel", n);
-		WORKS(group(n, "kernel"), name);
+		WORKS(api_group(n, member, "kernel"), name);
 	}
 }
 
@@ -515,6 +719,7 @@ int main(int argc, char **argv)
 		return bad_network(argc - 3, argv + 3);
 	test_refused();
 	test_racks();
+	test_tables();
 	test_groups(argc > 3 ? argv[3] : "2,5");
 	test_disagree();
 	return api_finish();

@@ -9,6 +9,7 @@
 #include "api.h"
 
 #define MEMBERS	5
+#define MANY	24
 
 static const uint64_t mine[2048] = { 5 };
 
@@ -46,7 +47,7 @@ static ssize_t start(int fd, const struct shuffle_collective *c)
 
 static void open_group(int *fds, unsigned int n)
 {
-	struct sockaddr_shuffle m[MEMBERS];
+	struct sockaddr_shuffle m[MANY];
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
@@ -163,6 +164,9 @@ static void test_refused(int fd)
 	refused(fd, "no operator", WITH(oper, SHUFFLE_COLL_NONE), 16, EINVAL);
 	refused(fd, "an operator that there is not", WITH(oper, SHUFFLE_COLL_OPERS), 16, EINVAL);
 	refused(fd, "a type that there is not", WITH(type, SHUFFLE_COLL_TYPES), 16, EINVAL);
+	refused(fd, "a sum of IEEE numbers", WITH(type, SHUFFLE_COLL_F64), 16, EINVAL);
+	refused(fd, "a sum of pairs", WITH(type, SHUFFLE_COLL_PAIR64), 16, EINVAL);
+	refused(fd, "where the least integer is", WITH(oper, SHUFFLE_COLL_MINLOC), 16, EINVAL);
 	refused(fd, "a radix of more than all members", WITH(radix, 0xffffffff), 16, EINVAL);
 	refused(fd, "a root of a kind without", WITH(root, 1), 16, EINVAL);
 	refused(fd, "half an item", WITH(len, 12), 12, EINVAL);
@@ -186,6 +190,8 @@ static void test_refused(int fd)
 	c.pattern = SHUFFLE_COLL_SPREAD;
 	c.radix = 0xffffffff;
 	refused(fd, "more segments than there is time for", c, 0, EOPNOTSUPP);
+	c.pattern = SHUFFLE_COLL_TWO_TREE;
+	refused(fd, "two trees, in which some send twice", c, 0, EOPNOTSUPP);
 	c.kind = SHUFFLE_COLL_SCAN;
 	c.pattern = SHUFFLE_COLL_GATHERED;
 	c.radix = 0;
@@ -360,6 +366,42 @@ static void test_closed(void)
 	close_group(fds + 2, MEMBERS - 2);
 }
 
+/* A send buffer that is too small for what a member sends: one collective fits nevertheless, and
+ * one that does not can be started when others have ended.
+ */
+static void test_small_buffer(void)
+{
+	struct shuffle_collective c[8];
+	unsigned int i, k, begun;
+	int fds[MANY], size = 1;
+	struct told t;
+	bool ok = true;
+
+	open_group(fds, MANY);
+	for (i = 0; i < MANY; i++)
+		ok &= !setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	for (k = 0; k < 8; k++) {
+		c[k] = sum(next_op++, 128);
+		c[k].pattern = SHUFFLE_COLL_FLAT;
+	}
+	ok &= start(fds[0], &c[0]) == 1024;
+	WORKS(ok, "more than a send buffer");
+	for (begun = 1; begun < 8 && start(fds[0], &c[begun]) == 1024;)
+		begun++;
+	FAILS(begun < 8 ? start(fds[0], &c[begun]) : 0, "another one behind it does not fit",
+	      ENOBUFS);
+	for (k = 0; k < 8; k++) {
+		for (i = k < begun; i < MANY; i++)
+			ok &= start(fds[i], &c[k]) == 1024;
+		for (i = 0; i < MANY; i++) {
+			t = listen_to(fds[i], c[k].op_id);
+			ok &= t.done && t.results == 1 && t.number == 5 * MANY;
+		}
+	}
+	WORKS(ok, "it does, later, and all get the sums");
+	close_group(fds, MANY);
+}
+
 static void test_alone(void)
 {
 	struct shuffle_collective c = sum(next_op++, 1), b = barrier(next_op++);
@@ -391,6 +433,7 @@ int main(int argc, char **argv)
 	test_beside(fds);
 	close_group(fds, MEMBERS);
 	test_closed();
+	test_small_buffer();
 	test_alone();
 	return api_finish();
 }

@@ -11,6 +11,8 @@ ctl_cases()
 	run_case "ctl-config" ctl_config
 	run_case "ctl-config-save-load" ctl_save_load
 	run_case "ctl-config-running" ctl_config_running
+	run_case "ctl-window-modes" ctl_window_modes
+	run_case "ctl-topology" ctl_topology
 	run_case "ctl-permission" ctl_permission
 	run_case "ctl-op" ctl_op
 	run_case "ctl-op-cancel" ctl_cancel
@@ -123,6 +125,83 @@ ctl_config_running()
 	is 0 overcommit 4
 	refused 2 'port' hctl 0 config set port 18519
 	end_op
+}
+
+# Members need not have one window mode, and their settings may differ.
+ctl_window_modes()
+{
+	local h
+
+	rack 8
+	for ((h = 0; h < 8; h++)); do
+		hctl $h config set window-mode scale-back scale-back-exponent $((h % 4 + 1)) ||
+			fail "set on host $h"
+	done
+	is 0 window_mode scale-back
+	peer n=8 matrix="skew:$(sz 262144 32768)" || shuffle_failed
+	hctl 1 config set window-mode constant
+	hctl 2 config set window-mode pro-rata
+	peer n=8 matrix="skew:$(sz 262144 32768)" || shuffle_failed
+}
+
+# The same racks from each format, and a table as large as the limit.
+ctl_topology()
+{
+	local i
+
+	rack 2
+	hctl 0 topology clear || fail "clear"
+	cat >"$work/slurm" <<-END
+	# leaves
+	SwitchName=a Nodes=10.9.0.[1-3] LinkSpeed=1
+	switchname=b \\
+		nodes=10.9.1.[1,3-4],fd00::[7-8]
+	SwitchName=top Switches=[a-b]
+	END
+	cat >"$work/hadoop" <<-END
+	10.9.0.1 a
+	10.9.0.2	a	# not in order
+	10.9.1.1 b
+	10.9.1.3 b
+	10.9.1.4 b
+	10.9.0.3 a
+	10.9.0.3 a
+	fd00::7 b
+	fd00:0::8 b
+	END
+	{
+		echo 'Host,"Rack"'
+		awk '{ print $1 "," $2 }' "$work/hadoop"
+	} >"$work/csv"
+	for i in slurm hadoop csv; do
+		hctl 0 topology load "$work/$i" >"$work/said" || fail "load of $i"
+		grep -q 'addresses 8 .*racks 2' "$work/said" || fail "$i: $(cat "$work/said")"
+		hctl 0 topology show >"$work/as-$i" || fail "show after $i"
+		hctl 0 topology load "$work/$i" $i >/dev/null || fail "load of $i, as such"
+		hctl 0 topology show | diff "$work/as-$i" - || fail "$i: as such it is something else"
+	done
+	for i in hadoop csv; do
+		cmp "$work/as-slurm" "$work/as-$i" || fail "$i is not the same"
+	done
+	[ "$(hctl 0 topology show 10.9.1.3)" = "10.9.1.3           b" ] || fail "show of a host"
+	hctl 0 -j topology | grep -q '{"hosts":"fd00::8","rack":"b"}' || fail "JSON"
+	refused 2 'no such host' hctl 0 topology show 10.9.9.9
+	# what is wrong changes nothing, and the file and its line are named
+	echo '10.9.0.1 c' | cat "$work/hadoop" - >"$work/bad"
+	refused 3 'bad:10: 10.9.0.1 is in rack "c", and in rack "a" in line 1' hctl 0 topology load "$work/bad"
+	refused 3 'range of numbers' hctl 0 topology load - <<<'SwitchName=a Nodes=n[1-x]'
+	refused 2 'bits' hctl 0 topology load - <<<'10.9.0.1/8 a'
+	hctl 0 topology show | cmp - "$work/as-slurm" || fail "what is refused changes the table"
+	[ -z "$(hctl 1 topology show)" ] || fail "namespaces share a table"
+	refused 2 'not permitted' nobody h0 topology clear
+	# as large as it may be, and larger
+	seq -f '%.0f' 0 16383 | awk '{ print "10.9." int($1 / 256) "." $1 % 256 " rack-" int($1 / 4) }' >"$work/large"
+	hctl 0 topology load "$work/large" >/dev/null || fail "load of 16384 hosts"
+	[ "$(hctl 0 topology show | wc -l)" = 16384 ] || fail "not all of 16384 hosts"
+	echo '10.1.1.1 one-more' >>"$work/large"
+	refused 2 'more' hctl 0 topology load "$work/large"
+	hctl 0 topology clear || fail "clear"
+	[ -z "$(hctl 0 topology show)" ] || fail "clear leaves something"
 }
 
 nobody()
@@ -442,6 +521,9 @@ ctl_completion()
 	offers grpf config set policy ''
 	offers DataBytesIn -n shf-h0 stats Data
 	offers memory monitor ''
+	offers install topology ins
+	offers --dry-run topology install 239.7.0.1 --d
+	offers eth0 -n shf-h0 topology install 239.7.0.1 --route ''
 	offers watch op w
 	end_op
 }

@@ -12,6 +12,8 @@ identity_cases()
 	run_case "wire-mutate-v6" wire_mutate 1
 	run_case "wire-mutate-plausible" wire_rough
 	run_case "wire-mutate-key" wire_mutate 0 key
+	run_case "wire-mutate-collectives" wire_collectives
+	run_case "wire-mutate-collectives-key" wire_collectives key
 	run_case "wire-flood" wire_flood
 	run_case "process-without-privilege" unprivileged_flood
 	run_case "container-behind-nat-v4" behind_nat 0
@@ -51,6 +53,31 @@ wire_mutate()
 		fail "a type of record was not seen"
 	# Those that come when their operation is over are filtered uncounted.
 	[ "$drops" -ge $((must / 2)) ] || fail "$must bad packets, $drops drops"
+}
+
+# wire_collectives [key] - the same beside collectives, in the kernel and in user space: each is right.
+# Without a key each host has one member: those of a host could pass for one another.
+wire_collectives()
+{
+	local before drops must pid members=3
+
+	[ $# = 0 ] || members=6
+
+	rack 3
+	tc -n shf-h0 qdisc add dev eth0 root netem loss 10% || skip "no netem"
+	before=$(counter 0 "$DROPS")
+	nsx br "$BIN/wire_mutate" dev=p0 ms=$((3000 + 3000 * slow)) ${1:+key=1} >"$work/mutate" &
+	pid=$!
+	sleep 0.3
+	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=20000 ops=120 \
+		timeout=$(($(tmo 30) * 1000)) ${1:+key=7} || shuffle_failed "collectives"
+	wait "$pid" || fail "wire_mutate sent nothing"
+	drops=$(($(counter 0 "$DROPS") - before))
+	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
+	diag "drops counted: $drops; $(cat "$work/mutate")"
+	[ "$must" -ge 50 ] || fail "only $must bad packets"
+	# Those that come when their operation is over are filtered uncounted.
+	[ "$drops" -ge $((must / 4)) ] || fail "$must bad packets, $drops drops"
 }
 
 # Forgeries with the right nonce: operations may fail, but end.

@@ -9,20 +9,26 @@
 
 life_cases()
 {
-	local v groups=1,2,3,5,8,12
+	local v groups
 
-	# Twelve in all patterns are 20 minutes there.
-	[ "$slow" -lt 20 ] || groups=4
 	for v in 4 6; do
+		# Two minutes of a fast machine for all groups: each family has some of them.
+		groups=1,3,5,12
+		[ $v = 4 ] || groups=2,8
+		# Twelve in all patterns are 20 minutes there.
+		[ "$slow" -lt 20 ] || groups=4
 		run_case "api-names-v$v" tap_program api_test -v $v
 		run_case "api-messages-v$v" tap_program api_msg -v $v
 		run_case "api-vectors-v$v" tap_program api_vectors -v $v
 		run_case "api-reference-v$v" tap_program api_reference -v $v
 		run_case "api-want-v$v" tap_program api_want -v $v
 		run_case "api-absent-v$v" tap_program api_absent -v $v
+		run_case "api-same-v$v" tap_program api_same -v $v
 		run_case "api-delay-v$v" tap_program api_delay -v $v
 		run_case "api-engine-v$v" tap_program api_engine -v $v
 		run_case "api-coll-v$v" tap_program api_coll -v $v $groups
+		run_case "api-later-v$v" tap_program api_later -v $v
+		run_case "api-alltoall-v$v" tap_program api_alltoall -v $v
 	done
 	run_case "late-starters" late_starters 2000
 	run_case "late-sockets" late_sockets

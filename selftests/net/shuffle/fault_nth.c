@@ -272,6 +272,45 @@ static bool after_cancel(long rc, int err)
 	return (rc == 0 || usual(err)) && op_end(rc == 0);
 }
 
+/* ---- a collective ---- */
+
+#define COLL_BYTES	64
+
+static struct shuffle_collective coll;
+
+static bool new_coll(void)
+{
+	coll = (struct shuffle_collective){
+		.size = sizeof(coll), .op_id = next_op++, .len = COLL_BYTES,
+		.kind = SHUFFLE_COLL_ALLREDUCE, .pattern = SHUFFLE_COLL_DOUBLING,
+		.oper = SHUFFLE_COLL_XOR, .type = SHUFFLE_COLL_U64,
+	};
+	return true;
+}
+
+static long start_coll(unsigned int member)
+{
+	return send_raw(side[member].fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &coll, sizeof(coll),
+			in_buf, COLL_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static long run_coll(void)
+{
+	return start_coll(0);
+}
+
+/* If it has failed, another one works. */
+static bool after_coll(long rc, int err)
+{
+	bool ok = rc == COLL_BYTES || (rc < 0 && usual(err));
+
+	if (rc < 0 && new_coll() && start_coll(0) != COLL_BYTES)
+		return wrong("another collective", -1);
+	if (start_coll(1) != COLL_BYTES)
+		return wrong("the other member", -1);
+	return ok && !read_end(side[0].fd, coll.op_id) && !read_end(side[1].fd, coll.op_id);
+}
+
 static long run_unshare(void)
 {
 	return unshare(CLONE_NEWNET);
@@ -361,6 +400,7 @@ static const struct call calls[] = {
 	{ "sendmsg, large row, waiting", large_op, run_send_wait, after_send, 0, 0 },
 	{ "sendmsg, by reference", refer_op, run_send, after_refer, 0, 0 },
 	{ "recvmsg", sent_op, run_recv, after_recv, 0, 0 },
+	{ "sendmsg, a collective", new_coll, run_coll, after_coll, 0, 0 },
 	{ "poll", nothing, run_poll, after_close, 0, 0 },
 	{ "setsockopt SHUFFLE_CANCEL", begun_op, run_cancel, after_cancel, 0, 0 },
 	{ "close", in_group, run_close, after_close, 0, 0 },

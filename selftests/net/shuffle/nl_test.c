@@ -170,8 +170,6 @@ static void test_config(int fd)
 		ERANGE, 0, 0, "packet-size");
 	refused(set(fd, SHUFFLE_A_CONFIG_RESEND_MAX, 1000), "config-set: resend-max too small",
 		ERANGE, 0, 0, "resend-first");
-	refused(set(fd, SHUFFLE_A_CONFIG_WINDOW_MODE, 2), "config-set: scale-back",
-		EOPNOTSUPP, SHUFFLE_A_CONFIG_WINDOW_MODE, 0, "window-mode");
 	refused(set(fd, SHUFFLE_A_CONFIG_RTT_NOW, 1), "config-set: what can only be read",
 		EINVAL, SHUFFLE_A_CONFIG_RTT_NOW, 0, "");
 	refused(set(fd, 60, 1), "config-set: no such attribute", EINVAL, 60, 0, "nknown");

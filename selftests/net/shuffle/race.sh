@@ -19,7 +19,8 @@ race_all()
 {
 	local t pids=()
 
-	for t in close_receive cancel_send want_cancel coll_cancel netns_exit many_processes options open_close; do
+	for t in close_receive cancel_send want_cancel coll_cancel coll_threads netns_exit \
+		many_processes options open_close; do
 		"$BIN/shuffle_race" $t "$RACE_SECONDS" 7 &
 		pids+=("$!")
 	done
@@ -95,7 +96,8 @@ race_cases()
 {
 	local t
 
-	for t in close_receive cancel_send want_cancel coll_cancel netns_exit many_processes options; do
+	for t in close_receive cancel_send want_cancel coll_cancel coll_threads netns_exit \
+		many_processes options; do
 		run_case "race-$t" race $t
 	done
 	run_case "race-unload-held" race_unload_held

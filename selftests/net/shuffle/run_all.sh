@@ -40,6 +40,16 @@
 . "$here/cases_faults.sh"
 # shellcheck source=cases_bounds.sh
 . "$here/cases_bounds.sh"
+# shellcheck source=cases_cool.sh
+. "$here/cases_cool.sh"
+# shellcheck source=cases_same.sh
+. "$here/cases_same.sh"
+# shellcheck source=cases_forward.sh
+. "$here/cases_forward.sh"
+# shellcheck source=cases_topology_install.sh
+. "$here/cases_topology_install.sh"
+# shellcheck source=cases_soak.sh
+. "$here/cases_soak.sh"
 # shellcheck source=race.sh
 . "$here/race.sh"
 
@@ -47,7 +57,8 @@ case $LANE in
 qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
-sets=(data net networks life identity qdisc ctl netlink bounds)
+sets=(data net networks life identity qdisc ctl netlink bounds cool same forward
+	topology_install soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all

@@ -264,6 +264,17 @@ int sht_cancel(int fd, uint64_t op)
 	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_CANCEL, &op, sizeof(op));
 }
 
+void sht_add_cmsg(struct msghdr *msg, int type, const void *payload, size_t size)
+{
+	struct cmsghdr *cmsg = (void *)((char *)msg->msg_control + msg->msg_controllen);
+
+	msg->msg_controllen += CMSG_SPACE(size);
+	cmsg->cmsg_level = SOL_SHUFFLE;
+	cmsg->cmsg_type = type;
+	cmsg->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(cmsg), payload, size);
+}
+
 ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
 		 const void *data, size_t len, int flags)
 {

@@ -76,6 +76,9 @@ int sht_cancel(int fd, uint64_t op);
 ssize_t sht_send(int fd, const struct shuffle_row *row, const uint64_t *lens,
 		 const void *data, size_t len, int flags);
 
+/* Put a control message of level SOL_SHUFFLE behind those that @msg has: there is room for it. */
+void sht_add_cmsg(struct msghdr *msg, int type, const void *payload, size_t size);
+
 /* One recvmsg() into @n pieces; *count: room in, records out. */
 ssize_t sht_recv_vector(int fd, struct iovec *iov, int n, struct shuffle_record *recs,
 			unsigned int *count, int flags);

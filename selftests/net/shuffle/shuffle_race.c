@@ -31,10 +31,11 @@
 #define MEMBERS		4
 #define MSG		60000
 #define WAIT_MS		60000
+#define SUMS		20
 
 static uint64_t end_ms, rng;
 static unsigned long rounds;
-static bool sums;	/* collectives: each sum is 0 */
+static bool sums;	/* collectives: start_sum() */
 static uint16_t port = 7000;
 
 static bool more(void)
@@ -150,12 +151,17 @@ static void answer(int fd, unsigned int rank, const struct shuffle_record *rec)
 	free(buf);
 }
 
-static bool all_zero(const unsigned char *p, size_t n)
+/* Members put in 1 to MEMBERS, times the number of the operation. */
+static bool is_sum(const unsigned char *p, size_t len, uint64_t op)
 {
-	while (n--)
-		if (*p++)
+	uint64_t number;
+
+	for (; len >= sizeof(number); len -= sizeof(number), p += sizeof(number)) {
+		memcpy(&number, p, sizeof(number));
+		if (number != op * MEMBERS * (MEMBERS + 1) / 2)
 			return false;
-	return true;
+	}
+	return !len;
 }
 
 /* Read what is there; number of operations that ended. */
@@ -184,7 +190,7 @@ static int drain(int fd, unsigned int rank, _Atomic uint64_t *bytes)
 				answer(fd, rank, &recs[i]);
 			if (recs[i].type != SHUFFLE_RECORD_DATA)
 				continue;
-			if (sums ? !all_zero(buf + at, recs[i].len) :
+			if (sums ? !is_sum(buf + at, recs[i].len, recs[i].op_id) :
 			    sht_check(buf + at, recs[i].len,
 				      sht_key(1, recs[i].op_id, recs[i].rank,
 					      rank), recs[i].offset) !=
@@ -301,15 +307,13 @@ static void cancel_send(void)
 	}
 }
 
-/* One for each member, with a descriptor of its own. */
-static void stop_readers(struct worker w[MEMBERS])
+/* Each has a descriptor of its own. */
+static void stop_workers(struct worker w[], unsigned int n)
 {
-	unsigned int i;
-
-	for (i = MEMBERS; i--;) {
-		w[i].stop = true;
-		pthread_join(w[i].thread, NULL);
-		close(w[i].fd);
+	while (n--) {
+		w[n].stop = true;
+		pthread_join(w[n].thread, NULL);
+		close(w[n].fd);
 	}
 }
 
@@ -336,14 +340,14 @@ static void want_cancel(void)
 		sht_cancel(fds[0], op);
 		nap(1000);
 		close_group(fds, MEMBERS);
-		stop_readers(w);
+		stop_workers(w, MEMBERS);
 	}
 }
 
 /* A sum of 64-bit numbers; errors are the caller's race. */
-static void start_sum(int fd, uint64_t op, unsigned int len)
+static bool start_sum(int fd, unsigned int rank, uint64_t op, unsigned int len)
 {
-	static const char zeros[SHUFFLE_COLL_MAX_BYTES];
+	uint64_t numbers[SHUFFLE_COLL_MAX_BYTES / sizeof(uint64_t)];
 	struct shuffle_collective coll = {
 		.size = sizeof(coll), .op_id = op, .len = len, .kind = SHUFFLE_COLL_ALLREDUCE,
 		.flags = op % 3 ? SHUFFLE_ROW_DELAYED_ACK : 0,
@@ -351,7 +355,7 @@ static void start_sum(int fd, uint64_t op, unsigned int len)
 		.pattern = op % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
 		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
 	};
-	struct iovec iov = { (void *)zeros, len };
+	struct iovec iov = { numbers, len };
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(sizeof(coll))];
@@ -359,12 +363,15 @@ static void start_sum(int fd, uint64_t op, unsigned int len)
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
 			      .msg_controllen = sizeof(control.buf) };
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+	unsigned int i;
 
+	for (i = 0; i < len / sizeof(numbers[0]); i++)
+		numbers[i] = op * (rank + 1);
 	cmsg->cmsg_level = SOL_SHUFFLE;
 	cmsg->cmsg_type = SHUFFLE_CMSG_COLLECTIVE;
 	cmsg->cmsg_len = CMSG_LEN(sizeof(coll));
 	memcpy(CMSG_DATA(cmsg), &coll, sizeof(coll));
-	sendmsg(fd, &msg, MSG_DONTWAIT);
+	return sendmsg(fd, &msg, MSG_DONTWAIT) == (ssize_t)len;
 }
 
 /* Collectives are cancelled, and their sockets closed, at any moment. */
@@ -382,19 +389,100 @@ static void coll_cancel(void)
 			w[i] = (struct worker){ .fd = dup(fds[i]), .rank = i };
 			pthread_create(&w[i].thread, NULL, reader, &w[i]);
 		}
-		for (k = 0; k < 20; k++) {
+		for (k = 0; k < SUMS; k++) {
 			for (i = 0; i < MEMBERS; i++)
-				start_sum(fds[i], 1 + k, 8 << k % 8);
+				start_sum(fds[i], i, 1 + k, 8 << k % 8);
 			if (!rnd(4))
 				sht_cancel(fds[rnd(MEMBERS)], 1 + rnd(k + 1));
 		}
 		nap(1000);
 		close_group(fds, MEMBERS);
-		stop_readers(w);
+		stop_workers(w, MEMBERS);
 	}
 }
 
-/* A namespace goes while its members send and receive. */
+/* Every second sum, each member in another order; and what comes of all of them. */
+static void *adder(void *arg)
+{
+	struct worker *w = arg;
+	struct pollfd pfd = { .fd = w->fd, .events = POLLIN };
+	unsigned int k;
+	uint64_t op;
+
+	for (k = w->op; k < SUMS; k += 2) {
+		op = 1 + (k + 2 * w->rank) % SUMS;
+		if (!start_sum(w->fd, w->rank, op, 8 << op % 3))
+			die("a sum cannot be started");
+		w->ended += drain(w->fd, w->rank, NULL);
+	}
+	while (!w->stop) {
+		poll(&pfd, 1, 5);
+		w->ended += drain(w->fd, w->rank, NULL);
+	}
+	return NULL;
+}
+
+/* Have all sums ended at all members?  Of each two workers read the same socket. */
+static bool all_ended(const struct worker w[2 * MEMBERS])
+{
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		if (w[2 * i].ended + w[2 * i + 1].ended < SUMS)
+			return false;
+	return true;
+}
+
+/* Two threads of each member make collectives by one socket.  In two rounds of three some are
+ * cancelled, and sockets closed, in the middle; in the third one all must end.
+ */
+static void coll_threads(void)
+{
+	struct worker w[2 * MEMBERS];
+	int fds[MEMBERS];
+	uint64_t until;
+	unsigned int i;
+
+	sums = true;
+	for (; more(); rounds++) {
+		if (!open_group(fds, MEMBERS, 0))
+			continue;
+		for (i = 0; i < 2 * MEMBERS; i++) {
+			w[i] = (struct worker){ .fd = dup(fds[i / 2]), .rank = i / 2, .op = i % 2 };
+			pthread_create(&w[i].thread, NULL, adder, &w[i]);
+		}
+		until = sht_now_ms() + WAIT_MS;
+		for (i = 0; rounds % 3 && i < 4; i++) {
+			nap(1000);
+			sht_cancel(fds[rnd(MEMBERS)], 1 + rnd(SUMS));
+		}
+		while (rounds % 3 == 0 && !all_ended(w)) {
+			if (sht_now_ms() > until)
+				die("a sum does not end");
+			nap(1000);
+		}
+		close_group(fds, MEMBERS);
+		stop_workers(w, 2 * MEMBERS);
+	}
+}
+
+__attribute__((noreturn))
+static void sums_without_end(int fds[])
+{
+	unsigned int i;
+	uint64_t op;
+
+	sums = true;
+	for (op = 1;; op++) {
+		for (i = 0; i < MEMBERS; i++)
+			start_sum(fds[i], i, op, 8 << op % 8);
+		for (i = 0; i < MEMBERS; i++)
+			drain(fds[i], i, NULL);
+		nap(200);
+	}
+}
+
+/* A namespace goes while its members send and receive, or make collectives. */
 static void netns_exit(void)
 {
 	int fds[MEMBERS], status;
@@ -410,6 +498,8 @@ static void netns_exit(void)
 			if (sht_new_netns() ||
 			    !open_group(fds, MEMBERS, SOCK_NONBLOCK))
 				_exit(0);
+			if (rounds & 2)
+				sums_without_end(fds);
 			for (i = 0; i < MEMBERS; i++)
 				submit(fds[i], i, MEMBERS, 1, MSG, 0,
 				       MSG_DONTWAIT);
@@ -567,6 +657,7 @@ static const struct {
 	{ "cancel_send", cancel_send, true },
 	{ "want_cancel", want_cancel, true },
 	{ "coll_cancel", coll_cancel, true },
+	{ "coll_threads", coll_threads, true },
 	{ "netns_exit", netns_exit, false },
 	{ "many_processes", many_processes, true },
 	{ "options", options, true },
