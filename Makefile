@@ -36,6 +36,7 @@ help:
 	@echo "                      CASE=cpu: what is limited by the CPU"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
+	@echo "  make figures-coll   Documentation/evaluation-collectives.rst again: COOL's cost tables"
 	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug|x86-kcsan]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
@@ -99,7 +100,7 @@ check-ci: deps
 # The first line says which kernel is missing.
 bench:
 	@$(if $(filter list cpu%,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
-	@$(VM)/deps.sh check
+	@$(VM)/deps.sh $(if $(filter coll%,$(CASE)),check-mpi,check)
 	@$(MAKE) -s tools
 	@$(if $(filter list cpu%,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
@@ -125,6 +126,14 @@ figures:
 	@python3 -B tools/sim/figures/figures.py --sim $(OUT)/shuffle-sim --runs $(RUNS) \
 		$(if $(QUICK),--quick) $(if $(KEEP),--keep) --figures $(SHOWN)/figures \
 		--raw build/figures$(if $(QUICK),-quick/raw) --document $(SHOWN)/evaluation.rst
+	@$(MAKE) -s figures-coll
+
+# AlSader's tables of collectives: seconds.
+figures-coll:
+	@$(MAKE) -s -C tools/sim OUT=$(OUT)
+	@mkdir -p $(SHOWN)
+	@python3 -B tools/sim/figures/collectives.py --sim $(OUT)/shuffle-sim \
+		--figures $(SHOWN)/figures --document $(SHOWN)/evaluation-collectives.rst
 
 install-tools:
 	@set -e; for d in $(call present,$(INSTALLED)); do \
@@ -148,5 +157,5 @@ clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo check check-smp check-ci mpi install-mpi \
-	check-mpi bench bench-mpi figures \
+	check-mpi bench bench-mpi figures figures-coll \
 	install install-tools deb check-deb clean
