@@ -26,6 +26,14 @@ identity_cases()
 	run_case "group-key-missing" other_key 0
 }
 
+# Host 0's packets are received by one CPU, so that none overtakes another (wire_mutate.c).
+receive_in_order()
+{
+	local cpus=/sys/class/net/eth0/queues/rx-0/rps_cpus
+
+	nsx h0 sh -c "[ ! -e $cpus ] || echo 1 >$cpus" || fail "host 0 does not receive in order"
+}
+
 DROPS='Drop(Malformed|Version|Source|Tag|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
 
 # Every field of every record that goes to host 0 is changed; loss on its way
@@ -40,7 +48,8 @@ wire_mutate()
 	rate 20
 	tc -n shf-h0 qdisc add dev eth0 parent 1:1 netem loss 10% || skip "no netem"
 	before=$(counter 0 "$DROPS")
-	nsx br "$BIN/wire_mutate" dev=p0 ms=$((4000 + 4000 * slow)) ${2:+key=1} >"$work/mutate" &
+	receive_in_order
+	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=$((4000 + 4000 * slow)) ${2:+key=1} >"$work/mutate" &
 	pid=$!
 	sleep 0.3
 	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 ${2:+key=5} || shuffle_failed
@@ -66,7 +75,8 @@ wire_collectives()
 	rack 3
 	tc -n shf-h0 qdisc add dev eth0 root netem loss 10% || skip "no netem"
 	before=$(counter 0 "$DROPS")
-	nsx br "$BIN/wire_mutate" dev=p0 ms=$((3000 + 3000 * slow)) ${1:+key=1} >"$work/mutate" &
+	receive_in_order
+	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=$((3000 + 3000 * slow)) ${1:+key=1} >"$work/mutate" &
 	pid=$!
 	sleep 0.3
 	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=20000 ops=120 \
@@ -85,7 +95,7 @@ wire_rough()
 {
 	rack 3
 	rate 20
-	background nsx br "$BIN/wire_mutate" dev=p0 ms=$((3000 + 3000 * slow)) rough=1
+	background nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=$((3000 + 3000 * slow)) rough=1
 	sleep 0.3
 	peer n=3 matrix=others:150000 ops=2 deadline=$((2000 + 1000 * slow)) expect=any \
 		>"$work/peer.log"

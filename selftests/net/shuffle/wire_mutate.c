@@ -2,12 +2,15 @@
 /*
  * Bad packets.
  *
- *	wire_mutate dev=p0 ms=5000 [rough=1] [key=1]
+ *	wire_mutate at=NETNS dev=p0 ms=5000 [rough=1] [key=1]
  *
- * listens on a bridge port, takes every kind of record out of the genuine
- * packets on their way to the host behind that port, changes one field, and
- * sends the result after the genuine packet: addresses, nonce and operation
+ * listens on eth0 of a host's namespace, takes every kind of record out of the
+ * genuine packets that arrive there, changes one field, and sends the result by
+ * the bridge port before that host: addresses, nonce and operation
  * are right, so each check of the receiver is tried behind the others.
+ * A forgery must not overtake the genuine packet: where no key is, the first
+ * packet of a message is believed.  That is sure if all of the host's packets
+ * are received by one CPU: the genuine one is being received when we see it.
  * Without rough=1 no change is one that only cryptography could detect, and
  * the shuffle must end whole.  With key=1 the group has a key: records carry
  * tags, and every change of a header must be refused.
@@ -39,6 +42,7 @@
 #define UDP_PORT	818
 #define SOURCE_PORT	800	/* of a flood that gets as far as the parser */
 #define MAX_MUTATIONS	256
+#define FORGED_FROM	0x66	/* last byte of the Ethernet source of what we send */
 
 #define D	(1U << SHUFFLE_DATA)
 #define G	(1U << SHUFFLE_GRANT)
@@ -228,6 +232,8 @@ static void inject(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 		return;
 	memset(out, 0, sizeof(out));
 	memcpy(out, frame, ETH_HLEN + ip_len + 8);
+	memset(out + ETH_ALEN, FORGED_FROM, ETH_ALEN);
+	out[ETH_ALEN] = 2;		/* locally administered */
 	p = ip + ip_len + 8;
 	memcpy(p, record, len);
 	switch (m->action) {
@@ -303,7 +309,7 @@ static void take_frame(int fd, const u8 *frame, size_t len)
 	unsigned int type, done = 0;
 	u16 proto;
 
-	if (len < ETH_HLEN + 20 + 8)
+	if (len < ETH_HLEN + 20 + 8 || frame[2 * ETH_ALEN - 1] == FORGED_FROM)
 		return;
 	proto = get_field(frame + 12, 2);
 	if (proto == ETH_P_IP && ip[0] == 0x45 && ip[9] == 17)
@@ -348,43 +354,28 @@ static void add_cuts(void)
 			"cut", D | G | R, DROP, CUT, 0, 0, i, 0 };
 }
 
-static int run_port(const char *dev, long ms)
+/* A packet socket of a device, which receives what arrives there; -1 and a message */
+static int open_port(const char *dev, int protocol)
 {
 	struct sockaddr_ll addr = {
 		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
+		.sll_protocol = htons(protocol),
+		.sll_ifindex = if_nametoindex(dev),
 	};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(protocol));
+
+	if (fd >= 0 && addr.sll_ifindex && !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	perror("wire_mutate");
+	return -1;
+}
+
+static void report(void)
+{
 	static const char * const types[] = {
 		"", "data", "grant", "ack", "resend" };
-	socklen_t alen = sizeof(addr);
 	unsigned int i, t, missed;
-	static u8 frame[70000];
-	struct pollfd pfd;
-	uint64_t end;
-	ssize_t len;
-	int fd, bufsize = 8 << 20;
 
-	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
-	addr.sll_ifindex = if_nametoindex(dev);
-	if (fd < 0 || !addr.sll_ifindex ||
-	    bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
-		perror("wire_mutate");
-		return 2;
-	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bufsize, sizeof(bufsize));
-	add_cuts();
-	pfd.fd = fd;
-	pfd.events = POLLIN;
-	for (end = sht_now_ms() + ms; sht_now_ms() < end;) {
-		if (poll(&pfd, 1, 50) <= 0)
-			continue;
-		len = recvfrom(fd, frame, sizeof(frame), MSG_DONTWAIT,
-			       (struct sockaddr *)&addr, &alen);
-		if (len > 0 && addr.sll_pkttype == PACKET_OUTGOING)
-			take_frame(fd, frame, len);
-		alen = sizeof(addr);
-	}
-	close(fd);
 	printf("{\"sent\": %lu, \"must_drop\": %lu", sent, must_drop);
 	for (t = SHUFFLE_DATA; t <= SHUFFLE_RESEND; t++) {
 		missed = 0;
@@ -395,6 +386,43 @@ static int run_port(const char *dev, long ms)
 		       seen[t], missed);
 	}
 	printf("}\n");
+}
+
+static int run_port(const char *netns, const char *dev, long ms)
+{
+	struct sockaddr_ll from;
+	socklen_t alen = sizeof(from);
+	static u8 frame[70000];
+	struct pollfd pfd;
+	uint64_t end;
+	ssize_t len;
+	int fd, bufsize = 8 << 20;
+
+	fd = open_port(dev, 0);		/* to send only */
+	if (fd < 0)
+		return 2;
+	if (sht_enter_netns(netns)) {
+		perror("wire_mutate: at");
+		return 2;
+	}
+	pfd.fd = open_port("eth0", ETH_P_ALL);
+	if (pfd.fd < 0)
+		return 2;
+	setsockopt(pfd.fd, SOL_SOCKET, SO_RCVBUFFORCE, &bufsize, sizeof(bufsize));
+	add_cuts();
+	pfd.events = POLLIN;
+	for (end = sht_now_ms() + ms; sht_now_ms() < end;) {
+		if (poll(&pfd, 1, 50) <= 0)
+			continue;
+		len = recvfrom(pfd.fd, frame, sizeof(frame), MSG_DONTWAIT,
+			       (struct sockaddr *)&from, &alen);
+		if (len > 0 && from.sll_pkttype == PACKET_HOST)
+			take_frame(fd, frame, len);
+		alen = sizeof(from);
+	}
+	close(pfd.fd);
+	close(fd);
+	report();
 	return sent ? 0 : 4;
 }
 
@@ -465,7 +493,7 @@ static int run_flood(const char *host, long count, long sport, u64 op)
 
 int main(int argc, char **argv)
 {
-	const char *dev = NULL, *flood = NULL;
+	const char *dev = NULL, *flood = NULL, *at = NULL;
 	long ms = 5000, count = 5000, sport = SOURCE_PORT;
 	u64 op = 0;
 	int i;
@@ -473,6 +501,8 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (!strncmp(argv[i], "dev=", 4))
 			dev = argv[i] + 4;
+		else if (!strncmp(argv[i], "at=", 3))
+			at = argv[i] + 3;
 		else if (!strncmp(argv[i], "flood=", 6))
 			flood = argv[i] + 6;
 		else if (!strncmp(argv[i], "ms=", 3))
@@ -492,5 +522,5 @@ int main(int argc, char **argv)
 	}
 	if (flood)
 		return run_flood(flood, count, sport, op);
-	return dev ? run_port(dev, ms) : 2;
+	return dev && at ? run_port(at, dev, ms) : 2;
 }
