@@ -24,6 +24,7 @@
 	X(DupBytes,		"payload bytes received that had arrived")	\
 	X(SameOut,		"of the DATA packets sent, those to all members at once")\
 	X(ForwardBytes,		"bytes of messages that went on to other members")	\
+	X(ReduceBytes,		"bytes of messages that were combined into others")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\
 	X(ProbeOut,		"asked for an ACK that is overdue")		\
 	X(ReAck,		"ACK sent on behalf of a finished operation")	\

@@ -41,6 +41,7 @@ static void op_free(struct shuffle_op *op)
 	shuffle_want_free(op->want);
 	kfree(op->same);
 	kfree(op->forward);
+	kfree(op->reduction);
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
@@ -295,7 +296,7 @@ static int op_link(struct shuffle_op *op)
  *
  * Return: the operation with a reference for the caller and its tx_mutex locked, or an
  * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
- * members), -EOPNOTSUPP (too many members for a message that is forwarded), -ENOMEM, -ENOBUFS (too
+ * members), -EOPNOTSUPP (too many members for messages that go on), -ENOMEM, -ENOBUFS (too
  * many operations, or messages).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
@@ -346,6 +347,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	/* before a reader can take anything of it */
 	if (!err && column->forward)
 		err = shuffle_forward_alloc(op, column->forward->from);
+	if (!err && column->reduction)
+		err = shuffle_reduction_alloc(op, column->reduction);
 	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);

@@ -24,6 +24,7 @@ struct shuffle_msg_in;
 struct shuffle_msg_out;
 struct shuffle_same;
 struct shuffle_forward_state;
+struct shuffle_reduction_state;
 struct shuffle_want;
 
 /**
@@ -127,6 +128,7 @@ struct shuffle_slowest {
  * @want: what is asked for then: tx/want.c
  * @same: of a row with SHUFFLE_ROW_SAME, else NULL: tx/same.c
  * @forward: of a row that is forwarded, which has @same, too, else NULL: tx/forward.c
+ * @reduction: of a row that takes in what comes, else NULL: tx/reduction.c
  * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_unit: bytes of a message that are copied as one
@@ -191,6 +193,7 @@ struct shuffle_op {
 	struct shuffle_want	*want;
 	struct shuffle_same	*same;
 	struct shuffle_forward_state *forward;
+	struct shuffle_reduction_state *reduction;
 	struct shuffle_engine	*engine;
 	u32			fill_rank;
 	u32			fill_unit;
@@ -256,10 +259,12 @@ static inline u64 shuffle_now(void)
  * struct shuffle_column - what the caller says of the messages that come
  * @absent: those that do not come, or NULL
  * @forward: the one that goes on to others, or NULL
+ * @reduction: into which message of the row they are combined, or NULL
  */
 struct shuffle_column {
 	const struct shuffle_absent	*absent;
 	const struct shuffle_forward	*forward;
+	const struct shuffle_reduction	*reduction;
 };
 
 /* op.c */

@@ -152,6 +152,8 @@ enum {
 	SHUFFLE_CMSG_COLLECTIVE = 4,
 	/* sendmsg, beside the first SHUFFLE_CMSG_ROW: struct shuffle_forward */
 	SHUFFLE_CMSG_FORWARD = 5,
+	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_reduction */
+	SHUFFLE_CMSG_REDUCE = 6,
 };
 
 /*
@@ -267,6 +269,32 @@ struct shuffle_forward {
 };
 
 #define SHUFFLE_FORWARD_SIZE_VER0	8
+
+/**
+ * struct shuffle_reduction - one message of the row takes in all that come
+ * @size: sizeof(struct shuffle_reduction)
+ * @to: rank of the member that gets it
+ * @oper: enum shuffle_coll_oper
+ * @type: enum shuffle_coll_type
+ * @reserved: must be zero
+ *
+ * Each message that comes must be as long as the one to @to, else EPROTO.  They are combined with
+ * what the caller gives for @to, item by item, and the result goes on as soon as all have come so
+ * far, without this process; nothing of them is read.  The other messages of the row are what the
+ * caller gives.
+ *
+ * The call announces the whole row and has all of its data: ENOBUFS where the send buffer has no
+ * room for it now, EMSGSIZE where it never has.  There is no message from the socket to itself.
+ */
+struct shuffle_reduction {
+	__u32	size;
+	__u32	to;
+	__u8	oper;
+	__u8	type;
+	__u16	reserved;
+};
+
+#define SHUFFLE_REDUCTION_SIZE_VER0	12
 
 /* struct shuffle_collective, kind */
 enum shuffle_coll_kind {

@@ -121,7 +121,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 	struct shuffle_sock *ssk = op->ssk;
 
 	/* of a collective only the result is the reader's */
-	if (op->engine)
+	if (op->engine || op->reduction)
 		return;
 	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
@@ -304,6 +304,33 @@ bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget)
 	return true;
 }
 
+/**
+ * shuffle_msg_in_drop() - free what no reader gets
+ * @op: operation
+ * @rank: message of which the bytes below in->read are not needed any more
+ *
+ * Context: any, ssk->lock held.
+ * Return: pieces that have been freed.
+ */
+u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	struct rb_node *node;
+	u32 n = 0;
+
+	while ((node = rb_first(&in->pieces))) {
+		struct sk_buff *skb = rb_to_skb(node);
+
+		if (SHUFFLE_PIECE(skb)->end > in->read)
+			break;
+		rb_erase(node, &in->pieces);
+		shuffle_msg_in_uncharge_piece(op->ssk, skb);
+		consume_skb(skb);
+		n++;
+	}
+	return n;
+}
+
 /* Does a message of ours to the same member leave soon, without being asked for?
  * (If it does not after all, the member will send a probe.)
  */
@@ -312,6 +339,7 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
+	       !shuffle_reduction_holds(op, rank) &&
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
@@ -711,6 +739,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
 			if (op->forward && w->src_rank == op->forward->from)
 				shuffle_forward_arrived(op, now);
+			if (op->reduction)
+				shuffle_reduction_arrived(op, w->src_rank, now);
 			if (op->ended)
 				return kept;
 		}

@@ -150,6 +150,7 @@ struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
 void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len);
+u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank);
 bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
 void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb);
 void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb);

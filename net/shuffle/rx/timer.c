@@ -516,6 +516,8 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		check_waits(op, &s);
 		if (op->engine)
 			s.more |= shuffle_engine_run(op);
+		if (op->reduction)
+			s.more |= shuffle_reduction_run(op);
 		if (op->forward) {
 			s.more |= shuffle_forward_run(op);
 			/* memory may come back without a sign */

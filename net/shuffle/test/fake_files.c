@@ -102,6 +102,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/slowest.c"
 #include "../rx/timer.c"
 #include "../tx/forward.c"
+#include "../tx/reduction.c"
 #include "../tx/msg_out.c"
 #include "../tx/own_schedule.c"
 #include "../tx/reference.c"

@@ -118,6 +118,16 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 		plan->msg[i].limit = min(limit, plan->msg[i].len);
 }
 
+/* One that takes in others goes at the rate at which they come, like one that is forwarded. */
+static void limit_reduced(struct shuffle_op *op, struct shuffle_policy_tx *plan)
+{
+	struct shuffle_tx_sched *m = &plan->msg[op->reduction->to];
+
+	spin_lock_bh(&op->ssk->lock);
+	m->limit = min(unscheduled_forward(op), m->len);
+	spin_unlock_bh(&op->ssk->lock);
+}
+
 static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 rank)
 {
 	struct shuffle_msg_out *out = &op->out[rank];
@@ -282,6 +292,8 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		op->fill_rank = shuffle_group_all(op->group);
 	} else {
 		limit_unscheduled(op, &plan, from, to);
+		if (op->reduction)
+			limit_reduced(op, &plan);
 	}
 	err = start_messages(op, &plan, from, to);
 	if (!err)

@@ -130,12 +130,14 @@ bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_msg_out *out = &op->out[rank];
+	u64 ready;
 
 	/* what goes to all is scheduled once */
 	if (out->shared && !out->alone)
 		return;
-	op->ptx.msg[rank].limit = min(out->granted,
-				      op->out[shuffle_msg_out_holder(op, rank)].filled);
+	ready = shuffle_reduction_holds(op, rank) ? op->reduction->ready :
+		op->out[shuffle_msg_out_holder(op, rank)].filled;
+	op->ptx.msg[rank].limit = min(out->granted, ready);
 	shuffle_policy_tx_update(&op->ptx, rank);
 }
 

@@ -38,6 +38,18 @@ struct row_call {
 	ssize_t			done;
 };
 
+/* Is there room for a row whose data the send buffer has to hold as a whole?  It may have twice as
+ * much as that says, as a collective may.  0, -ENOBUFS or -EMSGSIZE.
+ */
+static int takes_whole(const struct sock *sk, u64 bytes)
+{
+	u64 most = 2ULL * shuffle_sock_sndbuf(sk);
+
+	if (bytes > most)
+		return -EMSGSIZE;
+	return READ_ONCE(sk->sk_wmem_queued) + bytes > most ? -ENOBUFS : 0;
+}
+
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
 				 const struct shuffle_column *column, size_t len, bool *created)
@@ -87,6 +99,8 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 		 !ssk->group->multicast)
 		err = -EOPNOTSUPP;
 	spin_unlock_bh(&ssk->lock);
+	if (!err && column->reduction)
+		err = len != sum ? -EINVAL : takes_whole(&ssk->sk, sum);
 	if (err || len > sum)
 		return ERR_PTR(err ?: -EMSGSIZE);
 	*created = true;
@@ -97,6 +111,8 @@ static bool has_room(const struct row_call *c)
 {
 	const struct sock *sk = &c->ssk->sk;
 
+	if (c->op->reduction)		/* takes_whole() has said so */
+		return true;
 	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < shuffle_sock_sndbuf(sk);
 }
 
@@ -639,6 +655,12 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	if (row->flags & SHUFFLE_ROW_WANT)
 		return 0;
 	n = fill_row(c, row, ref);
+	if (c->op->reduction) {
+		if (n >= 0)
+			shuffle_reduction_start(c->op);
+		/* it has been announced: this is not the error after which the call is made again */
+		return n == -ENOBUFS ? -ENOMEM : n;
+	}
 	if (ref)
 		return n;
 	/* what was announced must not be announced again */
@@ -661,8 +683,8 @@ static int lock_row(const struct row_call *c, bool created)
 /**
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
- * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT and SHUFFLE_CMSG_FORWARD,
- *	and data; or SHUFFLE_CMSG_COLLECTIVE and data
+ * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and SHUFFLE_CMSG_FORWARD
+ *	or SHUFFLE_CMSG_REDUCE, and data; or SHUFFLE_CMSG_COLLECTIVE and data
  * @len: bytes of data
  *
  * Context: process, may sleep.
@@ -704,6 +726,9 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EINVAL;
 	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
+	/* all or nothing, and there is room: nothing but the user's own pages is waited for */
+	if (column.reduction)
+		c.timeo = MAX_SCHEDULE_TIMEOUT;
 	/* before anything is announced that would have to be taken back */
 	if (row->flags & SHUFFLE_ROW_REFERENCE && len) {
 		ref = shuffle_reference_pin(c.iter);

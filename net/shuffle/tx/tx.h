@@ -276,6 +276,38 @@ bool shuffle_forward_run(struct shuffle_op *op);
 void shuffle_forward_arrived(struct shuffle_op *op, u64 now);
 void shuffle_forward_room(struct shuffle_sock *ssk);
 
+/**
+ * struct shuffle_reduction_state - a message that takes in all that come
+ * @to: rank of its receiver
+ * @done: bytes of which all that come are combined with the caller's
+ * @ready: bytes that may be sent: those of @done, in whole packets
+ * @inputs: messages that come
+ * @oper: enum shuffle_coll_oper
+ * @type: enum shuffle_coll_type
+ * @started: all of the caller's data is there
+ */
+struct shuffle_reduction_state {
+	u64	done;
+	u64	ready;
+	u32	to;
+	u32	inputs;
+	u8	oper;
+	u8	type;
+	bool	started;
+};
+
+/* reduction.c */
+int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reduction *r);
+void shuffle_reduction_start(struct shuffle_op *op);
+bool shuffle_reduction_run(struct shuffle_op *op);
+void shuffle_reduction_arrived(struct shuffle_op *op, u32 rank, u64 now);
+
+/* Does a message wait for what it takes in? */
+static inline bool shuffle_reduction_holds(const struct shuffle_op *op, u32 rank)
+{
+	return unlikely(op->reduction) && rank == op->reduction->to;
+}
+
 /* same.c */
 int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row);
 void shuffle_same_start(struct shuffle_op *op);

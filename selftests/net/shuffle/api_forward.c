@@ -9,68 +9,26 @@
 #include <limits.h>
 
 #include "api.h"
+#include "api_row.h"
 
 #define MEMBERS	3
 
 static unsigned char data[4096];
 static const uint64_t none = SHUFFLE_ABSENT;
 
-static void open_group(int fds[MEMBERS])
-{
-	struct sockaddr_shuffle a[MEMBERS];
-	unsigned int i;
-
-	for (i = 0; i < MEMBERS; i++) {
-		sht_addr(&a[i], SHT_LO, v6, 0, next_port++);
-		fds[i] = new_socket(0);
-		if (fds[i] < 0 || bind_to(fds[i], &a[i])) {
-			printf("Bail out! no socket: %s\n", strerror(errno));
-			exit(1);
-		}
-	}
-	for (i = 0; i < MEMBERS; i++)
-		if (sht_set_group(fds[i], a, MEMBERS, i)) {
-			printf("Bail out! no group: %s\n", strerror(errno));
-			exit(1);
-		}
-}
-
-static void close_group(int fds[MEMBERS])
-{
-	unsigned int i;
-
-	for (i = 0; i < MEMBERS; i++)
-		close(fds[i]);
-}
-
-/* What a row of @lens says of the column: only @from sends.  @forward: NULL, or bytes of a
- * control message.
+/* What a row of @lens says of the column: only some send.  @forward: NULL, or bytes of a control
+ * message.
  */
 static ssize_t row(int fd, uint64_t op, unsigned int flags, const uint64_t lens[MEMBERS],
 		   uint64_t absent_bits, const void *forward, size_t size, size_t len)
 {
-	struct {
-		struct shuffle_row row;
-		uint64_t lens[MEMBERS];
-	} r = { { .size = sizeof(r.row), .op_id = op, .count = MEMBERS, .flags = flags }, { 0 } };
-	struct {
-		struct shuffle_absent head;
-		uint64_t bits;
-	} absent = { { .size = sizeof(absent.head), .words = 1 }, absent_bits };
-	struct iovec iov = { data, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	union {
-		struct cmsghdr align;
-		char buf[256];
-	} control = { 0 };
+	struct row r = {
+		.op = op, .flags = flags, .count = MEMBERS, .absent = absent_bits,
+		.type = forward ? SHUFFLE_CMSG_FORWARD : 0, .more = forward, .size = size,
+	};
 
-	memcpy(r.lens, lens, sizeof(r.lens));
-	msg.msg_control = control.buf;
-	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &r, sizeof(r));
-	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
-	if (forward)
-		sht_add_cmsg(&msg, SHUFFLE_CMSG_FORWARD, forward, size);
-	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	memcpy(r.lens, lens, MEMBERS * sizeof(r.lens[0]));
+	return call_row(fd, &r, data, len);
 }
 
 /* Member 1 forwards from @from to member 2. */
@@ -93,7 +51,7 @@ static void test_refused(void)
 	const uint64_t differ[] = { 100, none, 200 };
 	int fds[MEMBERS];
 
-	open_group(fds);
+	open_group(fds, MEMBERS);
 	FAILS(row(fds[1], next_op++, 0, lens, 6, &longer, 4, 0), "half a control message", EINVAL);
 	FAILS(row(fds[1], next_op++, 0, lens, 6, &longer, sizeof(longer), 0),
 	      "a size that is not the message's", EINVAL);
@@ -117,28 +75,7 @@ static void test_refused(void)
 	FAILS(row(fds[1], next_op++, 0, differ, 6, &longer, sizeof(longer.f), 0),
 	      "messages of different lengths", EINVAL);
 	FAILS(sht_cancel(fds[1], next_op - 1), "nothing of it is left", ENOENT);
-	close_group(fds);
-}
-
-/* Until the end of an operation: 0, or the errno of its failure. */
-static int end_of(int fd, uint64_t op, uint64_t *bytes)
-{
-	struct shuffle_record recs[8];
-	unsigned int i, n;
-
-	*bytes = 0;
-	for (;;) {
-		n = 8;
-		if (sht_recv(fd, data, sizeof(data), recs, &n, 0) < 0)
-			return errno;
-		for (i = 0; i < n; i++) {
-			*bytes += recs[i].type == SHUFFLE_RECORD_DATA ? recs[i].len : 0;
-			if (recs[i].op_id == op && recs[i].type == SHUFFLE_RECORD_DONE)
-				return 0;
-			if (recs[i].op_id == op && recs[i].type == SHUFFLE_RECORD_FAILED)
-				return recs[i].error;
-		}
-	}
+	close_group(fds, MEMBERS);
 }
 
 /* A message of 1000 bytes from member 0, which member 1 announces as @len bytes, before or after
@@ -160,7 +97,7 @@ static int pass_on(int fds[MEMBERS], uint64_t len, bool before, uint64_t *bytes)
 	      len == 1000 ? EMSGSIZE : EPIPE);
 	if (len == 1000 && row(fds[2], op, 0, last, 5, NULL, 0, 0))
 		return errno;
-	return end_of(fds[1], op, bytes);
+	return end_of(fds[1], op, data, sizeof(data), bytes);
 }
 
 static void test_lengths(void)
@@ -168,15 +105,15 @@ static void test_lengths(void)
 	uint64_t bytes;
 	int fds[MEMBERS], i;
 
-	open_group(fds);
+	open_group(fds, MEMBERS);
 	for (i = 0; i < 2; i++) {
 		WORKS(!pass_on(fds, 1000, i, &bytes) && bytes == 1000,
 		      "a message is passed on, and read");
-		WORKS(!end_of(fds[2], next_op - 1, &bytes) && bytes == 1000,
+		WORKS(!end_of(fds[2], next_op - 1, data, sizeof(data), &bytes) && bytes == 1000,
 		      "who gets it from us has all of it");
 		WORKS(pass_on(fds, 1001, i, &bytes) == EPROTO, "a message of another length");
 	}
-	close_group(fds);
+	close_group(fds, MEMBERS);
 }
 
 int main(int argc, char **argv)
