@@ -7,7 +7,7 @@
  *   coll_table.c	plans of the program's own
  *   coll_kernel.c	a call in the kernel
  *   coll_steps.c	a call in user space, step by step
- *   coll_forward.c	a broadcast in which the kernels forward
+ *   coll_segments.c	a broadcast or reduction in which the kernels forward or combine
  *   coll_multicast.c	does what a member sends to all reach all?
  *   coll_arrive.c	what arrives
  *   coll_lengths.c	calls in which each member has a length of its own
@@ -162,9 +162,9 @@ int coll_later_first(struct shuffle_coll *c);
 int coll_later_any(const struct shuffle_coll *c);
 void coll_later_end(struct shuffle_coll *c);
 
-/* coll_forward.c */
-int coll_forwards(const struct work *w);
-int coll_run_forward(struct work *w);
+/* coll_segments.c */
+int coll_by_segments(const struct work *w);
+int coll_run_segments(struct work *w);
 
 /* coll_steps.c */
 int coll_run_steps(struct work *w);

@@ -90,7 +90,7 @@ static int by_multicast(int kind, size_t all_bytes)
 	return kind == SHUFFLE_COLL_BROADCAST && all_bytes > SHUFFLE_COLL_MAX_BYTES;
 }
 
-/* Kernels that forward (coll_forwards()) wake up nobody between segments, so few members have few:
+/* Kernels that forward (coll_by_segments()) wake up nobody between segments, so few members have few:
  * where processors are the limit each costs.  But the last packet of each part goes to all others
  * after the root has sent all, and a segment is to be so short that it can be forwarded without
  * grants.

@@ -157,8 +157,8 @@ int coll_run_steps(struct work *w)
 	uint32_t from = 0, to;
 	int rc = 0;
 
-	if (coll_forwards(w))
-		return coll_run_forward(w);
+	if (coll_by_segments(w))
+		return coll_run_segments(w);
 
 	w->in = calloc(plan->n + 1, sizeof(*w->in));
 	w->packed = calloc(plan->n + 1, sizeof(*w->packed));

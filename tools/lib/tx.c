@@ -50,6 +50,14 @@ void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from)
 	tx->forward = from + 1;
 }
 
+void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char oper,
+		       unsigned char type)
+{
+	tx->reduce = to + 1;
+	tx->oper = oper;
+	tx->type = type;
+}
+
 /* Bytes of a message; one that is absent has none, nor one whose bytes are another's. */
 static uint64_t tx_len(const struct shuffle_tx *tx, unsigned int rank)
 {
@@ -126,9 +134,10 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
-			   CMSG_SPACE(sizeof(struct shuffle_forward))];
+			   CMSG_SPACE(sizeof(struct shuffle_reduction))];
 		struct cmsghdr align;
 	} control;
+	struct shuffle_reduction reduction = { .size = sizeof(reduction) };
 	struct shuffle_forward forward = { .size = sizeof(forward) };
 	struct shuffle_absent absent = { .size = sizeof(absent) };
 	unsigned int count = tx->count - tx->announced;
@@ -161,6 +170,12 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	if (tx->forward && !tx->announced) {
 		forward.from = tx->forward - 1;
 		add_control(&msg, SHUFFLE_CMSG_FORWARD, &forward, sizeof(forward), NULL, 0);
+	}
+	if (tx->reduce) {
+		reduction.to = tx->reduce - 1;
+		reduction.oper = tx->oper;
+		reduction.type = tx->type;
+		add_control(&msg, SHUFFLE_CMSG_REDUCE, &reduction, sizeof(reduction), NULL, 0);
 	}
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;

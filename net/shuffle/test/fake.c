@@ -94,7 +94,11 @@ void fake_exit(struct kunit *test)
 void fake_start(u32 members, u64 deadline_ms)
 {
 	struct kunit *test = fake->test;
-	struct shuffle_column column = { .absent = fake->absent, .forward = fake->forward };
+	struct shuffle_column column = {
+		.absent = fake->absent,
+		.forward = fake->forward,
+		.reduction = fake->reduction,
+	};
 	struct shuffle_op *op;
 	u32 i;
 

@@ -8,4 +8,4 @@ SUITES := number_test wire_test tag_test ranges_test link_estimate_test heap_tes
 
 # of messages and timers, on a fake device: in a kernel only
 FAKE_SUITES := msg_in_test msg_out_test want_test timer_test delayed_ack_test \
-	slowest_test same_test forward_test
+	slowest_test same_test forward_test reduction_test

@@ -39,15 +39,17 @@ struct row_call {
 };
 
 /* Is there room for a row whose data the send buffer has to hold as a whole?  It may have twice as
- * much as that says, as a collective may.  0, -ENOBUFS or -EMSGSIZE.
+ * much as that says, as a collective may, and one of some bytes fits always: how long rows are is
+ * agreed among members, and how large their buffers are is not.  0, -ENOBUFS or -EMSGSIZE.
  */
 static int takes_whole(const struct sock *sk, u64 bytes)
 {
+	u32 queued = READ_ONCE(sk->sk_wmem_queued);
 	u64 most = 2ULL * shuffle_sock_sndbuf(sk);
 
-	if (bytes > most)
+	if (bytes > max_t(u64, most, SHUFFLE_REDUCE_BYTES))
 		return -EMSGSIZE;
-	return READ_ONCE(sk->sk_wmem_queued) + bytes > most ? -ENOBUFS : 0;
+	return queued && queued + bytes > most ? -ENOBUFS : 0;
 }
 
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
