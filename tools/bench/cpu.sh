@@ -41,6 +41,8 @@ cases=(
 	"coll-cpu-bcast-8     32 uniform-8 1500 5 shuffle shuffle-user"
 	"coll-cpu-bcast-65536 8  uniform-8 1500 5 shuffle shuffle-user"
 	"coll-cpu-bcast-65536 32 uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-reduce-65536 8  uniform-8 1500 5 shuffle shuffle-user"
+	"coll-cpu-reduce-65536 32 uniform-8 1500 5 shuffle shuffle-user"
 	"coll-cpu-allreduce-8 8  uniform-8 1500 5 shuffle shuffle-user"
 	"coll-cpu-allreduce-8 32 uniform-8 1500 5 shuffle shuffle-user"
 	"coll-cpu-alltoall-8    32 uniform-8 1500 5 shuffle-flat shuffle-spread shuffle-cool-p-p"

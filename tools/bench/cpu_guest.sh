@@ -77,11 +77,15 @@ collective()
 # measure RUN TRANSPORT
 measure()
 {
-	local run=$1 way=$2 line
+	local run=$1 way=$2 line by
 
 	offload on
 	case $name/$way in
 	coll-cpu-alltoall-*) set -- coll_bench -C "$(collective):${way#shuffle-}" -k 4:100 ;;
+	coll-cpu-*/shuffle.*)	# shuffle.ENGINE.PATTERN.RADIX
+		IFS=. read -ra by <<<"$way"
+		set -- coll_bench -C "$(collective):${by[2]}:${by[3]}" -E "${by[1]}"
+		;;
 	coll-cpu-*) set -- coll_bench -C "$(collective)" -E "$([ "$way" = shuffle-user ] && echo user || echo kernel)" ;;
 	*/shuffle) set -- shuffle_bench -v ;;
 	*/shuffle-key) set -- shuffle_bench -K -v ;;

@@ -5,6 +5,19 @@
 /* up to so many bytes the number of steps matters, above it what each link carries */
 #define SHORT_BYTES	(32U << 10)
 
+/* Where members are few, messages of whole vectors cost a tenth to a third of the processors' time of
+ * parts that go to everybody.  Up to so many bytes that is worth more than the links' time, which is
+ * that of the tree's levels.
+ */
+#define TREE_BYTES	(128U << 10)
+#define FEW_MEMBERS	16
+#define FEW_TREE_BYTES	(1U << 20)
+
+/* An all-reduce goes up and down a tree from here on: fewer messages than by doubling, twice the
+ * steps.
+ */
+#define TREE_ALLREDUCE	4096
+
 /* Long data goes in segments of so many bytes for each member: more segments wait less for the
  * first and the last one, but what is shorter than a packet of an Ethernet has as long headers.
  */
@@ -95,17 +108,24 @@ static int by_multicast(int kind, size_t all_bytes)
  * after the root has sent all, and a segment is to be so short that it can be forwarded without
  * grants.
  */
-#define FORWARD_MEMBERS	16
 #define FORWARD_BYTES	(1U << 20)
 
 static uint32_t forward_segments(size_t all_bytes, uint32_t count)
 {
 	size_t least = all_bytes / FORWARD_BYTES + 1;
-	uint32_t n = count <= FORWARD_MEMBERS ? 1 : segments(all_bytes / count, MOST_SEGMENTS);
+	uint32_t n = count <= FEW_MEMBERS ? 1 : segments(all_bytes / count, MOST_SEGMENTS);
 
 	if (n < least)
 		n = least < SHUFFLE_PLAN_SEGMENTS ? least : SHUFFLE_PLAN_SEGMENTS;
 	return n;
+}
+
+/* Of a reduction in which the kernels of few members combine: a segment for which there is room. */
+static uint32_t few_segments(size_t all_bytes)
+{
+	size_t n = all_bytes / (SHUFFLE_REDUCE_BYTES / 4 * 3) + 1;
+
+	return n < SHUFFLE_PLAN_SEGMENTS ? n : SHUFFLE_PLAN_SEGMENTS;
 }
 
 static int kernels_forward(const struct shuffle_coll *c)
@@ -125,6 +145,16 @@ int coll_choose_alltoall(const struct shuffle_coll *c, size_t size)
 	/* a rack for each member packs nothing */
 	return c->topo.racks > 1 && c->topo.racks < c->count && size <= PACKED_BYTES ?
 	       SHUFFLE_COLL_SPREAD : SHUFFLE_COLL_FLAT;
+}
+
+/* May a broadcast, reduction or all-reduce be by a tree, though it is not short? */
+static int by_tree(const struct shuffle_coll *c, size_t all_bytes)
+{
+	uint32_t count = c->topo.n;
+
+	if (c->topo.racks > 1 || count >= MANY_MEMBERS)
+		return 0;
+	return all_bytes <= (count <= FEW_MEMBERS ? FEW_TREE_BYTES : TREE_BYTES);
 }
 
 int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32_t *radix)
@@ -157,14 +187,24 @@ int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32
 			*radix = kind == SHUFFLE_COLL_BROADCAST ? BROADCAST_RADIX : 2;
 			return SHUFFLE_COLL_TREE;
 		}
+		if (by_tree(c, all_bytes)) {
+			*radix = 2;
+			return SHUFFLE_COLL_TREE;
+		}
 		*radix = even ? rack_segments(all_bytes, topo) :
 			 segments(all_bytes / count, MOST_SEGMENTS);
 		if (kind == SHUFFLE_COLL_BROADCAST && kernels_forward(c))
 			*radix = forward_segments(all_bytes, count);
+		else if (kernels_forward(c) && count <= FEW_MEMBERS)
+			*radix = few_segments(all_bytes);
 		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
 		if (many && little)
 			return SHUFFLE_COLL_GATHERED;
+		if (all_bytes >= TREE_ALLREDUCE && by_tree(c, all_bytes)) {
+			*radix = 2;
+			return SHUFFLE_COLL_TREE;
+		}
 		*radix = even ? reduce_segments(all_bytes) :
 			 segments(all_bytes / count, MOST_SEGMENTS);
 		if (even && pays_over_racks(all_bytes, topo->racks))

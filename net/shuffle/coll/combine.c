@@ -2,7 +2,7 @@
 /* Items of vectors, combined (portable: see plan.h). */
 #include "combine.h"
 
-static u64 load(const u8 *p, u32 item)
+static __always_inline u64 load(const u8 *p, u32 item)
 {
 	u64 x64;
 	u32 x32;
@@ -25,7 +25,7 @@ static u64 load(const u8 *p, u32 item)
 }
 
 /* The bits above those of the item are lost: sums wrap round. */
-static void store(u8 *p, u32 item, u64 x)
+static __always_inline void store(u8 *p, u32 item, u64 x)
 {
 	u32 x32 = (u32)x;
 	u16 x16 = (u16)x;
@@ -56,12 +56,12 @@ struct order {
 	u64	mask;
 };
 
-static u64 ordered(u64 x, const struct order *o)
+static __always_inline u64 ordered(u64 x, const struct order *o)
 {
 	return x & o->mask & o->flip ? x ^ o->mask : x ^ o->flip;
 }
 
-static u64 combined(u8 oper, u64 a, u64 b, const struct order *o)
+static __always_inline u64 combined(u8 oper, u64 a, u64 b, const struct order *o)
 {
 	switch (oper) {
 	case SHUFFLE_COLL_SUM:
@@ -78,6 +78,34 @@ static u64 combined(u8 oper, u64 a, u64 b, const struct order *o)
 		return a ^ b;
 	}
 	return a;
+}
+
+/* With an operator and a size that the compiler knows: some 5 instructions an item, not 25. */
+static __always_inline void combine_items(u8 oper, u32 item, u8 *x, const u8 *y, u64 size,
+					  const struct order *o)
+{
+	u64 i;
+
+	for (i = 0; i + item <= size; i += item)
+		store(x + i, item, combined(oper, load(x + i, item), load(y + i, item), o));
+}
+
+static __always_inline void combine_sizes(u8 oper, u32 item, u8 *x, const u8 *y, u64 size,
+					  const struct order *o)
+{
+	switch (item) {
+	case 1:
+		combine_items(oper, 1, x, y, size, o);
+		break;
+	case 2:
+		combine_items(oper, 2, x, y, size, o);
+		break;
+	case 4:
+		combine_items(oper, 4, x, y, size, o);
+		break;
+	default:
+		combine_items(oper, 8, x, y, size, o);
+	}
 }
 
 /* A value and an index behind it, @half bytes each. */
@@ -155,11 +183,29 @@ void shuffle_coll_combine(u8 oper, u8 type, void *into, const void *in, u64 size
 		o.flip = 1ULL << (bits - 1);
 	if (is_ieee(type))
 		o.mask = o.flip | (o.flip - 1);
-	for (i = 0; i + item <= size; i += item) {
-		if (is_pair(type))
+	if (is_pair(type)) {
+		for (i = 0; i + item <= size; i += item)
 			combine_pair(oper, x + i, y + i, item / 2, &o);
-		else
-			store(x + i, item, combined(oper, load(x + i, item), load(y + i, item),
-						    &o));
+		return;
+	}
+	switch (oper) {
+	case SHUFFLE_COLL_SUM:
+		combine_sizes(SHUFFLE_COLL_SUM, item, x, y, size, &o);
+		break;
+	case SHUFFLE_COLL_MIN:
+		combine_sizes(SHUFFLE_COLL_MIN, item, x, y, size, &o);
+		break;
+	case SHUFFLE_COLL_MAX:
+		combine_sizes(SHUFFLE_COLL_MAX, item, x, y, size, &o);
+		break;
+	case SHUFFLE_COLL_AND:
+		combine_sizes(SHUFFLE_COLL_AND, item, x, y, size, &o);
+		break;
+	case SHUFFLE_COLL_OR:
+		combine_sizes(SHUFFLE_COLL_OR, item, x, y, size, &o);
+		break;
+	case SHUFFLE_COLL_XOR:
+		combine_sizes(SHUFFLE_COLL_XOR, item, x, y, size, &o);
+		break;
 	}
 }

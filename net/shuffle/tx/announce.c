@@ -78,17 +78,17 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 
 /* A message that is forwarded goes at the rate at which it comes, and needs no grant to be slow
  * enough.  A grant would do harm: granted bytes that have not come yet keep the receiver from
- * granting others.  But each of the others may forward as much to the receiver, and its buffer,
- * which we take to be like ours, must hold that.
+ * granting others.  But @senders may forward as much to the receiver, and its buffer, which we take
+ * to be like ours, must hold that.
  */
-static u64 unscheduled_forward(const struct shuffle_op *op)
+static u64 unscheduled_forward(const struct shuffle_op *op, u32 senders)
 {
 	u64 all = shuffle_sock_rcvbuf(&op->ssk->sk) / 4;
 
 	/* a limit that an operator has set is meant */
 	if (READ_ONCE(op->dev->cfg.unscheduled))
 		all = shuffle_dev_unscheduled(op->dev);
-	return min_t(u64, div_u64(all, op->group->count - 1), SHUFFLE_UNSCHED_MAX);
+	return min_t(u64, div_u64(all, senders), SHUFFLE_UNSCHED_MAX);
 }
 
 /* The same for a row whose messages have the same bytes, which are sent once, or to each alone. */
@@ -100,7 +100,7 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 	u32 payload;
 
 	spin_lock_bh(&op->ssk->lock);
-	limit = op->forward ? unscheduled_forward(op) :
+	limit = op->forward ? unscheduled_forward(op, op->group->count - 1) :
 			      min(unscheduled_row(op, len), unscheduled_max(op));
 	/* a packet to ourselves would be as large as the loopback's */
 	i = !op->forward ? all : op->forward->from;
@@ -118,13 +118,16 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 		plan->msg[i].limit = min(limit, plan->msg[i].len);
 }
 
-/* One that takes in others goes at the rate at which they come, like one that is forwarded. */
+/* One that takes in others goes at the rate at which they come, like one that is forwarded.  Its
+ * receiver hears of as many members as we do, in a chain, in a regular tree and where parts are
+ * exchanged.
+ */
 static void limit_reduced(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 {
 	struct shuffle_tx_sched *m = &plan->msg[op->reduction->to];
 
 	spin_lock_bh(&op->ssk->lock);
-	m->limit = min(unscheduled_forward(op), m->len);
+	m->limit = min(unscheduled_forward(op, op->reduction->inputs), m->len);
 	spin_unlock_bh(&op->ssk->lock);
 }
 

@@ -18,11 +18,14 @@
 #include "../shuffle.h"
 #include "../coll/combine.h"
 
-/* Bytes that are combined at once; the timer goes on.  A piece that is freed costs like BLOCK. */
+/* Bytes that are combined at once; the timer goes on.  A piece that is freed costs as much as some. */
 #define REDUCE_BYTES	SZ_32K
+#define PIECE_BYTES	256
 
-/* Bytes that are combined between two copies: whole items of any type */
-#define BLOCK		256
+/* Bytes that are combined between two copies: whole items of any type.  Finding the place in a
+ * packet costs as much as combining some hundred bytes.
+ */
+#define BLOCK		SZ_4K
 
 /**
  * shuffle_reduction_alloc() - a message of an operation's row is to take in what comes
@@ -41,7 +44,7 @@ int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reductio
 		return -EINVAL;
 	if (op->group->count > SHUFFLE_SAME_MEMBERS)
 		return -EOPNOTSUPP;
-	op->reduction = kzalloc(sizeof(*op->reduction), GFP_KERNEL_ACCOUNT);
+	op->reduction = kzalloc(struct_size(op->reduction, scratch, 2 * BLOCK), GFP_KERNEL_ACCOUNT);
 	if (!op->reduction)
 		return -ENOMEM;
 	op->reduction->to = r->to;
@@ -96,8 +99,8 @@ static void copy_message(struct shuffle_op *op, u64 off, u8 *bytes, u32 len, boo
 
 static void combine_bytes(struct shuffle_op *op, const struct shuffle_msg_in *in, u32 len)
 {
-	const struct shuffle_reduction_state *r = op->reduction;
-	u8 ours[BLOCK], theirs[BLOCK];
+	struct shuffle_reduction_state *r = op->reduction;
+	u8 *ours = r->scratch, *theirs = r->scratch + BLOCK;
 
 	copy_message(op, in->read, ours, len, false);
 	shuffle_msg_in_copy(in, in->read, theirs, len);
@@ -119,7 +122,7 @@ static bool take_in(struct shuffle_op *op, u32 rank, s32 *budget)
 		combine_bytes(op, in, n);
 		in->read += n;
 	}
-	*budget -= BLOCK * shuffle_msg_in_drop(op, rank);
+	*budget -= PIECE_BYTES * shuffle_msg_in_drop(op, rank);
 	SHUFFLE_ADD(sn, ReduceBytes, in->read - from);
 	if (in->read == op->prx.msg[rank].len)
 		in->delivered = true;

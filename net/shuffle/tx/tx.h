@@ -285,6 +285,7 @@ void shuffle_forward_room(struct shuffle_sock *ssk);
  * @oper: enum shuffle_coll_oper
  * @type: enum shuffle_coll_type
  * @started: all of the caller's data is there
+ * @scratch: bytes that are being combined, ours and theirs
  */
 struct shuffle_reduction_state {
 	u64	done;
@@ -294,6 +295,7 @@ struct shuffle_reduction_state {
 	u8	oper;
 	u8	type;
 	bool	started;
+	u8	scratch[];
 };
 
 /* reduction.c */
