@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is asked for, and what came of it. */
+#ifndef TOPO_JOB_H
+#define TOPO_JOB_H
+
+#include "bloom.h"
+#include "plan_table.h"
+#include "shuffle.h"
+
+enum bloom_form { BLOOM_EXACT, BLOOM_PAPER };
+
+/**
+ * struct bloom_stats - of the filters of a plan
+ * @paths: ways from a server that sends a flow of its own, or a merged one, to the receiver
+ * @hops: of all
+ * @exact: ways for which there is a salt; in the source's form, those without a mistake
+ * @wrong: the source's form: links by which packets go wrong, over all ways
+ * @salts: tried, over all ways
+ * @most: for one way
+ */
+struct bloom_stats {
+	u64	paths;
+	u64	hops;
+	u64	exact;
+	u64	wrong;
+	u64	salts;
+	u32	most;
+};
+
+/**
+ * struct result - what came of a method
+ * @sum: of the last run
+ * @cost: mean over runs, for each delta
+ * @input: mean over runs, for each delta
+ * @links: mean over runs
+ * @aggregators: mean over runs
+ * @groups: of SRS, mean over runs
+ * @shared: trees that are another one's, mean over runs
+ * @depth: of the deepest tree
+ * @compared: runs whose cost was compared with the optimum
+ * @ratio: of the two, mean
+ * @worst: the largest
+ * @bloom: of the filters
+ */
+struct result {
+	struct totals	sum;
+	double		cost[SHUFFLE_MAX_DELTAS];
+	double		input[SHUFFLE_MAX_DELTAS];
+	double		links;
+	double		aggregators;
+	double		groups;
+	double		shared;
+	u32		depth;
+	u32		compared;
+	double		ratio;
+	double		worst;
+	struct bloom_stats bloom;
+};
+
+/**
+ * struct job - everything that the command line says
+ * @topo: the topology
+ * @shuffle: the shuffle; of random ones the last
+ * @random_senders: random members; 0: they are given
+ * @random_receivers: as many
+ * @runs: with other random members
+ * @seed: of everything random
+ * @method: which are wanted
+ * @methods: how many
+ * @result: of each method, by enum method
+ * @check: a table to check, instead of all that
+ * @json: file, or NULL
+ * @table: file, or NULL
+ * @svg: file, or NULL
+ * @svg_tree: the receiver whose tree is drawn; NONE: the first
+ * @summary: JSON without trees
+ * @quiet: no text
+ * @progress: show it
+ * @bloom: bits of filters; 0: none
+ * @form: of filters
+ */
+struct job {
+	struct topo	topo;
+	struct shuffle	shuffle;
+	u32		random_senders;
+	u32		random_receivers;
+	u32		runs;
+	u64		seed;
+	bool		method[METHODS];
+	u32		methods;
+	struct result	result[METHODS];
+	const char	*check;
+	const char	*json;
+	const char	*table;
+	const char	*svg;
+	u32		svg_tree;
+	bool		summary;
+	bool		quiet;
+	bool		progress;
+	u32		bloom;
+	enum bloom_form	form;
+};
+
+void options_parse(struct job *j, int argc, char **argv);
+void members_list(struct shuffle *s, const char *text, bool receivers, double flow);
+void members_random(struct job *j, u32 run);
+void members_end(struct shuffle *s);
+
+void job_run(struct job *j);
+void job_check(struct job *j);
+
+void output_text(const struct job *j, FILE *f);
+void json_begin(const struct job *j, FILE *f);
+void json_trees_begin(FILE *f);
+void json_tree(const struct job *j, const struct tree *t, bool more, FILE *f);
+void json_trees_end(FILE *f);
+void json_results(const struct job *j, const struct planner *p, FILE *f);
+void json_end(FILE *f);
+void plan_svg(const struct topo *topo, const struct tree *t, enum method m, FILE *f);
+
+u32 filter_path(const struct tree *t, u32 vertex, u32 *path);
+bool filter_sends(const struct tree *t, u32 vertex);
+void filter_tree(const struct job *j, const struct tree *t, struct bloom_stats *sum);
+
+#endif /* TOPO_JOB_H */

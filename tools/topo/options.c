@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line. */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "job.h"
+
+static const char *const irs_names[] = { "post", "pre", "inter", NULL };
+static const char *const objective_names[] = { "cost", "links", NULL };
+static const char *const paths_names[] = { "random", "rotate", NULL };
+static const char *const merge_names[] = { "all", "children", NULL };
+static const char *const form_names[] = { "exact", "paper", NULL };
+static const char *const bool_names[] = { "off", "on", NULL };
+
+enum {
+	OPT_BCUBE = 1000, OPT_RACKS, OPT_GRAPH, OPT_SENDERS, OPT_RECEIVERS, OPT_RANDOM, OPT_SEED,
+	OPT_RUNS, OPT_METHOD, OPT_IRS, OPT_OBJECTIVE, OPT_ENTRY, OPT_PATHS, OPT_DELTA, OPT_MERGE,
+	OPT_FLOW, OPT_BLOOM, OPT_FORM, OPT_JSON, OPT_SUMMARY, OPT_TABLE, OPT_SVG, OPT_SVG_TREE,
+	OPT_CHECK, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
+};
+
+static const struct {
+	const char	*name;
+	int		value;
+	const char	*arg;
+	const char	*help;
+} opts[] = {
+	{ "bcube", OPT_BCUBE, "N,K", "switches of N ports, K + 1 levels" },
+	{ "racks", OPT_RACKS, "RxH", "R racks of H hosts, one switch between them" },
+	{ "graph", OPT_GRAPH, "FILE", "servers, switches and links" },
+	{ "senders", OPT_SENDERS, "LIST|@FILE", "servers; in a file each with its flow" },
+	{ "receivers", OPT_RECEIVERS, "LIST|@FILE", "servers" },
+	{ "random", OPT_RANDOM, "MxQ", "M senders, Q receivers, all different" },
+	{ "seed", OPT_SEED, "N", "of everything random (1)" },
+	{ "runs", OPT_RUNS, "N", "with other random members; means are shown (1)" },
+	{ "method", OPT_METHOD, "LIST", "none unicast kmb irs srs exact, or all\n"
+	  "(irs on a BCube, else kmb)" },
+	{ "irs", OPT_IRS, "MODE", "symbols by the next stage after (post) or before\n"
+	  "(pre) moves in a stage, or no such moves (inter)" },
+	{ "objective", OPT_OBJECTIVE, "WHAT", "srs: cost, or links: share whenever possible\n"
+	  "(cost)" },
+	{ "entry", OPT_ENTRY, "SERVER", "srs: where its group is entered (the cheapest)" },
+	{ "paths", OPT_PATHS, "WHICH", "none, unicast: random of all shortest ones, or rotate:\n"
+	  "digits from a random one downwards (random)" },
+	{ "delta", OPT_DELTA, "LIST", "aggregation ratios, 0 to 1 (0)" },
+	{ "merge", OPT_MERGE, "WHAT", "flows that meet at a server: all, or children: not its\n"
+	  "own, as the source's text has it (all)" },
+	{ "flow", OPT_FLOW, "SIZE", "of each sender, in any unit (1)" },
+	{ "bloom", OPT_BLOOM, "BITS", "filters that carry the way, 1 to 1024 bits" },
+	{ "bloom-form", OPT_FORM, "FORM", "exact, or paper: count its mistakes (exact)" },
+	{ "json", OPT_JSON, "FILE", "plan and results as JSON, - for standard output" },
+	{ "summary", OPT_SUMMARY, NULL, "JSON without trees" },
+	{ "table", OPT_TABLE, "FILE", "the plan as it is loaded into servers" },
+	{ "svg", OPT_SVG, "FILE", "draw a tree" },
+	{ "svg-tree", OPT_SVG_TREE, "SERVER", "of this receiver (the first)" },
+	{ "check", OPT_CHECK, "FILE", "plan nothing: is this table right?" },
+	{ "quiet", OPT_QUIET, NULL, "no text" },
+	{ "progress", OPT_PROGRESS, "on|off", "show progress (on a terminal)" },
+	{ "help", OPT_HELP, NULL, "this text" },
+};
+
+#define N(a)	(sizeof(a) / sizeof((a)[0]))
+
+static void usage(void)
+{
+	char left[40];
+	const char *c;
+	size_t i;
+
+	printf("usage: shuffle-plan TOPOLOGY MEMBERS [OPTION...]\n"
+	       "       shuffle-plan --check TABLE [TOPOLOGY]\n\n"
+	       "Plans the trees along which servers aggregate a shuffle.  See shuffle-plan(1).\n\n");
+	for (i = 0; i < N(opts); i++) {
+		snprintf(left, sizeof(left), "--%s%s%s", opts[i].name, opts[i].arg ? " " : "",
+			 opts[i].arg ? opts[i].arg : "");
+		printf("  %-24s ", left);
+		for (c = opts[i].help; *c; c++) {
+			putchar(*c);
+			if (*c == '\n')
+				printf("%27s", "");
+		}
+		putchar('\n');
+	}
+}
+
+static double number(const char *name, const char *s, double lo, double hi)
+{
+	char *end;
+	double v = strtod(s, &end);
+
+	if (end == s || *end || !(v >= lo && v <= hi))
+		die("--%s %s: a number from %g to %g is expected", name, s, lo, hi);
+	return v;
+}
+
+static u32 whole(const char *name, const char *s, double lo, double hi)
+{
+	double v = number(name, s, lo, hi);
+
+	if (v != floor(v))
+		die("--%s %s: a whole number is expected", name, s);
+	return (u32)v;
+}
+
+static u32 choice(const char *name, const char *s, const char *const *names)
+{
+	u32 i;
+
+	for (i = 0; names[i]; i++)
+		if (!strcmp(s, names[i]))
+			return i;
+	fprintf(stderr, "shuffle-plan: --%s %s: there are", name, s);
+	for (i = 0; names[i]; i++)
+		fprintf(stderr, " %s", names[i]);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+static void set_methods(struct job *j, const char *s)
+{
+	char *copy, *word, *save;
+	u32 m;
+
+	if (!strcmp(s, "all")) {
+		for (m = 0; m < METHODS; m++)
+			j->method[m] = !method_refused(&j->shuffle, m);
+		return;
+	}
+	copy = memory(NULL, strlen(s) + 1, 1);
+	strcpy(copy, s);
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		const char *why;
+
+		m = choice("method", word, method_names);
+		why = method_refused(&j->shuffle, m);
+		if (why)
+			die("--method %s: this method %s", word, why);
+		j->method[m] = true;
+	}
+	free(copy);
+}
+
+static void set_deltas(struct shuffle *s, const char *list)
+{
+	const char *at = list;
+	char *end;
+
+	for (s->deltas = 0; ; at = end + 1) {
+		double v = strtod(at, &end);
+
+		if (end == at || (*end && *end != ',') || !(v >= 0 && v <= 1))
+			die("--delta %s: numbers from 0 to 1 with commas", list);
+		if (s->deltas == SHUFFLE_MAX_DELTAS)
+			die("--delta %s: at most %u", list, SHUFFLE_MAX_DELTAS);
+		s->delta[s->deltas++] = v;
+		if (!*end)
+			break;
+	}
+}
+
+static void set_random(struct job *j, const char *s)
+{
+	char *end;
+	unsigned long m = strtoul(s, &end, 10), q = 0;
+
+	if (*s < '0' || *s > '9' || *end != 'x' || end[1] < '0' || end[1] > '9')
+		die("--random %s: MxQ is expected", s);
+	q = strtoul(end + 1, &end, 10);
+	if (*end || !m || !q || m > SHUFFLE_MAX_MEMBERS || q > SHUFFLE_MAX_MEMBERS)
+		die("--random %s: 1 to %u senders, 1 to as many receivers", s,
+		    SHUFFLE_MAX_MEMBERS);
+	j->random_senders = (u32)m;
+	j->random_receivers = (u32)q;
+}
+
+/* What waits until the topology is known. */
+struct later {
+	const char	*topology;
+	const char	*senders;
+	const char	*receivers;
+	const char	*random;
+	const char	*method;
+	const char	*entry;
+	const char	*svg_tree;
+	const char	*of_plans;	/* an option that --check does not have */
+	const char	*of_bloom;
+	double		flow;
+	bool		flows;
+};
+
+static void set_topology(struct job *j, struct later *l, int c)
+{
+	if (l->topology)
+		die("--%s: there is a topology already: --%s", opts[c - OPT_BCUBE].name,
+		    l->topology);
+	l->topology = opts[c - OPT_BCUBE].name;
+	if (c == OPT_BCUBE)
+		topo_bcube(&j->topo, optarg);
+	else if (c == OPT_RACKS)
+		topo_racks(&j->topo, optarg);
+	else
+		topo_file(&j->topo, optarg);
+}
+
+static void set_members(struct job *j, struct later *l, int c)
+{
+	char *end;
+
+	switch (c) {
+	case OPT_SENDERS:
+		l->senders = optarg;
+		break;
+	case OPT_RECEIVERS:
+		l->receivers = optarg;
+		break;
+	case OPT_RANDOM:
+		l->random = optarg;
+		set_random(j, optarg);
+		break;
+	case OPT_RUNS:
+		j->runs = whole("runs", optarg, 1, 1000000);
+		break;
+	case OPT_FLOW:
+		l->flow = number("flow", optarg, 0.000001, 1e12);
+		l->flows = true;
+		break;
+	default:
+		j->seed = strtoull(optarg, &end, 10);
+		if (*optarg < '0' || *optarg > '9' || *end)
+			die("--seed %s: a whole number is expected", optarg);
+	}
+}
+
+static void set_method(struct job *j, struct later *l, int c)
+{
+	switch (c) {
+	case OPT_METHOD:
+		l->method = optarg;
+		break;
+	case OPT_IRS:
+		j->shuffle.irs = choice("irs", optarg, irs_names);
+		break;
+	case OPT_OBJECTIVE:
+		j->shuffle.objective = choice("objective", optarg, objective_names);
+		break;
+	case OPT_ENTRY:
+		l->entry = optarg;
+		break;
+	case OPT_PATHS:
+		j->shuffle.paths = choice("paths", optarg, paths_names);
+		break;
+	case OPT_DELTA:
+		set_deltas(&j->shuffle, optarg);
+		break;
+	case OPT_MERGE:
+		j->shuffle.children_only = choice("merge", optarg, merge_names);
+		break;
+	case OPT_BLOOM:
+		j->bloom = whole("bloom", optarg, 1, BLOOM_MAX_BITS);
+		break;
+	default:
+		j->form = choice("bloom-form", optarg, form_names);
+		l->of_bloom = "bloom-form";
+	}
+}
+
+static void set_output(struct job *j, struct later *l, int c)
+{
+	switch (c) {
+	case OPT_JSON:
+		j->json = optarg;
+		break;
+	case OPT_SUMMARY:
+		j->summary = true;
+		break;
+	case OPT_TABLE:
+		j->table = optarg;
+		break;
+	case OPT_SVG:
+		j->svg = optarg;
+		break;
+	case OPT_SVG_TREE:
+		l->svg_tree = optarg;
+		break;
+	case OPT_CHECK:
+		j->check = optarg;
+		break;
+	case OPT_QUIET:
+		j->quiet = true;
+		break;
+	case OPT_PROGRESS:
+		j->progress = choice("progress", optarg, bool_names);
+		break;
+	case OPT_HELP:
+		usage();
+		exit(0);
+	default:
+		fprintf(stderr, "See shuffle-plan --help.\n");
+		exit(2);
+	}
+}
+
+static u32 one_server(const struct topo *t, const char *option, const char *word)
+{
+	u32 server = topo_parse(t, word);
+
+	if (server == NONE)
+		die("--%s %s: there is no such server", option, word);
+	return server;
+}
+
+static void end_members(struct job *j, const struct later *l)
+{
+	struct shuffle *s = &j->shuffle;
+
+	if (l->random) {
+		if (l->senders || l->receivers || l->flows)
+			die("--random does not go with --senders, --receivers, --flow");
+		if (j->random_senders + j->random_receivers > topo_servers(&j->topo))
+			die("--random %s: there are %u servers", l->random,
+			    topo_servers(&j->topo));
+		s->senders = j->random_senders;
+		s->receivers = j->random_receivers;
+		return;
+	}
+	if (!l->senders || !l->receivers)
+		die("--senders and --receivers are needed, or --random");
+	if (j->runs > 1)
+		die("--runs goes with --random");
+	members_list(s, l->senders, false, l->flow);
+	members_list(s, l->receivers, true, 0);
+	members_end(s);
+}
+
+/* What goes with what. */
+static void check_job(struct job *j, const struct later *l)
+{
+	u32 m, n = 0;
+
+	for (m = 0; m < METHODS; m++)
+		n += j->method[m];
+	j->methods = n;
+	if (!n)
+		die("--method %s: none of them can plan this", l->method);
+	if (j->runs > 1)
+		j->summary = true;
+	if ((j->table || j->svg) && (n > 1 || j->runs > 1 || j->method[METHOD_NONE]))
+		die("--%s is for one method that makes trees, and one run",
+		    j->table ? "table" : "svg");
+	if (j->table && j->shuffle.children_only)
+		die("--merge children is for costs: tables count all flows");
+	if (n > 1)
+		j->summary = true;
+	if (l->svg_tree && !j->svg)
+		die("--svg-tree goes with --svg");
+	if (j->bloom && j->topo.graph)
+		die("--bloom is for a BCube");
+	if (l->of_bloom && !j->bloom)
+		die("--%s goes with --bloom", l->of_bloom);
+	if (j->form == BLOOM_PAPER && !j->method[METHOD_UNICAST])
+		die("--bloom-form paper is for shortest paths: --method unicast");
+	if (j->shuffle.entry != NONE && !j->method[METHOD_SRS])
+		die("--entry goes with --method srs");
+}
+
+static void end_options(struct job *j, const struct later *l)
+{
+	struct shuffle *s = &j->shuffle;
+
+	if (j->check) {
+		if (l->of_plans)
+			die("--%s does not go with --check", l->of_plans);
+		return;
+	}
+	if (!l->topology)
+		die("a topology is needed: --bcube, --racks or --graph; see shuffle-plan --help");
+	end_members(j, l);
+	set_methods(j, l->method ? l->method : j->topo.graph ? "kmb" : "irs");
+	if (l->entry)
+		s->entry = one_server(&j->topo, "entry", l->entry);
+	if (l->svg_tree)
+		j->svg_tree = one_server(&j->topo, "svg-tree", l->svg_tree);
+	check_job(j, l);
+}
+
+/**
+ * options_parse() - what does the command line ask for?
+ * @j: the job, zeroed
+ * @argc: as main() gets it
+ * @argv: as main() gets it
+ *
+ * Ends the program with a message and status 2 when something is wrong.
+ */
+void options_parse(struct job *j, int argc, char **argv)
+{
+	struct later l = { .flow = 1 };
+	struct option longs[N(opts) + 1];
+	size_t i;
+	int c;
+
+	for (i = 0; i < N(opts); i++)
+		longs[i] = (struct option){ opts[i].name, opts[i].arg ? required_argument :
+					    no_argument, NULL, opts[i].value };
+	longs[i] = (struct option){ 0 };
+	j->shuffle.topo = &j->topo;
+	j->shuffle.deltas = 1;
+	j->shuffle.entry = NONE;
+	j->runs = 1;
+	j->seed = 1;
+	j->shuffle.seed = 1;
+	j->svg_tree = NONE;
+	j->progress = isatty(2);
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (c == 'h')
+			c = OPT_HELP;
+		if (c > OPT_GRAPH && c != OPT_CHECK && c != OPT_JSON && c != OPT_QUIET &&
+		    c != OPT_PROGRESS)
+			l.of_plans = opts[c - OPT_BCUBE].name;
+		if (c >= OPT_BCUBE && c <= OPT_GRAPH)
+			set_topology(j, &l, c);
+		else if (c >= OPT_SENDERS && c <= OPT_RUNS)
+			set_members(j, &l, c);
+		else if (c == OPT_FLOW)
+			set_members(j, &l, c);
+		else if (c >= OPT_METHOD && c <= OPT_FORM)
+			set_method(j, &l, c);
+		else
+			set_output(j, &l, c);
+	}
+	if (optind < argc)
+		die("%s: options begin with --, see shuffle-plan --help", argv[optind]);
+	j->shuffle.seed = j->seed;
+	end_options(j, &l);
+}
