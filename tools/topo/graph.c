@@ -55,7 +55,7 @@ static const char *add_node(struct graph *g, const char *name)
 
 	if (!strcmp(name, "-") || !strcmp(name, "tree") || strlen(name) > GRAPH_MAX_NAME ||
 	    strpbrk(name, ",\"\\<>&@"))
-		return "a name has at most 63 characters, none of , \" \\ < > & @, and is not - or tree";
+		return "a name has at most 63 characters, no , \" \\ < > & @, and is not - or tree";
 	slot = name_slot(g, name);
 	if (*slot)
 		return "this name was there before";

@@ -138,10 +138,12 @@ static void find_near(struct irs *w, const struct stage *s)
 		for (i = 0; i < w->n; i++)
 			if (nearer(s, w->server[i], dim) != w->server[i])
 				++*map_put(&w->group, nearer(s, w->server[i], dim), 0);
-		for (i = 0; i < w->n; i++)
-			if (nearer(s, w->server[i], dim) != w->server[i] &&
-			    *map_get(&w->group, nearer(s, w->server[i], dim)) > 1)
+		for (i = 0; i < w->n; i++) {
+			u32 to = nearer(s, w->server[i], dim);
+
+			if (to != w->server[i] && *map_put(&w->group, to, 0) > 1)
 				w->near[i] |= 1U << dim;
+		}
 	}
 }
 

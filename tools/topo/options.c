@@ -42,11 +42,11 @@ static const struct {
 	{ "objective", OPT_OBJECTIVE, "WHAT", "srs: cost, or links: share whenever possible\n"
 	  "(cost)" },
 	{ "entry", OPT_ENTRY, "SERVER", "srs: where its group is entered (the cheapest)" },
-	{ "paths", OPT_PATHS, "WHICH", "none, unicast: random of all shortest ones, or rotate:\n"
-	  "digits from a random one downwards (random)" },
+	{ "paths", OPT_PATHS, "WHICH", "none, unicast: random, of all shortest ones, or\n"
+	  "rotate: digits from a random one down (random)" },
 	{ "delta", OPT_DELTA, "LIST", "aggregation ratios, 0 to 1 (0)" },
-	{ "merge", OPT_MERGE, "WHAT", "flows that meet at a server: all, or children: not its\n"
-	  "own, as the source's text has it (all)" },
+	{ "merge", OPT_MERGE, "WHAT", "flows that meet at a server: all, or children:\n"
+	  "not its own, as the source's text has it (all)" },
 	{ "flow", OPT_FLOW, "SIZE", "of each sender, in any unit (1)" },
 	{ "bloom", OPT_BLOOM, "BITS", "filters that carry the way, 1 to 1024 bits" },
 	{ "bloom-form", OPT_FORM, "FORM", "exact, or paper: count its mistakes (exact)" },

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables: what is written is right, and what is wrong is found, with its line."""
+
+import random
+
+from tap import equal
+
+GRAPH = """# two racks, and one server on both switches
+server a b c
+server d both
+switch s1 s2
+link a s1
+link b s1
+link c s2
+link d s2
+link both s1
+link both s2
+"""
+
+HEAD = "shuffle-plan 1\ntopology bcube 4,1\n"
+TREE = HEAD + """tree 0 senders 6 servers 8
+0 - - 2 root
+1 0 0 2 aggregate
+2 0 0 3 aggregate
+9 1 1 2 aggregate
+5 1 1 1 sender
+10 2 1 1 sender
+14 2 1 1 sender
+11 9 0 1 sender
+"""
+
+CORE = """server a b c d e
+switch s1 s2 core
+link a s1
+link b s1
+link c s2
+link d s2
+link e core
+link s1 core
+link s2 core
+"""
+
+# What is replaced by what; the line at fault; what is said about it.
+FAULTS = [
+    ("shuffle-plan 1", "shuffle-plan 2", 1, "begins with"),
+    ("topology bcube 4,1\n", "", 2, "topology is missing"),
+    ("topology bcube 4,1", "topology torus 4,1", 2, "topologies are"),
+    ("topology bcube 4,1", "topology graph", 2, "--graph"),
+    ("tree 0 senders", "tree 16 senders", 3, "no such server"),
+    ("senders 6", "senders 5", 3, "number of senders"),
+    ("senders 6", "senders -6", 3, "a number up to"),
+    ("servers 8", "servers 7", 7, "is a sender"),
+    ("11 9 0 1 sender", "11 9 0 1 sender\n12 0 1 1 sender", 12, "tree RECEIVER"),
+    ("servers 8", "servers 9", 11, "ends after 8"),
+    ("servers 8", "servers 99999999", 3, "a number up to"),
+    ("servers 8", "servers 4000000", 11, "ends after 8"),
+    ("servers 8", "servers 0", 3, "has a root"),
+    ("tree 0", "tree 1", 4, "not the receiver"),
+    ("0 - - 2 root", "0 - - 2 aggregate", 4, "no such server"),
+    ("0 - - 2 root", "0 1 0 2 root", 4, "has no parent"),
+    ("0 - - 2 root\n1 0 0 2 aggregate", "1 0 0 2 aggregate\n0 - - 2 root", 4,
+     "first line is the root"),
+    ("9 1 1 2", "9 1 0 2", 7, "link 0 does not lead"),
+    ("9 1 1 2", "9 2 1 2", 7, "not one hop"),
+    ("9 1 1 2", "9 9 1 2", 7, "its own parent"),
+    ("9 1 1 2", "16 1 1 2", 7, "no such server"),
+    ("9 1 1 2", "9 x 1 2", 7, "no such server"),
+    ("9 1 1 2", "5 1 1 2", 8, "in the tree already"),
+    ("9 1 1 2", "9 13 1 2", 7, "not in this tree"),
+    ("9 1 1 2", "9 11 0 2", 7, "cycle"),
+    ("9 1 1 2", "9 5 1 2", 7, "stands behind"),
+    ("9 1 1 2", "9 1 1 3", 7, "more than its children"),
+    ("9 1 1 2", "9 1 1 0", 7, "less than its children"),
+    ("9 1 1 2", "9 1 1 two", 7, "a number up to"),
+    ("9 1 1 2 aggregate", "9 1 1 1 aggregate", 7, "whose value is 1"),
+    ("9 1 1 2 aggregate", "9 1 1 2 merge", 7, "roles are"),
+    ("9 1 1 2 aggregate", "9 1 1 2", 7, "five words"),
+    ("9 1 1 2 aggregate", "9 1 1 2 aggregate 7 8", 7, "more than 6 words"),
+    ("9 1 1 2 aggregate", "9 1 1 2 sender", 7, "no mere sender"),
+    ("5 1 1 1 sender", "5 1 1 1 forward", 8, "is a sender"),
+    ("11 9 0 1 sender", "11 9 0 1 sender\n" + TREE[len(HEAD):].strip(), 12, "already"),
+]
+
+
+def fault(tap, old, new, line, said):
+    assert TREE.count(old) == 1 or old == "tree 0", old
+    path = tap.file(TREE.replace(old, new, 1))
+    status, out, err = tap.call("--check " + path)
+    equal((status, out), (1, ""), err)
+    assert err.startswith("%s:%d: " % (path, line)) and said in err, err
+
+
+def long_line(tap):
+    status, _, err = tap.call("--check " + tap.file(TREE + "#" * 600))
+    assert status == 1 and ":12: a line has at most" in err, err
+
+
+def other_topology(tap):
+    path = tap.file(TREE)
+    tap.good("--bcube 4,1 --check " + path)
+    status, _, err = tap.call("--bcube 4,2 --check " + path)
+    assert status == 1 and "not the topology that was given" in err, err
+
+
+def back(tap, options):
+    """Read what was written: the same costs."""
+    path = tap.file("", "table")
+    (m,) = tap.json("%s --table %s" % (options, path))["methods"]
+    got = tap.json("--check " + path + (" --graph " + options.split()[1]
+                                        if "--graph" in options else ""))
+    equal((got["cost"], got["links"], got["aggregators"], got["depth"]),
+          (m["cost"][0], m["links"], m["aggregators"], m["depth"]), options)
+
+
+def graph(tap):
+    path = tap.file(GRAPH, "graph")
+    for options in ("--senders a,b,c,d --receivers both --method kmb",
+                    "--senders a,c,both --receivers b,d --method unicast",
+                    "--senders a,b,c,both --receivers d --method exact"):
+        back(tap, "--graph %s %s" % (path, options))
+    # One in each rack merges what the rack has, and sends one flow over three links.
+    core = tap.file(CORE, "core")
+    (m,) = tap.json("--graph %s --senders a,b,c,d --receivers e" % core)["methods"]
+    equal((m["cost"], m["aggregators"], m["links"]), ([10], 2, 7), "Steiner tree")
+    status, _, err = tap.call("--check " + tap.file(
+        "shuffle-plan 1\ntopology graph\ntree a senders 1 servers 2\na - - 1 root\n"
+        "c a s2 1 sender\n", "far") + " --graph " + path)
+    assert status == 1 and ":5: server c is not one hop from server a" in err, err
+
+
+def fuzz(tap):
+    """A table with any character changed is right or refused, and never a crash."""
+    rng = random.Random(1)
+    refused = 0
+    for _ in range(150):
+        text = list(TREE)
+        for _ in range(rng.randint(1, 3)):
+            text[rng.randrange(len(text))] = rng.choice("0123456789 -\n\tarst,\x7f")
+        status, out, err = tap.call("--check " + tap.file("".join(text)))
+        assert status in (0, 1, 2) and bool(status) == bool(err) == (not out), err
+        refused += status != 0
+    assert refused > 75, refused
+
+
+def add(tap):
+    for old, new, line, said in FAULTS:
+        tap.test("table: line %d: %s" % (line, said), fault, old, new, line, said)
+    tap.test("table: a line that is too long", long_line)
+    tap.test("table: of another topology", other_topology)
+    for options in ("--bcube 4,1 --random 6x3", "--bcube 8,5 --random 200x20 --method srs",
+                    "--bcube 3,2 --random 9x9 --method kmb", "--racks 4x8 --random 9x4",
+                    "--bcube 4,2 --random 20x9 --method srs --objective links",
+                    "--bcube 256,3 --random 30x2", "--bcube 5,2 --random 9x2 --method unicast"):
+        tap.test("table: read again: " + options[2:], back, options)
+    tap.test("table: of a graph", graph)
+    tap.test("table: changed characters", fuzz)
