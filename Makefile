@@ -12,9 +12,9 @@ PART	?=
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
-TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/bench tools/bench/mpi tools/shufflectl selftests/net/shuffle selftests/mpi
+TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/topo tools/bench tools/bench/mpi tools/shufflectl selftests/net/shuffle selftests/mpi
 # Of these, and of others, what 'make install' installs.
-INSTALLED := tools/lib tools/examples tools/shufflectl tools/workload tools/sim tools/wireshark
+INSTALLED := tools/lib tools/examples tools/shufflectl tools/workload tools/sim tools/topo tools/wireshark
 present	= $(patsubst %/Makefile,%,$(wildcard $(1:=/Makefile)))
 
 help:
@@ -37,6 +37,8 @@ help:
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
 	@echo "  make figures-coll   Documentation/evaluation-collectives.rst again: COOL's cost tables"
+	@echo "  make figures-agg    Documentation/evaluation-aggregation.rst again: in-network aggregation"
+	@echo "                      (minutes)"
 	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug|x86-kcsan]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
@@ -135,6 +137,14 @@ figures-coll:
 	@python3 -B tools/sim/figures/collectives.py --sim $(OUT)/shuffle-sim \
 		--figures $(SHOWN)/figures --document $(SHOWN)/evaluation-collectives.rst
 
+# In-network aggregation on BCube: about ten minutes; QUICK: one, and not the document.
+figures-agg:
+	@$(MAKE) -s -C tools/topo OUT=$(OUT)
+	@mkdir -p $(SHOWN)
+	@python3 -B tools/topo/figures/aggregation.py --plan $(OUT)/shuffle-plan \
+		$(if $(QUICK),--quick) --figures $(SHOWN)/figures \
+		--document $(SHOWN)/evaluation-aggregation.rst
+
 install-tools:
 	@set -e; for d in $(call present,$(INSTALLED)); do \
 		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install; \
@@ -157,5 +167,5 @@ clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo check check-smp check-ci mpi install-mpi \
-	check-mpi bench bench-mpi figures figures-coll \
+	check-mpi bench bench-mpi figures figures-coll figures-agg \
 	install install-tools deb check-deb clean

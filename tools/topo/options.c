@@ -7,7 +7,7 @@
 
 #include "job.h"
 
-static const char *const irs_names[] = { "post", "pre", "inter", NULL };
+static const char *const irs_names[] = { "post", "pre", "inter", "auto", NULL };
 static const char *const objective_names[] = { "cost", "links", NULL };
 static const char *const paths_names[] = { "random", "rotate", NULL };
 static const char *const merge_names[] = { "all", "children", NULL };
@@ -38,7 +38,8 @@ static const struct {
 	{ "method", OPT_METHOD, "LIST", "none unicast kmb irs srs exact, or all\n"
 	  "(irs on a BCube, else kmb)" },
 	{ "irs", OPT_IRS, "MODE", "symbols by the next stage after (post) or before\n"
-	  "(pre) moves in a stage, or no such moves (inter)" },
+	  "(pre) moves in a stage, or no such moves (inter);\n"
+	  "auto: inter if delta is 0.5 or more, else post" },
 	{ "objective", OPT_OBJECTIVE, "WHAT", "srs: cost, or links: share whenever possible\n"
 	  "(cost)" },
 	{ "entry", OPT_ENTRY, "SERVER", "srs: where its group is entered (the cheapest)" },
@@ -377,6 +378,9 @@ static void end_options(struct job *j, const struct later *l)
 	if (!l->topology)
 		die("a topology is needed: --bcube, --racks or --graph; see shuffle-plan --help");
 	end_members(j, l);
+	/* A move in a stage costs 2 and saves 4 (1 - delta), at least. */
+	if (s->irs == IRS_AUTO)
+		s->irs = s->delta[0] < 0.5 ? IRS_POST : IRS_INTER;
 	set_methods(j, l->method ? l->method : j->topo.graph ? "kmb" : "irs");
 	if (l->entry)
 		s->entry = one_server(&j->topo, "entry", l->entry);
@@ -406,6 +410,7 @@ void options_parse(struct job *j, int argc, char **argv)
 	longs[i] = (struct option){ 0 };
 	j->shuffle.topo = &j->topo;
 	j->shuffle.deltas = 1;
+	j->shuffle.irs = IRS_AUTO;
 	j->shuffle.entry = NONE;
 	j->runs = 1;
 	j->seed = 1;

@@ -39,7 +39,7 @@ BAD = [
     (S + "--delta 1.1", "numbers from 0 to 1"),
     (S + "--delta 0,,1", "numbers from 0 to 1"),
     (S + "--method best", "there are none unicast kmb irs srs exact"),
-    (S + "--irs late", "there are post pre inter"),
+    (S + "--irs late", "there are post pre inter auto"),
     (S + "--objective time", "there are cost links"),
     (S + "--paths long", "there are random rotate"),
     (S + "--merge some", "there are all children"),

@@ -54,6 +54,13 @@ def runs(tap):
     near(alone[1] * 2 - alone[0], round(alone[1] * 2 - alone[0]), "cost of the second run")
 
 
+def automatic(tap):
+    """Moves in a stage do not pay where keys differ."""
+    line = "--bcube 4,1 --senders 2,5,9,10,11,14 --receivers 0 --summary --delta "
+    for delta, mode in (("0.49", "post"), ("0.5", "inter"), ("1,0", "inter"), ("0,1", "post")):
+        equal(tap.json(line + delta), tap.json(line + delta + " --irs " + mode), delta)
+
+
 def merge(tap):
     """Section 4.1's text: a sender with one child passes on two flows."""
     line = "--bcube 4,0 --senders 1,2 --receivers 0 --method exact"
@@ -114,6 +121,7 @@ def add(tap, plan):
     tap.test("indexes and labels", names)
     tap.test("drawings", drawing)
     tap.test("means of runs", runs)
+    tap.test("IRS by delta", automatic)
     tap.test("flows of children only", merge)
     tap.test("filters of plans", filters)
     tap.test("filters of the source's form", paper)
