@@ -8,6 +8,7 @@ usage: check.py PLAN-WITH-SANITIZERS PLAN TESTS-OF-PORTABLE-FILES
 import subprocess
 import sys
 
+import document
 import errors
 import golden
 import outputs
@@ -38,6 +39,7 @@ def main():
     tables.add(tap)
     errors.add(tap)
     outputs.add(tap, sys.argv[2])
+    document.add(tap, sys.argv[2])
     return tap.end()
 
 

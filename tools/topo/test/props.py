@@ -8,9 +8,11 @@ from tap import equal, near, within
 
 DELTAS = (0, 0.3, 1)
 TOPOLOGIES = ("--bcube 4,1", "--bcube 2,4", "--bcube 3,3", "--bcube 11,1", "--bcube 6,2",
-              "--bcube 8,5", "--bcube 2,15")
+              "--bcube 8,5", "--bcube 2,15", "--bcube 4,2", "--bcube 2,6")
 METHODS = ("unicast", "kmb", "irs", "irs --irs pre", "irs --irs inter", "srs",
            "srs --objective links", "unicast --paths rotate")
+# Where members are more than half of all servers
+MEMBERS = {"--bcube 4,2": ((6, "44x20"),), "--bcube 2,6": ((7, "80x30"),)}
 RACKS = ("--racks 1x9", "--racks 4x8", "--racks 9x3")
 # topology, senders: where the optimum is quick
 SMALL = [(b, m) for b in ("4,1", "2,2", "2,3", "3,2", "4,2") for m in (2, 3, 4, 5, 6)]
@@ -92,9 +94,9 @@ def check_tree(option, plan, tree, links):
 
 def structure(tap, option, method):
     delta = ",".join(str(d) for d in DELTAS)
-    for seed, members in ((1, "5x4"), (3, "1x3"), (4, "9x6")):
-        if option in ("--bcube 4,1", "--racks 1x9") and members == "9x6":
-            members = "6x3"
+    few = option in ("--bcube 4,1", "--racks 1x9")
+    usual = ((1, "5x4"), (3, "1x3"), (4, "6x3" if few else "9x6"))
+    for seed, members in MEMBERS.get(option, usual):
         plan = tap.json("%s --random %s --seed %d --method %s --delta %s"
                         % (option, members, seed, method, delta))
         links, costs = set(), [0] * len(DELTAS)
