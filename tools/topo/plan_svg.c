@@ -99,7 +99,7 @@ static void draw_server(double x, double y, double width, enum plan_role role, b
 void plan_svg(const struct topo *topo, const struct tree *t, enum method m, FILE *f)
 {
 	double width = 420, height, wide = WIDTH;
-	char text[TOPO_MAX_TEXT];
+	char text[TOPO_MAX_TEXT], root[TOPO_MAX_TEXT];
 	struct place *at;
 	u32 i, depth = 0;
 
@@ -118,9 +118,10 @@ void plan_svg(const struct topo *topo, const struct tree *t, enum method m, FILE
 	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
 		width, height);
 	fprintf(f, "<text x=\"%.0f\" y=\"18\" font-size=\"14\">%s, %s to %s</text>\n", LEFT,
-		topo_title(topo, text), method_names[m], topo_name(topo, t->v[0].server, text));
-	fprintf(f, "<text x=\"%.0f\" y=\"36\">cost %.6g, %u hops; at lines: %s</text>\n", LEFT,
-		tree_traffic(t, 0), t->n - 1, topo->graph ? "next node" : "dimension");
+		topo_title(topo, text), method_names[m],
+		topo_name(topo, t->v[0].server, root));
+	fprintf(f, "<text x=\"%.0f\" y=\"36\">cost %.6g, %u hops; at lines: %s; bold: has data</text>\n",
+		LEFT, tree_traffic(t, 0), t->n - 1, topo->graph ? "next node" : "dimension");
 	draw_hops(topo, t, at, f);
 	for (i = 0; i < t->n; i++) {
 		draw_server(at[i].x, at[i].y, wide, plan_role_of(t, i), t->v[i].sender, f);

@@ -262,7 +262,7 @@ EXAMPLES = [
 ]
 
 
-def examples(planner):
+def examples(planner, figures):
     rows = []
     for name, options, cost, links in EXAMPLES:
         (m,) = planner.run("--bcube 4,1 --senders 2,5,9,10,11,14 " + options).values()
@@ -270,7 +270,11 @@ def examples(planner):
             raise Unexplained("%s: %r" % (name, m))
         rows.append([name, options.split(" --method")[0], cost, links, "%g" % m["cost"][0],
                      m["links"], "agrees"])
-    return table(["Example", "Options", "Cost", "Links", "Here", "Links", "Verdict"], rows)
+    subprocess.run([planner.path, "--bcube", "4,1", "--senders", "2,5,9,10,11,14", "--receivers",
+                    "0", "--quiet", "--svg", os.path.join(figures, "agg-tree.svg")], check=True)
+    return table(["Example", "Options", "Cost", "Links", "Here", "Links", "Verdict"], rows) + [
+        "Figure 2(c), as ``--svg`` draws it; numbers at lines are dimensions.", "",
+        ".. image:: figures/agg-tree.svg", "   :alt: an aggregation tree in BCube(4,1)", ""]
 
 
 def optimum(planner, args):
@@ -313,7 +317,7 @@ def document(planner, args):
     out.writerows(values)
     with open(os.path.join(HERE, "head_aggregation.rst"), encoding="utf-8") as head:
         doc = head.read().rstrip("\n").split("\n") + [""]
-    doc += title("Examples of the source") + examples(planner)
+    doc += title("Examples of the source") + examples(planner, args.figures)
     doc += title("Figure 4: size of the data center")
     doc += wrap("60 senders and 60 receivers in BCube(6,k), means of %d rounds. *All traffic* is "
                 "the saving of all sizes' traffic together." % runs)

@@ -42,6 +42,10 @@ def drawing(tap):
         equal(len(root.findall(SVG + "line")), len(servers) - 1, "lines")
         shown = {t.text for t in root.findall(SVG + "text")}
         assert {s["label"] for s in servers} <= shown, "labels"
+        assert "%s, %s to %s" % (plan["topology"], plan["methods"][0]["method"],
+                                 tree[0]["receiver"]) in shown, shown
+        assert any(t and t.startswith("cost %.6g, %d hops" % (tree[0]["cost"], len(servers) - 1))
+                   for t in shown), shown
         places = {(r.get("x"), r.get("y")) for r in root.findall(SVG + "rect")}
         equal(len(places), len(servers) + 5, "places of rectangles")
 
