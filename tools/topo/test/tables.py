@@ -132,14 +132,14 @@ def fuzz(tap):
     """A table with any character changed is right or refused, and never a crash."""
     rng = random.Random(1)
     refused = 0
-    for _ in range(150):
+    for _ in range(100):
         text = list(TREE)
         for _ in range(rng.randint(1, 3)):
             text[rng.randrange(len(text))] = rng.choice("0123456789 -\n\tarst,\x7f")
         status, out, err = tap.call("--check " + tap.file("".join(text)))
         assert status in (0, 1, 2) and bool(status) == bool(err) == (not out), err
         refused += status != 0
-    assert refused > 75, refused
+    assert refused > 50, refused
 
 
 def add(tap):
