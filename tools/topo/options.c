@@ -15,10 +15,10 @@ static const char *const form_names[] = { "exact", "paper", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
 
 enum {
-	OPT_BCUBE = 1000, OPT_RACKS, OPT_GRAPH, OPT_SENDERS, OPT_RECEIVERS, OPT_RANDOM, OPT_SEED,
-	OPT_RUNS, OPT_METHOD, OPT_IRS, OPT_OBJECTIVE, OPT_ENTRY, OPT_PATHS, OPT_DELTA, OPT_MERGE,
-	OPT_FLOW, OPT_BLOOM, OPT_FORM, OPT_JSON, OPT_SUMMARY, OPT_TABLE, OPT_SVG, OPT_SVG_TREE,
-	OPT_CHECK, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
+	OPT_BCUBE = 1000, OPT_RACKS, OPT_GRAPH, OPT_SENDERS, OPT_RECEIVERS, OPT_RANDOM,
+	OPT_SEED, OPT_RUNS, OPT_METHOD, OPT_IRS, OPT_REFINE, OPT_OBJECTIVE, OPT_ENTRY,
+	OPT_PATHS, OPT_DELTA, OPT_MERGE, OPT_FLOW, OPT_BLOOM, OPT_FORM, OPT_JSON, OPT_SUMMARY,
+	OPT_TABLE, OPT_SVG, OPT_SVG_TREE, OPT_CHECK, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
 };
 
 static const struct {
@@ -40,6 +40,7 @@ static const struct {
 	{ "irs", OPT_IRS, "MODE", "symbols by the next stage after (post) or before\n"
 	  "(pre) moves in a stage, or no such moves (inter);\n"
 	  "auto: inter if delta is 0.5 or more, else post" },
+	{ "refine", OPT_REFINE, NULL, "irs, srs: then look for shorter ways to others" },
 	{ "objective", OPT_OBJECTIVE, "WHAT", "srs: cost, or links: share whenever possible\n"
 	  "(cost)" },
 	{ "entry", OPT_ENTRY, "SERVER", "srs: where its group is entered (the cheapest)" },
@@ -243,6 +244,9 @@ static void set_method(struct job *j, struct later *l, int c)
 	case OPT_IRS:
 		j->shuffle.irs = choice("irs", optarg, irs_names);
 		break;
+	case OPT_REFINE:
+		j->shuffle.refine = true;
+		break;
 	case OPT_OBJECTIVE:
 		j->shuffle.objective = choice("objective", optarg, objective_names);
 		break;
@@ -362,6 +366,8 @@ static void check_job(struct job *j, const struct later *l)
 		die("--%s goes with --bloom", l->of_bloom);
 	if (j->form == BLOOM_PAPER && !j->method[METHOD_UNICAST])
 		die("--bloom-form paper is for shortest paths: --method unicast");
+	if (j->shuffle.refine && !j->method[METHOD_IRS] && !j->method[METHOD_SRS])
+		die("--refine goes with --method irs or srs");
 	if (j->shuffle.entry != NONE && !j->method[METHOD_SRS])
 		die("--entry goes with --method srs");
 }

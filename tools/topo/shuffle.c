@@ -96,7 +96,14 @@ static void plan_none(struct planner *p, struct totals *sum)
 	}
 }
 
-static void make_tree(struct planner *p, enum method m, u32 receiver, struct tree *t)
+/**
+ * plan_tree() - one tree, finished
+ * @p: the planner
+ * @m: the method; SRS: the tree of an entry
+ * @receiver: its root
+ * @t: the tree
+ */
+void plan_tree(struct planner *p, enum method m, u32 receiver, struct tree *t)
 {
 	tree_begin(t, receiver);
 	switch (m) {
@@ -113,6 +120,8 @@ static void make_tree(struct planner *p, enum method m, u32 receiver, struct tre
 		irs_tree(p, receiver, t);
 	}
 	plan_senders(p->s, t);
+	if (p->s->refine && (m == METHOD_IRS || m == METHOD_SRS))
+		refine_tree(p->s, t);
 }
 
 /* The tree of a receiver of a group that is entered elsewhere. */
@@ -136,10 +145,10 @@ static void plan_srs(struct planner *p, struct totals *sum)
 		const struct srs_group *g = &p->group[i];
 
 		if (g->entry != NONE)
-			make_tree(p, METHOD_IRS, g->receiver[g->entry], &p->entry);
+			plan_tree(p, METHOD_SRS, g->receiver[g->entry], &p->entry);
 		for (j = 0; j < g->n; j++) {
 			if (g->entry == NONE) {
-				make_tree(p, METHOD_IRS, g->receiver[j], &p->tree);
+				plan_tree(p, METHOD_SRS, g->receiver[j], &p->tree);
 				plan_account(p, &p->tree, sum);
 			} else if (j == g->entry) {
 				plan_account(p, &p->entry, sum);
@@ -175,7 +184,7 @@ void plan(struct planner *p, enum method m, struct totals *sum)
 		plan_srs(p, sum);
 	} else {
 		for (i = 0; i < p->s->receivers; i++) {
-			make_tree(p, m, p->s->receiver[i], &p->tree);
+			plan_tree(p, m, p->s->receiver[i], &p->tree);
 			plan_account(p, &p->tree, sum);
 			if (p->progress)
 				p->progress(m, i + 1, p->s->receivers);

@@ -34,6 +34,7 @@ extern const char *const method_names[METHODS + 1];
  * @entry: of SRS: the server at which a group is entered; NONE: the best
  * @paths: which of the shortest paths unicast chooses from
  * @children_only: costs are those of section 4.1's text: see tree_merges()
+ * @refine: change trees of IRS and SRS by refine_tree()
  * @seed: of what is random
  */
 struct shuffle {
@@ -50,6 +51,7 @@ struct shuffle {
 	u32		entry;
 	enum paths	paths;
 	bool		children_only;
+	bool		refine;
 	u64		seed;
 };
 
@@ -123,6 +125,7 @@ struct planner {
 };
 
 void plan(struct planner *p, enum method m, struct totals *sum);
+void plan_tree(struct planner *p, enum method m, u32 receiver, struct tree *t);
 void plan_account(struct planner *p, struct tree *t, struct totals *sum);
 void plan_senders(const struct shuffle *s, struct tree *t);
 void planner_free(struct planner *p);
@@ -131,6 +134,7 @@ const char *method_refused(const struct shuffle *s, enum method m);
 /* One tree each, to plan_senders() and tree_end(). */
 void irs_tree(struct planner *p, u32 receiver, struct tree *t);
 void irs_free(struct irs *w);
+void refine_tree(const struct shuffle *s, struct tree *t);
 void kmb_tree(const struct shuffle *s, u32 receiver, struct tree *t);
 void unicast_tree(const struct shuffle *s, u32 receiver, struct tree *t);
 void unicast_paths(const struct shuffle *s, u32 receiver, struct links *used, double *cost);

@@ -112,9 +112,7 @@ void srs_groups(struct planner *p)
 		if (g->n < 2)
 			continue;
 		for (j = 0, best = 0; j < g->n; j++) {
-			tree_begin(&p->tree, g->receiver[j]);
-			irs_tree(p, g->receiver[j], &p->tree);
-			plan_senders(s, &p->tree);
+			plan_tree(p, METHOD_SRS, g->receiver[j], &p->tree);
 			topo_measure(s->topo, &p->tree, NULL);
 			g->tree_cost[j] = tree_traffic(&p->tree, delta);
 			g->separate += g->tree_cost[j];

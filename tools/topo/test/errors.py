@@ -40,6 +40,7 @@ BAD = [
     (S + "--delta 0,,1", "numbers from 0 to 1"),
     (S + "--method best", "there are none unicast kmb irs srs exact"),
     (S + "--irs late", "there are post pre inter auto"),
+    (S + "--refine --method kmb", "--refine goes with"),
     (S + "--objective time", "there are cost links"),
     (S + "--paths long", "there are random rotate"),
     (S + "--merge some", "there are all children"),
@@ -65,7 +66,10 @@ BAD = [
     (S + "--frobnicate", "unrecognized option"),
     (S + "file", "options begin with --"),
     ("--check /nowhere", "/nowhere"),
-    ("--check /dev/null --method irs", "does not go with --check"),
+    ("--check /dev/null --method irs", "--method does not go with --check"),
+    ("--check /dev/null --bloom-form exact", "--bloom-form does not go with --check"),
+    ("--check /dev/null --svg-tree 3", "--svg-tree does not go with --check"),
+    ("--check /dev/null --refine", "--refine does not go with --check"),
 ]
 
 MEMBERS = [

@@ -9,7 +9,8 @@ from tap import equal, near, within
 DELTAS = (0, 0.3, 1)
 TOPOLOGIES = ("--bcube 4,1", "--bcube 2,4", "--bcube 3,3", "--bcube 11,1", "--bcube 6,2",
               "--bcube 8,5", "--bcube 2,15", "--bcube 4,2", "--bcube 2,6")
-METHODS = ("unicast", "kmb", "irs", "irs --irs pre", "irs --irs inter", "srs",
+METHODS = ("unicast", "kmb", "irs", "irs --irs pre", "irs --irs inter", "irs --refine", "srs",
+           "srs --refine --objective links",
            "srs --objective links", "unicast --paths rotate")
 # Where members are more than half of all servers
 MEMBERS = {"--bcube 4,2": ((6, "44x20"),), "--bcube 2,6": ((7, "80x30"),)}
@@ -185,9 +186,31 @@ def ratio(tap, plan):
     within(total / compared, 1, 1.06, "IRS to optimum, mean of %d incasts" % compared)
 
 
+def refined(tap, plan):
+    """Never dearer nor too deep, and on average much cheaper."""
+    total, compared = 0, 0
+    for option, dims in (("4,1", 2), ("2,3", 4), ("3,2", 3), ("4,2", 3)):
+        for members in (3, 6, 9):
+            line = "--bcube %s --random %dx1 --runs 60 --seed 8 --method irs,exact" % (option,
+                                                                                       members)
+            m = [tap.json(line + more, plan)["methods"] for more in ("", " --refine")]
+            (before, best), (after, again) = m
+            equal(best, again, "the optimum")
+            assert after["cost"][0] <= before["cost"][0], (before, after)
+            within(after["depth"], 1, 2 * dims - 1, "depth")
+            within(after["ratio_max"], 1, before["ratio_max"], "worst ratio")
+            total += after["ratio_mean"] * after["compared"]
+            compared += after["compared"]
+    within(total / compared, 1, 1.05, "refined to optimum, mean of %d incasts" % compared)
+    line = "--bcube 8,5 --random 500x10 --method irs"
+    cost = [tap.json(line + more, plan)["methods"][0] for more in ("", " --refine")]
+    within(cost[1]["cost"][0] / cost[0]["cost"][0], 0.5, 0.95, "gain in BCube(8,5)")
+    within(cost[1]["depth"], 1, 11, "depth in BCube(8,5)")
+
+
 def same(tap, plan):
     """Compiled otherwise, the same plans."""
-    for method in ("unicast", "kmb", "irs", "srs"):
+    for method in ("unicast", "kmb", "irs", "srs --refine"):
         options = "--bcube 6,3 --random 30x20 --method %s --table -" % method
         equal(tap.good(options, plan), tap.good(options), method)
 
@@ -238,6 +261,7 @@ def add(tap, plan):
     tap.test("flows of any size, receivers that send", flows)
     tap.test("the optimum is one", optimum)
     tap.test("IRS beside the optimum, 1500 incasts", ratio, plan)
+    tap.test("refined trees", refined, plan)
     tap.test("groups of receivers", groups)
     tap.test("entries of groups", entries)
     tap.test("other compiler options, same plans", same, plan)
