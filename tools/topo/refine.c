@@ -16,7 +16,8 @@
  * struct refine - a tree that is being changed
  * @c: the topology
  * @t: the tree, finished; a server that was taken off has no parent
- * @height: of each vertex, not less than hops to the farthest that sends to it
+ * @height: of each vertex, not less than hops to the farthest that sends to it, and more than
+ *	that of those which send to it
  * @room: for @height
  * @deepest: that a tree may be
  */
@@ -220,8 +221,7 @@ static bool dissolve(struct refine *r, u32 vertex)
 	}
 	while (moved--) {
 		v[v[child[moved]].parent].children--;
-		v[child[moved]].parent = vertex;
-		v[vertex].children++;
+		attach(r, child[moved], vertex);
 	}
 	return false;
 }

@@ -202,6 +202,12 @@ def refined(tap, plan):
             total += after["ratio_mean"] * after["compared"]
             compared += after["compared"]
     within(total / compared, 1, 1.05, "refined to optimum, mean of %d incasts" % compared)
+    # Two receivers to which a height that was not raised again once let a tree grow to 12.
+    senders = tap.json("--bcube 8,5 --random 1500x1 --method irs --summary", plan)["senders"]
+    path = tap.file("\n".join(senders), "senders")
+    (m,) = tap.json("--bcube 8,5 --senders @%s --receivers 160484,151070 --refine --summary" % path,
+                    plan)["methods"]
+    within(m["depth"], 1, 11, "depth in BCube(8,5), 1500 senders")
     line = "--bcube 8,5 --random 500x10 --method irs"
     cost = [tap.json(line + more, plan)["methods"][0] for more in ("", " --refine")]
     within(cost[1]["cost"][0] / cost[0]["cost"][0], 0.5, 0.95, "gain in BCube(8,5)")
