@@ -194,16 +194,20 @@ struct later {
 
 static void set_topology(struct job *j, struct later *l, int c)
 {
+	const char *why = NULL;
+
 	if (l->topology)
 		die("--%s: there is a topology already: --%s", opts[c - OPT_BCUBE].name,
 		    l->topology);
 	l->topology = opts[c - OPT_BCUBE].name;
 	if (c == OPT_BCUBE)
-		topo_bcube(&j->topo, optarg);
+		why = topo_bcube(&j->topo, optarg);
 	else if (c == OPT_RACKS)
-		topo_racks(&j->topo, optarg);
+		why = topo_racks(&j->topo, optarg);
 	else
 		topo_file(&j->topo, optarg);
+	if (why)
+		die("--%s %s: %s", l->topology, optarg, why);
 }
 
 static void set_members(struct job *j, struct later *l, int c)

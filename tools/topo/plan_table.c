@@ -158,6 +158,7 @@ static u32 number(const struct reader *r, const char *word, u32 most, const char
 static void read_head(struct reader *r)
 {
 	char text[TOPO_MAX_TEXT], said[TOPO_MAX_TEXT];
+	const char *why = NULL;
 
 	if (!next_line(r) || r->words != 2 || strcmp(r->word[0], "shuffle-plan") ||
 	    strcmp(r->word[1], "1"))
@@ -172,14 +173,13 @@ static void read_head(struct reader *r)
 	if (r->words != 3 || (strcmp(r->word[1], "bcube") && strcmp(r->word[1], "racks")))
 		bad(r, r->no, "%.80s: topologies are bcube N,K, racks RxH, graph", r->word[1]);
 	snprintf(said, sizeof(said), "%s %.60s", r->word[1], r->word[2]);
-	if (!r->known) {
-		if (*r->word[1] == 'b')
-			topo_bcube(r->topo, r->word[2]);
-		else
-			topo_racks(r->topo, r->word[2]);
-	}
+	if (!r->known)
+		why = *r->word[1] == 'b' ? topo_bcube(r->topo, r->word[2]) :
+		      topo_racks(r->topo, r->word[2]);
+	if (why)
+		bad(r, r->no, "%.80s: %s", r->word[2], why);
 	if (strcmp(topo_title(r->topo, text), said))
-		bad(r, r->no, "%s: not the topology that was given, %s", said, text);
+		bad(r, r->no, "%s: not the topology %s", said, text);
 }
 
 static u32 read_server(const struct reader *r, const char *word)

@@ -25,29 +25,35 @@ static bool two_numbers(const char *text, char between, u32 *a, u32 *b)
  * topo_bcube() - a BCube
  * @t: the topology, zeroed
  * @text: N,K
+ *
+ * Return: what is wrong with it, or NULL.
  */
-void topo_bcube(struct topo *t, const char *text)
+const char *topo_bcube(struct topo *t, const char *text)
 {
 	u32 n, k;
 
 	if (!two_numbers(text, ',', &n, &k))
-		die("--bcube %s: N,K is expected: ports of a switch, levels less one", text);
+		return "N,K is expected: ports of a switch, levels less one";
 	if (!bcube_init(&t->cube, n, k))
-		die("--bcube %s: N is 2 to 256, K 0 to 15, and a label has at most 32 bits", text);
+		return "N is 2 to 256, K 0 to 15, and a label has at most 32 bits";
+	return NULL;
 }
 
 /**
  * topo_racks() - racks of equal size
  * @t: the topology, zeroed
  * @text: RACKSxHOSTS
+ *
+ * Return: what is wrong with it, or NULL.
  */
-void topo_racks(struct topo *t, const char *text)
+const char *topo_racks(struct topo *t, const char *text)
 {
 	if (!two_numbers(text, 'x', &t->racks, &t->hosts))
-		die("--racks %s: RACKSxHOSTS is expected", text);
+		return "RACKSxHOSTS is expected";
 	if (!t->racks || !t->hosts || (u64)t->racks * t->hosts > 65536 || t->racks > 16384)
-		die("--racks %s: 1 to 16384 racks, and at most 65536 hosts", text);
+		return "1 to 16384 racks, and at most 65536 hosts";
 	t->graph = graph_racks(t->racks, t->hosts);
+	return NULL;
 }
 
 /**

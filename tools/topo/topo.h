@@ -41,8 +41,8 @@ struct links {
 	u64		n;
 };
 
-void topo_bcube(struct topo *t, const char *text);
-void topo_racks(struct topo *t, const char *text);
+const char *topo_bcube(struct topo *t, const char *text);
+const char *topo_racks(struct topo *t, const char *text);
 void topo_file(struct topo *t, const char *path);
 u32 topo_servers(const struct topo *t);
 u32 topo_index(const struct topo *t, u32 server);
