@@ -5,9 +5,9 @@
 /* up to so many bytes the number of steps matters, above it what each link carries */
 #define SHORT_BYTES	(32U << 10)
 
-/* Where members are few, messages of whole vectors cost a tenth to a third of the processors' time of
- * parts that go to everybody.  Up to so many bytes that is worth more than the links' time, which is
- * that of the tree's levels.
+/* Where members are few, messages of whole vectors cost a tenth to a third of the processors'
+ * time of parts that go to everybody.  Up to so many bytes that is worth more than the links' time,
+ * which is that of the tree's levels.
  */
 #define TREE_BYTES	(128U << 10)
 #define FEW_MEMBERS	16
@@ -103,10 +103,10 @@ static int by_multicast(int kind, size_t all_bytes)
 	return kind == SHUFFLE_COLL_BROADCAST && all_bytes > SHUFFLE_COLL_MAX_BYTES;
 }
 
-/* Kernels that forward (coll_by_segments()) wake up nobody between segments, so few members have few:
- * where processors are the limit each costs.  But the last packet of each part goes to all others
- * after the root has sent all, and a segment is to be so short that it can be forwarded without
- * grants.
+/* Kernels that forward (coll_by_segments()) wake up nobody between segments, so few members have
+ * few: where processors are the limit each costs.  But the last packet of each part goes to all
+ * others after the root has sent all, and a segment is to be so short that it can be forwarded
+ * without grants.
  */
 #define FORWARD_BYTES	(1U << 20)
 

@@ -44,8 +44,8 @@ static int reduces(const struct work *w)
 	size_t parts = w->c->count - 1, segment = w->size / w->plan.radix + parts * w->item;
 	uintptr_t items = (uintptr_t)w->arg;
 
-	return segment <= SHUFFLE_REDUCE_BYTES && w->plan.kind == SHUFFLE_COLL_REDUCE && w->combine == shuffle_combine_items &&
-	       w->item % shuffle_coll_item(items & 0xff) == 0 &&
+	return w->plan.kind == SHUFFLE_COLL_REDUCE && w->combine == shuffle_combine_items &&
+	       segment <= SHUFFLE_REDUCE_BYTES && w->item % shuffle_coll_item(items & 0xff) == 0 &&
 	       w->size / w->item >= w->plan.blocks;
 }
 

@@ -103,8 +103,8 @@ void shuffle_tx_same(struct shuffle_tx *tx);
 void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from);
 /* The message to member @to is our bytes combined with all messages that come (enum
  * shuffle_coll_oper and shuffle_coll_type), which must be as long and are not received.  It goes
- * while they come, without this program.  shuffle_tx_step() takes all of the row or nothing: ENOBUFS
- * where the send buffer has no room for it now, EMSGSIZE where it never has.
+ * while they come, without this program.  shuffle_tx_step() takes all of the row or nothing:
+ * ENOBUFS where the send buffer has no room for it now, EMSGSIZE where it never has.
  * Before the first of the calls below; only with shuffle_tx_step() and shuffle_tx_finish().
  */
 void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char oper,

@@ -284,8 +284,8 @@ struct shuffle_forward {
  * caller gives.
  *
  * The call announces the whole row and has all of its data: ENOBUFS where the send buffer has no
- * room for it now.  It may have twice the buffer's size, but SHUFFLE_REDUCE_BYTES however small that
- * is; more: EMSGSIZE.  There is no message from the socket to itself.
+ * room for it now.  It may have twice the buffer's size, but SHUFFLE_REDUCE_BYTES however small
+ * that is; more: EMSGSIZE.  There is no message from the socket to itself.
  */
 struct shuffle_reduction {
 	__u32	size;

@@ -3,7 +3,8 @@
 #include "fake.h"
 #include "../coll/combine.h"
 
-#define TO	0	/* of four members, of which we are the last one; from 1 and 2 something comes */
+/* Of four members, of which we are the last one; from 1 and 2 something comes. */
+#define TO	0
 #define LEN	20000U
 
 static struct {

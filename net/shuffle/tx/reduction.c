@@ -18,7 +18,7 @@
 #include "../shuffle.h"
 #include "../coll/combine.h"
 
-/* Bytes that are combined at once; the timer goes on.  A piece that is freed costs as much as some. */
+/* Bytes that are combined at once; the timer goes on.  A piece that is freed costs like some. */
 #define REDUCE_BYTES	SZ_32K
 #define PIECE_BYTES	256
 

@@ -660,7 +660,7 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	if (c->op->reduction) {
 		if (n >= 0)
 			shuffle_reduction_start(c->op);
-		/* it has been announced: this is not the error after which the call is made again */
+		/* it has been announced: not the error after which the call is made again */
 		return n == -ENOBUFS ? -ENOMEM : n;
 	}
 	if (ref)
