@@ -711,6 +711,9 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* it may not be the one that was to be forwarded */
 		if (op->forward && w->src_rank == op->forward->from)
 			shuffle_forward_arrived(op, now);
+		/* nor as long as the one that takes it in */
+		if (op->reduction)
+			shuffle_reduction_arrived(op, w->src_rank, now);
 		if (op->ended)
 			return false;
 	}

@@ -146,6 +146,15 @@ static void reduction__other_length(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_combined(0, 0));
 }
 
+static void reduction__empty(struct kunit *test)
+{
+	start(SHUFFLE_COLL_SUM, SHUFFLE_COLL_U8);
+	fake_reduce(LEN, FAKE_PAYLOAD);
+	fake_reduce_start();
+	fake_rx(1, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake->op->error, EPROTO);
+}
+
 static void reduction__other_length_early(struct kunit *test)
 {
 	start(SHUFFLE_COLL_SUM, SHUFFLE_COLL_U8);
@@ -173,6 +182,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(reduction__early),
 	KUNIT_CASE(reduction__split_items),
 	KUNIT_CASE(reduction__other_length),
+	KUNIT_CASE(reduction__empty),
 	KUNIT_CASE(reduction__other_length_early),
 	KUNIT_CASE(reduction__ack_at_once),
 	{}

@@ -209,6 +209,7 @@ static void test_lengths(void)
 	for (i = 0; i < 2; i++) {
 		WORKS(other_length(fds, 808, i) == EPROTO, "a longer message");
 		WORKS(other_length(fds, 8, i) == EPROTO, "a shorter one");
+		WORKS(other_length(fds, 0, i) == EPROTO, "an empty one");
 	}
 	close_group(fds, MEMBERS);
 }
