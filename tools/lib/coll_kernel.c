@@ -16,7 +16,7 @@ int coll_kernel_can(const struct work *w)
 	if (w->c->engine == ENGINE_USER ||
 	    (shuffle_coll_combines(kind) && w->combine != shuffle_combine_items))
 		return 0;
-	return shuffle_coll_sends_once(kind, pattern) &&
+	return shuffle_coll_sends_once(kind, pattern, w->plan.radix) &&
 	       shuffle_coll_fits(kind, pattern, w->size, w->c->count);
 }
 

@@ -132,7 +132,7 @@ static const struct {
 	{ "plan", OPT_PLAN, "KIND|all", "no shuffle: what plans of collectives cost" },
 	{ "pattern", OPT_PATTERN, "NAME|all", "of these plans (all)" },
 	{ "root", OPT_ROOT, "N", "of these plans (0)" },
-	{ "radix", OPT_RADIX, "K", "of trees and Bruck's; segments of spread, two-tree (2)" },
+	{ "radix", OPT_RADIX, "K", "of trees and Bruck's; segments of spread, two-tree, chain (2)" },
 	{ "bytes", OPT_BYTES, "N", "of data: times of these plans, 25 Gb/s, 4 us in a rack" },
 	{ "burst", OPT_BURST, "N", "bytes that links of plans let through at once (0)" },
 	{ "svg", OPT_SVG, "FILE", "draw the plan that --plan and --pattern name" },
@@ -313,7 +313,7 @@ static void set_plan(struct collectives *p, struct general *g, int c)
 		p->root = whole("root", optarg, 0, 65535);
 		break;
 	case OPT_RADIX:
-		p->radix = whole("radix", optarg, 2, 65535);
+		p->radix = whole("radix", optarg, 1, 65535);
 		break;
 	case OPT_BYTES:
 		p->bytes = whole("bytes", optarg, 1, 1 << 30);

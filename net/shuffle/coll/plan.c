@@ -104,7 +104,8 @@ bool shuffle_coll_by_member(u8 kind, u8 pattern)
  */
 bool shuffle_coll_in_segments(u8 pattern)
 {
-	return pattern == SHUFFLE_COLL_SPREAD || pattern == SHUFFLE_COLL_TWO_TREE;
+	return pattern == SHUFFLE_COLL_SPREAD || pattern == SHUFFLE_COLL_TWO_TREE ||
+	       pattern == SHUFFLE_COLL_CHAIN;
 }
 
 /**
@@ -124,15 +125,17 @@ u32 shuffle_coll_gathered(u8 kind, u32 self, u32 n)
  * shuffle_coll_sends_once() - does no member send to another twice?
  * @kind: enum shuffle_coll_kind
  * @pattern: enum shuffle_coll_pattern
+ * @radix: of the plan
  *
  * The kernel's engine does these: an operation has one message from a member to another.
  */
-bool shuffle_coll_sends_once(u8 kind, u8 pattern)
+bool shuffle_coll_sends_once(u8 kind, u8 pattern, u32 radix)
 {
 	switch (pattern) {
+	case SHUFFLE_COLL_CHAIN:
+		return radix <= 1;
 	case SHUFFLE_COLL_FLAT:
 	case SHUFFLE_COLL_TREE:
-	case SHUFFLE_COLL_CHAIN:
 	case SHUFFLE_COLL_GATHERED:
 	case SHUFFLE_COLL_COOL_PP:
 	case SHUFFLE_COLL_COOL_BR:

@@ -146,7 +146,7 @@ bool shuffle_coll_combines(u8 kind);
 bool shuffle_coll_by_member(u8 kind, u8 pattern);
 bool shuffle_coll_in_segments(u8 pattern);
 u32 shuffle_coll_gathered(u8 kind, u32 self, u32 n);
-bool shuffle_coll_sends_once(u8 kind, u8 pattern);
+bool shuffle_coll_sends_once(u8 kind, u8 pattern, u32 radix);
 bool shuffle_coll_fits(u8 kind, u8 pattern, u64 len, u32 n);
 bool shuffle_plan_possible(u8 kind, u8 pattern);
 int shuffle_plan_make(struct shuffle_plan *plan);

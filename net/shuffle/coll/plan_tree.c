@@ -172,24 +172,26 @@ void shuffle_plan_flat(struct shuffle_plan *plan)
 }
 
 /**
- * shuffle_plan_chain() - each member hands on to the next: for long messages, in segments
+ * shuffle_plan_chain() - each member hands on to the next, in plan->radix segments
  * @plan: plan
+ *
+ * While a member sends a segment to the next, the following one comes from the one before.
  */
 void shuffle_plan_chain(struct shuffle_plan *plan)
 {
-	u32 n = plan->topo->n, v = from_root(plan, plan->self);
+	u32 n = plan->topo->n, v = from_root(plan, plan->self), s, first;
+	bool down = plan->kind == SHUFFLE_COLL_BROADCAST;
+	u32 to = tree_place(plan, down ? v + 1 : v + n - 1);
+	u32 from = tree_place(plan, down ? v + n - 1 : v + 1);
+	bool sends = down ? v + 1 < n : v, receives = down ? v : v + 1 < n;
 
-	if (plan->kind == SHUFFLE_COLL_BROADCAST) {
-		if (v)
-			shuffle_plan_receive(plan, v - 1, tree_place(plan, v - 1),
-					     SHUFFLE_COLL_STORE, 0, plan->blocks);
-		if (v + 1 < n)
-			shuffle_plan_send(plan, v, tree_place(plan, v + 1), 0, plan->blocks);
-		return;
+	plan->blocks = plan->radix;
+	/* the step in which our first segment leaves */
+	first = down ? v : n - 1 - v;
+	for (s = 0; s <= plan->radix; s++) {
+		if (sends && s)
+			shuffle_plan_send(plan, first + s - 1, to, s - 1, 1);
+		if (receives && s < plan->radix)
+			shuffle_plan_receive(plan, first + s - 1, from, tree_take(plan), s, 1);
 	}
-	if (v + 1 < n)
-		shuffle_plan_receive(plan, n - 2 - v, tree_place(plan, v + 1), SHUFFLE_COLL_AFTER,
-				     0, plan->blocks);
-	if (v)
-		shuffle_plan_send(plan, n - 1 - v, tree_place(plan, v - 1), 0, plan->blocks);
 }

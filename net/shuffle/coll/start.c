@@ -19,7 +19,7 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
 	if (c->flags & ~SHUFFLE_ROW_DELAYED_ACK || c->reserved ||
 	    !shuffle_plan_possible(c->kind, c->pattern))
 		return -EINVAL;
-	if (!shuffle_coll_sends_once(c->kind, c->pattern))
+	if (!shuffle_coll_sends_once(c->kind, c->pattern, c->radix))
 		return -EOPNOTSUPP;
 	if (c->radix > SHUFFLE_MAX_MEMBERS || (c->root && !shuffle_coll_has_root(c->kind)))
 		return -EINVAL;

@@ -50,7 +50,9 @@ TIMES = [
     # four packets wait for one link
     ("gather --pattern flat --hosts 5 --bytes 7500", 0.48 + 4 * 0.48 + 2),
     # two packets, a whole message at a time
-    ("broadcast --pattern chain --hosts 4 --bytes 3000", 3 * (3 * 0.48 + 2)),
+    ("broadcast --pattern chain --radix 1 --hosts 4 --bytes 3000", 3 * (3 * 0.48 + 2)),
+    # in two segments: the second one is a packet behind the first
+    ("broadcast --pattern chain --radix 2 --hosts 4 --bytes 3000", 3 * (2 * 0.48 + 2) + 0.48),
     ("all-gather --pattern ring --hosts 4 --bytes 6000", 3 * (2 * 0.48 + 2)),
     ("all-reduce --pattern doubling --hosts 8 --bytes 1500", 3 * (2 * 0.48 + 2)),
     ("all-reduce --pattern doubling --hosts 8 --bytes 9000 --packet 9000", 3 * (12 * 0.48 + 2)),
@@ -108,7 +110,7 @@ BAD = [
     ("--plan barrier --hosts 4 --racks 5", "--racks 5"),
     ("--plan barrier --hosts 4 --racks 0", "--racks 0"),
     ("--plan reduce --hosts 4 --root 4", "counted from 0 on"),
-    ("--plan barrier --radix 1", "--radix 1"),
+    ("--plan barrier --radix 0", "--radix 0"),
     ("--plan barrier --mean 4", "--mean does not go with --plan"),
     ("--plan barrier --core 0.5", "--core does not go with --plan"),
     ("--plan barrier --bytes 8 --core 0", "--core 0: plans have"),
