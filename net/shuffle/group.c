@@ -131,8 +131,16 @@ static int group_check_unique(const struct shuffle_membership *group)
 	return err;
 }
 
-/* What the program knows and we do not must be zero.  0, -EFAULT or -E2BIG */
-static int check_zero(sockptr_t optval, size_t from, size_t to)
+/**
+ * shuffle_check_zero() - what the program knows of an option and we do not must be zero
+ * @optval: the option
+ * @from: bytes of it that we know
+ * @to: its bytes
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EFAULT or -E2BIG.
+ */
+int shuffle_check_zero(sockptr_t optval, size_t from, size_t to)
 {
 	u8 buf[64];
 	size_t n;
@@ -164,7 +172,7 @@ static int head_read(struct shuffle_group *head, sockptr_t optval, unsigned int 
 		return -EINVAL;
 	if (optlen != head->size + head->count * head->member_size)
 		return -EINVAL;
-	return check_zero(optval, sizeof(*head), head->size);
+	return shuffle_check_zero(optval, sizeof(*head), head->size);
 }
 
 static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group,
@@ -182,7 +190,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 		at = head->size + i * head->member_size;
 		if (copy_from_sockptr_offset(&a, optval, at, sizeof(a)))
 			return -EFAULT;
-		err = check_zero(optval, at + sizeof(a), at + head->member_size);
+		err = shuffle_check_zero(optval, at + sizeof(a), at + head->member_size);
 		if (err)
 			return err;
 		err = shuffle_addr_check(&a);

@@ -104,6 +104,7 @@ static inline bool shuffle_group_tag_valid(const struct shuffle_membership *grou
 	return !group->keyed || w->tag == shuffle_tag(&group->key, w);
 }
 
+int shuffle_check_zero(sockptr_t optval, size_t from, size_t to);
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen);
 int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user *optlen);
 void shuffle_group_put(struct shuffle_membership *group);

@@ -97,17 +97,19 @@ static int read_option(struct shuffle_sock *ssk, struct shuffle_multicast *m, so
 		       unsigned int optlen)
 {
 	__be32 a4;
+	int err;
 
 	BUILD_BUG_ON(sizeof(*m) != SHUFFLE_MULTICAST_SIZE_VER0);
 	if (!ssk->addr.shs_family || optlen < SHUFFLE_MULTICAST_SIZE_VER0)
 		return -EINVAL;
 	if (copy_from_sockptr(m, optval, sizeof(*m)))
 		return -EFAULT;
-	if (m->size != optlen || m->reserved || m->unicast || m->scope_id > INT_MAX ||
-	    m->ip_family != ssk->addr.shs_ip_family)
+	if (m->size != optlen || optlen > PAGE_SIZE || m->reserved || m->unicast ||
+	    m->scope_id > INT_MAX || m->ip_family != ssk->addr.shs_ip_family)
 		return -EINVAL;
-	if (optlen > sizeof(*m))
-		return -E2BIG;
+	err = shuffle_check_zero(optval, sizeof(*m), optlen);
+	if (err)
+		return err;
 	if (m->ip_family == AF_INET) {
 		if (memchr_inv(m->addr + 4, 0, 12))
 			return -EINVAL;

@@ -137,6 +137,7 @@ struct shuffle_owner {
  *	and WANT, shuffle_ready.node
  * @hungry: rows that are asked for once there is room, and owe no answer: likewise
  * @wants: those that owe one
+ * @admitted: bytes of rows with a reduction that are being taken from their callers
  * @forwards: operations that forward a message and wait for room in the send buffer
  * @wanted: bytes that programs have been asked for, of all operations
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
@@ -177,6 +178,7 @@ struct shuffle_sock {
 	struct list_head	parts;
 	struct list_head	notices;
 	struct list_head	hungry;
+	u64			admitted;
 	struct list_head	forwards;
 	struct list_head	wants;
 	u64			wanted;

@@ -50,7 +50,7 @@ static void udp_data_ready(struct sock *sk)
 			kfree_skb_reason(skb, SKB_DROP_REASON_UDP_CSUM);
 			continue;
 		}
-		shuffle_input_packet(sn, skb, false);
+		shuffle_input_packet(sn, skb, NULL);
 	}
 }
 

@@ -449,8 +449,8 @@ int shuffle_coll_free(struct shuffle_coll *c)
 
 	if (!c)
 		return 0;
-	if (coll_is_later(c)) {
-		errno = EDEADLK;	/* it would free the stack that it runs on */
+	if (coll_is_later(c) || c->in_wait) {
+		errno = EDEADLK;	/* it would free what the call that waits works with */
 		return -1;
 	}
 	coll_later_end(c);
@@ -482,10 +482,10 @@ void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms)
 	c->timeout_ms = ms;
 }
 
-/* Calls that have begun are planned when their turn comes. */
+/* Calls that have begun are planned when their turn comes, and one that waits goes by its plan. */
 int coll_settable(const struct shuffle_coll *c)
 {
-	if (!coll_later_any(c))
+	if (!coll_later_any(c) && !c->in_wait)
 		return 1;
 	errno = EBUSY;
 	return 0;

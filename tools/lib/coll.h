@@ -70,6 +70,7 @@ struct shuffle_coll {
 	uint64_t racks_op;		/* added to operation ids: other racks have others */
 	uint64_t op;
 	unsigned int arriving;		/* messages that are not whole */
+	int sending;			/* from where results are placed */
 	unsigned int open_ops;
 	int error;
 };

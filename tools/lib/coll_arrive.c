@@ -53,7 +53,8 @@ size_t coll_place(void *arg, const struct shuffle_record *rec, void **data)
 	struct shuffle_coll *c = arg;
 	struct arrival *a = arrival_of(c, rec);
 
-	if (!a || rec->offset + rec->len != a->have)
+	/* what may be overwritten for a moment must not be what is being sent */
+	if (!a || c->sending || rec->offset + rec->len != a->have)
 		return 0;
 	*data = a->to + a->have;
 	return a->size - a->have;

@@ -78,7 +78,7 @@ int shuffle_coll_multicast(struct shuffle_coll *c)
 	uint32_t radix = c->radix;
 	char *all;
 
-	if (coll_is_later(c)) {
+	if (coll_is_later(c) || c->in_wait) {
 		errno = EBUSY;
 		return -1;
 	}

@@ -168,8 +168,10 @@ static int send_segment(struct shuffle_coll *c, struct shuffle_tx *tx)
 /* Announce a segment's row, and hand its data over. */
 static int start_segment(const struct segment *s, struct arrival *a)
 {
-	uint32_t most = is_root(s->w) || !forwards(s->w) ? SENDER_AHEAD : MEMBER_AHEAD, i;
 	struct shuffle_coll *c = s->w->c;
+	/* a deadline counts from the announcement on */
+	int few = is_root(s->w) || !forwards(s->w) || c->timeout_ms;
+	uint32_t most = few ? SENDER_AHEAD : MEMBER_AHEAD, i;
 	struct shuffle_tx tx;
 	int rc = 0;
 
@@ -184,7 +186,10 @@ static int start_segment(const struct segment *s, struct arrival *a)
 	shuffle_tx_absent(&tx, c->absent);
 	say_how(s, &tx);
 	c->open_ops++;
-	return send_segment(c, &tx);
+	c->sending = !forwards(s->w);
+	rc = send_segment(c, &tx);
+	c->sending = 0;
+	return rc;
 }
 
 /* The next call begins with nothing. */

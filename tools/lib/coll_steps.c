@@ -13,6 +13,9 @@
 /* steps that a member which only sends has under way */
 #define AHEAD		2
 
+/* operations that have not ended, or whose end has not been read, of all calls */
+#define OPEN_OPS	64
+
 static size_t bytes_of(const struct work *w, const struct shuffle_plan_msg *m)
 {
 	return shuffle_blocks_bytes(&w->blocks, m);
@@ -111,6 +114,11 @@ static int exchange(struct work *w, uint32_t from, uint32_t to)
 	 * others does not run ahead, anyway.
 	 */
 	while (!c->arriving && to < w->plan.n && c->open_ops >= AHEAD && !rc)
+		rc = coll_advance(c, 0);
+	/* A member whose part is to send reads nothing: the operations of many calls would be all
+	 * that a socket may have.  The oldest ones end without us.
+	 */
+	while (c->open_ops >= OPEN_OPS && !rc)
 		rc = coll_advance(c, 0);
 	if (rc)
 		return rc;

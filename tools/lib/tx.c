@@ -150,6 +150,10 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		errno = EMSGSIZE;
 		return -1;
 	}
+	if (tx->forward && tx->reduce) {
+		errno = EINVAL;
+		return -1;
+	}
 	memset(&row, 0, sizeof(row));
 	row.size = sizeof(row);
 	row.op_id = tx->op_id;

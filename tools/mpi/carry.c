@@ -233,8 +233,11 @@ static int blocks_init(struct coll_shuffle_members *g, struct blocks *b, const i
 	size_t all = 0;
 	int i;
 
+	b->bytes = NULL;
 	b->sizes = malloc(g->size * sizeof(*b->sizes));
 	for (i = 0; i < g->size && b->sizes; i++) {
+		if (counts[i] < 0)
+			return MPI_ERR_COUNT;
 		b->sizes[i] = counts[i] * item;
 		all += b->sizes[i];
 	}

@@ -23,7 +23,7 @@
  * operators that do not commute and the program's for derived types are carried; a verdict names
  * racks.  Since 5: whether a multicast address is to be used.
  */
-#define CARD_VERSION	6
+#define CARD_VERSION	7
 
 static int component_register(void);
 static int component_open(void);

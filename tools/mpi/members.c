@@ -87,7 +87,7 @@ int coll_shuffle_members_join(struct coll_shuffle_members *g,
 void coll_shuffle_members_no_racks(struct coll_shuffle_members *g)
 {
 	/* if that fails so do all calls, and say why */
-	if (g->coll && g->racks)
+	if (g->coll)
 		shuffle_coll_racks(g->coll, NULL, 0);
 	g->racks = 0;
 }

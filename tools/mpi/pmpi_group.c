@@ -25,7 +25,7 @@ struct card {
 	uint64_t host;
 };
 
-#define CARD_VERSION	2
+#define CARD_VERSION	3
 
 /* How to reach it; family 0: not at all. */
 struct hello {

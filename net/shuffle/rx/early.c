@@ -227,7 +227,7 @@ void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id)
 		local_bh_disable();
 		for (n = 0; n < SHUFFLE_BURST && (skb = __skb_dequeue(&mine)); n++) {
 			SHUFFLE_INC(sn, EarlyClaimed);
-			shuffle_input_packet(sn, skb, true);
+			shuffle_input_packet(sn, skb, ssk);
 		}
 		local_bh_enable();
 		cond_resched();

@@ -25,6 +25,7 @@
  * @from: its source address (no port)
  * @to: its destination address (no port)
  * @multicast: that is a multicast address
+ * @claims: of @to's sockets the only one that it is for now; NULL: all
  * @now: ns
  * @q: answers, all to one member
  * @reacked: operation whose end was told last
@@ -36,6 +37,7 @@ struct rx_ctx {
 	struct sockaddr_shuffle	from;
 	struct sockaddr_shuffle	to;
 	bool			multicast;
+	struct shuffle_sock	*claims;
 	u64			now;
 	struct sk_buff_head	q;
 	u64			reacked;
@@ -265,7 +267,7 @@ static void run_to_sock(struct rx_ctx *c, struct shuffle_sock *ssk, const struct
 		sock_put(&ssk->sk);
 }
 
-/* All sockets but the last get clones.  They have one port, so each sends answers of its own. */
+/* All sockets but the last get clones of a packet that may be kept.  They have one port, so each sends answers of its own. */
 static void run_to_all(struct rx_ctx *c, const struct rx_run *run)
 {
 	struct shuffle_sock *ssk[SHUFFLE_MULTICAST_SHARED];
@@ -277,11 +279,17 @@ static void run_to_all(struct rx_ctx *c, const struct rx_run *run)
 		SHUFFLE_INC(c->sn, DropMember);
 		return;
 	}
+	if (c->claims) {	/* the others have copies of their own */
+		sock_hold(&c->claims->sk);
+		run_to_sock(c, c->claims, run);
+		return;
+	}
 	n = shuffle_multicast_find(c->sn, &c->to, run->w.dst_port, skb->skb_iif, skb->mark, ssk);
 	if (!n)
 		SHUFFLE_INC(c->sn, DropNoSocket);
 	for (i = 0; i < n; i++) {
-		c->skb = i + 1 < n ? skb_clone(skb, GFP_ATOMIC) : skb;
+		/* what is a part of the packet is cloned where it is kept */
+		c->skb = run->whole && i + 1 < n ? skb_clone(skb, GFP_ATOMIC) : skb;
 		if (!c->skb) {
 			SHUFFLE_INC(c->sn, DropMem);
 			sock_put(&ssk[i]->sk);
@@ -289,7 +297,7 @@ static void run_to_all(struct rx_ctx *c, const struct rx_run *run)
 		}
 		run_to_sock(c, ssk[i], run);
 		shuffle_output_flush(c->sn, &c->q);
-		if (i + 1 < n)
+		if (run->whole && i + 1 < n)
 			kfree_skb(c->skb);
 	}
 }
@@ -387,16 +395,17 @@ static void addresses(struct rx_ctx *c)
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
  * @skb: its UDP payload, checksum verified; consumed
- * @again: it was kept for an operation that has started now: its control records, perhaps of other
- *	operations, have been dealt with
+ * @claims: the socket that kept it for an operation which has started now: its control records,
+ *	perhaps of other operations, have been dealt with, and other sockets have had it; else NULL
  *
  * Context: softirq (or a process that drains the UDP queue with BH off).
  */
-void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, bool again)
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct shuffle_sock *claims)
 {
 	struct rx_ctx c = {
 		.sn = sn,
 		.skb = skb,
+		.claims = claims,
 		.now = shuffle_now(),
 		.reacked_rank = SHUFFLE_NONE,
 	};
@@ -430,7 +439,7 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, bool agai
 		}
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
-			if (!again)
+			if (!claims)
 				handle_run(&c, &(struct rx_run) { .w = w });
 			off += hdr;
 			continue;

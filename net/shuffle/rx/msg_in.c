@@ -339,7 +339,7 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
-	       !shuffle_reduction_holds(op, rank) &&
+	       !shuffle_reduction_holds(op, rank) && !op->forward &&
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
@@ -631,6 +631,10 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 	u32 used = atomic_read(&ssk->sk.sk_rmem_alloc);
 
 	if (in_order ? used <= buf : used + skb->truesize <= buf / 2)
+		return true;
+	/* what an operation forwards must not wait for what others hold here */
+	if (in_order && op->forward && w->src_rank == op->forward->from &&
+	    RB_EMPTY_ROOT(&op->in[w->src_rank].pieces))
 		return true;
 	shuffle_grant_pressure(ssk);
 	return in_order && !shuffle_sock_makes_room(ssk);

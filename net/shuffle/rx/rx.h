@@ -110,7 +110,8 @@ static inline u64 shuffle_msg_in_end(const struct shuffle_msg_in *in)
 }
 
 /* input.c */
-void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, bool again);
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb,
+			  struct shuffle_sock *claims);
 
 /* delayed_ack.c */
 

@@ -26,6 +26,9 @@
  */
 #define SHUFFLE_SOLICIT_FEW		8
 
+/* How often memory is asked for again by what forwards */
+#define FORWARD_RETRY_NS		(5 * NSEC_PER_MSEC)
+
 /* Members that one firing looks at for them */
 #define SHUFFLE_SOLICIT_LOOK		256
 
@@ -521,8 +524,8 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		if (op->forward) {
 			s.more |= shuffle_forward_run(op);
 			/* memory may come back without a sign */
-			if (!list_empty(&op->forward->node))
-				s.next = min(s.next, s.now + s.rto);
+			if (!list_empty(&op->forward->node) && op->forward->no_memory)
+				s.next = min(s.next, s.now + max(s.rto, FORWARD_RETRY_NS));
 		}
 	}
 	if (!op->ended) {

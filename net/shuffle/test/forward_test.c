@@ -124,6 +124,44 @@ static void forward__other_length_early(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gone(1), 0ULL);
 }
 
+/* The ACK of what comes from a receiver does not wait for a message whose time nobody knows. */
+static void forward__ack_at_once(struct kunit *test)
+{
+	fake->unsched = LEN;
+	fake->forward = &from;
+	absent.bits = 0xc;
+	fake->absent = &absent.head;
+	fake_start(4, 0);
+	absent.bits = 0xe;
+	fake_forward(LEN);
+	fake_rx(1, 100, 0, 100);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, 1), 1U);
+}
+
+/* A full send buffer has room for a chunk if none of this operation is in it. */
+static void forward__room_for_one(struct kunit *test)
+{
+	u64 most;
+
+	fake->unsched = LEN;
+	start();
+	fake_forward(LEN);
+	fake->ssk.sk.sk_sndbuf = 20000;
+	fake->ssk.sk.sk_wmem_queued += 20000;
+	arrive(0, LEN);
+	most = gone(1);
+	KUNIT_EXPECT_GT(test, most, 0ULL);
+	KUNIT_EXPECT_LE(test, most, 10ULL * FAKE_PAYLOAD);
+	/* and again when that has gone */
+	fake->op->ptx.msg[1].next = most;
+	fake->op->ptx.msg[2].next = most;
+	fake_grant(1, LEN, most);
+	fake_grant(2, LEN, most);
+	fake_fire();
+	KUNIT_EXPECT_GT(test, gone(1), most);
+	fake->ssk.sk.sk_wmem_queued -= 20000;
+}
+
 /* It fails while the message waits to go on: the reader gets it. */
 static void forward__fails(struct kunit *test)
 {
@@ -148,6 +186,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(forward__other_length),
 	KUNIT_CASE(forward__other_length_early),
 	KUNIT_CASE(forward__fails),
+	KUNIT_CASE(forward__ack_at_once),
+	KUNIT_CASE(forward__room_for_one),
 	{}
 };
 

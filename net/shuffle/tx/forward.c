@@ -119,6 +119,20 @@ static u32 next_bytes(const struct shuffle_op *op)
 	return come == op->ptx.msg[all].len ? n : rounddown((u32)n, f->pkt);
 }
 
+static bool send_buffer_full(const struct shuffle_sock *ssk)
+{
+	return READ_ONCE(ssk->sk.sk_wmem_queued) >= shuffle_sock_sndbuf(&ssk->sk);
+}
+
+/* One chunk of each operation has room always: members may begin operations in different orders,
+ * and what one of them waits for would hold up what another one waits for.
+ */
+static bool may_forward(const struct shuffle_op *op)
+{
+	return !send_buffer_full(op->ssk) ||
+	       RB_EMPTY_ROOT(&op->out[shuffle_group_all(op->group)].chunks);
+}
+
 /* The next bytes go on.  False: there is no room, or no memory, for them now. */
 static bool forward_bytes(struct shuffle_op *op, u32 len)
 {
@@ -126,8 +140,10 @@ static bool forward_bytes(struct shuffle_op *op, u32 len)
 	struct sock *sk = &op->ssk->sk;
 	struct shuffle_chunk *chunk;
 
-	if (READ_ONCE(sk->sk_wmem_queued) >= shuffle_sock_sndbuf(sk))
+	op->forward->no_memory = false;
+	if (!may_forward(op))
 		return false;
+	op->forward->no_memory = true;
 	chunk = make_chunk(op, off, len);
 	if (!chunk)
 		return false;
@@ -135,6 +151,7 @@ static bool forward_bytes(struct shuffle_op *op, u32 len)
 		shuffle_msg_out_free_chunk(chunk);
 		return false;
 	}
+	op->forward->no_memory = false;
 	sk_mem_charge(sk, chunk->truesize);
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)chunk->truesize);
 	shuffle_msg_out_append(op, chunk);
@@ -180,7 +197,7 @@ bool shuffle_forward_run(struct shuffle_op *op)
 	list_del_init(&f->node);
 	while ((len = next_bytes(op)) && n--) {
 		if (!forward_bytes(op, len)) {
-			/* what others free, or the timer, wakes us */
+			/* what others free wakes us, or the timer if memory is scarce */
 			list_add_tail(&f->node, &op->ssk->forwards);
 			len = 0;
 			break;
@@ -191,6 +208,9 @@ bool shuffle_forward_run(struct shuffle_op *op)
 		shuffle_egress_kick(op);
 		shuffle_msg_in_queue(op, f->from);
 	}
+	/* if there is room yet, it is the next one's turn */
+	if (list_empty(&f->node))
+		shuffle_forward_room(op->ssk);
 	return len;
 }
 
@@ -205,6 +225,7 @@ void shuffle_forward_stop(struct shuffle_op *op)
 	struct shuffle_forward_state *f = op->forward;
 
 	list_del_init(&f->node);
+	shuffle_forward_room(op->ssk);
 	if (op->in[f->from].complete && !op->in[f->from].delivered)
 		shuffle_msg_in_queue(op, f->from);
 }
@@ -220,22 +241,48 @@ void shuffle_forward_arrived(struct shuffle_op *op, u64 now)
 		shuffle_timer_now(op, now);
 }
 
+static void wake(struct shuffle_forward_state *f)
+{
+	list_del_init(&f->node);
+	shuffle_timer_now(f->op, shuffle_now());
+}
+
 /**
- * shuffle_forward_room() - there is room in a socket's send buffer
+ * shuffle_forward_room() - there may be room in a socket's send buffer
  * @ssk: socket
+ *
+ * One operation gets it; it wakes the next.
  */
 void shuffle_forward_room(struct shuffle_sock *ssk)
 {
-	struct shuffle_forward_state *f, *tmp;
-	u64 now;
+	struct shuffle_forward_state *f;
 
-	if (list_empty(&ssk->forwards))
-		return;
-	now = shuffle_now();
-	list_for_each_entry_safe(f, tmp, &ssk->forwards, node) {
-		list_del_init(&f->node);
-		shuffle_timer_now(f->op, now);
-	}
+	f = list_first_entry_or_null(&ssk->forwards, struct shuffle_forward_state, node);
+	if (f && !send_buffer_full(ssk))
+		wake(f);
+}
+
+/**
+ * shuffle_forward_freed() - chunks of an operation have been freed
+ * @op: operation that forwards
+ *
+ * Without any it has room whatever others hold.
+ */
+void shuffle_forward_freed(struct shuffle_op *op)
+{
+	if (!list_empty(&op->forward->node) && may_forward(op))
+		wake(op->forward);
+}
+
+/**
+ * shuffle_forward_starved() - nothing of the message is here, nor under way
+ * @op: operation that forwards
+ *
+ * It is granted something then, whatever others hold in the receive buffer.
+ */
+bool shuffle_forward_starved(const struct shuffle_op *op)
+{
+	return RB_EMPTY_ROOT(&op->in[op->forward->from].pieces) && !op->prx.outstanding;
 }
 
 /**

@@ -58,6 +58,8 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 	if (freed) {
 		uncharge(&op->ssk->sk, freed);
 		shuffle_want_room(op->ssk);
+		if (op->forward)
+			shuffle_forward_freed(op);
 		shuffle_forward_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);
 	}

@@ -121,10 +121,10 @@ static bool take_in(struct shuffle_op *op, u32 rank, s32 *budget)
 		n = min_t(u64, end - in->read, BLOCK);
 		combine_bytes(op, in, n);
 		in->read += n;
+		*budget -= PIECE_BYTES * shuffle_msg_in_drop(op, rank);
 	}
-	*budget -= PIECE_BYTES * shuffle_msg_in_drop(op, rank);
 	SHUFFLE_ADD(sn, ReduceBytes, in->read - from);
-	if (in->read == op->prx.msg[rank].len)
+	if (op->prx.msg[rank].announced && in->read == op->prx.msg[rank].len)
 		in->delivered = true;
 	return in->read < end;
 }

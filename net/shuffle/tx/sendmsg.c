@@ -38,18 +38,30 @@ struct row_call {
 	ssize_t			done;
 };
 
-/* Is there room for a row whose data the send buffer has to hold as a whole?  It may have twice as
- * much as that says, as a collective may, and one of some bytes fits always: how long rows are is
- * agreed among members, and how large their buffers are is not.  0, -ENOBUFS or -EMSGSIZE.
+/* Admit a row whose data the send buffer has to hold as a whole, until release_whole().  It may have
+ * twice as much as that says, as a collective may, and one of some bytes fits always: how long rows
+ * are is agreed among members, and how large their buffers are is not.  0, -ENOBUFS or -EMSGSIZE.
+ * ssk->lock held.
  */
-static int takes_whole(const struct sock *sk, u64 bytes)
+static int admit_whole(struct shuffle_sock *ssk, u64 bytes)
 {
-	u32 queued = READ_ONCE(sk->sk_wmem_queued);
-	u64 most = 2ULL * shuffle_sock_sndbuf(sk);
+	u64 queued = READ_ONCE(ssk->sk.sk_wmem_queued) + ssk->admitted;
+	u64 most = 2ULL * shuffle_sock_sndbuf(&ssk->sk);
 
 	if (bytes > max_t(u64, most, SHUFFLE_REDUCE_BYTES))
 		return -EMSGSIZE;
-	return queued && queued + bytes > most ? -ENOBUFS : 0;
+	if (queued && queued + bytes > most)
+		return -ENOBUFS;
+	ssk->admitted += bytes;
+	return 0;
+}
+
+/* All of it is charged, or given up. */
+static void release_whole(struct shuffle_sock *ssk, u64 bytes)
+{
+	spin_lock_bh(&ssk->lock);
+	ssk->admitted -= bytes;
+	spin_unlock_bh(&ssk->lock);
 }
 
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
@@ -75,7 +87,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (op) {
 		if (row->count && !row->first_rank)
 			err = -EEXIST;
-		else if (op->engine)
+		else if (op->engine || op->reduction)
 			err = -EINVAL;
 		else if (op->ended)
 			err = -EPIPE;
@@ -100,9 +112,9 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	else if (ssk->group && row->flags & SHUFFLE_ROW_SAME && !column->forward &&
 		 !ssk->group->multicast)
 		err = -EOPNOTSUPP;
+	else if (column->reduction)
+		err = len != sum ? -EINVAL : admit_whole(ssk, sum);
 	spin_unlock_bh(&ssk->lock);
-	if (!err && column->reduction)
-		err = len != sum ? -EINVAL : takes_whole(&ssk->sk, sum);
 	if (err || len > sum)
 		return ERR_PTR(err ?: -EMSGSIZE);
 	*created = true;
@@ -113,7 +125,7 @@ static bool has_room(const struct row_call *c)
 {
 	const struct sock *sk = &c->ssk->sk;
 
-	if (c->op->reduction)		/* takes_whole() has said so */
+	if (c->op->reduction)		/* admit_whole() has said so */
 		return true;
 	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < shuffle_sock_sndbuf(sk);
 }
@@ -658,7 +670,9 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 		return 0;
 	n = fill_row(c, row, ref);
 	if (c->op->reduction) {
-		if (n >= 0)
+		if (n < 0)
+			cancel_row(c);
+		else
 			shuffle_reduction_start(c->op);
 		/* it has been announced: not the error after which the call is made again */
 		return n == -ENOBUFS ? -ENOMEM : n;
@@ -740,6 +754,8 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	c.op = get_op(c.ssk, row, &column, len, &created);
 	if (IS_ERR(c.op)) {
 		shuffle_reference_free(ref);
+		if (created && column.reduction)
+			release_whole(c.ssk, len);
 		return PTR_ERR(c.op);
 	}
 	n = lock_row(&c, created);
@@ -749,6 +765,8 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		n = send_row(&c, row, created, ref);
 		mutex_unlock(&c.op->tx_mutex);
 	}
+	if (created && column.reduction)
+		release_whole(c.ssk, len);
 	shuffle_op_put(c.op);
 out:
 	if (n == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))

@@ -259,6 +259,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
  * @from: rank of its sender
  * @pkt: payload bytes of a packet
  * @most: bytes that are copied as one, whole packets
+ * @no_memory: it is in @node because memory could not be had: nobody says when it can
  */
 struct shuffle_forward_state {
 	struct shuffle_op	*op;
@@ -266,6 +267,7 @@ struct shuffle_forward_state {
 	u32			from;
 	u32			pkt;
 	u32			most;
+	bool			no_memory;
 };
 
 /* forward.c */
@@ -275,6 +277,8 @@ void shuffle_forward_stop(struct shuffle_op *op);
 bool shuffle_forward_run(struct shuffle_op *op);
 void shuffle_forward_arrived(struct shuffle_op *op, u64 now);
 void shuffle_forward_room(struct shuffle_sock *ssk);
+void shuffle_forward_freed(struct shuffle_op *op);
+bool shuffle_forward_starved(const struct shuffle_op *op);
 
 /**
  * struct shuffle_reduction_state - a message that takes in all that come

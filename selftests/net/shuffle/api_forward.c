@@ -116,11 +116,80 @@ static void test_lengths(void)
 	close_group(fds, MEMBERS);
 }
 
+/* Read until @ops operations have ended: 0 or an errno. */
+static int ends_of(int fd, unsigned int ops)
+{
+	struct shuffle_record recs[8];
+	unsigned int i, n;
+
+	while (ops) {
+		n = 8;
+		if (sht_recv(fd, data, sizeof(data), recs, &n, 0) < 0)
+			return errno;
+		for (i = 0; i < n; i++) {
+			if (recs[i].type == SHUFFLE_RECORD_FAILED)
+				return recs[i].error;
+			ops -= recs[i].type == SHUFFLE_RECORD_DONE;
+		}
+	}
+	return 0;
+}
+
+/* Two operations 0 -> 1 -> 2 of more than the buffers of member 1, which has begun both; member 2
+ * begins the second one, and the first when that is over.
+ */
+static void test_orders(void)
+{
+	const unsigned int len = 1 << 20;
+	struct row r = { .op = next_op, .count = MEMBERS, .lens = { none, len, none }, .absent = 7 };
+	struct row last = { .op = next_op + 1, .count = MEMBERS, .lens = { none, none, none },
+			    .absent = 5 };
+	int fds[MEMBERS], small = 65536, i, status = 0;
+	char *bytes = calloc(1, len);
+	pid_t pid[3];
+	uint64_t got;
+
+	open_group(fds, MEMBERS);
+	for (i = 0; i < MEMBERS; i++) {
+		setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+		setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	}
+	for (i = 0; i < 2; i++)
+		WORKS(!forward_row(fds[1], next_op + i, 0, none, len, 0, 0), "one to forward");
+	fflush(stdout);
+	for (i = 0; i < 3; i++) {
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		alarm(WAIT_MS / 1000);
+		r.op += i;
+		_exit(i < 2 ? call_row_flags(fds[0], &r, bytes, len, 0) != (ssize_t)len :
+			      ends_of(fds[1], 2));
+	}
+	alarm(WAIT_MS / 1000);
+	usleep(200000);		/* until the first one has filled what it can */
+	WORKS(!call_row(fds[2], &last, NULL, 0) &&
+	      !end_of(fds[2], last.op, data, sizeof(data), &got) && got == len,
+	      "the second one is not held up by the first");
+	last.op--;
+	WORKS(!call_row(fds[2], &last, NULL, 0) &&
+	      !end_of(fds[2], last.op, data, sizeof(data), &got) && got == len, "then the first");
+	for (i = 0; i < 3; i++) {
+		waitpid(pid[i], &status, 0);
+		WORKS(!status, "who sends, and who forwards");
+	}
+	alarm(0);
+	next_op += 2;
+	free(bytes);
+	close_group(fds, MEMBERS);
+}
+
 int main(int argc, char **argv)
 {
 	memset(data, 42, sizeof(data));
 	api_start(argc, argv);
 	test_refused();
 	test_lengths();
+	test_orders();
 	return api_finish();
 }

@@ -37,6 +37,7 @@ static void test_refused(void)
 		struct shuffle_reduction r;
 		uint32_t more;
 	} longer = { sum, 0 };
+	struct shuffle_row more = { .size = sizeof(more) };
 	struct shuffle_reduction other = sum;
 	struct row r = good(800);
 	int fds[MEMBERS], small = 4096;
@@ -96,6 +97,8 @@ static void test_refused(void)
 	r = good(SHUFFLE_REDUCE_BYTES);
 	WORKS(call_row(fds[1], &r, data, SHUFFLE_REDUCE_BYTES) == SHUFFLE_REDUCE_BYTES,
 	      "a row for which there is always room");
+	more.op_id = r.op;
+	FAILS(sht_send(fds[1], &more, NULL, data, 0, MSG_DONTWAIT), "a second call", EINVAL);
 	r = good(16000);
 	FAILS(call_row(fds[1], &r, data, 16000), "but not beside another", ENOBUFS);
 	FAILS(sht_cancel(fds[1], r.op), "nothing is left of that", ENOENT);

@@ -55,8 +55,9 @@ struct row {
 	size_t		size;
 };
 
-/* What sendmsg() returns, without waiting. */
-static inline ssize_t call_row(int fd, const struct row *r, const void *data, size_t len)
+/* What sendmsg() returns. */
+static inline ssize_t call_row_flags(int fd, const struct row *r, const void *data, size_t len,
+				     int flags)
 {
 	struct {
 		struct shuffle_row row;
@@ -83,7 +84,13 @@ static inline ssize_t call_row(int fd, const struct row *r, const void *data, si
 	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
 	if (r->type)
 		sht_add_cmsg(&msg, r->type, r->more, r->size);
-	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return sendmsg(fd, &msg, flags | MSG_NOSIGNAL);
+}
+
+/* The same without waiting. */
+static inline ssize_t call_row(int fd, const struct row *r, const void *data, size_t len)
+{
+	return call_row_flags(fd, r, data, len, MSG_DONTWAIT);
 }
 
 /* Read until the end of an operation: 0, or the errno of its failure.  @bytes: how many of

@@ -69,6 +69,10 @@ static void test_option(void)
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer, sizeof(longer)),
 	      "a size that is not the option's", EINVAL);
 	longer.m.size = sizeof(longer);
+	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer, sizeof(longer)) &&
+	      !setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0),
+	      "fields that are not known, but zero");
+	longer.more = 1;
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer, sizeof(longer)),
 	      "fields that are not known", E2BIG);
 	m.reserved = 1;
