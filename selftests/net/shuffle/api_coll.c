@@ -526,6 +526,41 @@ static void test_disagree(void)
 	close(fd);
 }
 
+/* More calls than a socket may have operations, in each of which a member only sends. */
+static int many_calls(int fd, unsigned int self)
+{
+	struct shuffle_coll *c = shuffle_coll_new(fd, self, 2, 1);
+	uint64_t x = self, both[2];
+	const size_t sizes[2] = { sizeof(x), sizeof(x) };
+	unsigned int i;
+
+	shuffle_coll_timeout(c, STEP_MS);
+	shuffle_coll_engine(c, "user");
+	for (i = 0; i < 1100; i++)
+		if (shuffle_gatherv(c, &x, sizeof(x), both, self ? NULL : sizes, 0) ||
+		    (!self && both[1] != 1))
+			return 1;
+	return shuffle_coll_free(c) ? 2 : 0;
+}
+
+static void test_many_calls(void)
+{
+	struct sockaddr_shuffle m[2];
+	pid_t pid;
+	int fd, status = -1;
+
+	my_addr(&m[0]);
+	my_addr(&m[1]);
+	pid = fork();
+	if (!pid)
+		_exit(many_calls(sht_open(m, 2, 1, 0), 1));
+	fd = sht_open(m, 2, 0, 0);
+	WORKS(!many_calls(fd, 0), "1100 calls, at the root");
+	waitpid(pid, &status, 0);
+	WORKS(!status, "and at a member that only sends");
+	close(fd);
+}
+
 /* Other racks while a collective of the group waits for the others, and the end of it. */
 static int change_racks(void *arg, int fd, short events)
 {
@@ -722,5 +757,6 @@ int main(int argc, char **argv)
 	test_tables();
 	test_groups(argc > 3 ? argv[3] : "2,5");
 	test_disagree();
+	test_many_calls();
 	return api_finish();
 }
