@@ -267,7 +267,9 @@ static void run_to_sock(struct rx_ctx *c, struct shuffle_sock *ssk, const struct
 		sock_put(&ssk->sk);
 }
 
-/* All sockets but the last get clones of a packet that may be kept.  They have one port, so each sends answers of its own. */
+/* All sockets but the last get clones of a packet that may be kept.  They have one port, so each
+ * sends answers of its own.
+ */
 static void run_to_all(struct rx_ctx *c, const struct rx_run *run)
 {
 	struct shuffle_sock *ssk[SHUFFLE_MULTICAST_SHARED];

@@ -82,7 +82,8 @@ static void check_order(const struct shuffle_plan *plan)
 		if (m[i].step == m[i - 1].step && m[i].out && !m[i - 1].out)
 			fuzz_check("sent after something was received in the step");
 	}
-	if (shuffle_coll_sends_once(plan->kind, plan->pattern, plan->radix) && plan->n > 2 * plan->topo->n)
+	if (shuffle_coll_sends_once(plan->kind, plan->pattern, plan->radix) &&
+	    plan->n > 2 * plan->topo->n)
 		fuzz_check("more messages than the engine knows");
 }
 

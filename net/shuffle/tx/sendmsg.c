@@ -38,10 +38,10 @@ struct row_call {
 	ssize_t			done;
 };
 
-/* Admit a row whose data the send buffer has to hold as a whole, until release_whole().  It may have
- * twice as much as that says, as a collective may, and one of some bytes fits always: how long rows
- * are is agreed among members, and how large their buffers are is not.  0, -ENOBUFS or -EMSGSIZE.
- * ssk->lock held.
+/* Admit a row whose data the send buffer has to hold as a whole, until release_whole().  It may
+ * have twice as much as that says, as a collective may, and one of some bytes fits always: how long
+ * rows are is agreed among members, and how large their buffers are is not.  0, -ENOBUFS or
+ * -EMSGSIZE.  ssk->lock held.
  */
 static int admit_whole(struct shuffle_sock *ssk, u64 bytes)
 {

@@ -141,7 +141,8 @@ static int ends_of(int fd, unsigned int ops)
 static void test_orders(void)
 {
 	const unsigned int len = 1 << 20;
-	struct row r = { .op = next_op, .count = MEMBERS, .lens = { none, len, none }, .absent = 7 };
+	struct row r = { .op = next_op, .count = MEMBERS, .lens = { none, len, none },
+			 .absent = 7 };
 	struct row last = { .op = next_op + 1, .count = MEMBERS, .lens = { none, none, none },
 			    .absent = 5 };
 	int fds[MEMBERS], small = 65536, i, status = 0;
