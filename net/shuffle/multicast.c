@@ -8,7 +8,8 @@
  * what any socket of the host has joined.
  *
  * It joins on the device that has its own address.  So one address and port are wanted by as many
- * sockets as the device has addresses, and nobody can take them away from another user.
+ * sockets as the device has addresses.  SHUFFLE_MULTICAST_SHARED of a namespace can have both,
+ * whoever's they are: see security.rst.
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
