@@ -192,8 +192,9 @@ cool_compare()
 		bad = 1
 	}
 	function in_kernel() {
-		return $5 == "kernel" && ($2 ~ /^(flat|tree|chain|gathered|cool-.*)$/ ||
-			$2 == "doubling" && $1 != "exscan")
+		# a chain of more segments sends more than once
+		return $5 == "kernel" && ($2 ~ /^(flat|tree|gathered|cool-.*)$/ ||
+			$2 == "chain" && $3 <= 1 || $2 == "doubling" && $1 != "exscan")
 	}
 	FILENAME ~ /tables$/ {
 		table[$1, $2, $3, 2, $4] = $5 " " $6 " " $7 " " $8
