@@ -330,8 +330,11 @@ static s64 room_left(const struct shuffle_op *op)
 /* Room has to be made first.  What came before that would be dropped, and its sender would
  * look for the reason on the path (shuffle_peer_full_lost()).
  */
-static bool buffer_is_full(const struct shuffle_op *op)
+static bool buffer_is_full(const struct shuffle_op *op, u32 rank)
 {
+	/* there is room for one piece of what is forwarded: data_has_room() */
+	if (op->forward && rank == op->forward->from && RB_EMPTY_ROOT(&op->in[rank].pieces))
+		return false;
 	return room_left(op) <= 0 && shuffle_sock_makes_room(op->ssk);
 }
 
@@ -391,7 +394,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		wait_for(op, &in->due, in_wait(in), since + in->wait_ns);
 		return;
 	}
-	if (buffer_is_full(op)) {
+	if (buffer_is_full(op, rank)) {
 		in->progress_at = s->now;
 		wait_for(op, &in->due, in_wait(in), s->now + in->wait_ns);
 		return;
