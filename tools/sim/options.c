@@ -132,7 +132,7 @@ static const struct {
 	{ "plan", OPT_PLAN, "KIND|all", "no shuffle: what plans of collectives cost" },
 	{ "pattern", OPT_PATTERN, "NAME|all", "of these plans (all)" },
 	{ "root", OPT_ROOT, "N", "of these plans (0)" },
-	{ "radix", OPT_RADIX, "K", "of trees and Bruck's; segments of spread, two-tree, chain (2)" },
+	{ "radix", OPT_RADIX, "K", "of trees, Bruck's; segments of spread, two-tree, chain (2)" },
 	{ "bytes", OPT_BYTES, "N", "of data: times of these plans, 25 Gb/s, 4 us in a rack" },
 	{ "burst", OPT_BURST, "N", "bytes that links of plans let through at once (0)" },
 	{ "svg", OPT_SVG, "FILE", "draw the plan that --plan and --pattern name" },
