@@ -248,15 +248,10 @@ static bool passed(u64 since, u64 ns, u64 now)
 	return now > since && now - since >= ns;
 }
 
-/* Nothing has come?  Then one byte is asked for, or all that was granted; a range ends where
- * something has.
- */
+/* Nothing has come?  Then it is asked for by one byte; a range ends where something has. */
 static bool has_nothing(const struct shuffle_op *op, u32 rank, const struct shuffle_wire *w)
 {
-	const struct shuffle_msg_out *out = &op->out[rank];
-
-	return !w->resend.off && !out->free_to &&
-	       (w->resend.len == 1 || w->resend.len >= out->granted);
+	return !w->resend.off && w->resend.len == 1 && !op->out[rank].free_to;
 }
 
 /**
