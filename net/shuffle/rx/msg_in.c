@@ -26,6 +26,14 @@ void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb
 	sk_mem_uncharge(&ssk->sk, skb->truesize);
 }
 
+/* A piece that is in its message and that nobody needs any more. */
+static void free_piece(struct shuffle_sock *ssk, struct shuffle_msg_in *in, struct sk_buff *skb)
+{
+	rb_erase(&skb->rbnode, &in->pieces);
+	shuffle_msg_in_uncharge_piece(ssk, skb);
+	consume_skb(skb);
+}
+
 #define SHUFFLE_ISLAND_BYTES	(SHUFFLE_RANGES_MAX * sizeof(struct shuffle_range))
 
 static void free_islands(struct shuffle_sock *ssk, struct shuffle_msg_in *in)
@@ -69,12 +77,8 @@ bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 	struct rb_node *node;
 
 	while (*budget && (node = rb_first(root))) {
-		struct sk_buff *skb = rb_to_skb(node);
-
 		*budget -= min(*budget, SHUFFLE_BURST_COST);
-		rb_erase(node, root);
-		shuffle_msg_in_uncharge_piece(op->ssk, skb);
-		consume_skb(skb);
+		free_piece(op->ssk, &op->in[rank], rb_to_skb(node));
 	}
 	free_islands(op->ssk, &op->in[rank]);
 	return RB_EMPTY_ROOT(root);
@@ -296,9 +300,7 @@ bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget)
 			   SHUFFLE_PIECE(skb)->end - SHUFFLE_PIECE(skb)->start,
 			   to + SHUFFLE_PIECE(skb)->start);
 		in->read = SHUFFLE_PIECE(skb)->end;
-		rb_erase(node, &in->pieces);
-		shuffle_msg_in_uncharge_piece(op->ssk, skb);
-		consume_skb(skb);
+		free_piece(op->ssk, in, skb);
 	}
 	in->delivered = true;
 	return true;
@@ -323,9 +325,7 @@ u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank)
 
 		if (SHUFFLE_PIECE(skb)->end > in->read)
 			break;
-		rb_erase(node, &in->pieces);
-		shuffle_msg_in_uncharge_piece(op->ssk, skb);
-		consume_skb(skb);
+		free_piece(op->ssk, in, skb);
 		n++;
 	}
 	return n;

@@ -38,7 +38,7 @@
  */
 int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reduction *r)
 {
-	u32 i, self = op->group->rank;
+	u32 self = op->group->rank;
 
 	if (r->to >= op->group->count || r->to == self || !op->in[self].absent || !op->incomplete)
 		return -EINVAL;
@@ -50,8 +50,7 @@ int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reductio
 	op->reduction->to = r->to;
 	op->reduction->oper = r->oper;
 	op->reduction->type = r->type;
-	for (i = 0; i < op->group->count; i++)
-		op->reduction->inputs += !op->in[i].absent;
+	op->reduction->inputs = op->incomplete;		/* nothing has come yet */
 	return 0;
 }
 
