@@ -43,19 +43,6 @@ static void combine_maps(void *arg, void *into, const void *in, size_t size, int
 	}
 }
 
-static void combine_sum(void *arg, void *into, const void *in, size_t size, int in_first)
-{
-	uint64_t *x = into, y;
-	size_t i;
-
-	(void)arg;
-	(void)in_first;
-	for (i = 0; i < size / sizeof(*x); i++) {
-		memcpy(&y, (const char *)in + i * sizeof(y), sizeof(y));
-		x[i] += y;
-	}
-}
-
 /* What a member puts in. */
 static void fill(char *at, unsigned int member, size_t size, unsigned int salt)
 {

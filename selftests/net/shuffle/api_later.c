@@ -29,19 +29,6 @@ struct call {
 
 static unsigned int rank, count;
 
-static void combine_sum(void *arg, void *into, const void *in, size_t size, int in_first)
-{
-	uint64_t *x = into, y;
-	size_t i;
-
-	(void)arg;
-	(void)in_first;
-	for (i = 0; i < size / sizeof(*x); i++) {
-		memcpy(&y, (const char *)in + i * sizeof(y), sizeof(y));
-		x[i] += y;
-	}
-}
-
 /* Word @i of what member @m puts in. */
 static uint64_t word(const struct call *k, unsigned int m, size_t i)
 {
