@@ -79,7 +79,7 @@ wire_collectives()
 	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=$((3000 + 3000 * slow)) ${1:+key=1} >"$work/mutate" &
 	pid=$!
 	sleep 0.3
-	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=20000 ops=120 \
+	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=60000 ops=120 \
 		timeout=$(($(tmo 30) * 1000)) ${1:+key=7} || shuffle_failed "collectives"
 	wait "$pid" || fail "wire_mutate sent nothing"
 	drops=$(($(counter 0 "$DROPS") - before))

@@ -8,9 +8,10 @@
  * genuine packets that arrive there, changes one field, and sends the result by
  * the bridge port before that host: addresses, nonce and operation
  * are right, so each check of the receiver is tried behind the others.
- * A forgery must not overtake the genuine packet: where no key is, the first
- * packet of a message is believed.  That is sure if all of the host's packets
- * are received by one CPU: the genuine one is being received when we see it.
+ * A forgery must not come before the genuine packet is believed: where no key
+ * is, the first packet of a message is.  So DATA without a tag is changed only
+ * once the host has answered to its nonce.  All of the host's packets should be
+ * received by one CPU, so that none overtakes another.
  * Without rough=1 no change is one that only cryptography could detect, and
  * the shuffle must end whole.  With key=1 the group has a key: records carry
  * tags, and every change of a header must be refused.
@@ -170,6 +171,30 @@ static unsigned int next_of[5];		/* per type: where to go on */
 static unsigned long seen[5], sent, must_drop;
 static bool rough, keyed;
 
+/* The nonces of messages that the host has answered to: a hash table, 0 is empty. */
+static u64 answered[1 << 16];
+
+static u64 *nonce_slot(u64 nonce)
+{
+	u64 at = sht_mix(nonce);
+	unsigned int tries;
+
+	for (tries = 0; tries < 64; tries++, at++) {
+		u64 *slot = &answered[at % (sizeof(answered) / sizeof(*answered))];
+
+		if (!*slot || *slot == nonce)
+			return slot;
+	}
+	return NULL;
+}
+
+static bool is_answered(u64 nonce)
+{
+	u64 *slot = nonce_slot(nonce);
+
+	return slot && *slot;
+}
+
 static u64 get_field(const u8 *p, unsigned int size)
 {
 	u64 v = 0;
@@ -302,7 +327,20 @@ static void mutate(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 	}
 }
 
-static void take_frame(int fd, const u8 *frame, size_t len)
+/* A record that the host has sent: an answer tells which nonce it believes. */
+static void note_answer(const u8 *record, unsigned int type)
+{
+	u64 *slot;
+
+	if (type != SHUFFLE_GRANT && type != SHUFFLE_ACK)
+		return;
+	slot = nonce_slot(get_field(record + 16, 8));
+	if (slot)
+		*slot = get_field(record + 16, 8);
+}
+
+/* @arrived: at the host; else it leaves */
+static void take_frame(int fd, const u8 *frame, size_t len, bool arrived)
 {
 	size_t ip_len, at, hdr, body;
 	const u8 *ip = frame + ETH_HLEN;
@@ -321,7 +359,7 @@ static void take_frame(int fd, const u8 *frame, size_t len)
 	at = ETH_HLEN + ip_len + 8;
 	if (len < at || get_field(ip + ip_len + 2, 2) != UDP_PORT)
 		return;
-	while (len - at >= SHUFFLE_WIRE_BASE && done < 8) {
+	while (len - at >= SHUFFLE_WIRE_BASE && (done < 8 || !arrived)) {
 		type = frame[at] & 0xf;
 		hdr = type == SHUFFLE_ACK ? SHUFFLE_WIRE_BASE :
 		      SHUFFLE_WIRE_DATA_HDR;
@@ -334,7 +372,11 @@ static void take_frame(int fd, const u8 *frame, size_t len)
 		body = type == SHUFFLE_DATA ? get_field(frame + at + 26, 2) : 0;
 		if (hdr + body > len - at)
 			return;
-		mutate(fd, frame, ip_len, frame + at, hdr + body, type);
+		if (!arrived)
+			note_answer(frame + at, type);
+		else if (keyed || type != SHUFFLE_DATA ||
+			 is_answered(get_field(frame + at + 16, 8)))
+			mutate(fd, frame, ip_len, frame + at, hdr + body, type);
 		done++;
 		at += hdr + body;
 	}
@@ -416,8 +458,9 @@ static int run_port(const char *netns, const char *dev, long ms)
 			continue;
 		len = recvfrom(pfd.fd, frame, sizeof(frame), MSG_DONTWAIT,
 			       (struct sockaddr *)&from, &alen);
-		if (len > 0 && from.sll_pkttype == PACKET_HOST)
-			take_frame(fd, frame, len);
+		if (len > 0 && (from.sll_pkttype == PACKET_HOST ||
+				from.sll_pkttype == PACKET_OUTGOING))
+			take_frame(fd, frame, len, from.sll_pkttype == PACKET_HOST);
 		alen = sizeof(from);
 	}
 	close(pfd.fd);
