@@ -362,8 +362,8 @@ static int combine(struct coll_shuffle_members *g, enum coll_shuffle_call call,
 		   struct coll_shuffle_args *a)
 {
 	struct coll_shuffle_items t;
+	size_t size, items = a->rcount;
 	bool there = true, to_all;
-	size_t size;
 	int rc;
 
 	coll_shuffle_items_init(&t, a->op, a->rtype);
@@ -375,26 +375,28 @@ static int combine(struct coll_shuffle_members *g, enum coll_shuffle_call call,
 	to_all = call == COLL_SHUFFLE_reduce && t.in_order && a->root > 0;
 	if (a->sbuf == MPI_IN_PLACE)
 		a->sbuf = a->rbuf;
-	rc = coll_shuffle_items_begin(&t, a->rbuf, a->rcount, to_all && !there);
+	if (call == COLL_SHUFFLE_reduce_scatter_block)
+		items *= g->size;
+	rc = coll_shuffle_items_begin(&t, a->sbuf, items, a->rbuf, a->rcount, to_all && !there);
 	if (rc)
 		return cannot(g, rc);
 	size = t.size * a->rcount;
 	switch (to_all ? COLL_SHUFFLE_allreduce : call) {
 	case COLL_SHUFFLE_reduce:
-		rc = shuffle_reduce(g->coll, a->sbuf, there ? t.to : NULL, size, t.size, t.combine,
+		rc = shuffle_reduce(g->coll, t.from, there ? t.to : NULL, size, t.size, t.combine,
 				    t.arg, a->root);
 		break;
 	case COLL_SHUFFLE_allreduce:
-		rc = shuffle_allreduce(g->coll, a->sbuf, t.to, size, t.size, t.combine, t.arg);
+		rc = shuffle_allreduce(g->coll, t.from, t.to, size, t.size, t.combine, t.arg);
 		break;
 	case COLL_SHUFFLE_reduce_scatter_block:
-		rc = shuffle_reduce_scatter(g->coll, a->sbuf, t.to, size, t.combine, t.arg);
+		rc = shuffle_reduce_scatter(g->coll, t.from, t.to, size, t.combine, t.arg);
 		break;
 	case COLL_SHUFFLE_scan:
-		rc = shuffle_scan(g->coll, a->sbuf, t.to, size, t.combine, t.arg, 0);
+		rc = shuffle_scan(g->coll, t.from, t.to, size, t.combine, t.arg, 0);
 		break;
 	default:
-		rc = shuffle_scan(g->coll, a->sbuf, t.to, size, t.combine, t.arg, 1);
+		rc = shuffle_scan(g->coll, t.from, t.to, size, t.combine, t.arg, 1);
 		break;
 	}
 	if (rc)
@@ -404,20 +406,23 @@ static int combine(struct coll_shuffle_members *g, enum coll_shuffle_call call,
 
 static int reduce_scatter(struct coll_shuffle_members *g, struct coll_shuffle_args *a)
 {
-	int own = a->counts[g->rank], rc;
+	int own = a->counts[g->rank], i, rc;
 	struct coll_shuffle_items t;
 	struct blocks all = { 0 };
+	size_t items = 0;
 
 	coll_shuffle_items_init(&t, a->op, a->rtype);
 	if (a->sbuf == MPI_IN_PLACE)
 		a->sbuf = a->rbuf;
-	rc = coll_shuffle_items_begin(&t, a->rbuf, own, false);
+	for (i = 0; i < g->size; i++)
+		items += a->counts[i] > 0 ? a->counts[i] : 0;
+	rc = coll_shuffle_items_begin(&t, a->sbuf, items, a->rbuf, own, false);
 	if (rc)
 		return cannot(g, rc);
 	rc = blocks_init(g, &all, a->counts, t.size);
 	if (rc)
 		cannot(g, rc);
-	else if (shuffle_reduce_scatterv(g->coll, a->sbuf, t.to, all.sizes, t.combine, t.arg))
+	else if (shuffle_reduce_scatterv(g->coll, t.from, t.to, all.sizes, t.combine, t.arg))
 		rc = failed(g);
 	blocks_free(&all);
 	return coll_shuffle_items_end(&t, a->rbuf, own, true, rc);

@@ -96,18 +96,23 @@ struct coll_shuffle_items {
 	bool in_order;			/* of rank: the operator does not commute */
 	shuffle_combine combine;
 	void *arg;
+	int error;			/* of the operator: the first */
+	const char *from;		/* this member's items */
+	char *own_from;			/* that, if it is no memory of the user's */
 	char *to;			/* where the result goes */
-	char *own;			/* that, if it is no memory of the user's */
+	char *own;			/* likewise */
 	char *spare;			/* in order of rank only */
 	size_t spare_size;
 };
 
 /* How libshuffle combines what the call combines; false: it must not.  The same at all ranks. */
 bool coll_shuffle_items_init(struct coll_shuffle_items *t, MPI_Op op, MPI_Datatype type);
-/* The result of a call goes to @rbuf, or to memory of our own: where gaps between items must be
- * left alone, or @own.  0, or an error.
+/* @t->from is @sbuf with its @in items, and @t->to is @rbuf for @out of them.  Items with gaps are in
+ * memory of our own: gaps of the result must be left alone, and those before the first item and
+ * behind the last one need not be the user's memory.  So is the result if @own.  0, or an error.
  */
-int coll_shuffle_items_begin(struct coll_shuffle_items *t, void *rbuf, size_t count, bool own);
+int coll_shuffle_items_begin(struct coll_shuffle_items *t, const void *sbuf, size_t in, void *rbuf,
+			     size_t out, bool own);
 /* Frees what the beginning has found.  @there: the user gets a result.  Returns @rc, or an error.
  */
 int coll_shuffle_items_end(struct coll_shuffle_items *t, void *rbuf, size_t count, bool there,

@@ -19,19 +19,20 @@
 #define SPARE_BYTES	4096
 
 /* into = in op into */
-static void reduce(const struct coll_shuffle_items *t, const char *in, char *into, size_t count)
+static void reduce(struct coll_shuffle_items *t, const char *in, char *into, size_t count)
 {
-	int n;
+	int n, rc;
 
 	for (; count; count -= n, in += n * t->size, into += n * t->size) {
 		n = count < INT_MAX ? count : INT_MAX;
-		coll_shuffle_op_reduce(t->op, in, into, n, t->type);
+		rc = coll_shuffle_op_reduce(t->op, in, into, n, t->type);
+		t->error = t->error ? t->error : rc;
 	}
 }
 
 static void combine_by_op(void *arg, void *into, const void *in, size_t size, int in_first)
 {
-	const struct coll_shuffle_items *t = arg;
+	struct coll_shuffle_items *t = arg;
 	size_t at, n;
 
 	if (in_first || !t->in_order) {
@@ -121,6 +122,7 @@ bool coll_shuffle_items_init(struct coll_shuffle_items *t, MPI_Op op, MPI_Dataty
 	t->type = type;
 	t->size = extent;
 	t->gaps = coll_shuffle_type_size(type) < t->size;
+	t->error = MPI_SUCCESS;
 	t->in_order = !coll_shuffle_op_commutes(op);
 	t->combine = combine_by_op;
 	t->arg = t;
@@ -135,25 +137,52 @@ bool coll_shuffle_items_init(struct coll_shuffle_items *t, MPI_Op op, MPI_Dataty
 	return true;
 }
 
-int coll_shuffle_items_begin(struct coll_shuffle_items *t, void *rbuf, size_t count, bool own)
+static int copy_items(const struct coll_shuffle_items *t, const char *from, char *to, size_t count)
 {
-	t->spare_size = (1 + SPARE_BYTES / t->size) * t->size;
-	t->spare = t->in_order ? malloc(t->spare_size) : NULL;
-	t->own = own || t->gaps ? malloc(t->size * count + 1) : NULL;
-	t->to = t->own ? t->own : rbuf;
-	if ((t->own || !(own || t->gaps)) && (t->spare || !t->in_order))
-		return MPI_SUCCESS;
+	int n, rc = MPI_SUCCESS;
+
+	for (; count && !rc; count -= n, from += n * t->size, to += n * t->size) {
+		n = count < INT_MAX ? count : INT_MAX;
+		rc = coll_shuffle_type_copy(from, to, n, t->type);
+	}
+	return rc;
+}
+
+static void items_free(struct coll_shuffle_items *t)
+{
+	free(t->own_from);
 	free(t->own);
 	free(t->spare);
-	return MPI_ERR_NO_MEM;
+}
+
+int coll_shuffle_items_begin(struct coll_shuffle_items *t, const void *sbuf, size_t in, void *rbuf,
+			     size_t out, bool own)
+{
+	int rc = MPI_SUCCESS;
+
+	own |= t->gaps;
+	t->spare_size = (1 + SPARE_BYTES / t->size) * t->size;
+	t->spare = t->in_order ? malloc(t->spare_size) : NULL;
+	/* gaps are sent, too: as zeroes */
+	t->own_from = t->gaps ? calloc(in + 1, t->size) : NULL;
+	t->own = own ? calloc(out + 1, t->size) : NULL;
+	t->from = t->gaps ? t->own_from : sbuf;
+	t->to = own ? t->own : rbuf;
+	if ((t->in_order && !t->spare) || (t->gaps && !t->own_from) || (own && !t->own))
+		rc = MPI_ERR_NO_MEM;
+	else if (t->gaps)
+		rc = copy_items(t, sbuf, t->own_from, in);
+	if (rc)
+		items_free(t);
+	return rc;
 }
 
 int coll_shuffle_items_end(struct coll_shuffle_items *t, void *rbuf, size_t count, bool there,
 			   int rc)
 {
+	rc = rc ? rc : t->error;
 	if (!rc && there && t->own)
-		rc = coll_shuffle_type_copy(t->own, rbuf, count, t->type);
-	free(t->own);
-	free(t->spare);
+		rc = copy_items(t, t->own, rbuf, count);
+	items_free(t);
 	return rc;
 }

@@ -24,7 +24,7 @@ int coll_shuffle_type_unpack(const void *bytes, void *buf, size_t count, MPI_Dat
 int coll_shuffle_type_copy(const void *from, void *to, size_t count, MPI_Datatype type);
 
 bool coll_shuffle_op_commutes(MPI_Op op);
-/* into = in op into */
-void coll_shuffle_op_reduce(MPI_Op op, const void *in, void *into, int count, MPI_Datatype type);
+/* into = in op into; 0, or an error */
+int coll_shuffle_op_reduce(MPI_Op op, const void *in, void *into, int count, MPI_Datatype type);
 
 #endif /* COLL_SHUFFLE_TYPES_H */

@@ -96,7 +96,7 @@ bool coll_shuffle_op_commutes(MPI_Op op)
 	return commutes;
 }
 
-void coll_shuffle_op_reduce(MPI_Op op, const void *in, void *into, int count, MPI_Datatype type)
+int coll_shuffle_op_reduce(MPI_Op op, const void *in, void *into, int count, MPI_Datatype type)
 {
-	PMPI_Reduce_local(in, into, count, type, op);
+	return PMPI_Reduce_local(in, into, count, type, op);
 }

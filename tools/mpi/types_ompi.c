@@ -84,7 +84,8 @@ bool coll_shuffle_op_commutes(MPI_Op op)
 	return ompi_op_is_commute(op);
 }
 
-void coll_shuffle_op_reduce(MPI_Op op, const void *in, void *into, int count, MPI_Datatype type)
+int coll_shuffle_op_reduce(MPI_Op op, const void *in, void *into, int count, MPI_Datatype type)
 {
 	ompi_op_reduce(op, (void *)in, into, count, type);
+	return MPI_SUCCESS;
 }
