@@ -8,8 +8,8 @@
  * what any socket of the host has joined.
  *
  * It joins on the device that has its own address.  So one address and port are wanted by as many
- * sockets as the device has addresses.  SHUFFLE_MULTICAST_SHARED of a namespace can have both,
- * whoever's they are: see security.rst.
+ * sockets as the device has addresses: SHUFFLE_MULTICAST_SHARED can have them, of one user, as with
+ * SO_REUSEPORT.
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
@@ -19,11 +19,16 @@
 
 #include "shuffle.h"
 
+/* What packets find entries by. */
+struct multicast_key {
+	struct shuffle_port_key	to;
+	u32			scope_id;
+};
+
 /**
  * struct shuffle_multicast_entry - what a socket has joined
  * @node: in sn->multicast
- * @key: address and port
- * @scope_id: device
+ * @key: address, port and device
  * @hops: time to live
  * @own_port: the port is the socket's own
  * @ssk: the socket
@@ -31,8 +36,7 @@
  */
 struct shuffle_multicast_entry {
 	struct rhlist_head	node;
-	struct shuffle_port_key	key;
-	u32			scope_id;
+	struct multicast_key	key;
 	u8			hops;
 	bool			own_port;
 	struct shuffle_sock	*ssk;
@@ -122,18 +126,18 @@ static int read_option(struct shuffle_sock *ssk, struct shuffle_multicast *m, so
 
 static int membership4(struct socket *sock, const struct shuffle_multicast_entry *e, bool join)
 {
-	struct ip_mreqn req = { .imr_ifindex = e->scope_id };
+	struct ip_mreqn req = { .imr_ifindex = e->key.scope_id };
 
-	memcpy(&req.imr_multiaddr, e->key.addr, 4);
+	memcpy(&req.imr_multiaddr, e->key.to.addr, 4);
 	return sock->ops->setsockopt(sock, SOL_IP, join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
 				     KERNEL_SOCKPTR(&req), sizeof(req));
 }
 
 static int membership6(struct socket *sock, const struct shuffle_multicast_entry *e, bool join)
 {
-	struct ipv6_mreq req = { .ipv6mr_ifindex = e->scope_id };
+	struct ipv6_mreq req = { .ipv6mr_ifindex = e->key.scope_id };
 
-	memcpy(&req.ipv6mr_multiaddr, e->key.addr, 16);
+	memcpy(&req.ipv6mr_multiaddr, e->key.to.addr, 16);
 	return sock->ops->setsockopt(sock, SOL_IPV6,
 				     join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
 				     KERNEL_SOCKPTR(&req), sizeof(req));
@@ -142,21 +146,22 @@ static int membership6(struct socket *sock, const struct shuffle_multicast_entry
 /* Join the address, or leave it.  lock_sock held. */
 static int membership(struct shuffle_sock *ssk, const struct shuffle_multicast_entry *e, bool join)
 {
-	if (e->key.ip_family == AF_INET)
+	if (e->key.to.ip_family == AF_INET)
 		return membership4(ssk->owner.sock[0], e, join);
 	return membership6(ssk->owner.sock[0], e, join);
 }
 
-/* As many as shuffle_multicast_find() finds.  multicast_mutex held. */
+/* As many of a user as shuffle_multicast_find() finds.  multicast_mutex held. */
 static int enter(struct shuffle_net *sn, struct shuffle_multicast_entry *e)
 {
+	struct shuffle_multicast_entry *other;
 	struct rhlist_head *list, *pos;
 	u32 n = 0;
 
 	rcu_read_lock();
 	list = rhltable_lookup(&sn->multicast, &e->key, multicast_params);
-	for (pos = list; pos; pos = rcu_dereference(pos->next))
-		n++;
+	rhl_for_each_entry_rcu(other, pos, list, node)
+		n += other->ssk->user == e->ssk->user ? 1 : SHUFFLE_MULTICAST_SHARED;
 	rcu_read_unlock();
 	if (n >= SHUFFLE_MULTICAST_SHARED)
 		return -EADDRINUSE;
@@ -192,8 +197,8 @@ void shuffle_multicast_leave(struct shuffle_sock *ssk)
  *
  * Context: process, lock_sock held.
  * Return: 0, -EINVAL, -E2BIG (fields that we do not know), -EFAULT, -ENOMEM, -EADDRNOTAVAIL (no
- * multicast address), -ENODEV (not the device of our address), -EADDRINUSE
- * (SHUFFLE_MULTICAST_SHARED sockets have the address and the port) or -ENOBUFS
+ * multicast address), -ENODEV (not the device of our address), -EADDRINUSE (another user's socket
+ * or SHUFFLE_MULTICAST_SHARED have the address and the port on this device) or -ENOBUFS
  * (net.ipv4.igmp_max_memberships is 0).  After an error there is no address.
  */
 int shuffle_multicast_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
@@ -215,16 +220,16 @@ int shuffle_multicast_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned i
 		return -ENOMEM;
 	e->ssk = ssk;
 	e->hops = m.hops ?: 1;
-	e->scope_id = device_of(ssk);
-	e->key.ip_family = m.ip_family;
+	e->key.scope_id = device_of(ssk);
+	e->key.to.ip_family = m.ip_family;
 	e->own_port = !m.port;
-	e->key.port = m.port ?: ntohs(ssk->addr.shs_port);
-	memcpy(e->key.addr, m.addr, m.ip_family == AF_INET ? 4 : 16);
+	e->key.to.port = m.port ?: ntohs(ssk->addr.shs_port);
+	memcpy(e->key.to.addr, m.addr, m.ip_family == AF_INET ? 4 : 16);
 
 	/* the one before may be the same: it cannot be joined twice */
 	shuffle_multicast_leave(ssk);
 	err = -ENODEV;
-	if (!e->scope_id || (m.scope_id && m.scope_id != e->scope_id))
+	if (!e->key.scope_id || (m.scope_id && m.scope_id != e->key.scope_id))
 		goto err_join;
 	err = membership(ssk, e, true);
 	if (err)
@@ -281,12 +286,12 @@ int shuffle_multicast_get(struct shuffle_sock *ssk, char __user *optval, int __u
 		return -EINVAL;
 	if (!e)
 		return put_user(0, optlen);
-	m.ip_family = e->key.ip_family;
+	m.ip_family = e->key.to.ip_family;
 	m.hops = e->hops;
-	m.port = e->key.port;
-	m.scope_id = e->scope_id;
+	m.port = e->key.to.port;
+	m.scope_id = e->key.scope_id;
 	m.unicast = count_unicast(ssk);
-	memcpy(m.addr, e->key.addr, sizeof(m.addr));
+	memcpy(m.addr, e->key.to.addr, sizeof(m.addr));
 	if (copy_to_user(optval, &m, sizeof(m)))
 		return -EFAULT;
 	return put_user((int)sizeof(m), optlen);
@@ -308,13 +313,32 @@ u8 shuffle_multicast_addr(const struct shuffle_sock *ssk, struct sockaddr_shuffl
 
 	*addr = (struct sockaddr_shuffle) {
 		.shs_family = shuffle_params.family,
-		.shs_port = htons(e->key.port),
-		.shs_ip_family = e->key.ip_family,
-		.shs_scope_id = e->scope_id,
+		.shs_port = htons(e->key.to.port),
+		.shs_ip_family = e->key.to.ip_family,
+		.shs_scope_id = e->key.scope_id,
 	};
-	memcpy(addr->shs_addr, e->key.addr, sizeof(e->key.addr));
+	memcpy(addr->shs_addr, e->key.to.addr, sizeof(e->key.to.addr));
 	*own_port = e->own_port;
 	return e->hops;
+}
+
+/* Add those of one device to the @n sockets that have been found.  Returns their number. */
+static u32 find_on(struct shuffle_net *sn, const struct multicast_key *key,
+		   struct shuffle_sock **found, u32 n)
+{
+	struct shuffle_multicast_entry *e;
+	struct rhlist_head *list, *pos;
+
+	rcu_read_lock();
+	list = rhltable_lookup(&sn->multicast, key, multicast_params);
+	rhl_for_each_entry_rcu(e, pos, list, node) {
+		if (n == SHUFFLE_MULTICAST_SHARED)
+			break;
+		if (refcount_inc_not_zero(&e->ssk->sk.sk_refcnt))
+			found[n++] = e->ssk;
+	}
+	rcu_read_unlock();
+	return n;
 }
 
 /**
@@ -332,22 +356,17 @@ u8 shuffle_multicast_addr(const struct shuffle_sock *ssk, struct sockaddr_shuffl
 u32 shuffle_multicast_find(struct shuffle_net *sn, const struct sockaddr_shuffle *to, u16 port,
 			   u32 dif, u32 sdif, struct shuffle_sock **found)
 {
-	struct shuffle_port_key key = { .ip_family = to->shs_ip_family, .port = port };
-	struct shuffle_multicast_entry *e;
-	struct rhlist_head *list, *pos;
-	u32 n = 0;
+	struct multicast_key key = {
+		.to = { .ip_family = to->shs_ip_family, .port = port },
+		.scope_id = dif,
+	};
+	u32 n;
 
-	memcpy(key.addr, to->shs_addr, key.ip_family == AF_INET ? 4 : 16);
-	rcu_read_lock();
-	list = rhltable_lookup(&sn->multicast, &key, multicast_params);
-	rhl_for_each_entry_rcu(e, pos, list, node) {
-		if (n == SHUFFLE_MULTICAST_SHARED)
-			break;
-		if (e->scope_id != dif && e->scope_id != sdif)
-			continue;
-		if (refcount_inc_not_zero(&e->ssk->sk.sk_refcnt))
-			found[n++] = e->ssk;
+	memcpy(key.to.addr, to->shs_addr, key.to.ip_family == AF_INET ? 4 : 16);
+	n = find_on(sn, &key, found, 0);
+	if (sdif && sdif != dif) {
+		key.scope_id = sdif;
+		n = find_on(sn, &key, found, n);
 	}
-	rcu_read_unlock();
 	return n;
 }

@@ -53,7 +53,7 @@ static void test_option(void)
 	struct shuffle_multicast m = good(), back;
 	struct sockaddr_shuffle a;
 	socklen_t len = sizeof(back);
-	int fd = new_socket(0), i, fds[9];
+	int fd = new_socket(0), i, other, fds[9];
 
 	FAILS(set(fd, &m), "an address for a socket that is not bound", EINVAL);
 	close(fd);
@@ -128,7 +128,18 @@ static void test_option(void)
 	fds[8] = bound(9, 6999, &a);
 	FAILS(set(fds[8], &m), "a ninth", EADDRINUSE);
 	close(fds[0]);
+	other = seteuid(1000) ? -1 : bound(10, 6999, &a);
+	if (seteuid(0) || other < 0) {
+		printf("Bail out! no socket of another user: %s\n", strerror(errno));
+		exit(1);
+	}
+	FAILS(set(other, &m), "another user's", EADDRINUSE);
 	WORKS(!set(fds[8], &m), "when one has gone there is room");
+	for (i = 1; i < 9; i++)
+		setsockopt(fds[i], SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0);
+	WORKS(!set(other, &m), "when all have gone they are another user's");
+	FAILS(set(fds[8], &m), "and not of the first any more", EADDRINUSE);
+	close(other);
 	for (i = 1; i < 9; i++)
 		close(fds[i]);
 }
