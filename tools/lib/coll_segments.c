@@ -165,13 +165,19 @@ static int send_segment(struct shuffle_coll *c, struct shuffle_tx *tx)
 	return rc;
 }
 
+/* A deadline counts from the announcement on, and each segment before may take as long. */
+static uint64_t deadline_ms(const struct shuffle_coll *c)
+{
+	uint64_t most = UINT32_MAX, ms = c->timeout_ms;
+
+	return ms < most ? ms * (c->open_ops + 1) : ms;
+}
+
 /* Announce a segment's row, and hand its data over. */
 static int start_segment(const struct segment *s, struct arrival *a)
 {
+	uint32_t most = is_root(s->w) || !forwards(s->w) ? SENDER_AHEAD : MEMBER_AHEAD, i;
 	struct shuffle_coll *c = s->w->c;
-	/* a deadline counts from the announcement on */
-	int few = is_root(s->w) || !forwards(s->w) || c->timeout_ms;
-	uint32_t most = few ? SENDER_AHEAD : MEMBER_AHEAD, i;
 	struct shuffle_tx tx;
 	int rc = 0;
 
@@ -182,7 +188,7 @@ static int start_segment(const struct segment *s, struct arrival *a)
 	for (i = 0; i < c->count; i++)
 		if (i != c->rank)
 			with_member(s, a, i);
-	shuffle_tx_init(&tx, c->op + s->number, c->bufs, c->lens, c->count, c->timeout_ms);
+	shuffle_tx_init(&tx, c->op + s->number, c->bufs, c->lens, c->count, deadline_ms(c));
 	shuffle_tx_absent(&tx, c->absent);
 	say_how(s, &tx);
 	c->open_ops++;
