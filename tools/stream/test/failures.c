@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Inputs that fail and return. */
+#include "test.h"
+
+static struct stream_config cfg;
+static struct stream_dde *dde;
+
+static int say(u64 interval, u32 input, s64 now)
+{
+	struct stream_report r = { .interval = interval, .request = interval + 2, .input = input,
+				   .start = now - 400000000, .duration = 400000000,
+				   .latency = 2000 };
+
+	return stream_dde_report(dde, &r, now);
+}
+
+static void silent(void)
+{
+	struct stream_proposal p;
+	u32 who = 9, i;
+
+	stream_defaults(&cfg, 3, 3);
+	dde = dde_new(&cfg, false);
+	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "before the first report");
+	equal(say(0, 0, 1000000000), 0, "report 0 of 0");
+	/* No history: 3 * 0.4 s of what is reported */
+	equal(stream_dde_deadline(dde, &who), 2200000000, "three times the median of reports");
+	say(0, 1, 1000000100);
+	equal(say(0, 2, 1000000200), 1, "interval 0 is complete");
+	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "nobody owes anything");
+	say(1, 0, 1400000000);
+	say(1, 2, 1400000300);
+	equal(stream_dde_expire(dde, 2600000000 - 1, &who), -EAGAIN, "a moment before");
+	equal(stream_dde_expire(dde, 2600000000, &who), 1, "interval 1 without input 1");
+	equal(who, 1, "who has failed");
+	expect(stream_dde_failed(dde, 1), "input 1 has not failed");
+	equal(dde->history.last[1].inputs, 2, "inputs of interval 1");
+	for (i = 0; i < 3; i++)
+		equal(stream_dde_proposal(dde, i, 3, &p), 0, "a proposal");
+	say(2, 0, 1800000000);
+	equal(say(2, 2, 1800000000), 1, "interval 2 needs no input 1");
+	/* It returns in interval 4: 3 does not need it, 4 does. */
+	equal(say(4, 1, 1900000000), 0, "input 1 is back");
+	equal((s64)dde->counters.returned, 1, "returned");
+	say(3, 0, 2200000000);
+	equal(say(3, 2, 2200000000), 1, "interval 3 needs no input 1");
+	say(4, 0, 2600000000);
+	equal(say(4, 2, 2600000000), 1, "interval 4 has it");
+	say(5, 0, 3000000000);
+	equal(say(5, 2, 3000000000), 0, "interval 5 needs it");
+	free(dde);
+	end("an input without report fails after 3 medians, and returns");
+}
+
+static void short_intervals(void)
+{
+	u32 who = 9;
+
+	stream_defaults(&cfg, 2, 3);
+	cfg.timeout = STREAM_SECOND;
+	dde = dde_new(&cfg, false);
+	say(0, 0, 1000000000);
+	say(0, 1, 1000000000);
+	dde->history.last[0].duration = 1000000;
+	equal(stream_dde_timeout(dde, 0), STREAM_SECOND, "at least a second");
+	/* Blocked inputs report nothing: a missing contribution tells who it is. */
+	equal(stream_dde_owes(dde, 1, 1200000000), 0, "input 1 owes a contribution");
+	equal(stream_dde_deadline(dde, &who), 2200000000, "a second later");
+	equal(stream_dde_owes(dde, 1, STREAM_NEVER), 0, "it has come");
+	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "no deadline");
+	equal(stream_dde_owes(dde, 1, 1500000000), 0, "again");
+	equal(stream_dde_expire(dde, 2500000000, &who), 0, "failed, and nothing to complete");
+	equal(who, 1, "who");
+	equal(say(1, 0, 2600000000), 1, "the other one goes on");
+	equal(stream_dde_expire(dde, STREAM_MAX_TIME, &who), -EAGAIN, "the other one owes nothing");
+	equal(stream_dde_owes(dde, 2, 0), -EINVAL, "no such input");
+	equal(stream_dde_owes(dde, 0, -1), -EINVAL, "no time");
+	free(dde);
+	end("an input that owes a contribution fails after a second");
+}
+
+/* Restarted while an input is dead: it joins without it. */
+static void restarted(void)
+{
+	u32 who = 9;
+
+	stream_defaults(&cfg, 2, 3);
+	dde = dde_new(&cfg, true);
+	say(70, 0, 1000000000);
+	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "which interval is not known");
+	stream_dde_owes(dde, 1, 1000000000);
+	equal(stream_dde_expire(dde, 2000000000, &who), 1, "interval 70 without input 1");
+	equal((s64)dde->next, 71, "the next interval");
+	free(dde);
+	end("a restarted engine joins without an input that has failed");
+}
+
+void test_failures(void)
+{
+	silent();
+	short_intervals();
+	restarted();
+}
