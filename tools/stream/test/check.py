@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of the engines and of shuffle-stream-sim, as TAP.
+
+usage: check.py SIM-WITH-SANITIZERS SIM TESTS-OF-ENGINES RANDOM-INPUTS
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+import document
+
+# A network without noise, whose links need 1 us for a piece.
+IDEAL = "--piece 1000 --rate 8 --noise 0 --control-noise 0 --nic round-robin --port-buffer 0"
+
+
+class Tap:
+    """Calls of the simulator, and tests that count."""
+
+    def __init__(self, sanitized, sim, n, bad):
+        self.sanitized = sanitized
+        self.sim = sim
+        self.n = n
+        self.bad = bad
+
+    def test(self, function, *args):
+        self.n += 1
+        try:
+            function(self, *args)
+            print("ok %d - stream: %s" % (self.n, function.__doc__), flush=True)
+        except (AssertionError, subprocess.SubprocessError, ValueError, OSError, KeyError) as e:
+            self.bad += 1
+            print("# %s\nnot ok %d - stream: %s" % (str(e) or repr(e), self.n, function.__doc__),
+                  flush=True)
+
+    def call(self, options, sim=None):
+        p = subprocess.run([sim or self.sanitized] + options.split(), capture_output=True,
+                           text=True, timeout=600, check=False)
+        assert "Sanitizer" not in p.stderr and "runtime error" not in p.stderr, p.stderr
+        return p.returncode, p.stdout, p.stderr
+
+    def good(self, options, sim=None):
+        status, out, err = self.call(options, sim)
+        assert status == 0 and not err, "%s: status %d: %s" % (options, status, err)
+        return out
+
+    def run(self, options, sim=None):
+        """Results by schedule."""
+        out = json.loads(self.good(options + " --json -", sim))
+        return {r["schedule"]: r for r in out["runs"]}
+
+
+def near(got, want, what, part=1e-3):
+    assert abs(got - want) <= part * abs(want) + 1e-12, "%s: got %r, want %r" % (what, got, want)
+
+
+def at_most(got, most, what):
+    assert got <= most, "%s: got %r, at most %r" % (what, got, most)
+
+
+def golden(tap):
+    """simulator: golden values of an ideal network"""
+    r = tap.run(IDEAL + " --inputs 2 --builders 2 --slices 200 --latency 1")
+    for name in ("bench", "none"):
+        near(r[name]["throughput"], 1, name)
+    # Of a time-slice one input sends in the first half of a round, the other in the second.
+    near(r["none"]["gap_us"]["p50"], 1, "gap")
+    # 200 pieces of 1 us, 2 us until the last acknowledgment
+    near(r["dfs"]["intervals"][0]["actual_us"], 202, "first interval")
+    assert r["dfs"]["intervals"][1]["proposed_us"] is None, "a proposal too early"
+    near(r["dfs"]["intervals"][2]["proposed_us"], 0.95 * 202, "proposal: 5 % faster", 0.01)
+    r = tap.run(IDEAL + " --inputs 4 --builders 1 --slices 100 --ddes 1")
+    near(r["bench"]["throughput"], 1, "four inputs, one builder: its link")
+    near(r["bench"]["time_us"], 15 * 400, "15 intervals of 400 pieces of 1 us")
+
+
+def settles(tap):
+    """simulator: durations settle at what the network can do, proposals 5 % below"""
+    r = tap.run(IDEAL + " --inputs 8 --builders 8 --slices 1600 --schedule dfs")["dfs"]
+    for v in r["intervals"][25:38]:
+        near(v["actual_us"], 1600, "actual", 0.01)
+        near(v["proposed_us"], 1520, "proposed", 0.01)
+    assert r["throughput"] > 0.98, r["throughput"]
+
+
+def same_again(tap):
+    """simulator: the same seed, the same results, with sanitizers as without"""
+    options = "--inputs 5 --builders 7 --slices 70 --pause 500,50 --drift 50 --offset 10"
+    one = tap.good(options + " --json -")
+    assert one == tap.good(options + " --json -", tap.sim), "another result"
+    assert one != tap.good(options + " --seed 2 --json -", tap.sim), "the seed does nothing"
+
+
+def wrong_clocks(tap):
+    """clocks off by 10 s that drift by 100 ppm: throughput within 2 % of perfect clocks"""
+    options = "--inputs 8 --builders 8 --slices 400 --schedule dfs"
+    perfect = tap.run(options, tap.sim)["dfs"]
+    wrong = tap.run(options + " --offset 10 --drift 100", tap.sim)["dfs"]
+    assert wrong["refused"] == 0, "%r messages refused" % wrong["refused"]
+    near(wrong["throughput"], perfect["throughput"], "throughput", 0.02)
+    at_most(wrong["gap_us"]["p50"], 1.1 * perfect["gap_us"]["p50"], "gap")
+
+
+def replicas(tap):
+    """replicas propose the same durations, also after a restart of one"""
+    for more in ("", " --restart 15"):
+        r = tap.run("--inputs 6 --builders 6 --slices 300 --ddes 4 --drift 50 --pause 900,90 "
+                    "--schedule dfs" + more)["dfs"]
+        assert r["disagreed"] == 0, "%r proposals differ" % r["disagreed"]
+        assert r["refused"] == 0, "%r messages refused" % r["refused"]
+
+
+def alone(tap):
+    """the only engine is restarted: inputs go on, and have proposals again"""
+    r = tap.run("--inputs 6 --builders 6 --slices 300 --ddes 1 --restart 15 --intervals 50 "
+                "--schedule dfs")["dfs"]
+    proposed = [v["proposed_us"] for v in r["intervals"]]
+    # The last proposal is repeated until there is a history again.
+    assert len(set(proposed[19:26])) == 1, proposed
+    assert len(set(proposed[30:48])) > 1, proposed
+
+
+def recovers(tap):
+    """intervals 15 to 25 slower by a quarter: afterwards as fast as before"""
+    options = "--inputs 8 --builders 8 --slices 400 --intervals 80 --schedule dfs --slow 15-25,25"
+    for n in (1, 8):
+        v = [i["actual_us"] for i in tap.run("%s,%d" % (options, n), tap.sim)["dfs"]["intervals"]]
+        assert min(v[17:25]) > 1.15 * v[14], "not slower: %r" % v
+        near(sum(v[72:78]) / 6, v[14], "afterwards", 0.03)
+
+
+def meet(tap):
+    """without schedule inputs meet at builders: gaps, full buffers, throughput"""
+    r = tap.run("--inputs 16 --builders 16 --slices 1600", tap.sim)
+    dfs, none = r["dfs"], r["none"]
+    assert none["gap_us"]["p50"] > 10 * dfs["gap_us"]["p50"], "gaps"
+    at_most(dfs["fill"]["p95"], 0.15, "buffers with a schedule")
+    assert none["fill"]["p95"] > 0.8, "buffers without"
+    assert dfs["throughput"] > 1.25 * none["throughput"], "throughput"
+    r = tap.run("--inputs 16 --builders 16 --slices 1600 --nic round-robin --port-buffer 0",
+                tap.sim)
+    near(r["none"]["of_bench"], 1, "without head-of-line blocking no schedule is needed", 0.01)
+
+
+def outputs(tap):
+    """simulator: JSON, SVG, text, help"""
+    with tempfile.TemporaryDirectory() as d:
+        svg = os.path.join(d, "a.svg")
+        out = tap.good("--inputs 3 --builders 3 --slices 9 --svg %s --json -" % svg)
+        assert len(json.loads(out)["runs"][0]["intervals"]) == 39, "intervals"
+        assert xml.etree.ElementTree.parse(svg).getroot().tag.endswith("svg"), "not SVG"
+    out = tap.good("--inputs 3 --builders 3 --slices 9")
+    assert "bench" in out and "interval" in out, out
+    known = [w for w in tap.good("--help").split() if w.startswith("--")]
+    man = os.path.join(document.DOCS, "man", "shuffle-stream-sim.1")
+    with open(man, encoding="utf-8") as f:
+        text = f.read().replace("\\-", "-")
+    for option in known:
+        assert option in text, "%s is not in the manual page" % option
+
+
+def errors(tap):
+    """simulator: wrong options are refused with a word about them"""
+    for options, word in (
+            ("--inputs 0", "1 to 512"), ("--inputs x", "number"), ("--slices 1.5", "whole"),
+            ("--schedule foo", "dfs none bench"), ("--schedule ,", "nothing to do"),
+            ("--slow 3", "A-B"), ("--slow 5-4,1", "number"), ("--pause 10", "EVERY,US"),
+            ("--warmup 39", "nothing to measure"), ("--ddes 16 --builders 4", "engines"),
+            ("--nic lifo", "fifo round-robin"), ("--drift 1001", "0 to 1000"), ("more", "more"),
+            ("--intervals 1000000 --inputs 500 --slices 100000", "2 000 000 000"),
+            ("--slow 1-2,3,400", "more slow inputs"), ("--schedule none --svg x", "dfs"),
+            ("--json /nonexistent/x --inputs 2 --builders 2 --slices 4", "cannot be written"),
+            ("--frobnicate", "frobnicate")):
+        status, _, err = tap.call(options)
+        assert status == 2 and word in err, "%s: status %d: %s" % (options, status, err)
+
+
+def engines(program, runs):
+    """Of the engines, in C: how many tests, how many failed."""
+    p = subprocess.run([program, runs], capture_output=True, text=True, timeout=3000, check=False)
+    lines = p.stdout.splitlines()
+    print("\n".join(line for line in lines if not line.startswith("1..")), flush=True)
+    n = len([line for line in lines if line.startswith(("ok ", "not ok "))])
+    bad = len([line for line in lines if line.startswith("not ok ")])
+    if bool(p.returncode) != bool(bad) or not n or lines[-1] != "1..%d" % n:
+        n += 1
+        bad += 1
+        print("not ok %d - stream: tests of the engines end\n# %s" % (n, p.stderr))
+    return n, bad
+
+
+def main():
+    tap = Tap(sys.argv[1], sys.argv[2], *engines(sys.argv[3], sys.argv[4]))
+    for test in (golden, settles, same_again, wrong_clocks, replicas, alone, recovers, meet,
+                 outputs, errors) + document.TESTS:
+        tap.test(test)
+    print("1..%d" % tap.n)
+    return 1 if tap.bad else 0
+
+
+sys.exit(main())
