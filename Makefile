@@ -39,6 +39,7 @@ help:
 	@echo "  make figures-coll   Documentation/evaluation-collectives.rst again: COOL's cost tables"
 	@echo "  make figures-agg    Documentation/evaluation-aggregation.rst again: in-network aggregation"
 	@echo "                      (minutes)"
+	@echo "  make figures-stream Documentation/evaluation-streams.rst again: time-slice building (minutes)"
 	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug|x86-kcsan]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
@@ -145,6 +146,14 @@ figures-agg:
 		$(if $(QUICK),--quick) --figures $(SHOWN)/figures \
 		--document $(SHOWN)/evaluation-aggregation.rst
 
+# Time-slice building: minutes; QUICK: less, and not the document.
+figures-stream:
+	@$(MAKE) -s -C tools/stream OUT=$(OUT)
+	@mkdir -p $(SHOWN)
+	@python3 -B tools/stream/figures/streams.py --sim $(OUT)/shuffle-stream-sim \
+		$(if $(QUICK),--quick) --figures $(SHOWN)/figures \
+		--document $(SHOWN)/evaluation-streams.rst
+
 install-tools:
 	@set -e; for d in $(call present,$(INSTALLED)); do \
 		$(MAKE) -s -C $$d OUT=$(OUT) UAPI=$(CURDIR)/uapi PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install; \
@@ -167,5 +176,5 @@ clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo check check-smp check-ci mpi install-mpi \
-	check-mpi bench bench-mpi figures figures-coll figures-agg \
+	check-mpi bench bench-mpi figures figures-coll figures-agg figures-stream \
 	install install-tools deb check-deb clean

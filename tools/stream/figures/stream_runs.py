@@ -18,12 +18,12 @@ def size(nodes):
 
 def figure_7(nodes, quick):
     """Of figures 6 and 7, and 9: one run for all of them."""
-    return size(nodes) + (" --slices 1500 --intervals 26" if quick else " --intervals 50")
+    return size(nodes) + " --slices %d --intervals 40" % (800 if quick else 2500)
 
 
 def figure_8(slow, quick):
     options = size(192) + " --schedule dfs"
-    options += " --slices 1000 --intervals 70" if quick else " --intervals 80"
+    options += " --slices %d --intervals 80" % (400 if quick else 2500)
     return options + (" --slow %s,96" % SLOW if slow else "")
 
 
@@ -55,7 +55,7 @@ def network(options):
 
 
 def length(slices, percent):
-    return "%s --slices %d --speedup %g --intervals 160 --warmup 80 --schedule dfs,bench" % (
+    return "%s --slices %d --speedup %g --intervals 100 --warmup 40 --schedule dfs,bench" % (
         SMALL, slices, percent)
 
 

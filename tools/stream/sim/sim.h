@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A simulation of time-slice building, with the engines of libshuffle-stream as they are.  Its
- * clock is in nanoseconds; events are pieces, not packets: a host's link carries one piece at a time, and
- * a builder's link takes pieces in the order in which they arrive, cut through.
+ * clock is in nanoseconds; events are pieces, not packets: a host's link carries one piece at a
+ * time, and a builder's link takes pieces in the order in which they arrive, cut through.
  */
 #ifndef STREAM_SIM_H
 #define STREAM_SIM_H

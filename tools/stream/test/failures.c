@@ -43,6 +43,8 @@ static void silent(void)
 	equal(say(4, 1, 1900000000), 0, "input 1 is back");
 	equal((s64)dde->counters.returned, 1, "returned");
 	say(3, 0, 2200000000);
+	equal(stream_dde_deadline(dde, &who), 3400000000, "input 2 owes interval 3");
+	equal(who, 2, "and input 1 does not");
 	equal(say(3, 2, 2200000000), 1, "interval 3 needs no input 1");
 	say(4, 0, 2600000000);
 	equal(say(4, 2, 2600000000), 1, "interval 4 has it");

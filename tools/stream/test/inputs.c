@@ -85,6 +85,13 @@ static void times(void)
 	equal(stream_input_report(input, &r), 0, "the report of 1");
 	equal(r.start, 10500, "its start");
 	equal(r.proposed, 6000, "what it had to keep");
+	want_send(17500, 14, 2);
+	want_send(18500, 12, 0);
+	want_send(19500, 16, 1);
+	want_send(20500, 17, 2);
+	want_send(21500, 15, 0);
+	ack_all(12, 6, 21600);
+	want(21600, STREAM_UNTIL, 22000);	/* none for 3 either: when 2 was to end */
 	free(input);
 	end("an input: staggering, theta, times, late, no proposal, reports");
 }
