@@ -182,9 +182,10 @@ class Document:
                            rows_csv(["slow", "interval", "proposed_us", "actual_us"], values))
         out += table(["Nodes", "Interval 14", "Slowest", "Within 15 %", "Within 5 %", "Last",
                       "Source", "Verdict"], rows)
-        return out + wrap("The median of ten intervals only moves after five of them, and then by "
-                          "at most 5 %: recovery in three intervals, which was hoped for, is not "
-                          "possible with the source's history of ten.")
+        return out + wrap("The source's figure shows about ten intervals until then. The median of "
+                          "ten only moves after five, and the gate stays closed while lags of two "
+                          "kinds are among them: recovery in three intervals, which would be "
+                          "wished for, is not possible with the source's history of ten.")
 
     def buffers(self):
         """Figure 9."""
@@ -292,7 +293,7 @@ class Document:
             "`Values <figures/stream-clocks.csv>`__.", ""]
 
 
-NETWORKS = """A schedule is worth a third of the throughput where one piece that cannot leave keeps
+NETWORKS = """A schedule carries up to 1.4 times as much where one piece that cannot leave keeps
 back others: tickets of a builder return to all inputs at once, so all of them send to that builder
 next, and meet there. Where an input has a queue for each builder, as AF_SHUFFLE has, sending
 whenever there is a ticket carries as much as the schedule does, or more; so it does if nothing
