@@ -102,12 +102,20 @@ void sim_host_poll(struct sim *s, u32 input)
 	for (;;) {
 		u64 next = in->engine->next;
 
+		if (sim_failed(s, input))
+			return;
 		if (next == s->cfg->intervals &&
 		    in->engine->open[(next - 1) % STREAM_OPEN].sent == s->total)
 			return;
 		stream_input_next(in->engine, sim_clock_local(&in->clock, s->now), &step);
-		if (in->engine->next != next)
+		if (in->engine->next != next) {
 			note_begin(s, next);
+			if (s->cfg->fail && next == s->cfg->fail &&
+			    input == s->cfg->stream.inputs - 1) {
+				sim_fail(s, input);
+				return;
+			}
+		}
 		if (step.kind != STREAM_SEND)
 			break;
 		sim_net_send(s, input, step.builder, step.slice);
@@ -176,10 +184,34 @@ void sim_host_tickets(struct sim *s, const struct sim_event *e)
 	for (i = 0; i < s->cfg->stream.inputs; i++) {
 		struct sim_input *in = &s->input[i];
 
+		if (sim_failed(s, i))
+			continue;
 		if (stream_input_released(in->engine, e->a, e->value))
 			die("a ticket was refused");
 		if (in->waiting || in->engine->queue_n)
 			sim_host_poll(s, i);
+	}
+}
+
+/**
+ * sim_host_complete() - release what is complete
+ * @s: the run
+ * @builder: whose time-slices
+ */
+void sim_host_complete(struct sim *s, u32 builder)
+{
+	struct sim_builder *b = &s->builder[builder];
+	u32 at = (u32)(b->complete % b->window);
+
+	while (b->got[at] && b->got[at] >= sim_needed(s, b, b->complete)) {
+		b->got[at] = 0;
+		b->complete++;
+		sim_measure_gap(s, s->now - b->first[at]);
+		b->done_at = (b->done_at > s->now ? b->done_at : s->now) + s->cfg->process;
+		sim_at(s, &(struct sim_event){
+			.time = b->done_at, .kind = SIM_RELEASE, .a = (u16)builder,
+		});
+		at = (u32)(b->complete % b->window);
 	}
 }
 
@@ -198,13 +230,7 @@ static void arrive(struct sim *s, const struct sim_event *e)
 	});
 	if (!b->got[at]++)
 		b->first[at] = s->now;
-	if (b->got[at] < s->cfg->stream.inputs)
-		return;
-	b->got[at] = 0;
-	b->complete++;
-	sim_measure_gap(s, s->now - b->first[at]);
-	b->done_at = (b->done_at > s->now ? b->done_at : s->now) + s->cfg->process;
-	sim_at(s, &(struct sim_event){ .time = b->done_at, .kind = SIM_RELEASE, .a = e->a });
+	sim_host_complete(s, e->a);
 }
 
 /* Of all engines that have one; they are replicas, so their durations are the same. */
@@ -226,6 +252,28 @@ static void propose(struct sim *s, u32 dde, u64 interval)
 		});
 }
 
+/**
+ * sim_host_propose() - intervals are complete at an engine: propose
+ * @s: the run
+ * @dde: which engine
+ * @intervals: how many
+ */
+void sim_host_propose(struct sim *s, u32 dde, int intervals)
+{
+	const struct stream_dde *d = s->dde[dde];
+
+	for (; intervals > 0; intervals--) {
+		u64 w = d->next - (u64)intervals;
+		const struct stream_unified *u = stream_history_latest(&d->history);
+
+		if (u->interval == w && w < s->res->intervals) {
+			s->res->interval[w].proposed = (double)u->proposed;
+			s->res->interval[w].actual = (double)u->duration;
+		}
+		propose(s, dde, w + 2);
+	}
+}
+
 static void receive_report(struct sim *s, const struct sim_event *e)
 {
 	const struct stream_report *r = &s->report[(size_t)e->b * STREAM_WINDOW +
@@ -234,16 +282,7 @@ static void receive_report(struct sim *s, const struct sim_event *e)
 	int n = stream_dde_report(d, r, sim_clock_local(&s->builder[e->a].clock, s->now));
 
 	s->res->refused += n < 0 && n != -EALREADY;
-	for (; n > 0; n--) {
-		u64 w = d->next - (u64)n;
-		const struct stream_unified *u = stream_history_latest(&d->history);
-
-		if (u->interval == w && w < s->res->intervals) {
-			s->res->interval[w].proposed = (double)u->proposed;
-			s->res->interval[w].actual = (double)u->duration;
-		}
-		propose(s, e->a, w + 2);
-	}
+	sim_host_propose(s, e->a, n);
 	if (!e->a && s->cfg->restart && d->synced && d->next == s->cfg->restart + 1 &&
 	    d->wait == 1)
 		stream_dde_init(d, &s->cfg->stream, true);
@@ -255,7 +294,7 @@ static void receive_proposal(struct sim *s, const struct sim_event *e)
 	struct stream_proposal p;
 	int error;
 
-	if (stream_dde_proposal(s->dde[e->b], e->a, e->value, &p))
+	if (sim_failed(s, e->a) || stream_dde_proposal(s->dde[e->b], e->a, e->value, &p))
 		return;
 	error = stream_input_proposal(in->engine, &p, sim_clock_local(&in->clock, s->now));
 	s->res->refused += error && error != -EALREADY;

@@ -24,7 +24,7 @@ static void config(FILE *f, const struct sim_config *c)
 		" \"gate_percent\": %g, \"speedup_percent\": %g, \"theta\": %g,\n"
 		" \"piece_bytes\": %u, \"rate_gbit\": %g, \"latency_us\": %g,\n"
 		" \"port_buffer_bytes\": %llu, \"nic\": \"%s\", \"order\": \"%s\", \"process_us\": %g,\n"
-		" \"ddes\": %u, \"restart\": %u, \"noise_percent\": %g,\n"
+		" \"ddes\": %u, \"restart\": %u, \"fail\": %u, \"noise_percent\": %g,\n"
 		" \"pause_every_us\": %g, \"pause_us\": %g, \"slow_from\": %u, \"slow_to\": %u,\n"
 		" \"slow_percent\": %g, \"slow_inputs\": %u, \"offset_s\": %g,\n"
 		" \"drift_ppm\": %g, \"control_noise_us\": %g, \"seed\": %llu}",
@@ -32,7 +32,7 @@ static void config(FILE *f, const struct sim_config *c)
 		s->history, s->gate / 10.0, s->speedup / 10.0, s->theta / 1000.0, c->piece,
 		c->rate, (double)c->latency / 1e3, (unsigned long long)c->buffer,
 		nic_names[c->nic], c->same_order ? "same" : "staggered",
-		(double)c->process / 1e3, c->ddes, c->restart, c->noise * 100,
+		(double)c->process / 1e3, c->ddes, c->restart, c->fail, c->noise * 100,
 		c->pause_every / 1e3, c->pause / 1e3, c->slow_from, c->slow_to, c->slow * 100,
 		c->slow > 0 ? c->slow_inputs : 0, c->offset / 1e9, c->drift / 1e3,
 		(double)c->control_noise / 1e3, (unsigned long long)c->seed);
@@ -76,9 +76,10 @@ static void result(const struct job *j, FILE *f, u32 schedule)
 		return;
 	}
 	fprintf(f, ",\n  \"slices\": %llu, \"late\": %.6f, \"waiting\": %.6f,\n"
-		"  \"disagreed\": %llu, \"refused\": %llu,\n  ",
+		"  \"disagreed\": %llu, \"refused\": %llu, \"dropped\": %llu,\n  ",
 		(unsigned long long)r->slices, r->late, r->blocked,
-		(unsigned long long)r->disagreed, (unsigned long long)r->refused);
+		(unsigned long long)r->disagreed, (unsigned long long)r->refused,
+		(unsigned long long)r->dropped);
 	spread(f, "gap_us", &r->gap, 1e3);
 	fprintf(f, ",\n  ");
 	spread(f, "fill", &r->fill, 1);

@@ -76,8 +76,12 @@ void sim_measure_buffers(struct sim *s)
 		const struct sim_builder *at = &s->builder[b];
 
 		memset(count, 0, (ring + 1) * sizeof(*count));
-		for (i = 0; i < inputs; i++)
-			count[at->arrived[i] - at->released]++;
+		for (i = 0; i < inputs; i++) {
+			/* Of a failed input less may have come than was released. */
+			u64 held = at->arrived[i] > at->released ? at->arrived[i] : at->released;
+
+			count[held - at->released]++;
+		}
 		for (rank = 0, fill = (int)ring; fill >= 0; fill--) {
 			s->fill[fill] += count[fill];
 			for (i = 0; i < count[fill]; i++, rank++)

@@ -15,7 +15,7 @@ static const char *const bool_names[] = { "off", "on", NULL };
 enum {
 	OPT_INPUTS = 1000, OPT_BUILDERS, OPT_SCHEDULE, OPT_INTERVALS, OPT_WARMUP, OPT_SLICES,
 	OPT_PIECE, OPT_RATE, OPT_LATENCY, OPT_TICKETS, OPT_BUFFER, OPT_NIC, OPT_ORDER, OPT_PROCESS,
-	OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_THETA, OPT_DDES, OPT_RESTART, OPT_NOISE,
+	OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_THETA, OPT_DDES, OPT_RESTART, OPT_FAIL, OPT_NOISE,
 	OPT_PAUSE, OPT_SLOW, OPT_OFFSET, OPT_DRIFT, OPT_CONTROL, OPT_SAMPLE, OPT_SEED, OPT_JSON,
 	OPT_SVG, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
 };
@@ -51,6 +51,7 @@ static const struct {
 	  "(0.95)" },
 	{ "ddes", OPT_DDES, "N", "builders with an engine (2)" },
 	{ "restart", OPT_RESTART, "INTERVAL", "after it the first engine is restarted" },
+	{ "fail", OPT_FAIL, "INTERVAL", "in which the last input dies" },
 	{ "noise", OPT_NOISE, "PERCENT", "that a piece needs longer at its input, at most\n"
 	  "(10)" },
 	{ "pause", OPT_PAUSE, "EVERY,US", "inputs pause, means in us, exponential" },
@@ -249,6 +250,9 @@ static bool set_sim(struct sim_config *c, int opt, const char *name, const char 
 		return true;
 	case OPT_RESTART:
 		c->restart = whole(name, s, 1, 1e6);
+		return true;
+	case OPT_FAIL:
+		c->fail = whole(name, s, 1, 1e6);
 		return true;
 	case OPT_NOISE:
 		c->noise = number(name, s, 0, 10000) / 100;

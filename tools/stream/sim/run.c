@@ -48,6 +48,8 @@ const char *sim_config_error(const struct sim_config *cfg)
 		return "nothing to measure: the first intervals (--warmup) and the last are not";
 	if (pieces > SIM_MAX_PIECES / cfg->intervals)
 		return "more than 2 000 000 000 pieces: fewer intervals or time-slices";
+	if (cfg->fail && (cfg->stream.inputs < 2 || cfg->fail + 2 > cfg->intervals))
+		return "--fail: with another input, and before the last interval";
 	if (cfg->slow_inputs > cfg->stream.inputs)
 		return "more slow inputs than inputs";
 	return NULL;
@@ -84,6 +86,9 @@ static void handle(struct sim *s, const struct sim_event *e)
 		sim_at(s, &(struct sim_event){
 			.time = s->now + sample_time(s), .kind = SIM_SAMPLE,
 		});
+		break;
+	case SIM_WATCH:
+		sim_watch(s);
 		break;
 	default:
 		sim_host_event(s, e);

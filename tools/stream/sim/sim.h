@@ -29,6 +29,7 @@ enum sim_nic { SIM_FIFO, SIM_ROUND_ROBIN };
  * @warmup: of those, not measured
  * @ddes: builders that have an engine, the first ones
  * @restart: interval after which the first engine is restarted; 0: never
+ * @fail: interval in which the last input sends nothing more; 0: never
  * @piece: bytes on a link, with descriptor and status
  * @rate: of all links, bits a ns
  * @latency: of the network, one way, ns
@@ -55,6 +56,7 @@ struct sim_config {
 	u32			warmup;
 	u32			ddes;
 	u32			restart;
+	u32			fail;
 	u32			piece;
 	double			rate;
 	s64			latency;
@@ -116,6 +118,7 @@ struct sim_interval {
  * @blocked: part that had to wait for a ticket
  * @disagreed: proposals in which two engines differed in duration
  * @refused: reports and proposals that the engines refused
+ * @dropped: inputs that the engines have dropped, of all engines
  */
 struct sim_result {
 	double			throughput;
@@ -132,6 +135,7 @@ struct sim_result {
 	double			blocked;
 	u64			disagreed;
 	u64			refused;
+	u64			dropped;
 };
 
 enum sim_event_kind {
@@ -143,6 +147,7 @@ enum sim_event_kind {
 	SIM_PROPOSAL,	/* a proposal is at an input */
 	SIM_RELEASE,	/* a builder is done with a time-slice */
 	SIM_SAMPLE,	/* look at the buffers */
+	SIM_WATCH,	/* has an input failed? */
 };
 
 /**
@@ -265,6 +270,7 @@ struct sim_input {
  * @complete: time-slices
  * @released: time-slices
  * @done_at: when it will be done with the last complete one
+ * @dropped: it does not wait for the last input any more
  */
 struct sim_builder {
 	struct sim_clock	clock;
@@ -279,6 +285,7 @@ struct sim_builder {
 	u64			complete;
 	u64			released;
 	s64			done_at;
+	bool			dropped;
 };
 
 /**
@@ -295,6 +302,7 @@ struct sim_builder {
  * @report: reports on their way, [input][interval modulo STREAM_WINDOW]
  * @total: pieces of an interval of an input
  * @all: pieces of the run
+ * @dead: the last input has failed
  * @arrived: of those
  * @measure_from: pieces that have arrived when measuring begins
  * @measure_to: and when it ends
@@ -320,6 +328,7 @@ struct sim {
 	struct stream_report	*report;
 	u32			total;
 	u64			all;
+	bool			dead;
 	u64			arrived;
 	u64			measure_from;
 	u64			measure_to;
@@ -359,6 +368,14 @@ void sim_host_poll(struct sim *s, u32 input);
 void sim_host_event(struct sim *s, const struct sim_event *e);
 void sim_host_ack(struct sim *s, const struct sim_event *e);
 void sim_host_tickets(struct sim *s, const struct sim_event *e);
+void sim_host_complete(struct sim *s, u32 builder);
+void sim_host_propose(struct sim *s, u32 dde, int intervals);
+
+/* failed.c */
+bool sim_failed(const struct sim *s, u32 input);
+void sim_fail(struct sim *s, u32 input);
+u32 sim_needed(const struct sim *s, const struct sim_builder *b, u64 slice);
+void sim_watch(struct sim *s);
 
 /* measure.c */
 void sim_measure_init(struct sim *s);

@@ -124,6 +124,18 @@ def alone(tap):
     assert len(set(proposed[30:48])) > 1, proposed
 
 
+def input_fails(tap):
+    """an input dies: all engines drop it after a second, the others go on as fast as before"""
+    r = tap.run("--inputs 6 --builders 6 --slices 300 --ddes 3 --fail 20 --intervals 60 "
+                "--offset 10 --drift 50 --schedule dfs")["dfs"]
+    assert r["dropped"] == 3, "%r engines dropped it" % r["dropped"]
+    assert r["disagreed"] == 0 and r["refused"] == 0, r
+    v = r["intervals"]
+    gap = v[22]["start_us"] - v[20]["start_us"]
+    assert 1e6 < gap < 1.2e6, "others waited for %r us" % gap
+    near(v[55]["actual_us"], v[18]["actual_us"], "afterwards", 0.05)
+
+
 def recovers(tap):
     """intervals 15 to 25 slower by a quarter: afterwards as fast as before"""
     options = "--inputs 8 --builders 8 --slices 400 --intervals 80 --schedule dfs --slow 15-25,25"
@@ -172,7 +184,7 @@ def errors(tap):
             ("--warmup 39", "nothing to measure"), ("--ddes 16 --builders 4", "engines"),
             ("--nic lifo", "fifo round-robin"), ("--drift 1001", "0 to 1000"), ("more", "more"),
             ("--intervals 1000000 --inputs 500 --slices 100000", "2 000 000 000"),
-            ("--slow 1-2,3,400", "more slow inputs"), ("--schedule none --svg x", "dfs"),
+            ("--slow 1-2,3,400", "more slow inputs"), ("--fail 39", "--fail"), ("--schedule none --svg x", "dfs"),
             ("--json /nonexistent/x --inputs 2 --builders 2 --slices 4", "cannot be written"),
             ("--frobnicate", "frobnicate")):
         status, _, err = tap.call(options)
@@ -195,7 +207,7 @@ def engines(program, runs):
 
 def main():
     tap = Tap(sys.argv[1], sys.argv[2], *engines(sys.argv[3], sys.argv[4]))
-    for test in (golden, settles, same_again, wrong_clocks, replicas, alone, recovers, meet,
+    for test in (golden, settles, same_again, wrong_clocks, replicas, alone, input_fails, recovers, meet,
                  outputs, errors) + document.TESTS:
         tap.test(test)
     print("1..%d" % tap.n)
