@@ -119,6 +119,17 @@ static void step(struct sim *s)
 	}
 }
 
+/* Every stop ends by itself, a failed input after a timeout of at most three intervals. */
+static void check_stuck(const struct sim *s, u64 *arrived, s64 *since)
+{
+	if (s->arrived != *arrived) {
+		*arrived = s->arrived;
+		*since = s->now;
+	} else if (s->now - *since > 4 * STREAM_MAX_DURATION) {
+		die("nothing has arrived for four hours of simulated time");
+	}
+}
+
 /**
  * sim_run() - simulate
  * @cfg: without an error
@@ -130,7 +141,8 @@ void sim_run(const struct sim_config *cfg, enum sim_schedule schedule, bool prog
 	     struct sim_result *res)
 {
 	struct sim s = { .cfg = cfg, .schedule = schedule, .progress = progress, .res = res };
-	u64 steps = 0;
+	u64 steps = 0, arrived = 0;
+	s64 since = 0;
 	u32 i;
 
 	*res = (struct sim_result){ 0 };
@@ -150,6 +162,7 @@ void sim_run(const struct sim_config *cfg, enum sim_schedule schedule, bool prog
 		sim_at(&s, &(struct sim_event){ .time = sample_time(&s), .kind = SIM_SAMPLE });
 	while (s.arrived < s.all) {
 		step(&s);
+		check_stuck(&s, &arrived, &since);
 		if (!(++steps & 0xfffff))
 			show(&s);
 	}
