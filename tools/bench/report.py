@@ -318,9 +318,10 @@ def make_text(found, keys, rows):
             f"{number(best['median'] if best else None):>8}  "
             f"{best['transport'] if best else '-'}")
         if slow is not None and "+" not in key[0]:
+            where = parts(found, key, rows)
             why = "; ".join(["; ".join(missed(*c[:3]) for c in checks if not c[3])
-                             or ("reached" if checks else "no goal"),
-                             "beyond the bound: " + parts(found, key, rows)])
+                             or ("reached" if checks else "no goal")]
+                            + (["beyond the bound: " + where] if where else []))
             notes.append(f"{key[0]}, {key[1]} hosts, MTU {key[2]}: {why}")
         elif checks:
             notes.append(f"{key[0]}, {key[1]} hosts, MTU {key[2]}: "
