@@ -26,6 +26,7 @@
  *   topology.c		places and racks
  *   blocks.c		where blocks are in memory
  *   combine.c		items of vectors
+ *   merge.c		records of a key and a value (merge.h)
  *   cost.c		what a plan costs in links and messages
  */
 #ifndef _SHUFFLE_PLAN_H

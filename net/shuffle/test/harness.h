@@ -81,5 +81,6 @@ extern struct kunit_suite shuffle_plan_suite;
 extern struct kunit_suite shuffle_two_tree_suite;
 extern struct kunit_suite shuffle_table_suite;
 extern struct kunit_suite shuffle_coll_suite;
+extern struct kunit_suite shuffle_merge_suite;
 
 #endif /* _SHUFFLE_TEST_HARNESS_H */

@@ -18,7 +18,8 @@ kunit_test_suites(&shuffle_number_suite,
 		  &shuffle_plan_suite,
 		  &shuffle_two_tree_suite,
 		  &shuffle_table_suite,
-		  &shuffle_coll_suite);
+		  &shuffle_coll_suite,
+		  &shuffle_merge_suite);
 
 MODULE_DESCRIPTION("Tests of the portable parts of AF_SHUFFLE");
 MODULE_LICENSE("GPL");

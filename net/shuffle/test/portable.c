@@ -13,6 +13,7 @@
 #include "../coll/blocks.c"
 #include "../coll/combine.c"
 #include "../coll/cost.c"
+#include "../coll/merge.c"
 #include "../coll/plan.c"
 #include "../coll/plan_cool.c"
 #include "../coll/plan_exchange.c"

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * Records of a key and a value, merged by key (portable: see plan.h).  Guo et al., "Exploiting
+ * in-network aggregation for shuffle transfers", describe servers that do this on the way from
+ * senders to receivers; the merge of sorted streams is an addition to that.
+ *
+ * On the wire a record is 16 bytes: key and value, each 64 bits, big-endian.  In memory both are
+ * numbers of the host.
+ *
+ *   hash	records come in any order and are merged in a table of bounded size.  A full table
+ *		is read out and emptied; what is sent on then is merged once more further on.
+ *   sorted	streams come in ascending order of unsigned keys.  They are merged while they come,
+ *		with one record of each stream in memory, and leave in the same order.
+ *
+ * All operators commute, and are associative.  A record must be merged once: sums and counts are
+ * not idempotent.
+ */
+#ifndef _SHUFFLE_MERGE_H
+#define _SHUFFLE_MERGE_H
+
+#include "../sched/portable.h"
+
+#define SHUFFLE_PAIR_BYTES	16U
+
+/**
+ * enum shuffle_merge_oper - what becomes of two values of one key
+ * @SHUFFLE_MERGE_NONE: both are kept
+ * @SHUFFLE_MERGE_SUM: their sum; it wraps round
+ * @SHUFFLE_MERGE_MIN: the smaller one, as signed numbers
+ * @SHUFFLE_MERGE_MAX: the larger one, as signed numbers
+ * @SHUFFLE_MERGE_COUNT: how many records there were, whatever their values
+ * @SHUFFLE_MERGE_SUMCOUNT: the sum of the lower 32 bits of all values in the upper 32 bits, the
+ *	number of records in the lower 32 bits; both wrap round, neither carries into the other
+ * @SHUFFLE_MERGE_OR: bitwise
+ * @SHUFFLE_MERGE_AND: bitwise
+ * @SHUFFLE_MERGE_OPERS: their number
+ */
+enum shuffle_merge_oper {
+	SHUFFLE_MERGE_NONE,
+	SHUFFLE_MERGE_SUM,
+	SHUFFLE_MERGE_MIN,
+	SHUFFLE_MERGE_MAX,
+	SHUFFLE_MERGE_COUNT,
+	SHUFFLE_MERGE_SUMCOUNT,
+	SHUFFLE_MERGE_OR,
+	SHUFFLE_MERGE_AND,
+	SHUFFLE_MERGE_OPERS,
+};
+
+/**
+ * struct shuffle_pair - a record in memory
+ * @key: any number
+ * @value: any number
+ */
+struct shuffle_pair {
+	u64	key;
+	u64	value;
+};
+
+/**
+ * struct shuffle_merge_table - a table for records that come in any order
+ * @oper: enum shuffle_merge_oper
+ * @shift: 64 minus the bits of a place in @place
+ * @seed: which places keys have; not to be guessed by who chooses the keys
+ * @n: records in the table, the first ones of @pair, in the order of their first arrival
+ * @max: room for so many
+ * @pair: the records
+ * @place: 0: free, or the number of a record plus one; at least twice as many as records
+ */
+struct shuffle_merge_table {
+	u8			oper;
+	u8			shift;
+	u64			seed;
+	u32			n;
+	u32			max;
+	struct shuffle_pair	*pair;
+	u32			*place;
+};
+
+/**
+ * struct shuffle_merge_stream - one of the sorted streams
+ * @data: records on the wire, the caller's memory; may begin anywhere
+ * @n: how many are there
+ * @at: how many of these are merged
+ * @end: no more will come
+ * @started: @last is a key
+ * @last: key of the record that was looked at last; the next one may not be smaller
+ */
+struct shuffle_merge_stream {
+	const u8	*data;
+	u32		n;
+	u32		at;
+	bool		end;
+	bool		started;
+	u64		last;
+};
+
+/**
+ * struct shuffle_merge_sorted - a merge of sorted streams
+ * @oper: enum shuffle_merge_oper
+ * @streams: number of streams
+ * @stream: the streams; the caller's memory, zeroed at first
+ * @heap: streams whose next record is known, the one with the smallest key on top; room for all
+ * @in_heap: their number
+ * @ready: all streams that go on are in the heap
+ * @look: the top's last record is merged, and its next one was not looked at yet
+ * @open: @pair is a record that more may be merged with
+ * @pair: that record
+ * @which: a stream: see shuffle_merge_streams()
+ */
+struct shuffle_merge_sorted {
+	u8				oper;
+	u32				streams;
+	struct shuffle_merge_stream	*stream;
+	u32				*heap;
+	u32				in_heap;
+	bool				ready;
+	bool				look;
+	bool				open;
+	struct shuffle_pair		pair;
+	u32				which;
+};
+
+/**
+ * enum shuffle_merge_state - why shuffle_merge_streams() has returned
+ * @SHUFFLE_MERGE_DONE: all streams have ended, and all is merged
+ * @SHUFFLE_MERGE_FULL: there is no room for another record
+ * @SHUFFLE_MERGE_STARVED: stream @which has no record, and has not ended
+ * @SHUFFLE_MERGE_UNSORTED: the next record of stream @which has a smaller key than the one before
+ */
+enum shuffle_merge_state {
+	SHUFFLE_MERGE_DONE,
+	SHUFFLE_MERGE_FULL,
+	SHUFFLE_MERGE_STARVED,
+	SHUFFLE_MERGE_UNSORTED,
+};
+
+u64 shuffle_merge_first(u8 oper, u64 value);
+u64 shuffle_merge_values(u8 oper, u64 a, u64 b);
+void shuffle_merge_load(struct shuffle_pair *pair, const u8 *data, u32 n);
+void shuffle_merge_store(u8 *data, const struct shuffle_pair *pair, u32 n);
+
+u64 shuffle_merge_table_bytes(u32 max);
+int shuffle_merge_table_init(struct shuffle_merge_table *t, u8 oper, u64 seed, u32 max,
+			     void *memory);
+void shuffle_merge_table_empty(struct shuffle_merge_table *t);
+u32 shuffle_merge_add(struct shuffle_merge_table *t, const u8 *data, u32 n);
+
+void shuffle_merge_sorted_init(struct shuffle_merge_sorted *s, u8 oper,
+			       struct shuffle_merge_stream *stream, u32 *heap, u32 streams);
+int shuffle_merge_streams(struct shuffle_merge_sorted *s, u8 *out, u32 max, u32 *n);
+
+#endif /* _SHUFFLE_MERGE_H */
