@@ -15,6 +15,7 @@
  *   coll_owners.c	over racks packed by owners
  *   coll_leaders.c	or by leaders
  *   coll_later.c	calls that the program does not wait for
+ *   keys*.c		records merged by key (keys.h)
  */
 #ifndef SHUFFLE_LIB_COLL_H
 #define SHUFFLE_LIB_COLL_H
@@ -32,6 +33,15 @@
 #define COLL_STEPS	(1ULL << 13)
 
 enum engine { ENGINE_AUTO, ENGINE_KERNEL, ENGINE_USER, ENGINES };
+
+/* Operations [first, first + ops) are those of a call that takes what arrives itself. */
+struct coll_hook {
+	uint64_t first, ops;
+	int (*data)(struct coll_hook *hook, const struct shuffle_record *rec, const void *data);
+	size_t (*place)(struct coll_hook *hook, const struct shuffle_record *rec, void **data);
+	/* DONE, FAILED and MISSING */
+	void (*end)(struct coll_hook *hook, const struct shuffle_record *rec);
+};
 
 struct shuffle_coll {
 	int fd;
@@ -60,6 +70,7 @@ struct shuffle_coll {
 	uint32_t window_ops;		/* from @op on */
 
 	struct shuffle_rx rx;
+	struct coll_hook *hook;		/* or NULL */
 	shuffle_coll_waiter wait;	/* NULL: poll() */
 	void *wait_arg;
 	struct later *later;		/* calls that are not waited for, or NULL */

@@ -19,11 +19,30 @@ static struct arrival *arrival_of(const struct shuffle_coll *c, const struct shu
 	return a->known ? a : NULL;
 }
 
+static struct coll_hook *hook_of(const struct shuffle_coll *c, const struct shuffle_record *rec)
+{
+	return c->hook && rec->op_id - c->hook->first < c->hook->ops ? c->hook : NULL;
+}
+
+static int hook_record(struct shuffle_coll *c, struct coll_hook *hook,
+		       const struct shuffle_record *rec, const void *data)
+{
+	if (rec->type == SHUFFLE_RECORD_DATA)
+		return hook->data(hook, rec, data);
+	if (rec->type == SHUFFLE_RECORD_DONE || rec->type == SHUFFLE_RECORD_FAILED)
+		c->open_ops--;
+	hook->end(hook, rec);
+	return 0;
+}
+
 int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 {
 	struct shuffle_coll *c = arg;
+	struct coll_hook *hook = hook_of(c, rec);
 	struct arrival *a;
 
+	if (hook)
+		return hook_record(c, hook, rec, data);
 	switch (rec->type) {
 	case SHUFFLE_RECORD_DATA:
 		a = arrival_of(c, rec);
@@ -51,8 +70,12 @@ int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 size_t coll_place(void *arg, const struct shuffle_record *rec, void **data)
 {
 	struct shuffle_coll *c = arg;
-	struct arrival *a = arrival_of(c, rec);
+	struct coll_hook *hook = hook_of(c, rec);
+	struct arrival *a;
 
+	if (hook)
+		return hook->place(hook, rec, data);
+	a = arrival_of(c, rec);
 	/* what may be overwritten for a moment must not be what is being sent */
 	if (!a || c->sending || rec->offset + rec->len != a->have)
 		return 0;

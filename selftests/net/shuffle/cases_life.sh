@@ -29,6 +29,7 @@ life_cases()
 		run_case "api-coll-v$v" tap_program api_coll -v $v $groups
 		run_case "api-later-v$v" tap_program api_later -v $v
 		run_case "api-alltoall-v$v" tap_program api_alltoall -v $v
+		run_case "api-keys-v$v" tap_program api_keys -v $v
 	done
 	run_case "late-starters" late_starters 2000
 	run_case "late-sockets" late_sockets
