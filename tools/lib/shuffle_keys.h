@@ -141,36 +141,50 @@ struct shuffle_key_names;
 
 #define SHUFFLE_KEY_NAME_BYTES	32768	/* of a string, at most */
 
+/**
+ * struct shuffle_key_name - a string and its key
+ * @key: the same at all members
+ * @value: the program's own, at first 0; it stays at this member
+ * @name: the string, of any bytes; it stays until shuffle_key_names_free()
+ * @len: their number
+ */
+struct shuffle_key_name {
+	uint64_t key;
+	uint64_t value;
+	const char *name;
+	size_t len;
+};
+
 /* bits: how many of a hash value are used, 1 to 64; fewer than 64 are for tests of collisions.
  * max_bytes: of memory, at most; 0: 1 GiB.  NULL: EINVAL, ENOMEM.
  */
-struct shuffle_key_names *shuffle_key_names_new(unsigned int bits, size_t max_bytes);
+struct shuffle_key_names *shuffle_key_names_new(unsigned int bits, uint64_t max_bytes);
 void shuffle_key_names_free(struct shuffle_key_names *names);
-size_t shuffle_key_names_count(const struct shuffle_key_names *names);
 
 /**
  * shuffle_key_of() - the key of a string, which is kept
  * @names: strings
  * @name: the string; any bytes
  * @len: their number
- * @key: its key, the same at all members
- * @fault: ENOTUNIQ: both strings; may be NULL
+ * @fault: of ENOTUNIQ both strings; may be NULL
  *
- * Return: 0; -1 and errno: ENOTUNIQ (another string has this key), ENAMETOOLONG, ENOBUFS (more
- * than max_bytes), ENOMEM.
+ * Return: the string, valid until the next call; NULL and errno: ENOTUNIQ (another string has this
+ * key), ENAMETOOLONG, ENOBUFS (more than max_bytes), ENOMEM.
  */
-int shuffle_key_of(struct shuffle_key_names *names, const char *name, size_t len, uint64_t *key,
-		   struct shuffle_keys_fault *fault);
+struct shuffle_key_name *shuffle_key_of(struct shuffle_key_names *names, const char *name,
+					size_t len, struct shuffle_keys_fault *fault);
 
-/* The string of a key; NULL: there is none.  It stays until the next shuffle_key_of() or
- * shuffle_reduce_names().
- */
-const char *shuffle_key_name(const struct shuffle_key_names *names, uint64_t key, size_t *len);
+/* The string of a key; NULL: there is none. */
+const struct shuffle_key_name *shuffle_key_find(const struct shuffle_key_names *names,
+						uint64_t key);
+/* Strings by number, in the order in which they have come; NULL behind the last one. */
+const struct shuffle_key_name *shuffle_key_at(const struct shuffle_key_names *names, size_t i);
 
 /**
  * shuffle_reduce_names() - collect the strings of all members
  * @c: group
- * @names: our strings; at receivers those of all afterwards
+ * @names: our strings; afterwards also those of members further from the receiver, which are all
+ *	others' at the receiver, and all others' everywhere with SHUFFLE_KEYS_ALL
  * @root: as of shuffle_reduce_by_key(), like the tree
  * @fault: why it has failed; may be NULL
  *

@@ -46,6 +46,8 @@
 . "$here/cases_same.sh"
 # shellcheck source=cases_forward.sh
 . "$here/cases_forward.sh"
+# shellcheck source=cases_keys.sh
+. "$here/cases_keys.sh"
 # shellcheck source=cases_topology_install.sh
 . "$here/cases_topology_install.sh"
 # shellcheck source=cases_soak.sh
@@ -57,7 +59,7 @@ case $LANE in
 qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
-sets=(data net networks life identity qdisc ctl netlink bounds cool same forward
+sets=(data net networks life identity qdisc ctl netlink bounds cool same forward keys
 	topology_install soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
