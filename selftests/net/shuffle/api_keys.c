@@ -4,14 +4,14 @@
  * of 1 to 8 processes, against what each member can compute for itself; what is refused; and who is
  * named when a member is gone, has records out of order, or calls something else.  TAP.
  *
- *	api_keys [-v 6]
+ *	api_keys [-v 6]	groups of 1, 2, 4 and 7 members; IPv6: of 3, 5 and 8
  */
 #define _GNU_SOURCE
 #include "api.h"
 #include "../../../tools/lib/shuffle_keys.h"
 
 #define MEMBERS		8
-#define MOST		30000		/* records of a member */
+#define MOST		10000		/* records of a member: more than a chunk has */
 #define STEP_MS		20000
 #define GONE_MS		700		/* where a member is gone */
 
@@ -135,7 +135,8 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k, unsig
 	int rc;
 
 	for (m = 0; m < count; m++)
-		fill(k, m, salt);
+		if (receiver || m == rank)
+			fill(k, m, salt);
 	if (shuffle_coll_pattern(c, k->pattern ? k->pattern : "auto", k->radix))
 		return "no such pattern";
 	if (k->parts)
@@ -189,10 +190,10 @@ static int leave(struct shuffle_coll *c, int fd, int rc)
 static const struct call calls[] = {
 	{ .records = 0, .keys = 1, .oper = SHUFFLE_KEYS_SUM },
 	{ .records = 1, .keys = 3, .oper = SHUFFLE_KEYS_SUM },
-	{ .records = 30000, .keys = 500, .oper = SHUFFLE_KEYS_SUM },
+	{ .records = MOST, .keys = 500, .oper = SHUFFLE_KEYS_SUM },
 	/* tables that are full again and again, chunks that follow each other */
-	{ .records = 30000, .keys = 100000, .oper = SHUFFLE_KEYS_SUM, .table_bytes = 4096 },
-	{ .records = 30000, .keys = 100000, .oper = SHUFFLE_KEYS_SUM, .pattern = "chain" },
+	{ .records = MOST, .keys = 100000, .oper = SHUFFLE_KEYS_SUM, .table_bytes = 4096 },
+	{ .records = MOST, .keys = 100000, .oper = SHUFFLE_KEYS_SUM, .pattern = "chain" },
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "flat" },
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "tree", .radix = 3 },
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "rabenseifner" },
@@ -246,7 +247,7 @@ static int member_parts(const struct sockaddr_shuffle *m, unsigned int count, un
 		return 1;
 	for (i = 0; i < SHUFFLE_KEYS_OPERS + 2 && !why; i++) {
 		k.oper = i % SHUFFLE_KEYS_OPERS;
-		k.records = i < SHUFFLE_KEYS_OPERS ? k.records : i % 2 ? 0 : MOST;
+		k.records = i < SHUFFLE_KEYS_OPERS ? k.records : i % 2 ? 0 : 4000;
 		why = make_call(c, &k, count, rank, i);
 	}
 	if (why)
@@ -271,9 +272,9 @@ struct trouble {
 static const struct trouble troubles[] = {
 	{ "a leaf is gone", ETIMEDOUT, 7, 0, 8, false, 1000 },
 	{ "an inner member is gone", ETIMEDOUT, 4, 0, 8, false, 1000 },
-	{ "a leaf is gone, sorted", ETIMEDOUT, 3, 0, 4, true, 20000 },
+	{ "a leaf is gone, sorted", ETIMEDOUT, 3, 0, 4, true, MOST },
 	{ "a member is gone, and all receive", ETIMEDOUT, 3, SHUFFLE_KEYS_ALL, 4, false, 100 },
-	{ "records are not sorted", EINVAL, 5, 0, 8, true, 20000 },
+	{ "records are not sorted", EINVAL, 5, 0, 8, true, MOST },
 	{ "another operator", EPROTO, 3, 0, 4, false, 100 },
 	{ "more records than a result may have", EMSGSIZE, 0, 0, 3, false, 5000 },
 };
@@ -361,20 +362,94 @@ static void test_refused(void)
 	leave(c, fd, 0);
 }
 
+/* Words w<rank>, w<rank + 1> and one that all have: all have the same list, or the root has it. */
+static int member_names(const struct sockaddr_shuffle *m, unsigned int count, unsigned int rank,
+			const char *arg)
+{
+	unsigned int root = *arg ? SHUFFLE_KEYS_ALL : count - 1, i;
+	bool receiver = root == SHUFFLE_KEYS_ALL || root == rank;
+	struct shuffle_key_names *names = shuffle_key_names_new(64, 0);
+	const struct shuffle_key_name *found;
+	struct shuffle_keys_fault fault;
+	static char text[20000];	/* a chunk has few of them */
+	struct shuffle_coll *c;
+	size_t len;
+	int fd, rc;
+
+	c = join(m, count, rank, &fd, STEP_MS);
+	if (!c || !names)
+		return 1;
+	memset(text, 'x', sizeof(text));
+	rc = !shuffle_key_of(names, "all", 3, NULL) || !shuffle_key_of(names, "", 0, NULL);
+	for (i = 0; i < 2; i++) {
+		len = snprintf(text, 16, "w%u", (rank + i) % count);
+		rc |= !shuffle_key_of(names, text, sizeof(text) - len, NULL);
+	}
+	rc |= shuffle_reduce_names(c, names, root, &fault);
+	if (rc)
+		printf("# member %u: %s\n", rank, fault.text);
+	for (i = 0; receiver && i < count; i++) {
+		len = snprintf(text, 16, "w%u", i);
+		found = shuffle_key_of(names, text, sizeof(text) - len, NULL);
+		rc |= !found || shuffle_key_find(names, found->key) != found;
+	}
+	rc |= receiver && shuffle_key_at(names, count + 2);
+	if (rc)
+		printf("# member %u of %u: not the strings of all\n", rank, count);
+	fflush(stdout);
+	shuffle_key_names_free(names);
+	return leave(c, fd, rc);
+}
+
+static void test_names(void)
+{
+	struct shuffle_key_names *names = shuffle_key_names_new(8, 1 << 20);
+	struct shuffle_keys_fault fault;
+	static char text[40000];
+	struct shuffle_key_name *e;
+	unsigned int i;
+
+	FAILS(shuffle_key_names_new(0, 0) ? 0 : -1, "keys without bits", EINVAL);
+	FAILS(shuffle_key_names_new(65, 0) ? 0 : -1, "keys of 65 bits", EINVAL);
+	e = shuffle_key_of(names, "beta", 4, &fault);
+	WORKS(e && e->key < 256 && e->len == 4 && !memcmp(e->name, "beta", 4), "a string");
+	e->value = 7;
+	WORKS(shuffle_key_of(names, "beta", 4, &fault)->value == 7, "the same one again");
+	FAILS(shuffle_key_of(names, "psi", 3, &fault) ? 0 : -1, "another with its key", ENOTUNIQ);
+	WORKS(fault.error == ENOTUNIQ && strstr(fault.text, "\"beta\" and \"psi\""), "both named");
+	FAILS(shuffle_key_of(names, text, sizeof(text), NULL) ? 0 : -1, "a long string",
+	      ENAMETOOLONG);
+	shuffle_key_names_free(names);
+	names = shuffle_key_names_new(64, 1 << 20);
+	for (i = 0; i < 100; i++) {
+		snprintf(text, 16, "%u", i);
+		if (!shuffle_key_of(names, text, 30000, NULL))
+			break;
+	}
+	WORKS(i > 20 && i < 100, "more than there is memory for");
+	shuffle_key_names_free(names);
+}
+
 int main(int argc, char **argv)
 {
+	static const unsigned int groups[2][4] = { { 1, 2, 4, 7 }, { 3, 5, 8, 0 } };
 	char text[64], arg[8];
-	unsigned int i;
+	unsigned int i, n;
 
 	api_start(argc, argv);
 	test_refused();
-	for (i = 1; i <= MEMBERS; i++) {
-		snprintf(text, sizeof(text), "%u members: operators, modes, receivers", i);
-		WORKS(api_group(i, member_calls, NULL), text);
-		snprintf(text, sizeof(text), "%u members: each its own keys", i);
-		WORKS(api_group(i, member_parts, NULL), text);
+	test_names();
+	for (i = 0; i < 4 && groups[v6][i]; i++) {
+		n = groups[v6][i];
+		snprintf(text, sizeof(text), "%u members: operators, modes, receivers", n);
+		WORKS(api_group(n, member_calls, NULL), text);
+		snprintf(text, sizeof(text), "%u members: each its own keys", n);
+		WORKS(api_group(n, member_parts, NULL), text);
+		snprintf(text, sizeof(text), "%u members: strings", n);
+		WORKS(api_group(n, member_names, ""), text);
+		WORKS(api_group(n, member_names, "all"), text);
 	}
-	for (i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+	for (i = v6; i < sizeof(troubles) / sizeof(troubles[0]); i += 2) {
 		snprintf(arg, sizeof(arg), "%u", i);
 		WORKS(api_group(troubles[i].count, member_trouble, arg), troubles[i].name);
 	}
