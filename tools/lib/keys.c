@@ -321,18 +321,18 @@ static int reduce_sorted(struct reduction *r)
 {
 	uint32_t streams = r->k.edges + 1;
 	struct shuffle_merge_stream *stream = calloc(streams, sizeof(*stream));
-	uint32_t *heap = calloc(streams, sizeof(*heap));
+	struct shuffle_merge_node *node = calloc(streams, sizeof(*node));
 	struct shuffle_merge_sorted s;
 	int rc;
 
-	if (stream && heap) {
-		shuffle_merge_sorted_init(&s, r->o.oper, stream, heap, streams);
+	if (stream && node) {
+		shuffle_merge_sorted_init(&s, r->o.oper, stream, node, streams);
 		rc = merge_sorted(r, &s);
 	} else {
 		rc = too_much(r, ENOMEM);
 	}
 	free(stream);
-	free(heap);
+	free(node);
 	return rc;
 }
 

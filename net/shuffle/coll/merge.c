@@ -245,43 +245,43 @@ u32 shuffle_merge_add(struct shuffle_merge_table *t, const u8 *data, u32 n)
  * @s: merge
  * @oper: enum shuffle_merge_oper
  * @stream: the streams, zeroed: without records, and not at their ends
- * @heap: room for as many numbers as there are streams
- * @streams: their number
+ * @node: room for as many nodes as there are streams
+ * @streams: their number, at most 2^16
  *
  * Context: any.
  */
 void shuffle_merge_sorted_init(struct shuffle_merge_sorted *s, u8 oper,
-			       struct shuffle_merge_stream *stream, u32 *heap, u32 streams)
+			       struct shuffle_merge_stream *stream,
+			       struct shuffle_merge_node *node, u32 streams)
 {
 	memset(s, 0, sizeof(*s));
 	s->oper = oper;
 	s->stream = stream;
-	s->heap = heap;
+	s->node = node;
 	s->streams = streams;
 }
 
-static __always_inline u64 key_at(const struct shuffle_merge_sorted *s, u32 pos)
+/* A stream's node from its leaf to the first place, as far as it wins.  Which one wins is as good
+ * as random, so there is no branch to be guessed.
+ */
+static __always_inline void play(struct shuffle_merge_sorted *s, u32 stream, u64 key, u32 id)
 {
-	return s->stream[s->heap[pos]].last;
-}
+	struct shuffle_merge_node *other;
+	u64 swap, x;
+	u32 pos;
 
-static void settle_top(struct shuffle_merge_sorted *s, u32 pos)
-{
-	u32 id = s->heap[pos], kid;
-	u64 key = s->stream[id].last;
-
-	for (;;) {
-		kid = 2 * pos + 1;
-		if (kid >= s->in_heap)
-			break;
-		if (kid + 1 < s->in_heap && key_at(s, kid + 1) < key_at(s, kid))
-			kid++;
-		if (key_at(s, kid) >= key)
-			break;
-		s->heap[pos] = s->heap[kid];
-		pos = kid;
+	for (pos = (s->streams + stream) / 2; pos; pos /= 2) {
+		other = &s->node[pos];
+		swap = -(u64)((other->key < key) | ((other->key == key) & (other->id < id)));
+		x = (other->key ^ key) & swap;
+		other->key ^= x;
+		key ^= x;
+		x = (other->id ^ id) & swap;
+		other->id ^= (u32)x;
+		id ^= (u32)x;
 	}
-	s->heap[pos] = id;
+	s->node[0].key = key;
+	s->node[0].id = id;
 }
 
 /* Look at the next record of a stream.  Return: -1 if it is in order, or why it cannot be had:
@@ -301,8 +301,13 @@ static __always_inline int look(struct shuffle_merge_stream *stream)
 	return -1;
 }
 
+static __always_inline void play_end(struct shuffle_merge_sorted *s, u32 stream)
+{
+	play(s, stream, U64_MAX, U32_MAX);
+}
+
 /* The first record of each stream.  Return: -1, or a state. */
-static int fill_heap(struct shuffle_merge_sorted *s)
+static int fill_tree(struct shuffle_merge_sorted *s)
 {
 	u32 i;
 	int rc;
@@ -313,28 +318,31 @@ static int fill_heap(struct shuffle_merge_sorted *s)
 		if (rc == SHUFFLE_MERGE_STARVED || rc == SHUFFLE_MERGE_UNSORTED)
 			return rc;
 	}
-	for (i = 0; i < s->streams; i++)
+	/* nodes that win against all streams make room for them */
+	memset(s->node, 0, s->streams * sizeof(*s->node));
+	for (i = 0; i < s->streams; i++) {
 		if (s->stream[i].at < s->stream[i].n)
-			s->heap[s->in_heap++] = i;
-	for (i = s->in_heap / 2; i-- > 0;)
-		settle_top(s, i);
+			play(s, i, s->stream[i].last, i + 1);
+		else
+			play_end(s, i);
+	}
 	s->ready = true;
 	return -1;
 }
 
-/* The stream on top has been asked for its next record. */
-static __always_inline int advance_top(struct shuffle_merge_sorted *s)
+/* The next record of the first stream. */
+static __always_inline int advance_first(struct shuffle_merge_sorted *s)
 {
-	int rc;
+	u32 which = s->node[0].id - 1;
+	int rc = look(&s->stream[which]);
 
-	s->which = s->heap[0];
-	rc = look(&s->stream[s->which]);
+	s->which = which;
 	if (rc == SHUFFLE_MERGE_STARVED || rc == SHUFFLE_MERGE_UNSORTED)
 		return rc;
 	if (rc == SHUFFLE_MERGE_DONE)
-		s->heap[0] = s->heap[--s->in_heap];
-	if (s->in_heap)
-		settle_top(s, 0);
+		play_end(s, which);
+	else if (s->stream[which].last != s->node[0].key)
+		play(s, which, s->stream[which].last, which + 1);
 	return -1;
 }
 
@@ -348,21 +356,22 @@ static __always_inline void emit(struct shuffle_merge_sorted *s, u8 *out, u32 *n
 static __always_inline int merge_streams(struct shuffle_merge_sorted *s, u8 oper, u8 *out, u32 max,
 					 u32 *n)
 {
-	struct shuffle_merge_stream *top;
+	struct shuffle_merge_stream *first;
 	struct shuffle_pair next;
 	int rc;
 
 	for (;;) {
 		if (s->look) {
-			rc = advance_top(s);
+			rc = advance_first(s);
 			if (rc >= 0)
 				return rc;
 			s->look = false;
 		}
-		if (!s->in_heap)
+		if (!s->streams || s->node[0].id == U32_MAX)
 			break;
-		top = &s->stream[s->heap[0]];
-		shuffle_merge_load(&next, top->data + (u64)top->at * SHUFFLE_PAIR_BYTES, 1);
+		first = &s->stream[s->node[0].id - 1];
+		next.key = s->node[0].key;
+		next.value = shuffle_get64(first->data + (u64)first->at * SHUFFLE_PAIR_BYTES + 8);
 		if (s->open && next.key == s->pair.key && oper != SHUFFLE_MERGE_NONE) {
 			s->pair.value = merged(oper, s->pair.value, next.value);
 		} else {
@@ -373,7 +382,7 @@ static __always_inline int merge_streams(struct shuffle_merge_sorted *s, u8 oper
 			s->pair = next;
 			s->open = true;
 		}
-		top->at++;
+		first->at++;
 		s->look = true;
 	}
 	if (s->open && *n == max)
@@ -399,7 +408,7 @@ static __always_inline int merge_streams(struct shuffle_merge_sorted *s, u8 oper
  */
 int shuffle_merge_streams(struct shuffle_merge_sorted *s, u8 *out, u32 max, u32 *n)
 {
-	int rc = s->ready ? -1 : fill_heap(s);
+	int rc = s->ready ? -1 : fill_tree(s);
 
 	if (rc >= 0)
 		return rc;

@@ -96,14 +96,24 @@ struct shuffle_merge_stream {
 };
 
 /**
+ * struct shuffle_merge_node - a stream in the tree of a merge
+ * @key: of its next record
+ * @id: number of the stream plus one; of one that has ended @key is the largest one, and so is this
+ */
+struct shuffle_merge_node {
+	u64	key;
+	u32	id;
+};
+
+/**
  * struct shuffle_merge_sorted - a merge of sorted streams
  * @oper: enum shuffle_merge_oper
  * @streams: number of streams
  * @stream: the streams; the caller's memory, zeroed at first
- * @heap: streams whose next record is known, the one with the smallest key on top; room for all
- * @in_heap: their number
- * @ready: all streams that go on are in the heap
- * @look: the top's last record is merged, and its next one was not looked at yet
+ * @node: a tree of losers: the first one is the stream with the smallest key, the others have lost
+ *	to another one on their way there; room for as many as there are streams
+ * @ready: all streams are in the tree
+ * @look: the first one's record is merged, and its next one was not looked at yet
  * @open: @pair is a record that more may be merged with
  * @pair: that record
  * @which: a stream: see shuffle_merge_streams()
@@ -112,8 +122,7 @@ struct shuffle_merge_sorted {
 	u8				oper;
 	u32				streams;
 	struct shuffle_merge_stream	*stream;
-	u32				*heap;
-	u32				in_heap;
+	struct shuffle_merge_node	*node;
 	bool				ready;
 	bool				look;
 	bool				open;
@@ -147,7 +156,8 @@ void shuffle_merge_table_empty(struct shuffle_merge_table *t);
 u32 shuffle_merge_add(struct shuffle_merge_table *t, const u8 *data, u32 n);
 
 void shuffle_merge_sorted_init(struct shuffle_merge_sorted *s, u8 oper,
-			       struct shuffle_merge_stream *stream, u32 *heap, u32 streams);
+			       struct shuffle_merge_stream *stream,
+			       struct shuffle_merge_node *node, u32 streams);
 int shuffle_merge_streams(struct shuffle_merge_sorted *s, u8 *out, u32 max, u32 *n);
 
 #endif /* _SHUFFLE_MERGE_H */

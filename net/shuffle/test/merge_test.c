@@ -269,7 +269,7 @@ static void merge_table__full(struct kunit *test)
 struct merge {
 	struct shuffle_merge_sorted	s;
 	struct shuffle_merge_stream	stream[STREAMS];
-	u32				heap[STREAMS];
+	struct shuffle_merge_node	node[STREAMS];
 	const u8			*data[STREAMS];	/* what has not been given */
 	u32				left[STREAMS];
 };
@@ -337,7 +337,7 @@ static void merge_streams__random(struct kunit *test)
 		u32 streams = 1 + round % STREAMS;
 
 		memset(m, 0, sizeof(*m));
-		shuffle_merge_sorted_init(&m->s, oper, m->stream, m->heap, streams);
+		shuffle_merge_sorted_init(&m->s, oper, m->stream, m->node, streams);
 		for (i = 0, from = 0; i < streams; i++, from = to) {
 			to = i + 1 == streams ? records : shuffle_rnd_in(&rnd, from, records);
 			sort_pairs(raw + from, to - from);
@@ -367,7 +367,7 @@ static void merge_streams__unsorted(struct kunit *test)
 	for (first = 1; first <= 4; first++) {
 		memset(m, 0, sizeof(*m));
 		n = 0;
-		shuffle_merge_sorted_init(&m->s, SHUFFLE_MERGE_SUM, m->stream, m->heap, 2);
+		shuffle_merge_sorted_init(&m->s, SHUFFLE_MERGE_SUM, m->stream, m->node, 2);
 		m->stream[0].end = true;
 		m->stream[1].data = data;
 		m->stream[1].n = first;
@@ -400,9 +400,9 @@ static void merge_streams__empty(struct kunit *test)
 	u32 i, n = 0;
 
 	KUNIT_ASSERT_TRUE(test, m && data);
-	shuffle_merge_sorted_init(&m->s, SHUFFLE_MERGE_SUM, m->stream, m->heap, 0);
+	shuffle_merge_sorted_init(&m->s, SHUFFLE_MERGE_SUM, m->stream, m->node, 0);
 	KUNIT_EXPECT_EQ(test, shuffle_merge_streams(&m->s, out, 1, &n), SHUFFLE_MERGE_DONE);
-	shuffle_merge_sorted_init(&m->s, SHUFFLE_MERGE_SUM, m->stream, m->heap, 3);
+	shuffle_merge_sorted_init(&m->s, SHUFFLE_MERGE_SUM, m->stream, m->node, 3);
 	KUNIT_EXPECT_EQ(test, shuffle_merge_streams(&m->s, out, 1, &n), SHUFFLE_MERGE_STARVED);
 	for (i = 0; i < 3; i++)
 		m->stream[i].end = true;
