@@ -251,14 +251,49 @@ static int by_count(const void *a, const void *b)
 	return by_name(a, b);
 }
 
-static void print_json_string(const char *s, size_t len)
+/* Bytes of the UTF-8 character that begins here; 0: none does. */
+static size_t utf8_bytes(const unsigned char *s, size_t left)
 {
+	size_t n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
 	size_t i;
 
-	/* bytes from 128 on as they are: words of a UTF-8 text are UTF-8 */
+	if (n > left)
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* longer than need be, surrogates, and what is behind the last character */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static int is_utf8(const char *s, size_t len)
+{
+	size_t i, n;
+
+	for (i = 0; i < len; i += n) {
+		n = utf8_bytes((const unsigned char *)s + i, len - i);
+		if (!n)
+			return 0;
+	}
+	return 1;
+}
+
+/* Of a word there is nothing else to be escaped. */
+static void print_json_string(const char *s, size_t len)
+{
+	int utf8 = is_utf8(s, len);
+	size_t i;
+
 	putchar('"');
-	for (i = 0; i < len; i++)
-		putchar(s[i]);
+	for (i = 0; i < len; i++) {
+		if (utf8 || !(s[i] & 0x80))
+			putchar(s[i]);
+		else
+			printf("\\u%04x", (unsigned char)s[i]);
+	}
 	putchar('"');
 }
 

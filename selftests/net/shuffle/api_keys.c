@@ -4,7 +4,7 @@
  * of 1 to 8 processes, against what each member can compute for itself; what is refused; and who is
  * named when a member is gone, has records out of order, or calls something else.  TAP.
  *
- *	api_keys [-v 6]	groups of 1, 2, 4 and 7 members; IPv6: of 3, 5 and 8
+ *	api_keys [-v 6]	groups of 2, 4 and 8 members; IPv6: of 1, 3 and 5
  */
 #define _GNU_SOURCE
 #include "api.h"
@@ -13,7 +13,7 @@
 #define MEMBERS		8
 #define MOST		10000		/* records of a member: more than a chunk has */
 #define STEP_MS		20000
-#define GONE_MS		700		/* where a member is gone */
+#define GONE_MS		700		/* where a call fails; and once more eight times that */
 
 /* One call of all members. */
 struct call {
@@ -199,6 +199,19 @@ static const struct call calls[] = {
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "rabenseifner" },
 };
 
+/* A plan of the program's own: odd ranks send to the one before, even ones to rank 0. */
+static bool set_table(struct shuffle_coll *c, unsigned int count)
+{
+	struct shuffle_coll_message m[MEMBERS];
+	unsigned int i, n = 0;
+
+	for (i = 1; i < count; i += 2)
+		m[n++] = (struct shuffle_coll_message){ 0, i, i - 1, 0, 1, SHUFFLE_TAKE_AFTER };
+	for (i = 2; i < count; i += 2)
+		m[n++] = (struct shuffle_coll_message){ 1, i, 0, 0, 1, SHUFFLE_TAKE_AFTER };
+	return !shuffle_coll_explicit(c, SHUFFLE_COLL_REDUCE, 0, 1, m, n, NULL);
+}
+
 /* Every operator and mode, and the ways above: 0, or the number of the first line of trouble. */
 static int member_calls(const struct sockaddr_shuffle *m, unsigned int count, unsigned int rank,
 			const char *arg)
@@ -213,16 +226,24 @@ static int member_calls(const struct sockaddr_shuffle *m, unsigned int count, un
 	c = join(m, count, rank, &fd, STEP_MS);
 	if (!c)
 		return 1;
-	for (i = 0; i < 4 * SHUFFLE_KEYS_OPERS && !why; i++) {
-		k.oper = i / 4;
+	for (i = 0; i < 2 * SHUFFLE_KEYS_OPERS && !why; i++) {
+		k.oper = i / 2;
 		k.flags = i & 1 ? SHUFFLE_KEYS_SORTED : 0;
-		k.root = i & 2 ? SHUFFLE_KEYS_ALL : i % count;
+		k.root = (i + k.oper) & 1 ? SHUFFLE_KEYS_ALL : i % count;
 		why = make_call(c, &k, count, rank, ++salt);
 	}
 	for (i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]) && !why; i++) {
 		k = calls[i / 2];
 		k.flags = i & 1 ? SHUFFLE_KEYS_SORTED : 0;
 		k.root = (count - 1 + i / 2) % count;
+		why = make_call(c, &k, count, rank, ++salt);
+	}
+	if (!why && !set_table(c, count))
+		why = "no table";
+	for (i = 0; i < 2 && !why; i++) {
+		k = (struct call){ .records = 3000, .keys = 500, .oper = SHUFFLE_KEYS_SUM };
+		k.flags = i & 1 ? SHUFFLE_KEYS_SORTED : 0;
+		k.root = i & 1 ? SHUFFLE_KEYS_ALL : 0;
 		why = make_call(c, &k, count, rank, ++salt);
 	}
 	if (why)
@@ -282,7 +303,7 @@ static const struct trouble troubles[] = {
 static int member_trouble(const struct sockaddr_shuffle *m, unsigned int count, unsigned int rank,
 			  const char *arg)
 {
-	const struct trouble *t = &troubles[atoi(arg)];
+	const struct trouble *t = &troubles[atoi(arg) % 100];
 	struct call k = { .records = t->records, .keys = 100000, .even = true };
 	struct shuffle_keys_options o = {
 		.size = sizeof(o), .oper = SHUFFLE_KEYS_SUM, .max_records = 2000,
@@ -295,9 +316,11 @@ static int member_trouble(const struct sockaddr_shuffle *m, unsigned int count, 
 	size_t n;
 	int fd, rc;
 
-	c = join(m, count, rank, &fd, GONE_MS);
-	if (!c)
+	c = join(m, count, rank, &fd, STEP_MS);
+	/* all are there when it begins */
+	if (!c || shuffle_barrier(c))
 		return 1;
+	shuffle_coll_timeout(c, atoi(arg) < 100 ? GONE_MS : 8 * GONE_MS);
 	if (t->error == ETIMEDOUT && guilty)
 		return leave(c, fd, 0);
 	if (t->error != EMSGSIZE)
@@ -432,14 +455,15 @@ static void test_names(void)
 
 int main(int argc, char **argv)
 {
-	static const unsigned int groups[2][4] = { { 1, 2, 4, 7 }, { 3, 5, 8, 0 } };
-	char text[64], arg[8];
+	static const unsigned int groups[2][3] = { { 2, 4, 8 }, { 1, 3, 5 } };
+	char text[64], arg[16];
 	unsigned int i, n;
+	bool ok;
 
 	api_start(argc, argv);
 	test_refused();
 	test_names();
-	for (i = 0; i < 4 && groups[v6][i]; i++) {
+	for (i = 0; i < 3; i++) {
 		n = groups[v6][i];
 		snprintf(text, sizeof(text), "%u members: operators, modes, receivers", n);
 		WORKS(api_group(n, member_calls, NULL), text);
@@ -451,7 +475,11 @@ int main(int argc, char **argv)
 	}
 	for (i = v6; i < sizeof(troubles) / sizeof(troubles[0]); i += 2) {
 		snprintf(arg, sizeof(arg), "%u", i);
-		WORKS(api_group(troubles[i].count, member_trouble, arg), troubles[i].name);
+		ok = api_group(troubles[i].count, member_trouble, arg);
+		/* a machine that stood still in between is no fault */
+		snprintf(arg, sizeof(arg), "%u", i + 100);
+		ok = ok || api_group(troubles[i].count, member_trouble, arg);
+		WORKS(ok, troubles[i].name);
 	}
 	return api_finish();
 }
