@@ -177,7 +177,8 @@ static void count_file(struct count *wc, FILE *f, const char *path)
 				continue;
 			}
 			if (wc->len == sizeof(wc->word))
-				errx(1, "%s: a word of more than %zu bytes", path, sizeof(wc->word));
+				errx(1, "%s: a word of more than %u bytes", path,
+				     SHUFFLE_KEY_NAME_BYTES);
 			if (wc->ignore_case && c >= 'A' && c <= 'Z')
 				c += 'a' - 'A';
 			wc->word[wc->len++] = c;
@@ -254,10 +255,9 @@ static int by_count(const void *a, const void *b)
 /* Bytes of the UTF-8 character that begins here; 0: none does. */
 static size_t utf8_bytes(const unsigned char *s, size_t left)
 {
-	size_t n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
-	size_t i;
+	size_t i, n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
 
-	if (n > left)
+	if (n > left || !n || *s > 0xf4)
 		return 0;
 	for (i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)

@@ -176,7 +176,8 @@ static int send_table(struct reduction *r, int last)
 static int too_much(struct reduction *r, int error)
 {
 	if (error == EMSGSIZE)
-		return keys_fault(&r->k, error, r->k.c->rank, "the result has more than %llu records",
+		return keys_fault(&r->k, error, r->k.c->rank,
+				  "the result has more than %llu records",
 				  (unsigned long long)r->o.max_records);
 	return keys_fault(&r->k, error, r->k.c->rank, "member %u: %s", r->k.c->rank,
 			  strerror(error));
@@ -287,7 +288,8 @@ static int not_sorted(struct reduction *r, uint32_t which)
 {
 	uint32_t rank = which ? r->k.edge[which - 1].rank : r->k.c->rank;
 
-	return keys_fault(&r->k, EINVAL, rank, "member %u: its records are not sorted by key", rank);
+	return keys_fault(&r->k, EINVAL, rank, "member %u: its records are not sorted by key",
+			  rank);
 }
 
 static int merge_sorted(struct reduction *r, struct shuffle_merge_sorted *s)

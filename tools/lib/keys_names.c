@@ -20,8 +20,11 @@
 #define PIECE_BYTES	(16UL << 20)
 
 /* the longest string fits */
-enum { CHUNK_FITS = 1 / (KEYS_CHUNK >= ENTRY_HEAD + SHUFFLE_KEY_NAME_BYTES &&
-			 BLOCK_BYTES >= SHUFFLE_KEY_NAME_BYTES) };
+enum {
+	CHUNK_FITS = KEYS_CHUNK / (ENTRY_HEAD + SHUFFLE_KEY_NAME_BYTES),
+	BLOCK_FITS = BLOCK_BYTES / SHUFFLE_KEY_NAME_BYTES,
+	THEY_FIT = 1 / (CHUNK_FITS && BLOCK_FITS),
+};
 
 struct block {
 	struct block *next;

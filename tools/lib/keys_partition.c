@@ -53,7 +53,8 @@ static void merge(struct partition *p, uint32_t rank, const unsigned char *data,
 }
 
 /* A unit of KEYS_HEAD bytes, the first of which is the head. */
-static void take_units(struct partition *p, uint32_t rank, const unsigned char *data, uint64_t units)
+static void take_units(struct partition *p, uint32_t rank, const unsigned char *data,
+		       uint64_t units)
 {
 	struct part *from = &p->from[rank];
 

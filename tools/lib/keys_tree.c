@@ -43,7 +43,8 @@ static int data_came(struct coll_hook *hook, const struct shuffle_record *rec, c
 
 	if (!e || rec->offset != e->have || rec->msg_len < KEYS_HEAD ||
 	    rec->msg_len > KEYS_HEAD + KEYS_CHUNK) {
-		keys_fault(k, EPROTO, rec->rank, "member %u does not make the same call", rec->rank);
+		keys_fault(k, EPROTO, rec->rank, "member %u does not make the same call",
+			   rec->rank);
 		return 0;
 	}
 	e->size = rec->msg_len;

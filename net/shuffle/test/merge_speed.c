@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc && !rc; i++) {
 		keys = atoi(argv[i]);
 		if (keys < 1 || keys > 1 << 24) {
-			fprintf(stderr, "%s: not a number of keys from 1 to %d\n", argv[i], 1 << 24);
+			fprintf(stderr, "%s: not a number of keys from 1 to 2^24\n", argv[i]);
 			return 2;
 		}
 		rc = measure(keys);

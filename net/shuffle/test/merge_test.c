@@ -121,7 +121,8 @@ static u64 random_value(struct shuffle_rnd *rnd)
 	return shuffle_rnd_below(rnd, 10);
 }
 
-static struct shuffle_pair *random_pairs(struct kunit *test, struct shuffle_rnd *rnd, u32 n, u32 keys)
+static struct shuffle_pair *random_pairs(struct kunit *test, struct shuffle_rnd *rnd, u32 n,
+					 u32 keys)
 {
 	struct shuffle_pair *raw = kunit_kcalloc(test, n + 1, sizeof(*raw), GFP_KERNEL);
 	u32 i;
@@ -250,7 +251,9 @@ static void merge_table__random(struct kunit *test)
 /* A full table takes what it has the key of, and nothing else. */
 static void merge_table__full(struct kunit *test)
 {
-	static const struct shuffle_pair raw[] = { { 1, 10 }, { 2, 20 }, { 1, 5 }, { 3, 1 }, { 2, 2 } };
+	static const struct shuffle_pair raw[] = {
+		{ 1, 10 }, { 2, 20 }, { 1, 5 }, { 3, 1 }, { 2, 2 }
+	};
 	struct shuffle_merge_table *t = make_table(test, SHUFFLE_MERGE_SUM, 2);
 	u8 *data = to_wire(test, SHUFFLE_MERGE_SUM, raw, ARRAY_SIZE(raw));
 
@@ -354,7 +357,7 @@ static void merge_streams__random(struct kunit *test)
 	}
 }
 
-/* A record with a smaller key than the one before: within what is given, and where more is given. */
+/* A record with a smaller key than the one before: among others, and where more is given. */
 static void merge_streams__unsorted(struct kunit *test)
 {
 	static const struct shuffle_pair raw[] = { { 5, 1 }, { 7, 1 }, { 6, 1 }, { 9, 1 } };

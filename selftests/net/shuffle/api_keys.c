@@ -123,7 +123,8 @@ static const char *make_call(struct shuffle_coll *c, const struct call *k, unsig
 			     unsigned int rank, unsigned int salt)
 {
 	struct shuffle_keys_options o = {
-		.size = sizeof(o), .oper = k->oper, .flags = k->flags, .table_bytes = k->table_bytes,
+		.size = sizeof(o), .oper = k->oper, .flags = k->flags,
+		.table_bytes = k->table_bytes,
 	};
 	bool receiver = k->parts || k->root == SHUFFLE_KEYS_ALL || k->root == rank;
 	struct shuffle_keys_fault fault = { 0 };
@@ -247,8 +248,8 @@ static int member_calls(const struct sockaddr_shuffle *m, unsigned int count, un
 		why = make_call(c, &k, count, rank, ++salt);
 	}
 	if (why)
-		printf("# %u of %u members, call %u, operator %u, flags %u: %s\n", rank, count, salt,
-		       k.oper, k.flags, why);
+		printf("# %u of %u members, call %u, operator %u, flags %u: %s\n", rank, count,
+		       salt, k.oper, k.flags, why);
 	fflush(stdout);
 	return leave(c, fd, !!why);
 }
@@ -373,7 +374,7 @@ static void test_refused(void)
 	FAILS(shuffle_partition_by_key(c, &one, 1, &got, &n, &o, NULL), "sorted parts", EINVAL);
 	o.flags = 0;
 	o.table_bytes = 100;
-	FAILS(shuffle_reduce_by_key(c, &one, 1, &got, &n, &o, 0, NULL), "too small a table", EINVAL);
+	FAILS(shuffle_reduce_by_key(c, &one, 1, &got, &n, &o, 0, NULL), "a small table", EINVAL);
 	o.table_bytes = 0;
 	o.size = 4;
 	FAILS(shuffle_reduce_by_key(c, &one, 1, &got, &n, &o, 0, NULL), "half of the options",
