@@ -233,10 +233,11 @@ static int member_calls(const struct sockaddr_shuffle *m, unsigned int count, un
 		k.root = (i + k.oper) & 1 ? SHUFFLE_KEYS_ALL : i % count;
 		why = make_call(c, &k, count, rank, ++salt);
 	}
-	for (i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]) && !why; i++) {
-		k = calls[i / 2];
-		k.flags = i & 1 ? SHUFFLE_KEYS_SORTED : 0;
-		k.root = (count - 1 + i / 2) % count;
+	/* the other mode with IPv6 */
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]) && !why; i++) {
+		k = calls[i];
+		k.flags = (i + v6) & 1 ? SHUFFLE_KEYS_SORTED : 0;
+		k.root = (count - 1 + i) % count;
 		why = make_call(c, &k, count, rank, ++salt);
 	}
 	if (!why && !set_table(c, count))
