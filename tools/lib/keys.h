@@ -107,7 +107,6 @@ void keys_fault_clear(struct shuffle_keys_fault *fault);
 int keys_end(struct coll_keys *k, int rc);
 
 /* keys_tree.c */
-uint64_t keys_step_ms(const struct shuffle_coll *c);
 int keys_open(struct coll_keys *k, struct shuffle_coll *c, unsigned int root, int what,
 	      struct shuffle_keys_fault *fault);
 void keys_close(struct coll_keys *k);

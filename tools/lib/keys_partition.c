@@ -170,7 +170,8 @@ static int exchange(struct partition *p, unsigned char *out, const uint64_t *at)
 		c->lens[i] = at[i + 1] - at[i];
 	}
 	memset(c->absent, 0, (c->count + 63) / 64 * sizeof(*c->absent));
-	rc = keys_row(&p->k, p->k.hook.first, p->k.step_ms);
+	/* 0: the idle timeout holds, however long it takes */
+	rc = keys_row(&p->k, p->k.hook.first, c->timeout_ms);
 	while (!rc && p->coming)
 		rc = keys_advance(&p->k, 0);
 	memset(c->absent, 0xff, c->count / 64 * sizeof(*c->absent));
@@ -195,7 +196,6 @@ static int partition(struct partition *p, struct shuffle_coll *c,
 	k->what = p->o.oper | KEYS_IS_PARTS;
 	k->parent = SHUFFLE_KEYS_NOBODY;
 	k->folded = 1;
-	k->step_ms = keys_step_ms(c);
 	k->hook = (struct coll_hook){ c->next_op, KEYS_OPS, data_came, no_place, keys_op_end };
 	c->next_op += KEYS_OPS;
 	p->coming = c->count;

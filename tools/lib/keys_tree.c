@@ -288,7 +288,7 @@ no_tree:
 }
 
 /* Milliseconds of a step, as for the group's other calls. */
-uint64_t keys_step_ms(const struct shuffle_coll *c)
+static uint64_t step_ms(const struct shuffle_coll *c)
 {
 	socklen_t len = sizeof(uint32_t);
 	uint32_t idle = 0;
@@ -319,7 +319,7 @@ int keys_open(struct coll_keys *k, struct shuffle_coll *c, unsigned int root, in
 		return keys_fault(k, errno, SHUFFLE_KEYS_NOBODY, "no plan: %s", strerror(errno));
 	k->hook = (struct coll_hook){ c->next_op, KEYS_OPS, data_came, place_for, keys_op_end };
 	c->next_op += KEYS_OPS;
-	k->step_ms = keys_step_ms(c);
+	k->step_ms = step_ms(c);
 	if (take_edges(k, &w.plan))
 		return -1;
 	c->hook = &k->hook;
