@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # variables of lib.sh
+#
+# shuffle-sort, a sort over AF_SHUFFLE sockets; to be sourced by run_all.sh.
+
+sort_cases()
+{
+	run_case sort-uniform-4 sort_kinds 4 uniform
+	run_case sort-skewed-4 sort_kinds 4 skewed
+	run_case sort-equal-4 sort_kinds 4 equal
+	run_case sort-ordered-8 sort_kinds 8 sorted reversed
+	run_case sort-levels-8 sort_levels
+	run_case sort-empty-hosts-8 sort_empty
+	run_case sort-few-records-8 sort_few
+	run_case sort-text-8 sort_text
+	run_case sort-stdin-1 sort_alone
+	run_case sort-differs sort_differs
+	run_case sort-input-error sort_input_error
+	run_case sort-disk-full sort_disk_full
+	run_case sort-host-killed sort_killed
+	run_case sort-host-missing sort_missing
+	run_case sort-loss sort_loss
+}
+
+# hosts_file N - the group file of a rack.
+hosts_file()
+{
+	local h
+
+	for ((h = 0; h < $1; h++)); do
+		echo "10.77.0.$((h + 1)):7000"
+	done >"$work/group"
+}
+
+sort_calls=0
+
+# sort_start HOST ARGS... - one host in the background, output in $state/sorted, messages in
+# $work/err.HOST, its process in sort_pid[HOST].
+sort_start()
+{
+	local h=$1
+	shift
+
+	ip netns exec "${PFX}h$h" "$BIN/shuffle-sort" -g "$work/group" -r "$h" \
+		-o $((tap_count * 100 + sort_calls)) -d "$state/sorted" --no-progress \
+		"$@" >"$work/json.$h" 2>"$work/err.$h" &
+	sort_pid[h]=$!
+}
+
+sort_begin()
+{
+	sort_calls=$((sort_calls + 1))
+	sort_pid=()
+	# a folder in $work would outlive its case, too
+	rm -rf "$state/sorted" "$work"/err.* "$work"/json.*
+}
+
+# sort_wait - for all; fails unless all succeed.
+sort_wait()
+{
+	local h rc=0
+
+	for h in "${!sort_pid[@]}"; do
+		wait "${sort_pid[h]}" || rc=1
+	done
+	[ $rc = 0 ] || diag "$(head -v -n 3 "$work"/err.*)"
+	return $rc
+}
+
+# sort_all N ARGS... - on N hosts.
+sort_all()
+{
+	local h n=$1
+	shift
+
+	sort_begin
+	for ((h = 0; h < n; h++)); do
+		sort_start "$h" -j --deadline $(($(tmo 60) * 1000)) "$@"
+	done
+	sort_wait || fail "the sort failed: $*"
+}
+
+# sort_kinds HOSTS KEYS... - the result is what the hosts had, and parts are about equally large.
+sort_kinds()
+{
+	local kind n=$1 each
+	shift
+
+	each=$(sz 2000 500)
+	new_rack "$n"
+	hosts_file "$n"
+	for kind; do
+		sort_all "$n" --generate "$each" --keys "$kind"
+		"$BIN/shuffle-sort" generate -n $((n * each)) --keys "$kind" "$work/in" ||
+			fail "no input"
+		"$BIN/shuffle-sort" verify -i "$work/in" --records $((n * each)) "$state/sorted" ||
+			fail "$kind: wrong"
+		# splitters divide equal keys, too
+		largest "$each" "$kind"
+	done
+}
+
+# largest MEAN WHAT - no part has more than 1.7 times as many records.
+largest()
+{
+	local h
+
+	for h in "$state"/sorted/*; do
+		[ "$(stat -c %s "$h")" -le $(($1 * 170)) ] ||
+			fail "$2: $(stat -c '%n %s' "$state"/sorted/*)"
+	done
+}
+
+# Partitioning with more levels: the same result.
+sort_levels()
+{
+	local r
+
+	new_rack 8
+	hosts_file 8
+	sort_all 8 --generate 300 --reduction 10
+	cat "$state"/sorted/? >"$work/one"
+	for r in 2 3 7; do
+		sort_all 8 --generate 300 --reduction "$r" --pivots $((5 * r))
+		cat "$state"/sorted/? | cmp - "$work/one" || fail "reduction $r: another result"
+		largest 300 "reduction $r"
+	done
+}
+
+# Most hosts have nothing; or nobody has anything.
+sort_empty()
+{
+	local h
+
+	new_rack 8
+	hosts_file 8
+	sort_begin
+	"$BIN/shuffle-sort" generate -n 1000 "$work/in"
+	for ((h = 0; h < 8; h++)); do
+		if [ "$h" = 5 ]; then
+			sort_start "$h" "$work/in"
+		else
+			sort_start "$h" /dev/null
+		fi
+	done
+	sort_wait || fail "seven empty hosts"
+	"$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted" || fail "wrong"
+	largest 125 "seven empty hosts"
+	sort_all 8 /dev/null
+	"$BIN/shuffle-sort" verify --records 0 "$state/sorted" || fail "records out of nothing"
+}
+
+# Fewer records than hosts, of one byte, and with keys that are all of the record.
+sort_few()
+{
+	local h
+
+	new_rack 8
+	hosts_file 8
+	for h in 0 3; do
+		sort_begin
+		printf cab >"$work/in"
+		for ((i = 0; i < 8; i++)); do
+			[ "$i" = "$h" ] && sort_start "$i" --record-length 1 "$work/in" ||
+				sort_start "$i" --record-length 1 /dev/null
+		done
+		sort_wait || fail "three records"
+		[ "$(cat "$state"/sorted/?)" = abc ] || fail "not abc: $(head "$state"/sorted/?)"
+	done
+	sort_all 8 --generate 1 --record-length 33 --key-length 3
+	"$BIN/shuffle-sort" verify --record-length 33 --key-length 3 --records 8 "$state/sorted" ||
+		fail "eight records"
+}
+
+# text_like ARGS... - lines as sort(1) has them; -s: lines with equal keys stay in their order.
+text_like()
+{
+	local h
+
+	sort_begin
+	for ((h = 0; h < 8; h++)); do
+		sort_start "$h" --text "$@" "$work/lines.$h"
+	done
+	sort_wait || fail "lines: $*"
+	LC_ALL=C sort -s "$@" "$work"/lines.? >"$work/want"
+	cat "$state"/sorted/? | cmp - "$work/want" || fail "not what sort $* makes of it"
+}
+
+sort_text()
+{
+	local h
+
+	new_rack 8
+	hosts_file 8
+	for ((h = 0; h < 8; h++)); do
+		awk -v s="$h" 'BEGIN { srand(s); for (i = 0; i < 200 * (s != 2); i++)
+			printf "%s%d:%c %d  w%d:%s\n", i % 7 ? "" : " ", rand() * 50, 97 + rand() * 5,
+				rand() * 9, rand() * 1000, i % 5 ? "" : "end of line " i }' \
+			>"$work/lines.$h"
+	done
+	# an empty line, and no line end at the end
+	printf '\n\nlast' >>"$work/lines.3"
+	text_like
+	text_like -k 2
+	text_like -k 2,2
+	text_like -t : -k 2
+	text_like -t : -k 1,2
+	text_like -t : -k 1,1
+	text_like -k 9
+}
+
+# A group of one; standard input.
+sort_alone()
+{
+	new_rack 1
+	hosts_file 1
+	"$BIN/shuffle-sort" generate -n 500 --keys skewed "$work/in"
+	sort_begin
+	nsx h0 "$BIN/shuffle-sort" -g "$work/group" -r 0 -o 1 -d "$state/sorted" -e - \
+		<"$work/in" >"$work/json.0" || fail "alone"
+	"$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted" || fail "wrong"
+	grep -q '^partition' "$work/json.0" || fail "no phases: $(cat "$work/json.0")"
+}
+
+# expect_failure HOST TEXT - that host ends with an error that names the reason.
+expect_failure()
+{
+	local rc=0
+
+	wait "${sort_pid[$1]}" || rc=$?
+	[ "$rc" = 1 ] || fail "host $1 ends with $rc: $(cat "$work/err.$1")"
+	grep -q "$2" "$work/err.$1" || fail "host $1 does not say \"$2\": $(cat "$work/err.$1")"
+	[ ! -e "$state/sorted/$1.part" ] || fail "host $1 leaves half a file"
+}
+
+# Hosts that do not agree end, and say which.
+sort_differs()
+{
+	local h
+
+	new_rack 4
+	hosts_file 4
+	sort_begin
+	for h in 0 1 3; do
+		sort_start "$h" --generate 10
+	done
+	sort_start 2 --generate 10 --key-length 9
+	# whoever is the first to see it
+	for h in 0 1 2 3; do
+		expect_failure "$h" "has another key length: .*, here "
+	done
+}
+
+# One host's input is truncated: all hear of it at once.
+sort_input_error()
+{
+	local h
+
+	new_rack 4
+	hosts_file 4
+	sort_begin
+	head -c 1234 /dev/zero >"$work/short"
+	for h in 0 1 3; do
+		sort_start "$h" --deadline 100000000 --generate 10
+	done
+	sort_start 2 --deadline 100000000 "$work/short"
+	for h in 0 1 3; do
+		expect_failure "$h" "host 2 (10.77.0.3:7000): .*short: 1234 bytes are no whole number"
+	done
+	expect_failure 2 "short: 1234 bytes are no whole number of records of 100 bytes"
+}
+
+sort_disk_full()
+{
+	local h
+
+	new_rack 4
+	hosts_file 4
+	sort_begin
+	mkdir -p "$state/sorted"
+	ln -s /dev/full "$state/sorted/1.part"
+	for h in 0 1 2 3; do
+		sort_start "$h" --deadline 100000000 --generate 100
+	done
+	for h in 0 2 3; do
+		expect_failure "$h" "host 1 (10.77.0.2:7000): .*1.part: cannot write: No space left"
+	done
+	expect_failure 1 "1.part: cannot write: No space left on device"
+}
+
+# A host waits for its input when it is killed: the others end within the deadline, with its name.
+sort_killed()
+{
+	local h
+
+	new_rack 8
+	hosts_file 8
+	mkfifo "$work/fifo"
+	sleep 1000 >"$work/fifo" &
+	sort_begin
+	for h in 0 1 2 3 4 6 7; do
+		sort_start "$h" -j --reduction 2 --deadline 4000 --generate 100
+	done
+	sort_start 5 --deadline 4000 "$work/fifo"
+	sleep 0.5
+	kill -9 "${sort_pid[5]}"
+	for h in 0 1 2 3 4 6 7; do
+		expect_failure "$h" "host 5 (10.77.0.6:7000) does not answer"
+		[ "$(grep -c 'does not answer' "$work/err.$h")" = 1 ] ||
+			fail "host $h blames others: $(cat "$work/err.$h")"
+		grep -q '"failed": \[5\]' "$work/json.$h" || fail "$(cat "$work/json.$h")"
+	done
+}
+
+# A host that was never started.
+sort_missing()
+{
+	local h
+
+	new_rack 4
+	hosts_file 4
+	sort_begin
+	for h in 0 1 3; do
+		sort_start "$h" --deadline 3000 --generate 100
+	done
+	for h in 0 1 3; do
+		expect_failure "$h" "host 2 (10.77.0.3:7000) does not answer"
+	done
+}
+
+sort_loss()
+{
+	new_rack 4
+	hosts_file 4
+	netem loss 2%
+	sort_all 4 --generate "$(sz 3000 500)" --reduction 2
+	"$BIN/shuffle-sort" verify --records $((4 * $(sz 3000 500))) "$state/sorted" || fail "wrong"
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One host of a sort. */
+#ifndef SHUFFLE_SORT_HOST_H
+#define SHUFFLE_SORT_HOST_H
+
+#include "config.h"
+#include "merge.h"
+#include "net.h"
+#include "partition.h"
+#include "report.h"
+
+/**
+ * struct column_part - what one host has sent
+ * @n: records
+ * @key: their keys
+ * @value: their values
+ * @off: of lines where each value begins, and the end; else NULL
+ */
+struct column_part {
+	size_t n;
+	const unsigned char *key;
+	const unsigned char *value;
+	uint64_t *off;
+};
+
+/**
+ * struct host - one host of a sort
+ * @net: the group
+ * @format: of records
+ * @generate: what is made, if there are no @files
+ * @path: names of input files
+ * @files: how many
+ * @dir: for the output
+ * @op: number of the sort
+ * @pivots: of each host, 0: as many as hosts
+ * @reduction: reduction factor
+ * @deadline_ms: for all
+ * @json: report as JSON
+ * @explain: and with phases
+ * @quiet: no text
+ * @progress: what goes on, to stderr
+ * @records: of this host
+ * @order: of its keys
+ * @sorted: its keys in order
+ * @keys: the same, for partitioning
+ * @data: the shuffle of records
+ * @own: message to ourselves
+ * @own_len: bytes of it
+ * @column: what has come
+ * @merge: of its keys
+ * @report: of this host
+ * @phase: that goes on
+ * @phase_ns: since then
+ * @start_ns: when the program began
+ * @shown_ns: when progress was shown
+ * @opened: @part is there
+ * @part: output while it is written
+ * @name: and then
+ */
+struct host {
+	struct net net;
+	struct format format;
+	struct generate generate;
+	char *const *path;
+	int files;
+	const char *dir;
+	uint64_t op;
+	unsigned int pivots;
+	unsigned int reduction;
+	uint64_t deadline_ms;
+	int json, explain, quiet, progress;
+
+	struct records records;
+	struct entry *order;
+	unsigned char *sorted;
+	struct pt_keys keys;
+	struct net_op data;
+	unsigned char *own;
+	uint64_t own_len;
+	struct column_part *column;
+	struct merge merge;
+	struct report report;
+	enum phase phase;
+	uint64_t phase_ns;
+	uint64_t start_ns;
+	uint64_t shown_ns;
+	int opened;
+	char part[4096];
+	char name[4096];
+};
+
+extern const char *const phase_names[PHASES];
+
+void host_run(struct host *h);
+
+#endif /* SHUFFLE_SORT_HOST_H */
