@@ -76,7 +76,7 @@ void generate_one(unsigned char *record, const struct format *f, const struct ge
 
 	wl_rng_init(&r, wl_rng_mix(g->seed, seq, 1));
 	make_key(record, klen, g, i, &r);
-	/* 2 bytes, 32 digits, filler: 4 bytes of a digit each; cut or longer where records are */
+	/* 2 bytes, 32 digits, filler of 4 bytes of a digit each; shorter or longer as records are */
 	for (at = klen; at < last; at++) {
 		size_t k = at - klen;
 
@@ -84,9 +84,13 @@ void generate_one(unsigned char *record, const struct format *f, const struct ge
 			record[at] = g->ascii ? ' ' : k ? 0x11 : 0x00;
 		else if (k < 34)
 			record[at] = k < 18 ? '0' : hex[seq >> 4 * (33 - k) & 15];
+		else if (g->ascii && k < 36)
+			record[at] = ' ';
+		else if (g->ascii)
+			record[at] = hex[(seq + (k - 36) / 4) & 15];
 		else if (k < 38)
-			record[at] = g->ascii ? (k < 36 ? ' ' : '0') : 0x88 + 0x11 * (k - 34);
-		else if (!g->ascii && last - at <= 4)
+			record[at] = 0x88 + 0x11 * (k - 34);
+		else if (last - at <= 4)
 			record[at] = 0xff - 0x11 * (last - at - 1);
 		else
 			record[at] = hex[(seq + (k - 38) / 4) & 15];

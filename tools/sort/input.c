@@ -170,17 +170,19 @@ void read_files(struct records *r, const struct format *f, char *const *path, in
 	free(buf);
 }
 
-/* Where field @field begins, from 1, as sort(1) counts: with the blanks before it. */
-static size_t field_begin(const struct format *f, const unsigned char *line, size_t len,
-			  unsigned int field)
+/* The end of field @field, from 1, as sort(1) counts: where blanks separate, they are at the
+ * beginning of the field behind them.
+ */
+static size_t field_end(const struct format *f, const unsigned char *line, size_t len,
+			unsigned int field)
 {
 	size_t at = 0;
 
-	while (--field && at < len) {
+	for (; field && at < len; field--) {
 		if (f->separator) {
 			while (at < len && line[at] != (unsigned char)f->separator)
 				at++;
-			at += at < len;
+			at += at < len && field > 1;
 		} else {
 			while (at < len && (line[at] == ' ' || line[at] == '\t'))
 				at++;
@@ -202,16 +204,11 @@ static size_t field_begin(const struct format *f, const unsigned char *line, siz
  */
 size_t text_key(const struct format *f, const unsigned char *line, size_t len, size_t *at)
 {
-	size_t end = len;
+	size_t end = f->last_field ? field_end(f, line, len, f->last_field) : len;
 
-	*at = f->first_field ? field_begin(f, line, len, f->first_field) : 0;
-	if (f->last_field) {
-		end = field_begin(f, line, len, f->last_field + 1);
-		/* the separator is not part of the key, if there is one */
-		if (f->separator && end && line[end - 1] == (unsigned char)f->separator &&
-		    (end < len || field_begin(f, line, len - 1, f->last_field + 1) == end - 1))
-			end--;
-	}
+	*at = f->first_field > 1 ? field_end(f, line, len, f->first_field - 1) : 0;
+	if (f->first_field > 1 && f->separator && *at < len)
+		++*at;
 	return end > *at ? end - *at : 0;
 }
 

@@ -345,6 +345,7 @@ static const char quality_usage[] =
 "      --hosts N              (120)\n"
 "  -n, --keys-per-host N      (7000)\n"
 "      --pivots LIST          of each host (120,240,360,480,600)\n"
+"      --keys KIND            uniform or gaussian (both)\n"
 "      --runs N               (100)\n"
 "      --seed S               of the random keys (1)\n"
 "  -j, --json                 as JSON\n"
@@ -355,6 +356,7 @@ static const struct option quality_options[] = {
 	{ "keys-per-host", required_argument, NULL, 'n' },
 	{ "pivots", required_argument, NULL, OPT_PIVOTS },
 	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "keys", required_argument, NULL, OPT_KEYS },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
 	COMMON_OPTIONS
@@ -372,9 +374,10 @@ static void quality_progress(size_t run, size_t runs)
 	fprintf(stderr, "\rshuffle-sort: run %zu of %zu \r", run, runs);
 }
 
+static const char *const kinds[] = { "uniform", "gaussian" };
+
 static void quality_line(const struct quality *q, int json, int first)
 {
-	static const char *const kinds[] = { "uniform", "gaussian" };
 	double p[4];
 
 	p[0] = quality_percentile(q->naive, q->runs, 50);
@@ -402,7 +405,7 @@ int quality_main(int argc, char **argv)
 {
 	char list[256] = "120,240,360,480,600", *word, *save, copy[256];
 	struct quality q = { .hosts = 120, .keys = 7000, .runs = 100, .seed = 1 };
-	int opt, json = 0, progress = 1, first = 1;
+	int opt, json = 0, progress = 1, first = 1, from = 0, to = 1;
 
 	while ((opt = getopt_long(argc, argv, "n:jh", quality_options, NULL)) != -1) {
 		switch (opt) {
@@ -416,6 +419,12 @@ int quality_main(int argc, char **argv)
 			if (strlen(optarg) >= sizeof(list))
 				usage_die("--pivots: the list is too long");
 			strcpy(list, optarg);
+			break;
+		case OPT_KEYS:
+			to = !strcmp(optarg, kinds[1]);
+			from = to;
+			if (strcmp(optarg, kinds[to]))
+				usage_die("--keys: there is no \"%s\", see --help", optarg);
 			break;
 		case OPT_RUNS:
 			q.runs = number("--runs", optarg, 1, 1000000);
@@ -443,7 +452,7 @@ int quality_main(int argc, char **argv)
 	else
 		printf("%-9s %6s %19s %19s\n%-9s %6s %9s %9s %9s %9s\n", "", "", "naive, excess %",
 		       "weighted, excess %", "keys", "pivots", "P50", "P90", "P50", "P90");
-	for (q.kind = QUALITY_UNIFORM; q.kind <= QUALITY_GAUSSIAN; q.kind++) {
+	for (q.kind = from; (int)q.kind <= to; q.kind++) {
 		strcpy(copy, list);
 		for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 			q.pivots = number("--pivots", word, 1, 1000000);
