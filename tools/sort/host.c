@@ -44,6 +44,7 @@ static void show(struct host *h, const char *what)
 
 static void phase_begin(struct host *h, enum phase phase)
 {
+	signal_check();
 	h->phase = phase;
 	h->phase_ns = clock_now_ns();
 	show(h, phase_names[phase]);
@@ -378,6 +379,7 @@ void host_run(struct host *h)
 		die("%s: the name is too long", h->dir);
 	snprintf(h->name, sizeof(h->name), "%s/%u", h->dir, h->net.rank);
 	net_open(&h->net, h->op, h->deadline_ms);
+	signal_catch();
 	h->net.tick = tick;
 
 	phase_begin(h, PHASE_READ);

@@ -127,6 +127,7 @@ static void read_stream(struct reader *rd, FILE *in, unsigned char *buf)
 		bytes += n;
 		have = take(rd, buf, have + n, &line);
 	}
+	signal_check();
 	if (ferror(in))
 		die("%s: %s", rd->path, strerror(errno));
 	if (!have)

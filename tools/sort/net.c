@@ -13,9 +13,12 @@
 /* From here on a row is sent from where it is. */
 #define REFER_BYTES	65536
 
-/* The end of a deadline is for the roll call: a quarter, at most 5 s. */
+/* The end of a deadline is for the roll call: a quarter, at most 5 s.  Of that the last tenth is for
+ * the end of the program.
+ */
 #define ROLL_SHARE	4
 #define ROLL_MAX_NS	5000000000ULL
+#define EXIT_SHARE	10
 
 #define TICK_MS		500
 
@@ -146,8 +149,10 @@ static void call_roll(struct net *net, const struct report *own)
 	while (count > 1 && clock_now_ns() < net->end_ns) {
 		if (sent <= 0)
 			sent = shuffle_tx_step(net->fd, &op->tx);
-		/* an operation that has ended says so in its last records */
-		if (sent < 0 || op->ended || (sent && !op->expected && own->state))
+		/* Only when it has ended, all have our report: before, a host that leaves would be
+		 * one that does not answer.
+		 */
+		if (sent < 0 || op->ended)
 			break;
 		advance(net, sent ? 0 : POLLOUT, net->end_ns);
 	}
@@ -330,6 +335,8 @@ static void advance(struct net *net, short events, uint64_t end_ns)
 	if (errno != EAGAIN && errno != EINTR)
 		die("cannot receive: %s", strerror(errno));
 	ms = left_ms(end_ns);
+	if (!net->calling)
+		signal_check();
 	if (poll(&pfd, 1, ms < TICK_MS ? ms : TICK_MS) < 0 && errno != EINTR)
 		die("poll: %s", strerror(errno));
 	if (net->tick)
@@ -487,8 +494,8 @@ void net_open(struct net *net, uint64_t op, uint64_t deadline_ms)
 
 	if (roll_ns > ROLL_MAX_NS)
 		roll_ns = ROLL_MAX_NS;
-	net->end_ns = clock_now_ns() + deadline_ms * 1000000;
-	net->phase_end_ns = net->end_ns - roll_ns;
+	net->end_ns = clock_now_ns() + deadline_ms * 1000000 - roll_ns / EXIT_SHARE;
+	net->phase_end_ns = net->end_ns - (roll_ns - roll_ns / EXIT_SHARE);
 	net->first_op = op * NET_OPS;
 	net->fd = shuffle_open(net->group.members, net->group.count, net->rank,
 			       SOCK_CLOEXEC | SOCK_NONBLOCK);

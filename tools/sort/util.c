@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Errors that end the program, memory, numbers, time, checksums. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,37 @@ void usage_die(const char *fmt, ...)
 	say(fmt, ap, message, sizeof(message));
 	va_end(ap);
 	exit(2);
+}
+
+static volatile sig_atomic_t signalled;
+
+static void note_signal(int sig)
+{
+	signalled = sig;
+}
+
+/**
+ * signal_catch() - let signal_check() see SIGINT, SIGTERM and SIGHUP
+ *
+ * A system call that waits is interrupted.  The second signal ends the program as ever.
+ */
+void signal_catch(void)
+{
+	static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = note_signal, .sa_flags = SA_RESETHAND };
+	size_t i;
+
+	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaction(caught[i], &sa, NULL);
+}
+
+/**
+ * signal_check() - end the program if a signal has asked for it
+ */
+void signal_check(void)
+{
+	if (signalled)
+		die("ended by signal %d (%s)", (int)signalled, strsignal(signalled));
 }
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors that end the program, memory, numbers, time, checksums. */
+/* Errors and signals that end the program, memory, numbers, time, checksums. */
 #ifndef SHUFFLE_SORT_UTIL_H
 #define SHUFFLE_SORT_UTIL_H
 
@@ -11,6 +11,8 @@ void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage_die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* What a program does before it ends because of an error of its own; NULL: nothing. */
 void die_hook(void (*hook)(const char *message));
+void signal_catch(void);
+void signal_check(void);
 void *memory(size_t n, size_t size);
 uint64_t number(const char *name, const char *text, uint64_t min, uint64_t max);
 uint64_t clock_now_ns(void);

@@ -59,9 +59,9 @@ bad_arguments()
 	local g=127.0.0.1:1,127.0.0.1:2
 
 	fails 2 "are needed" "$s" -r 0 &&
-		fails 2 "the group has 2 hosts" "$s" -g $g -r 2 -o 1 -d out -n 1 &&
-		fails 2 "either input files or --generate" "$s" -g $g -r 0 -o 1 -d out &&
-		fails 2 "either input files or --generate" "$s" -g $g -r 0 -o 1 -d out -n 1 file &&
+		fails 2 "the group has 2 hosts" "$s" -g "$g" -r 2 -o 1 -d out -n 1 &&
+		fails 2 "either input files or --generate" "$s" -g "$g" -r 0 -o 1 -d out &&
+		fails 2 "either input files or --generate" "$s" -g "$g" -r 0 -o 1 -d out -n 1 file &&
 		fails 2 '--reduction: "1" is not a number from 2' "$s" --reduction 1 &&
 		fails 2 '--pivots: "0" is not' "$s" --pivots 0 &&
 		fails 2 '--key-length: "0" is not' "$s" --key-length 0 &&
@@ -85,8 +85,8 @@ generates()
 	local kind
 
 	for kind in uniform skewed equal sorted; do
-		"$s" generate -n 100 --keys $kind all && "$s" generate -n 40 --keys $kind a &&
-			"$s" generate -n 60 --first 40 --keys $kind b || return 1
+		"$s" generate -n 100 --keys "$kind" all && "$s" generate -n 40 --keys "$kind" a &&
+			"$s" generate -n 60 --first 40 --keys "$kind" b || return 1
 		cat a b | cmp - all || return 1
 	done
 	"$s" generate -n 3 --first 18 -a | tail -c 90 | tr -d '\r' >last
