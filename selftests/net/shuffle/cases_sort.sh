@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154 # variables of lib.sh
+# shellcheck shell=bash disable=SC2034,SC2154 # KEEP and others: lib.sh
 #
 # shuffle-sort, a sort over AF_SHUFFLE sockets; to be sourced by run_all.sh.
 
@@ -8,22 +8,31 @@ sort_cases()
 	# cases of one size have one rack, of which nothing is changed
 	KEEP=1
 	run_case sort-uniform-4 sort_kinds 4 uniform
-	run_case sort-skewed-4 sort_kinds 4 skewed
-	run_case sort-equal-4 sort_kinds 4 equal
-	run_case sort-differs sort_differs
-	run_case sort-input-error sort_input_error
-	run_case sort-disk-full sort_disk_full
-	run_case sort-signal sort_signal
-	run_case sort-host-missing sort_missing
+	run_case sort-host-missing-4 sort_missing
+	run_case sort-few-records-8 sort_few
+	run_case sort-host-killed-8 sort_killed
+	# what is the program's alone need not be seen on emulated processors
+	case $LANE in
+	qemu*) ;;
+	*) sort_more_cases ;;
+	esac
+	KEEP=
+	run_case sort-loss-4 sort_loss
+}
+
+sort_more_cases()
+{
 	run_case sort-uniform-8 sort_levels
 	run_case sort-ordered-8 sort_kinds 8 sorted reversed
 	run_case sort-empty-hosts-8 sort_empty
-	run_case sort-few-records-8 sort_few
 	run_case sort-text-8 sort_text
-	run_case sort-host-killed-8 sort_killed
-	KEEP=
+	run_case sort-skewed-4 sort_kinds 4 skewed
+	run_case sort-equal-4 sort_kinds 4 equal
+	run_case sort-differs-4 sort_differs
+	run_case sort-input-error-4 sort_input_error
+	run_case sort-disk-full-4 sort_disk_full
+	run_case sort-signal-4 sort_signal
 	run_case sort-alone sort_alone
-	run_case sort-loss sort_loss
 }
 
 # hosts_file N - the group file of a rack.
