@@ -76,7 +76,7 @@ void generate_one(unsigned char *record, const struct format *f, const struct ge
 
 	wl_rng_init(&r, wl_rng_mix(g->seed, seq, 1));
 	make_key(record, klen, g, i, &r);
-	/* 2 bytes, 32 digits, filler of 4 bytes of a digit each; shorter or longer as records are */
+	/* 2 bytes, 32 digits, filler of 4 bytes of a digit each; as long as records are */
 	for (at = klen; at < last; at++) {
 		size_t k = at - klen;
 

@@ -81,7 +81,8 @@ static void read_input(struct host *h)
 	}
 }
 
-static void same(struct host *h, const char *what, unsigned int rank, uint64_t theirs, uint64_t ours)
+static void same(struct host *h, const char *what, unsigned int rank, uint64_t theirs,
+		 uint64_t ours)
 {
 	if (theirs != ours)
 		die("host %u (%s) has another %s: %llu, here %llu", rank,
@@ -250,9 +251,7 @@ static void shuffle(struct host *h, const struct pt_list *splitters)
 	if (merge_init(&h->merge, count, h->keys.klen))
 		die("out of memory: %u hosts", count);
 	h->column = memory(count, sizeof(*h->column));
-	if (splitters->n || count == 1) {
-		pt_bounds(&h->keys, splitters, count, bound);
-	}
+	pt_bounds(&h->keys, splitters, count, bound);
 	net_begin(net, &h->data, NET_DATA);
 	h->data.whole = whole;
 	h->data.arg = h;

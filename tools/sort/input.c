@@ -230,7 +230,8 @@ void text_keys(struct records *r, const struct format *f, size_t klen, char *con
 			die("%s: line %zu: a key of %zu bytes, more than %u; name fields",
 			    path[0] ? path[0] : "input", i + 1, len, SORT_MAX_KEY);
 		if (memchr(r->value + r->off[i] + at, 0, len))
-			die("%s: line %zu: the key has a byte 0", path[0] ? path[0] : "input", i + 1);
+			die("%s: line %zu: the key has a byte 0", path[0] ? path[0] : "input",
+			    i + 1);
 		longest = len > longest ? len : longest;
 	}
 	r->klen = klen ? klen : longest;

@@ -13,8 +13,8 @@
 /* From here on a row is sent from where it is. */
 #define REFER_BYTES	65536
 
-/* The end of a deadline is for the roll call: a quarter, at most 5 s.  Of that the last tenth is for
- * the end of the program.
+/* The end of a deadline is for the roll call: a quarter, at most 5 s.  Of that the last tenth is
+ * for the end of the program.
  */
 #define ROLL_SHARE	4
 #define ROLL_MAX_NS	5000000000ULL
@@ -195,7 +195,7 @@ static int others_failed(const struct net *net)
 }
 
 /**
- * net_roll_call() - the end of a sort: wait until all have ended; the program ends if one has failed
+ * net_roll_call() - wait until all have sorted; the program ends if one has failed
  * @net: the group
  * @own: what the others shall know of us
  */

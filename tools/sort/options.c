@@ -8,24 +8,38 @@
 #include "options.h"
 #include "quality.h"
 
-#define RECORD_OPTIONS \
-	{ "record-length", required_argument, NULL, OPT_RECORD }, \
-	{ "key-length", required_argument, NULL, OPT_KEY }, \
-	{ "text", no_argument, NULL, 'T' }, \
-	{ "field", required_argument, NULL, 'k' }, \
-	{ "separator", required_argument, NULL, 't' }
-
-#define GENERATE_OPTIONS \
-	{ "generate", required_argument, NULL, 'n' }, \
-	{ "first", required_argument, NULL, OPT_FIRST }, \
-	{ "keys", required_argument, NULL, OPT_KEYS }, \
-	{ "seed", required_argument, NULL, OPT_SEED }, \
-	{ "ascii", no_argument, NULL, 'a' }
-
-#define COMMON_OPTIONS \
-	{ "json", no_argument, NULL, 'j' }, \
-	{ "help", no_argument, NULL, 'h' }, \
-	{ NULL, 0, NULL, 0 }
+/* Of all commands; each knows some of them. */
+static const struct option options[] = {
+	{ "group", required_argument, NULL, 'g' },
+	{ "rank", required_argument, NULL, 'r' },
+	{ "op", required_argument, NULL, 'o' },
+	{ "output", required_argument, NULL, 'd' },
+	{ "pivots", required_argument, NULL, OPT_PIVOTS },
+	{ "reduction", required_argument, NULL, OPT_REDUCTION },
+	{ "deadline", required_argument, NULL, OPT_DEADLINE },
+	{ "explain", no_argument, NULL, 'e' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
+	{ "record-length", required_argument, NULL, OPT_RECORD },
+	{ "key-length", required_argument, NULL, OPT_KEY },
+	{ "text", no_argument, NULL, 'T' },
+	{ "field", required_argument, NULL, 'k' },
+	{ "separator", required_argument, NULL, 't' },
+	{ "generate", required_argument, NULL, 'n' },
+	{ "first", required_argument, NULL, OPT_FIRST },
+	{ "keys", required_argument, NULL, OPT_KEYS },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "ascii", no_argument, NULL, 'a' },
+	{ "hosts", required_argument, NULL, OPT_HOSTS },
+	{ "keys-per-host", required_argument, NULL, OPT_PER_HOST },
+	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "input", required_argument, NULL, 'i' },
+	{ "records", required_argument, NULL, OPT_RECORDS },
+	{ "checksum", required_argument, NULL, OPT_CHECKSUM },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
 
 static const char record_help[] =
 "Records:\n"
@@ -132,8 +146,15 @@ static void set_defaults(struct format *f)
 	format_check(f);
 }
 
-static void __attribute__((noreturn)) try_help(void)
+static void __attribute__((noreturn)) try_help(int opt)
 {
+	unsigned int i;
+
+	/* getopt has said what it does not know */
+	for (i = 0; opt != '?' && options[i].name; i++)
+		if (options[i].val == opt)
+			fprintf(stderr, "shuffle-sort: --%s is for another command\n",
+				options[i].name);
 	fprintf(stderr, "Try \"shuffle-sort --help\".\n");
 	exit(2);
 }
@@ -172,26 +193,12 @@ static const char host_usage[] =
 "      --no-progress          do not show what goes on\n"
 "Input, if there is no FILE:\n";
 
-static const struct option host_options[] = {
-	{ "group", required_argument, NULL, 'g' },
-	{ "rank", required_argument, NULL, 'r' },
-	{ "op", required_argument, NULL, 'o' },
-	{ "output", required_argument, NULL, 'd' },
-	{ "pivots", required_argument, NULL, OPT_PIVOTS },
-	{ "reduction", required_argument, NULL, OPT_REDUCTION },
-	{ "deadline", required_argument, NULL, OPT_DEADLINE },
-	{ "explain", no_argument, NULL, 'e' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
-	RECORD_OPTIONS, GENERATE_OPTIONS, COMMON_OPTIONS
-};
-
 static void host_parse(struct host *h, int argc, char **argv)
 {
 	int opt, have_rank = 0, have_op = 0, made = 0, first = 0;
 	const char *group = NULL;
 
-	while ((opt = getopt_long(argc, argv, "g:r:o:d:Tk:t:n:aejqh", host_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "g:r:o:d:Tk:t:n:aejqh", options, NULL)) != -1) {
 		if (format_option(&h->format, opt, optarg))
 			continue;
 		if (generate_option(&h->generate, opt, optarg)) {
@@ -238,7 +245,7 @@ static void host_parse(struct host *h, int argc, char **argv)
 		case 'h':
 			help(host_usage, 1, 1);
 		default:
-			try_help();
+			try_help(opt);
 		}
 	}
 	if (!group || !have_rank || !have_op || !h->dir)
@@ -286,10 +293,6 @@ static const char generate_usage[] =
 "Write records to FILE or standard output.\n"
 "\n";
 
-static const struct option generate_options[] = {
-	RECORD_OPTIONS, GENERATE_OPTIONS, COMMON_OPTIONS
-};
-
 /**
  * generate_main() - write records
  * @argc: of the command line
@@ -306,11 +309,11 @@ int generate_main(int argc, char **argv)
 	uint64_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "n:ah", generate_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "n:ah", options, NULL)) != -1) {
 		if (opt == 'h')
 			help(generate_usage, 1, 1);
 		if (!format_option(&f, opt, optarg) && !generate_option(&g, opt, optarg))
-			try_help();
+			try_help(opt);
 	}
 	if (f.text)
 		usage_die("--text: records are made with --ascii");
@@ -350,17 +353,6 @@ static const char quality_usage[] =
 "      --seed S               of the random keys (1)\n"
 "  -j, --json                 as JSON\n"
 "      --no-progress          do not show what goes on\n";
-
-static const struct option quality_options[] = {
-	{ "hosts", required_argument, NULL, OPT_HOSTS },
-	{ "keys-per-host", required_argument, NULL, 'n' },
-	{ "pivots", required_argument, NULL, OPT_PIVOTS },
-	{ "runs", required_argument, NULL, OPT_RUNS },
-	{ "keys", required_argument, NULL, OPT_KEYS },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
-	COMMON_OPTIONS
-};
 
 static void quality_progress(size_t run, size_t runs)
 {
@@ -407,12 +399,13 @@ int quality_main(int argc, char **argv)
 	struct quality q = { .hosts = 120, .keys = 7000, .runs = 100, .seed = 1 };
 	int opt, json = 0, progress = 1, first = 1, from = 0, to = 1;
 
-	while ((opt = getopt_long(argc, argv, "n:jh", quality_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "n:jh", options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_HOSTS:
 			q.hosts = number("--hosts", optarg, 1, SHUFFLE_MAX_MEMBERS);
 			break;
 		case 'n':
+		case OPT_PER_HOST:
 			q.keys = number("--keys-per-host", optarg, 1, 10000000);
 			break;
 		case OPT_PIVOTS:
@@ -441,7 +434,7 @@ int quality_main(int argc, char **argv)
 		case 'h':
 			help(quality_usage, 0, 0);
 		default:
-			try_help();
+			try_help(opt);
 		}
 	}
 	if (optind < argc)
@@ -480,13 +473,6 @@ static const char verify_usage[] =
 "      --checksum SUM         and this must be their checksum\n"
 "  -j, --json                 as JSON\n";
 
-static const struct option verify_options[] = {
-	{ "input", required_argument, NULL, 'i' },
-	{ "records", required_argument, NULL, OPT_RECORDS },
-	{ "checksum", required_argument, NULL, OPT_CHECKSUM },
-	RECORD_OPTIONS, COMMON_OPTIONS
-};
-
 /**
  * verify_main() - look at the output of a sort
  * @argc: of the command line
@@ -501,7 +487,7 @@ int verify_main(int argc, char **argv)
 	int opt;
 
 	v.input = memory(argc, sizeof(*v.input));
-	while ((opt = getopt_long(argc, argv, "i:jTk:t:h", verify_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "i:jTk:t:h", options, NULL)) != -1) {
 		if (format_option(&v.format, opt, optarg))
 			continue;
 		switch (opt) {
@@ -524,7 +510,7 @@ int verify_main(int argc, char **argv)
 		case 'h':
 			help(verify_usage, 1, 0);
 		default:
-			try_help();
+			try_help(opt);
 		}
 	}
 	set_defaults(&v.format);

@@ -161,8 +161,8 @@ int pt_resample(const struct pt_list *from, size_t groups, struct pt_list *to)
 		const struct pt_pivot *p = pt_at(from, i);
 
 		/* sum / total >= n / groups: a group begins, unless this is the last pivot */
-		if (i + 1 == from->n || (n < groups && (unsigned __int128)sum * groups >=
-					 (unsigned __int128)total * n)) {
+		if (i + 1 == from->n || (n < groups && (__uint128_t)sum * groups >=
+					 (__uint128_t)total * n)) {
 			struct pt_pivot *q = pt_at(to, n++);
 
 			memcpy(q, p, stride);
@@ -282,11 +282,11 @@ int pt_select(const struct pt_list *l, uint64_t before, uint64_t total, size_t p
 	if (!total)
 		return 0;
 	/* the first that is not reached before */
-	next = (unsigned __int128)before * parts / total + 1;
+	next = (__uint128_t)before * parts / total + 1;
 	for (i = 0; i < l->n && next < parts; i++) {
 		before += pt_at(l, i)->weight;
 		while (next < parts &&
-		       (unsigned __int128)before * parts >= (unsigned __int128)total * next) {
+		       (__uint128_t)before * parts >= (__uint128_t)total * next) {
 			struct pt_pivot *s = pt_at(to, to->n++);
 
 			memcpy(s, pt_at(l, i), stride);
@@ -350,8 +350,9 @@ void pt_bounds_list(const struct pt_list *l, const struct pt_list *splitters, si
 
 	bound[0] = 0;
 	for (i = 1; i < parts; i++) {
-		while (at < l->n && (i > splitters->n ||
-				     pt_compare(pt_at(l, at), pt_at(splitters, i - 1), l->klen) < 0))
+		const struct pt_pivot *s = i <= splitters->n ? pt_at(splitters, i - 1) : NULL;
+
+		while (at < l->n && (!s || pt_compare(pt_at(l, at), s, l->klen) < 0))
 			at++;
 		bound[i] = at;
 	}

@@ -196,7 +196,7 @@ static void test_weights(void)
 /* By hand: two hosts with keys 0 2 4 6 and 1 3 5 7, groups of two keys. */
 static void test_by_hand(void)
 {
-	unsigned char a[] = { 0, 2, 4, 6 }, b[] = { 1, 3, 5, 7 };
+	static const unsigned char a[] = { 0, 2, 4, 6 }, b[] = { 1, 3, 5, 7 };
 	struct pt_keys keys[2] = { { a, 4, 1, 0 }, { b, 4, 1, 1 } };
 	struct pt_list lists[2], all, splitters;
 	size_t bound[3];
@@ -323,7 +323,7 @@ static void try_hosts(struct hosts *h, struct wl_rng *r, int how, size_t each, s
 	fake_run(h->n, one_host, h);
 	for (k = 0; k < h->n; k++)
 		expect(same_list(&h->splitters[k], &want),
-		       "%u hosts, reduction %u, %d: host %u has other splitters than one list gives",
+		       "%u hosts, reduction %u, %d: host %u has not the splitters of one list",
 		       h->n, h->reduction, how, k);
 	most = check_parts(h, &want);
 	/* a group of each host at each end, beside the mean; see section 2.3.2 */
@@ -357,9 +357,9 @@ static void test_hosts(void)
 		for (how = 0; how < DRAWS; how++) {
 			struct hosts h = {
 				.n = cases[i].hosts, .reduction = cases[i].reduction,
-				.pivots = how == ONE ? 3 * cases[i].hosts : cases[i].hosts,
 			};
 
+			h.pivots = how == ONE ? 3 * h.n : h.n;
 			try_hosts(&h, &r, how, cases[i].each, 1 + 3 * (i % 4));
 		}
 	}
