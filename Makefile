@@ -22,6 +22,8 @@ help:
 	@echo
 	@echo "  make demo [KERNEL=6.12|6.1] [FILES='path ...']"
 	@echo "                      shuffle real files between 12 hosts in a virtual machine"
+	@echo "  make demo-sort [FILES='path ...']"
+	@echo "                      sort the lines of this machine's files on 8 hosts in a virtual machine"
 	@echo "  make check          all test lanes but the next; ends with a count"
 	@echo "  make check-smp [PART=1/5]"
 	@echo "                      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first);"
@@ -68,6 +70,13 @@ tools-installed:
 demo:
 	@$(VM)/deps.sh demo $(KERNEL)
 	@tools/examples/demo/demo.sh qemu-$(KERNEL) $(FILES)
+
+demo-sort:
+	@$(VM)/build-kernel.sh -s um 'make demo-sort'
+	@$(VM)/deps.sh check
+	@$(MAKE) -s -C tools/sort OUT=$(OUT) UAPI=$(CURDIR)/uapi
+	@$(VM)/build-kernel.sh um >/dev/null
+	@$(VM)/run.sh uml -t 600 -o $(CURDIR)/build/out/demo-sort tools/sort/demo.sh $(FILES)
 
 netlink:
 	@tools/netlink/regen.sh
@@ -175,6 +184,6 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools tools-installed netlink demo check check-smp check-ci mpi install-mpi \
+.PHONY: help deps modules tools tools-installed netlink demo demo-sort check check-smp check-ci mpi install-mpi \
 	check-mpi bench bench-mpi figures figures-coll figures-agg figures-stream \
 	install install-tools deb check-deb clean
