@@ -19,10 +19,15 @@ struct agree {
 	uint32_t text;
 	uint32_t pivots;
 	uint32_t reduction;
+	uint32_t first_field;
+	uint32_t last_field;
+	uint32_t separator;
 	uint64_t records;
 };
 
-/* In front of the records of a message: their lengths if they are lines, keys, values. */
+/* In front of the records of a message: keys and values; or, of lines, lengths and lines, which have
+ * their keys in them.
+ */
 struct message_head {
 	uint64_t n;
 	uint64_t value_bytes;
@@ -97,6 +102,8 @@ static void agree(struct host *h)
 	struct agree own = {
 		.magic = AGREE_MAGIC, .record = h->format.record, .key = r->klen, .text = r->text,
 		.pivots = h->pivots, .reduction = h->reduction, .records = r->n,
+		.first_field = h->format.first_field, .last_field = h->format.last_field,
+		.separator = (unsigned char)h->format.separator,
 	};
 	struct net *net = &h->net;
 	size_t klen = r->klen;
@@ -124,6 +131,9 @@ static void agree(struct host *h)
 			same(h, "key length", i, a->key, own.key);
 		same(h, "number of pivots", i, a->pivots, own.pivots);
 		same(h, "reduction factor", i, a->reduction, own.reduction);
+		same(h, "first field", i, a->first_field, own.first_field);
+		same(h, "last field", i, a->last_field, own.last_field);
+		same(h, "separator", i, a->separator, own.separator);
 		klen = a->key > klen ? a->key : klen;
 	}
 	net_end(&op);
@@ -173,7 +183,7 @@ static unsigned char *make_message(const struct host *h, size_t from, size_t to,
 	struct message_head head = { .n = n, .value_bytes = values_bytes(h, from, to) };
 	unsigned char *mem, *at;
 
-	*len = sizeof(head) + (h->records.text ? 4 * n : 0) + n * klen + head.value_bytes;
+	*len = sizeof(head) + n * (h->records.text ? 4 : klen) + head.value_bytes;
 	mem = malloc(*len);
 	if (!mem)
 		die("out of memory: %llu bytes", (unsigned long long)*len);
@@ -186,8 +196,10 @@ static unsigned char *make_message(const struct host *h, size_t from, size_t to,
 		line = one;
 		memcpy(at, &line, 4);
 	}
-	memcpy(at, h->keys.key + from * klen, n * klen);
-	at += n * klen;
+	if (!h->records.text) {
+		memcpy(at, h->keys.key + from * klen, n * klen);
+		at += n * klen;
+	}
 	for (i = from; i < to; i++) {
 		const unsigned char *value = record_value(&h->records, h->order[i].index, &one);
 
@@ -197,10 +209,39 @@ static unsigned char *make_message(const struct host *h, size_t from, size_t to,
 	return mem;
 }
 
+/* Where the lines of a message are, and their keys. */
+static void take_lines(struct host *h, struct column_part *c, const unsigned char *lens,
+		       uint64_t bytes, unsigned int rank)
+{
+	size_t klen = h->keys.klen, i, at, len;
+	uint32_t line;
+
+	c->value = lens + 4 * c->n;
+	c->off = memory(c->n + 1, sizeof(*c->off));
+	for (i = 0; i < c->n; i++) {
+		memcpy(&line, lens + 4 * i, 4);
+		c->off[i + 1] = c->off[i] + line;
+	}
+	if (c->off[c->n] != bytes)
+		die("host %u (%s): lines that do not fill its message", rank,
+		    net_name(&h->net, rank));
+	c->line_key = memory(c->n, klen);
+	for (i = 0; i < c->n; i++) {
+		const unsigned char *value = c->value + c->off[i];
+
+		len = text_key(&h->format, value, c->off[i + 1] - c->off[i], &at);
+		if (len > klen)
+			die("host %u (%s): a key of %zu bytes, not %zu", rank,
+			    net_name(&h->net, rank), len, klen);
+		memcpy(c->line_key + i * klen, value + at, len);
+	}
+	c->key = c->line_key;
+}
+
 /* A message is complete: its keys are merged with those that have come before. */
 static void take_message(struct host *h, unsigned int rank, const unsigned char *mem, uint64_t len)
 {
-	size_t klen = h->keys.klen, vlen = h->records.vlen, i;
+	size_t klen = h->keys.klen, vlen = h->records.vlen;
 	struct column_part *c = &h->column[rank];
 	struct message_head head;
 	uint64_t want = sizeof(head);
@@ -208,7 +249,7 @@ static void take_message(struct host *h, unsigned int rank, const unsigned char 
 	if (len >= sizeof(head)) {
 		memcpy(&head, mem, sizeof(head));
 		if (head.n <= len && head.value_bytes <= len)
-			want += head.n * ((h->records.text ? 4 : 0) + klen) + head.value_bytes;
+			want += head.n * (h->records.text ? 4 : klen) + head.value_bytes;
 	}
 	if (len != want || (!h->records.text && head.value_bytes != head.n * vlen))
 		die("host %u (%s): a message of %llu bytes, not %llu", rank,
@@ -216,19 +257,11 @@ static void take_message(struct host *h, unsigned int rank, const unsigned char 
 	mem += sizeof(head);
 	c->n = head.n;
 	if (h->records.text) {
-		c->off = memory(head.n + 1, sizeof(*c->off));
-		for (i = 0; i < head.n; i++, mem += 4) {
-			uint32_t line;
-
-			memcpy(&line, mem, 4);
-			c->off[i + 1] = c->off[i] + line;
-		}
-		if (c->off[head.n] != head.value_bytes)
-			die("host %u (%s): lines that do not fill its message", rank,
-			    net_name(&h->net, rank));
+		take_lines(h, c, mem, head.value_bytes, rank);
+	} else {
+		c->key = mem;
+		c->value = mem + head.n * klen;
 	}
-	c->key = mem;
-	c->value = mem + head.n * klen;
 	if (merge_add(&h->merge, rank, c->key, head.n))
 		die("out of memory: %llu keys", (unsigned long long)head.n);
 }
@@ -336,8 +369,10 @@ static void free_host(struct host *h)
 {
 	unsigned int i;
 
-	for (i = 0; i < h->net.group.count; i++)
+	for (i = 0; i < h->net.group.count; i++) {
 		free(h->column[i].off);
+		free(h->column[i].line_key);
+	}
 	free(h->column);
 	free(h->own);
 	free(h->order);

@@ -15,12 +15,14 @@
  * @key: their keys
  * @value: their values
  * @off: of lines where each value begins, and the end; else NULL
+ * @line_key: of lines the memory of @key; else NULL
  */
 struct column_part {
 	size_t n;
 	const unsigned char *key;
 	const unsigned char *value;
 	uint64_t *off;
+	unsigned char *line_key;
 };
 
 /**

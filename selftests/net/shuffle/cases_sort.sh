@@ -259,6 +259,14 @@ sort_differs()
 	for h in 0 1 2 3; do
 		expect_failure "$h" "has another key length: .*, here "
 	done
+	sort_begin
+	for h in 0 1 2; do
+		sort_start "$h" --text -k 2 /dev/null
+	done
+	sort_start 3 --text -k 2,3 /dev/null
+	for h in 0 1 2 3; do
+		expect_failure "$h" "has another last field: .*, here "
+	done
 }
 
 # One host's input is truncated: all hear of it at once.
