@@ -25,8 +25,8 @@ struct agree {
 	uint64_t records;
 };
 
-/* In front of the records of a message: keys and values; or, of lines, lengths and lines, which have
- * their keys in them.
+/* In front of the records of a message: keys and values; or, of lines, lengths and the lines, which
+ * have their keys in them.
  */
 struct message_head {
 	uint64_t n;
