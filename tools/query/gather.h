@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Batches of all hosts combined in a tree; shared by gather.c and hot.c. */
+#ifndef QUERY_GATHER_H
+#define QUERY_GATHER_H
+
+#include "op.h"
+
+/**
+ * struct merge - how two batches become one
+ * @combine: adds @b to what @arg has
+ * @result: what it has then
+ * @clear: nothing any more
+ * @arg: of these
+ * @most_rows: that the result can have; 0: any number
+ */
+struct merge {
+	void (*combine)(void *arg, const struct batch *b);
+	const struct batch *(*result)(void *arg);
+	void (*clear)(void *arg);
+	void *arg;
+	size_t most_rows;
+};
+
+void gather_merge(struct op *op, const struct merge *m, struct batch *result);
+
+#endif /* QUERY_GATHER_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a query needs of the other hosts: AF_SHUFFLE sockets (net_shuffle.c), or threads of one
+ * process (net_local.c).  All hosts make the same calls in the same order.  A call that fails ends
+ * the program with a message that names the hosts that are missing.
+ */
+#ifndef QUERY_NET_H
+#define QUERY_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shuffle_coll.h"
+
+struct inbox {
+	unsigned int count;
+	void **bufs;
+	uint64_t *lens;
+	void *owner;
+};
+
+/**
+ * struct net - a host's view of all hosts
+ * @rank: which one this is
+ * @count: their number
+ * @exchange: a whole shuffle: bufs[i] of lens[i] bytes goes to member i
+ * @release: the messages of an exchange are not needed any more
+ * @reduce: combines the buffers of all hosts into that of member 0
+ * @allreduce: into those of all
+ * @broadcast: the buffer of member 0 goes to all
+ * @gather: @size bytes of each to member 0, in order of rank
+ */
+struct net {
+	unsigned int rank, count;
+	void (*exchange)(struct net *net, const void *const *bufs, const uint64_t *lens,
+			 struct inbox *in);
+	void (*release)(struct net *net, struct inbox *in);
+	void (*reduce)(struct net *net, void *buf, size_t size, shuffle_combine combine,
+		       void *arg);
+	void (*allreduce)(struct net *net, void *buf, size_t size, shuffle_combine combine,
+			  void *arg);
+	void (*broadcast)(struct net *net, void *buf, size_t size);
+	void (*gather)(struct net *net, const void *from, void *to, size_t size);
+};
+
+struct group;
+
+struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t deadline_ms);
+void net_shuffle_close(struct net *net);
+
+/* Calls run(arg, net) on @count threads, one for each host. */
+void net_local_run(unsigned int count, void (*run)(void *arg, struct net *net), void *arg);
+
+#endif /* QUERY_NET_H */
