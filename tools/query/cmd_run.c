@@ -17,7 +17,7 @@
 #define DEADLINE_MS	60000
 
 static const char usage_text[] =
-"Usage: shuffle-query run QUERY --tables DIR --group GROUP --rank R [options]\n"
+"Usage: shuffle-query run QUERY --tables DIR --group GROUP --rank R --op ID [options]\n"
 "       shuffle-query run QUERY --tables DIR --local [--hosts N] [options]\n"
 "\n"
 "One host of a query.  Start one at every member of the group; member 0 writes the\n"
@@ -29,6 +29,8 @@ static const char usage_text[] =
 "  -g, --group GROUP    members: a file with one ADDRESS:PORT a line, or a list\n"
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
 "  -r, --rank R         which of them is this one, from 0\n"
+"  -o, --op ID          number of the query, the same everywhere, that this group has not\n"
+"                       used before (default: 1)\n"
 "  -t, --deadline MS    of the whole query (default: 60000)\n"
 "  -l, --local          no sockets: all hosts are threads of this process\n"
 "  -n, --hosts N        with --local: their number (default: 1, at most 256)\n"
@@ -44,6 +46,7 @@ static const struct option options[] = {
 	{ "tables", required_argument, NULL, 'T' },
 	{ "group", required_argument, NULL, 'g' },
 	{ "rank", required_argument, NULL, 'r' },
+	{ "op", required_argument, NULL, 'o' },
 	{ "deadline", required_argument, NULL, 't' },
 	{ "local", no_argument, NULL, 'l' },
 	{ "hosts", required_argument, NULL, 'n' },
@@ -59,7 +62,7 @@ struct run {
 	const char *tables;
 	struct group group;
 	unsigned int rank, hosts;
-	uint64_t deadline_ms;
+	uint64_t op, deadline_ms;
 	enum hot_keys hot;
 	int local, json, explain;
 };
@@ -132,8 +135,9 @@ static void parse(struct run *r, int argc, char **argv)
 	const char *group = NULL;
 	int opt, have_rank = 0;
 
+	r->op = 1;
 	r->deadline_ms = DEADLINE_MS;
-	while ((opt = getopt_long(argc, argv, "T:g:r:t:ln:k:jeh", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "T:g:r:o:t:ln:k:jeh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'T':
 			r->tables = optarg;
@@ -144,6 +148,9 @@ static void parse(struct run *r, int argc, char **argv)
 		case 'r':
 			r->rank = arg_number("--rank", optarg, SHUFFLE_MAX_MEMBERS - 1);
 			have_rank = 1;
+			break;
+		case 'o':
+			r->op = arg_number("--op", optarg, INT32_MAX);
 			break;
 		case 't':
 			r->deadline_ms = arg_number("--deadline", optarg, 1000000000);
@@ -198,7 +205,7 @@ int cmd_run(int argc, char **argv)
 		net_local_run(r.hosts, run_host, &r);
 		return 0;
 	}
-	net = net_shuffle_open(&r.group, r.rank, r.deadline_ms);
+	net = net_shuffle_open(&r.group, r.rank, r.op, r.deadline_ms);
 	run_host(&r, net);
 	net_shuffle_close(net);
 	free(r.group.members);

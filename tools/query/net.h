@@ -45,7 +45,8 @@ struct net {
 
 struct group;
 
-struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t deadline_ms);
+struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t op,
+			     uint64_t deadline_ms);
 void net_shuffle_close(struct net *net);
 
 /* Calls run(arg, net) on @count threads, one for each host. */

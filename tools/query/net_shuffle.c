@@ -16,9 +16,9 @@
 #include "net.h"
 
 #define NS_PER_MS	1000000ULL
-#define OP_PORTS	1ULL
-#define OP_ROWS		2ULL		/* and up */
-#define OP_ROLL_CALL	(1ULL << 62)
+#define OP_SHIFT	16		/* operations of a query that --op numbers: 2^16 */
+#define OP_ROLL_CALL	((1ULL << OP_SHIFT) - 1)
+#define COLL_SHIFT	32
 #define GATHER_RADIX	6	/* Li, section 2.1.4 */
 #define ROLL_CALL_MS	2000	/* that hosts wait for others which notice a failure later */
 
@@ -27,7 +27,7 @@ struct shuffle_net {
 	const struct group *group;
 	int rows_fd, coll_fd;
 	struct shuffle_coll *coll;
-	uint64_t next_op;
+	uint64_t op, next_op;	/* the query's number, and the next operation */
 	uint64_t end_ns;	/* the deadline */
 };
 
@@ -82,7 +82,7 @@ static int roll_call(struct shuffle_net *n, bool quiet)
 	uint64_t *lens = xcalloc(n->net.count, sizeof(*lens));
 	struct shuffle_column *col;
 
-	col = exchange(n, OP_ROLL_CALL, bufs, lens, left_ms(n) + ROLL_CALL_MS, quiet);
+	col = exchange(n, n->op << OP_SHIFT | OP_ROLL_CALL, bufs, lens, left_ms(n) + ROLL_CALL_MS, quiet);
 	free(bufs);
 	free(lens);
 	if (!col)
@@ -101,6 +101,9 @@ static void net_exchange(struct net *net, const void *const *bufs, const uint64_
 	col = exchange(n, n->next_op++, bufs, lens, left_ms(n), false);
 	if (!col) {
 		error = errno;
+		if (error == EEXIST)
+			errx(1, "operation %llu was used before: --op needs another number",
+			     (unsigned long long)n->op);
 		/* Others may need us to find out who is missing. */
 		roll_call(n, true);
 		errx(1, "a shuffle of rows has failed: %s", strerror(error));
@@ -187,7 +190,6 @@ static void open_coll(struct shuffle_net *n)
 		bufs[i] = &mine.shs_port;
 		lens[i] = sizeof(mine.shs_port);
 	}
-	n->next_op = OP_PORTS;
 	net_exchange(&n->net, bufs, lens, &in);
 	members = xcalloc(n->net.count, sizeof(*members));
 	for (i = 0; i < n->net.count; i++) {
@@ -199,10 +201,10 @@ static void open_coll(struct shuffle_net *n)
 	net_release(&n->net, &in);
 	if (shuffle_join(n->coll_fd, members, n->net.count, n->net.rank))
 		err(1, "cannot join the group of collectives");
-	n->coll = shuffle_coll_new(n->coll_fd, n->net.rank, n->net.count, 1);
+	n->coll = shuffle_coll_new(n->coll_fd, n->net.rank, n->net.count,
+				   n->op << COLL_SHIFT);
 	if (!n->coll || shuffle_coll_pattern(n->coll, "tree", GATHER_RADIX))
 		err(1, "collectives");
-	n->next_op = OP_ROWS;
 	free(members);
 	free(bufs);
 	free(lens);
@@ -212,11 +214,13 @@ static void open_coll(struct shuffle_net *n)
  * net_shuffle_open - join the group
  * @group: all members
  * @rank: which one this is
+ * @op: a number of the query that this group has not used before, below 2^31
  * @deadline_ms: that the whole query may take
  *
  * Return: the hosts.
  */
-struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t deadline_ms)
+struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t op,
+			     uint64_t deadline_ms)
 {
 	struct shuffle_net *n = xcalloc(1, sizeof(*n));
 	char name[80];
@@ -232,6 +236,8 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 		.gather = net_gather,
 	};
 	n->group = group;
+	n->op = op;
+	n->next_op = op << OP_SHIFT;
 	n->end_ns = now_ns() + deadline_ms * NS_PER_MS;
 	n->rows_fd = shuffle_open(group->members, group->count, rank, SOCK_CLOEXEC);
 	if (n->rows_fd < 0 && errno == EAFNOSUPPORT)

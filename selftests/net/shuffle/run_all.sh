@@ -50,6 +50,8 @@
 . "$here/cases_keys.sh"
 # shellcheck source=cases_sort.sh
 . "$here/cases_sort.sh"
+# shellcheck source=cases_query.sh
+. "$here/cases_query.sh"
 # shellcheck source=cases_topology_install.sh
 . "$here/cases_topology_install.sh"
 # shellcheck source=cases_soak.sh
@@ -62,7 +64,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity qdisc ctl netlink bounds cool same forward
-	keys topology_install sort soak)
+	query keys topology_install sort soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all
