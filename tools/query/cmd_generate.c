@@ -184,6 +184,12 @@ static void make_rows(struct generate *g, struct writer *w, struct batch *b, uin
 	}
 }
 
+/* The first row of a part. */
+static uint64_t part_begin(const struct generate *g, unsigned int part)
+{
+	return g->rows / g->parts * part + g->rows % g->parts * part / g->parts;
+}
+
 static void make_part(struct generate *g, unsigned int part)
 {
 	const char *end = g->binary ? "shq" : "csv";
@@ -201,9 +207,7 @@ static void make_part(struct generate *g, unsigned int part)
 	columns_declare(&b, tables[g->table].columns);
 	w = writer_open(path, &b);
 	if (g->parts)
-		make_rows(g, w, &b, g->rows / g->parts * part + g->rows % g->parts * part / g->parts,
-			  g->rows / g->parts * (part + 1) +
-			  g->rows % g->parts * (part + 1) / g->parts);
+		make_rows(g, w, &b, part_begin(g, part), part_begin(g, part + 1));
 	else
 		make_rows(g, w, &b, 0, g->rows);
 	writer_close(w);

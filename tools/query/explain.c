@@ -20,8 +20,12 @@ struct phase *explain_gather(struct query *q)
 	unsigned int i, h;
 
 	for (i = 0; i < q->ops; i++)
-		mine[i] = (struct cost){ htole64(q->op[i]->self_ns), htole64(q->op[i]->rows_in),
-					 htole64(q->op[i]->rows_out), htole64(q->op[i]->bytes_out) };
+		mine[i] = (struct cost){
+			.self_ns = htole64(q->op[i]->self_ns),
+			.rows_in = htole64(q->op[i]->rows_in),
+			.rows_out = htole64(q->op[i]->rows_out),
+			.bytes = htole64(q->op[i]->bytes_out),
+		};
 	if (!net->rank)
 		all = xcalloc(net->count, q->ops * sizeof(*all));
 	net->gather(net, mine, all, q->ops * sizeof(*mine));

@@ -20,7 +20,7 @@
 #define OP_ROLL_CALL	((1ULL << OP_SHIFT) - 1)
 #define COLL_SHIFT	32
 #define GATHER_RADIX	6	/* Li, section 2.1.4 */
-#define ROLL_CALL_MS	2000	/* that hosts wait for others which notice a failure later */
+#define ROLL_CALL_MS	2000	/* at least, for hosts that notice a failure later */
 
 struct shuffle_net {
 	struct net net;
@@ -29,6 +29,7 @@ struct shuffle_net {
 	struct shuffle_coll *coll;
 	uint64_t op, next_op;	/* the query's number, and the next operation */
 	uint64_t end_ns;	/* the deadline */
+	uint64_t roll_call_ms;
 };
 
 static struct shuffle_net *of(struct net *net)
@@ -57,8 +58,9 @@ static void name_missing(const struct shuffle_net *n, const struct shuffle_colum
 /* One operation of the socket for rows; returns its column, or NULL with errno, and names who is
  * missing.
  */
-static struct shuffle_column *exchange(struct shuffle_net *n, uint64_t op, const void *const *bufs,
-				       const uint64_t *lens, uint64_t ms, bool quiet)
+static struct shuffle_column *exchange(struct shuffle_net *n, uint64_t op,
+				       const void *const *bufs, const uint64_t *lens,
+				       uint64_t ms, bool quiet)
 {
 	struct shuffle_column *col = shuffle_column_new(op, n->net.count);
 	int error;
@@ -75,14 +77,15 @@ static struct shuffle_column *exchange(struct shuffle_net *n, uint64_t op, const
 	return NULL;
 }
 
-/* Nothing to and from everybody: who does not answer is named.  0, or -1. */
-static int roll_call(struct shuffle_net *n, bool quiet)
+/* Nothing to and from everybody.  0, or -1: who does not answer has been named. */
+static int roll_call(struct shuffle_net *n)
 {
 	const void **bufs = xcalloc(n->net.count, sizeof(*bufs));
 	uint64_t *lens = xcalloc(n->net.count, sizeof(*lens));
 	struct shuffle_column *col;
 
-	col = exchange(n, n->op << OP_SHIFT | OP_ROLL_CALL, bufs, lens, left_ms(n) + ROLL_CALL_MS, quiet);
+	col = exchange(n, n->op << OP_SHIFT | OP_ROLL_CALL, bufs, lens,
+		       left_ms(n) + n->roll_call_ms, false);
 	free(bufs);
 	free(lens);
 	if (!col)
@@ -91,23 +94,30 @@ static int roll_call(struct shuffle_net *n, bool quiet)
 	return 0;
 }
 
+/*
+ * A member that waits for one that has died is itself missed by those that are a step ahead.  Who
+ * does not answer now is the one.
+ */
+static void __attribute__((noreturn)) failed(struct shuffle_net *n, const char *what, int error)
+{
+	if (error == EEXIST)
+		errx(1, "operation %llu was used before: --op needs another number",
+		     (unsigned long long)n->op);
+	if (!roll_call(n))
+		errx(1, "%s has failed (%s), but all members answer: the deadline is too short",
+		     what, strerror(error));
+	errx(1, "%s has failed: %s", what, strerror(error));
+}
+
 static void net_exchange(struct net *net, const void *const *bufs, const uint64_t *lens,
 			 struct inbox *in)
 {
 	struct shuffle_net *n = of(net);
 	struct shuffle_column *col;
-	int error;
 
-	col = exchange(n, n->next_op++, bufs, lens, left_ms(n), false);
-	if (!col) {
-		error = errno;
-		if (error == EEXIST)
-			errx(1, "operation %llu was used before: --op needs another number",
-			     (unsigned long long)n->op);
-		/* Others may need us to find out who is missing. */
-		roll_call(n, true);
-		errx(1, "a shuffle of rows has failed: %s", strerror(error));
-	}
+	col = exchange(n, n->next_op++, bufs, lens, left_ms(n), true);
+	if (!col)
+		failed(n, "a shuffle of rows", errno);
 	in->count = net->count;
 	in->bufs = col->bufs;
 	in->lens = col->lens;
@@ -122,14 +132,10 @@ static void net_release(struct net *net, struct inbox *in)
 	memset(in, 0, sizeof(*in));
 }
 
-static void coll_done(struct shuffle_net *n, int failed, const char *what)
+static void coll_done(struct shuffle_net *n, int ret, const char *what)
 {
-	int error = errno;
-
-	if (!failed)
-		return;
-	roll_call(n, false);
-	errx(1, "a %s has failed: %s", what, strerror(error));
+	if (ret)
+		failed(n, what, errno);
 }
 
 static void net_reduce(struct net *net, void *buf, size_t size, shuffle_combine combine, void *arg)
@@ -139,7 +145,7 @@ static void net_reduce(struct net *net, void *buf, size_t size, shuffle_combine 
 
 	memcpy(from, buf, size);
 	shuffle_coll_timeout(n->coll, left_ms(n));
-	coll_done(n, shuffle_reduce(n->coll, from, buf, size, size, combine, arg, 0), "reduce");
+	coll_done(n, shuffle_reduce(n->coll, from, buf, size, size, combine, arg, 0), "a reduce");
 	free(from);
 }
 
@@ -152,7 +158,7 @@ static void net_allreduce(struct net *net, void *buf, size_t size, shuffle_combi
 	memcpy(from, buf, size);
 	shuffle_coll_timeout(n->coll, left_ms(n));
 	coll_done(n, shuffle_allreduce(n->coll, from, buf, size, size, combine, arg),
-		  "all-reduce");
+		  "an all-reduce");
 	free(from);
 }
 
@@ -161,7 +167,7 @@ static void net_broadcast(struct net *net, void *buf, size_t size)
 	struct shuffle_net *n = of(net);
 
 	shuffle_coll_timeout(n->coll, left_ms(n));
-	coll_done(n, shuffle_broadcast(n->coll, buf, size, 0), "broadcast");
+	coll_done(n, shuffle_broadcast(n->coll, buf, size, 0), "a broadcast");
 }
 
 static void net_gather(struct net *net, const void *from, void *to, size_t size)
@@ -169,7 +175,7 @@ static void net_gather(struct net *net, const void *from, void *to, size_t size)
 	struct shuffle_net *n = of(net);
 
 	shuffle_coll_timeout(n->coll, left_ms(n));
-	coll_done(n, shuffle_gather(n->coll, from, to, size, 0), "gather");
+	coll_done(n, shuffle_gather(n->coll, from, to, size, 0), "a gather");
 }
 
 /* The ports of the sockets for collectives, through that for rows. */
@@ -238,6 +244,7 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 	n->group = group;
 	n->op = op;
 	n->next_op = op << OP_SHIFT;
+	n->roll_call_ms = deadline_ms / 2 > ROLL_CALL_MS ? deadline_ms / 2 : ROLL_CALL_MS;
 	n->end_ns = now_ns() + deadline_ms * NS_PER_MS;
 	n->rows_fd = shuffle_open(group->members, group->count, rank, SOCK_CLOEXEC);
 	if (n->rows_fd < 0 && errno == EAFNOSUPPORT)
@@ -257,8 +264,8 @@ void net_shuffle_close(struct net *net)
 {
 	struct shuffle_net *n = of(net);
 
-	coll_done(n, shuffle_coll_free(n->coll), "collective");
-	if (roll_call(n, false))
+	coll_done(n, shuffle_coll_free(n->coll), "a collective");
+	if (roll_call(n))
 		errx(1, "after the result: %s", strerror(errno));
 	close(n->coll_fd);
 	close(n->rows_fd);

@@ -2,8 +2,8 @@
 /*
  * Rows of a table, of which each host reads a part.  In the folder of tables, table T is
  *
- *	T.csv or T.shq			a file that all hosts see: host r takes rows r, r + hosts, ...
- *	T.0.csv, T.1.shq, ...		parts: host r reads those whose number is r modulo hosts
+ *	T.csv or T.shq		a file that all hosts see: host r takes rows r, r + hosts, ...
+ *	T.0.csv, T.1.shq, ...	parts: host r reads those whose number is r modulo hosts
  */
 #define _GNU_SOURCE
 #include <dirent.h>

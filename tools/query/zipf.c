@@ -6,10 +6,13 @@
  */
 #include "zipf.h"
 
+#define NEAR_ZERO	0.0001	/* where a series is more exact */
+#define MORE_THAN_ONE	0.000000000000001
+
 /* log(1 + x) / x */
 static double log_ratio(double x)
 {
-	if (x > 1e-4 || x < -1e-4)
+	if (x > NEAR_ZERO || x < -NEAR_ZERO)
 		return wl_log(1 + x) / x;
 	return 1 - x * (0.5 - x * (1.0 / 3 - x * 0.25));
 }
@@ -17,7 +20,7 @@ static double log_ratio(double x)
 /* (exp(x) - 1) / x */
 static double exp_ratio(double x)
 {
-	if (x > 1e-4 || x < -1e-4)
+	if (x > NEAR_ZERO || x < -NEAR_ZERO)
 		return (wl_exp(x) - 1) / x;
 	return 1 + x * (0.5 + x * (1.0 / 6 + x / 24));
 }
@@ -38,8 +41,8 @@ static double inverse(const struct zipf *z, double x)
 {
 	double t = x * (1 - z->s);
 
-	if (t < -1 + 1e-15)
-		t = -1 + 1e-15;
+	if (t < -1 + MORE_THAN_ONE)
+		t = -1 + MORE_THAN_ONE;
 	return wl_exp(log_ratio(t) * x);
 }
 
