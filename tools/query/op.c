@@ -9,6 +9,8 @@
 #include "common.h"
 #include "op.h"
 
+#define PROGRESS_NS	2000000000ULL
+
 /**
  * op_new - an operator, which the query keeps
  * @q: the query
@@ -29,6 +31,20 @@ void *op_new(struct query *q, size_t size, struct op *in, const char *name)
 	op->in = in;
 	snprintf(op->name, sizeof(op->name), "%s", name);
 	return op;
+}
+
+/* Of member 0, every two seconds. */
+static void progress(const struct op *op, uint64_t now)
+{
+	struct query *q = op->q;
+
+	if (!q->said_ns)
+		q->said_ns = now;
+	if (q->net->rank || now - q->said_ns < PROGRESS_NS)
+		return;
+	q->said_ns = now;
+	fprintf(stderr, "shuffle-query: %s: %llu rows\n", op->name,
+		(unsigned long long)op->rows_out);
 }
 
 /**
@@ -53,6 +69,7 @@ struct batch *op_next(struct op *op)
 	op->self_ns += took - op->inner_ns;
 	if (b)
 		op->rows_out += b->rows;
+	progress(op, begin + took);
 	if (caller) {
 		caller->inner_ns += took;
 		if (b)

@@ -51,6 +51,7 @@ enum hot_keys { HOT_AUTO, HOT_OFF, HOT_ON };
  * @op: all operators, in the order in which they were made
  * @ops: their number
  * @current: the one whose next() runs
+ * @said_ns: when progress was told last
  * @note: what --explain says beside the times
  * @notes: bytes of it
  */
@@ -61,6 +62,7 @@ struct query {
 	struct op *op[OPS_MAX];
 	unsigned int ops;
 	struct op *current;
+	uint64_t said_ns;
 	char note[1024];
 	size_t notes;
 };

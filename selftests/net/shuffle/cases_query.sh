@@ -8,8 +8,8 @@ query_op=1
 
 query_cases()
 {
-	run_case query-1-host query_hosts 1 q1 q3
-	run_case query-4-hosts query_hosts 4 q1 q2 q3 repos
+	run_case query-1-host query_hosts 1 q3
+	run_case query-4-hosts query_hosts 4 q1 q2 q3
 	run_case query-8-hosts query_hosts 8 q3
 	run_case query-v6-with-loss query_loss
 	run_case query-member-dies query_dies
@@ -25,7 +25,7 @@ query_tables()
 	tables=$state/tables
 	rm -rf "$tables"
 	for t in wiki edits commits languages; do
-		rows=$(sz 4000 1000)
+		rows=$(sz 1000 500)
 		"$BIN/shuffle-query" generate "$t" --rows "$rows" --seed "$1" --parts "$2" \
 			--out "$tables" || fail "generate $t"
 	done
