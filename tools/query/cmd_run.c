@@ -185,6 +185,10 @@ static void parse(struct run *r, int argc, char **argv)
 		errx(2, "--tables is needed, see --help");
 	if (r->local ? group || have_rank : !group || !have_rank || r->hosts)
 		errx(2, "either --group and --rank or --local is needed, see --help");
+	if (!r->op)
+		errx(2, "--op 0: numbers of queries begin with 1");
+	if (!r->deadline_ms)
+		errx(2, "--deadline 0: no query is that fast");
 	if (!r->local) {
 		group_read(&r->group, group);
 		if (r->rank >= r->group.count)

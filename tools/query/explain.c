@@ -30,7 +30,7 @@ struct phase *explain_gather(struct query *q)
 		all = xcalloc(net->count, q->ops * sizeof(*all));
 	net->gather(net, mine, all, q->ops * sizeof(*mine));
 	free(mine);
-	if (net->rank)
+	if (!all)
 		return NULL;
 	phase = xcalloc(q->ops, sizeof(*phase));
 	for (i = 0; i < q->ops; i++) {

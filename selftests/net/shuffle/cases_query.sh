@@ -163,11 +163,11 @@ query_dies()
 	query_tables 1 4
 	query_group 4
 	for h in 0 1 2; do
-		query_start "$h" q2 --deadline 6000
+		query_start "$h" q2 --deadline "$(($(tmo 1) * 300))"
 	done
-	sleep 1
+	sleep 0.3
 	kill -KILL "${query_pid[2]}"
-	query_start 3 q2 --deadline 6000
+	query_start 3 q2 --deadline "$(($(tmo 1) * 300))"
 	query_names 2
 }
 
@@ -177,8 +177,8 @@ query_missing()
 	new_rack 3
 	query_tables 1 3
 	query_group 4
-	query_start 0 q1 --deadline 2000
-	query_start 2 q1 --deadline 2000
+	query_start 0 q1 --deadline "$(($(tmo 1) * 100))"
+	query_start 2 q1 --deadline "$(($(tmo 1) * 100))"
 	query_names 1
 }
 
@@ -188,7 +188,7 @@ query_bad_table()
 	query_tables 1 3
 	query_group 4
 	echo 'xx,12z' >>"$tables/wiki.1.csv"
-	query_start_all q1 --deadline 4000
+	query_start_all q1 --deadline "$(($(tmo 1) * 200))"
 	query_names 1
 	grep -q 'wiki.1.csv:[0-9]*: views: "12z" is not a whole number' "$work/err.1" ||
 		fail "$(cat "$work/err.1")"

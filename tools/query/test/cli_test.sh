@@ -177,6 +177,7 @@ wrong_usage()
 	fails 2 'either --group and --rank or --local' "$q" run q1 -T whole &&
 	fails 2 '--tables is needed' "$q" run q1 -l &&
 	fails 2 '--rank 2: the group has 2 members' "$q" run q1 -T whole -g 127.0.0.1:1,127.0.0.1:2 -r 2 &&
+	fails 2 '--deadline 0' "$q" run q1 -T whole -l -t 0 &&
 	fails 2 '--hot "x"' "$q" run q1 -T whole -l -k x &&
 	fails 2 'no command "x"' "$q" x &&
 	fails 2 '--zipf: "x"' "$q" generate wiki -o o -z x &&

@@ -80,9 +80,12 @@ def write_tables(rng, program, folder, tables, parts):
             write_csv(path, table, some, rng)
             if rng.random() < 0.4:
                 columns = " ".join(n + (":int" if t is int else "") for n, t in TABLES[table])
-                subprocess.run([program, "convert", "--columns", columns, path,
-                                path[:-3] + "shq"], check=True)
+                done = subprocess.run([program, "convert", "--columns", columns, path,
+                                       path[:-3] + "shq"], capture_output=True)
+                if done.returncode:
+                    return done.stderr.decode()
                 os.remove(path)
+    return None
 
 
 def by_sqlite(tables, sql):
@@ -112,7 +115,9 @@ def dataset(program, queries, seed):
     tables = make_tables(rng)
     hosts = rng.choice([1, 2, 3, 4, 7, 8, 16, 32])
     with tempfile.TemporaryDirectory() as folder:
-        write_tables(rng, program, folder, tables, hosts)
+        wrong = write_tables(rng, program, folder, tables, hosts)
+        if wrong:
+            return f"seed {seed}: {wrong}"
         for query, (_, sql) in queries.items():
             hot = rng.choice(["auto", "off", "on"])
             want = by_sqlite(tables, sql)
