@@ -19,8 +19,8 @@ TABLES = {
     "languages": [("repo_name", str), ("lang", str), ("lang_bytes", int)],
 }
 # strings that a reader of CSV or a comparison may get wrong
-ODD = ["", " ", "a,b", 'say "x"', "two\nlines", "\u00e9t\u00e9", "Z", "z", "0", "-1", "\u00ff", "a\r\nb",
-       "x" * 300, '"', ",", "NULL"]
+ODD = ["", " ", "a,b", 'say "x"', "two\nlines", "\u00e9t\u00e9", "Z", "z", "0", "-1",
+       "\u00ff", "a\r\nb", "x" * 300, '"', ",", "NULL"]
 ODD_NUMBERS = [0, -1, 1, 2**34 + 1, -2**34, 999, 1000, 2**31]
 
 
