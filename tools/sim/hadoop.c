@@ -30,8 +30,9 @@ static bool send(struct sim *s, u32 op, u32 host)
 	seq = (u32)(m->next >> s->shift);
 	s->started += !seq;
 	m->next += 1ULL << s->shift;
-	/* Behind all others now; the key stays for when it is granted more. */
-	shuffle_heap_set(&e->tx.heap, i, U64_MAX - ++e->stamp);
+	/* Behind all others now; the turn stays for when it is granted more. */
+	m->turn = ++e->stamp;
+	shuffle_heap_set(&e->tx.heap, i, U64_MAX - m->turn);
 	if (m->next >= m->limit)
 		shuffle_heap_remove(&e->tx.heap, i);
 	sim_data(s, op, host, i, seq);
@@ -96,11 +97,8 @@ static void control(struct sim *s, const struct sim_pkt *p)
 	/* grants may overtake each other on different paths */
 	if ((u64)sim_value(p) << s->shift > m->limit)
 		m->limit = (u64)sim_value(p) << s->shift;
-	if (m->next < m->limit && !e->tx.heap.node[p->src].at) {
-		u64 key = m->next ? e->tx.heap.node[p->src].key : U64_MAX;
-
-		shuffle_heap_set(&e->tx.heap, p->src, key);
-	}
+	if (m->next < m->limit && !e->tx.heap.node[p->src].at)
+		shuffle_heap_set(&e->tx.heap, p->src, U64_MAX - m->turn);
 }
 
 const struct sim_algo sim_algo_hadoop = {

@@ -7,6 +7,8 @@
 
 #include "sim.h"
 
+#define AHEAD	8	/* packets whose memory is on its way */
+
 /**
  * sim_host_init() - place the hosts, and find out what disturbs them
  * @s: simulation
@@ -169,6 +171,20 @@ static void drain(struct sim *s, struct sim_host *h)
 	}
 }
 
+/* The memory that a packet will need: with many hosts it is in no cache. */
+static void fetch(const struct sim *s, const struct sim_pkt *p)
+{
+	const struct sim_end *e = sim_end(s, sim_op(p), p->dst);
+
+	if (sim_type(p) == SIM_DATA) {
+		shuffle_prefetch(&e->rx.msg[p->src]);
+		shuffle_prefetch(&e->rx.heap.node[p->src]);
+	} else {
+		shuffle_prefetch(&e->tx.msg[p->src]);
+		shuffle_prefetch(&e->tx.heap.node[p->src]);
+	}
+}
+
 /**
  * sim_host_receive() - hosts take what has arrived
  * @s: simulation
@@ -183,6 +199,8 @@ void sim_host_receive(struct sim *s)
 		struct sim_pkt p = in->p[i];
 		struct sim_host *h = &s->host[p.dst];
 
+		if (i + AHEAD < in->n)
+			fetch(s, &in->p[i + AHEAD]);
 		if (s->plain)
 			take(s, &p);
 		else

@@ -65,7 +65,7 @@ static bool send(struct sim *s, u32 op, u32 host)
 	if (!e->tx.heap.n)
 		return false;
 	i = shuffle_heap_top(&e->tx.heap);
-	if (!d->early && U64_MAX - e->tx.heap.node[i].key > now)
+	if (!d->early && U64_MAX - shuffle_heap_key(&e->tx.heap, i) > now)
 		return false;
 	seq = (u32)(e->tx.msg[i].next >> s->shift);
 	s->started += !seq;

@@ -2,8 +2,11 @@
 /* One run: state, the loop over steps (listing 4), results. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim.h"
+
+#define HUGE_PAGE	(2UL << 20)
 
 /**
  * sim_defaults() - the protocol as chapter 6 runs it
@@ -101,8 +104,15 @@ const char *sim_check(const struct sim_config *cfg, u32 hosts)
  */
 void *sim_alloc(struct sim *s, size_t n, size_t size)
 {
-	void *p = calloc(n ? n : 1, size);
+	void *p = NULL;
 
+	/* Every step touches all hosts, each at random places. */
+	if (n * size < 2 * HUGE_PAGE) {
+		p = calloc(n ? n : 1, size);
+	} else if (!posix_memalign(&p, HUGE_PAGE, n * size)) {
+		madvise(p, n * size, MADV_HUGEPAGE);
+		memset(p, 0, n * size);
+	}
 	if (!p) {
 		fprintf(stderr, "shuffle-sim: out of memory\n");
 		exit(1);
@@ -342,6 +352,15 @@ static void count_grants(struct sim *s)
 		s->res->grants_max = sum;
 }
 
+/* what a host looks at first when it sends */
+static void fetch_heap(const struct sim *s, u32 host)
+{
+	const struct shuffle_heap *heap = &s->end[host].tx.heap;
+
+	shuffle_prefetch(&heap->node[0]);
+	shuffle_prefetch(&heap->node[4]);
+}
+
 static void step(struct sim *s)
 {
 	u32 i;
@@ -353,8 +372,10 @@ static void step(struct sim *s)
 		s->algo->tick(s);
 	if (s->lossy)
 		sim_loss_scan(s);
-	for (i = 0; i < s->n; i++)
+	for (i = 0; i < s->n; i++) {
+		fetch_heap(s, i + 2 < s->n ? i + 2 : i);
 		sim_host_send(s, i);
+	}
 	if (s->algo->grant) {
 		for (i = 0; i < s->n * s->cfg->ops; i++) {
 			u32 host = s->cfg->ops > 1 ? i % s->n : i;

@@ -2,45 +2,43 @@
 /* A max-heap of message indices (portable: see portable.h). */
 #include "heap.h"
 
-static void place(struct shuffle_heap *h, u32 pos, u32 id)
+static void place(struct shuffle_heap *h, u32 pos, u64 key, u32 id)
 {
+	h->node[pos].key = key;
 	h->node[pos].id = id;
 	h->node[id].at = pos + 1;
 }
 
-static void sift_up(struct shuffle_heap *h, u32 pos, u32 id)
+static void sift_up(struct shuffle_heap *h, u32 pos, u64 key, u32 id)
 {
-	u64 key = h->node[id].key;
-
 	while (pos) {
 		u32 up = (pos - 1) / 2;
 
-		if (h->node[h->node[up].id].key >= key)
+		if (h->node[up].key >= key)
 			break;
-		place(h, pos, h->node[up].id);
+		place(h, pos, h->node[up].key, h->node[up].id);
 		pos = up;
 	}
-	place(h, pos, id);
+	place(h, pos, key, id);
 }
 
-static void sift_down(struct shuffle_heap *h, u32 pos, u32 id)
+static void sift_down(struct shuffle_heap *h, u32 pos, u64 key, u32 id)
 {
-	u64 key = h->node[id].key;
+	u32 kid;
 
-	for (;;) {
-		u32 kid = 2 * pos + 1;
-
-		if (kid >= h->n)
+	while ((kid = 2 * pos + 1) < h->n) {
+		/* the next round's kids, of whichever kid is chosen in this one */
+		shuffle_prefetch(&h->node[2 * kid + 1]);
+		shuffle_prefetch(&h->node[2 * kid + 4]);
+		/* added, not branched on: either kid is as likely */
+		if (kid + 1 < h->n)
+			kid += h->node[kid + 1].key > h->node[kid].key;
+		if (h->node[kid].key <= key)
 			break;
-		if (kid + 1 < h->n &&
-		    h->node[h->node[kid + 1].id].key > h->node[h->node[kid].id].key)
-			kid++;
-		if (h->node[h->node[kid].id].key <= key)
-			break;
-		place(h, pos, h->node[kid].id);
+		place(h, pos, h->node[kid].key, h->node[kid].id);
 		pos = kid;
 	}
-	place(h, pos, id);
+	place(h, pos, key, id);
 }
 
 /**
@@ -52,15 +50,13 @@ static void sift_down(struct shuffle_heap *h, u32 pos, u32 id)
 void shuffle_heap_set(struct shuffle_heap *h, u32 id, u64 key)
 {
 	u32 at = h->node[id].at;
-	u64 old = h->node[id].key;
 
-	h->node[id].key = key;
 	if (!at)
-		sift_up(h, h->n++, id);
-	else if (key > old)
-		sift_up(h, at - 1, id);
+		sift_up(h, h->n++, key, id);
+	else if (key > h->node[at - 1].key)
+		sift_up(h, at - 1, key, id);
 	else
-		sift_down(h, at - 1, id);
+		sift_down(h, at - 1, key, id);
 }
 
 /**
@@ -72,15 +68,17 @@ void shuffle_heap_remove(struct shuffle_heap *h, u32 id)
 {
 	u32 at = h->node[id].at;
 	u32 last;
+	u64 key;
 
 	if (!at)
 		return;
 	h->node[id].at = 0;
 	last = h->node[--h->n].id;
+	key = h->node[h->n].key;
 	if (last == id)
 		return;
-	if (at > 1 && h->node[h->node[(at - 2) / 2].id].key < h->node[last].key)
-		sift_up(h, at - 1, last);
+	if (at > 1 && h->node[(at - 2) / 2].key < key)
+		sift_up(h, at - 1, key, last);
 	else
-		sift_down(h, at - 1, last);
+		sift_down(h, at - 1, key, last);
 }

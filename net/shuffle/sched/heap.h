@@ -9,15 +9,17 @@
 #include "portable.h"
 
 /**
- * struct shuffle_heap_node - one index
- * @key: its priority, greater is sooner
- * @at: position of this index in the heap plus one, 0 while it is not in the heap
- * @id: the index that stands at this *position* of the heap
+ * struct shuffle_heap_node - one *position* of the heap, and one index
+ * @key: priority of the index that stands at this position, greater is sooner
+ * @id: that index
+ * @at: position of the index of this node's number plus one, 0 while it is not in the heap
+ *
+ * Keys stand where they are compared: neighbours, in one line of the cache.
  */
 struct shuffle_heap_node {
 	u64	key;
-	u32	at;
 	u32	id;
+	u32	at;
 };
 
 /**
@@ -42,6 +44,18 @@ void shuffle_heap_remove(struct shuffle_heap *h, u32 id);
 static inline u32 shuffle_heap_top(const struct shuffle_heap *h)
 {
 	return h->node[0].id;
+}
+
+/**
+ * shuffle_heap_key() - priority of an index
+ * @h: heap
+ * @id: index that is in it
+ *
+ * Return: its key.
+ */
+static inline u64 shuffle_heap_key(const struct shuffle_heap *h, u32 id)
+{
+	return h->node[h->node[id].at - 1].key;
 }
 
 #endif /* _SHUFFLE_HEAP_H */

@@ -29,11 +29,13 @@ enum shuffle_policy_kind {
  * @len: bytes of the message
  * @next: first byte not sent yet
  * @limit: bytes below may be sent now (granted, and in the kernel's hands)
+ * @turn: Hadoop: the schedule's @turn when it sent last; 0: never
  */
 struct shuffle_tx_sched {
 	u64	len;
 	u64	next;
 	u64	limit;
+	u64	turn;
 };
 
 /**
@@ -77,10 +79,10 @@ struct shuffle_rx_sched {
 	u64	granted;
 	u64	received;
 	u32	seed;
-	bool	announced;
-	bool	active;
-	bool	stalled;
-	bool	paced;
+	bool	announced : 1;
+	bool	active : 1;
+	bool	stalled : 1;
+	bool	paced : 1;
 	u8	stalls;
 	u8	unit_only_left;
 };

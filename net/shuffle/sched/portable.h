@@ -13,10 +13,12 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/prefetch.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
 #define shuffle_div64(a, b)	div64_u64(a, b)
+#define shuffle_prefetch(p)	prefetch(p)
 
 #else /* user space */
 
@@ -34,6 +36,7 @@ typedef uint64_t u64;
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define shuffle_div64(a, b)	((u64)(a) / (u64)(b))
+#define shuffle_prefetch(p)	__builtin_prefetch(p)
 
 #endif /* __KERNEL__ */
 

@@ -23,7 +23,7 @@ const char *shuffle_model_heap(const struct shuffle_heap *h, u32 ids)
 			return "heap: no such index";
 		if (h->node[id].at != i + 1)
 			return "heap: an index does not know its position";
-		if (i && h->node[h->node[(i - 1) / 2].id].key < h->node[id].key)
+		if (i && h->node[(i - 1) / 2].key < h->node[i].key)
 			return "heap: a child is greater than its parent";
 	}
 	for (i = 0; i < ids; i++)
@@ -239,7 +239,7 @@ static u64 best_key(const struct shuffle_policy_rx *rx, u64 limit, u64 rtt_bytes
 		const struct shuffle_rx_sched *m = &rx->msg[i];
 		u64 out = m->granted - m->received;
 		u64 amount = amount_of(rx, i, m->granted, room);
-		u64 window;
+		u64 window, key;
 
 		if (!rx->heap.node[i].at)
 			continue;
@@ -249,11 +249,12 @@ static u64 best_key(const struct shuffle_policy_rx *rx, u64 limit, u64 rtt_bytes
 			window = rtt_bytes > rx->unit ? rtt_bytes : rx->unit;
 		if (out && out + amount > window)
 			continue;
-		if (*most && rx->heap.node[i].key < best)
+		key = shuffle_heap_key(&rx->heap, i);
+		if (*most && key < best)
 			continue;
-		if (rx->heap.node[i].key > best || amount > *most)
+		if (key > best || amount > *most)
 			*most = amount;
-		best = rx->heap.node[i].key;
+		best = key;
 	}
 	return best;
 }

@@ -222,7 +222,7 @@ static void policy_prio__seeds_agree_at_both_ends(struct kunit *test)
 		shuffle_policy_rx_announced(&rx, 0, len[i], 0,
 					    shuffle_policy_seed(seed, rank, i, 4));
 		while (tx->msg[i].next < len[i] && tx->msg[i].next < 50 * 1400) {
-			KUNIT_ASSERT_EQ(test, node.key, tx->heap.node[i].key);
+			KUNIT_ASSERT_EQ(test, node.key, shuffle_heap_key(&tx->heap, i));
 			tx->msg[i].next += 1400;
 			shuffle_policy_tx_update(tx, i);
 			KUNIT_ASSERT_EQ(test, shuffle_policy_rx_grant(&rx, U64_MAX, 0, U64_MAX),
