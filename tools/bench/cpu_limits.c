@@ -78,7 +78,7 @@ static double tx_cost(unsigned int n)
 		u32 m = shuffle_policy_tx_pick(&tx);
 
 		tx.msg[m].next += PACKET;
-		shuffle_policy_tx_update(&tx, m);
+		shuffle_policy_tx_sent(&tx, m);
 	}
 	return (now() - begin) / TURNS;
 }

@@ -79,8 +79,17 @@ static u32 tx_seed(const struct shuffle_policy_tx *tx, u32 i)
 	return shuffle_policy_seed(tx->seed, tx->rank, i, tx->members);
 }
 
+static u64 tx_key(const struct shuffle_policy_tx *tx, u32 i)
+{
+	const struct shuffle_tx_sched *m = &tx->msg[i];
+
+	if (tx->kind != SHUFFLE_POLICY_GRPF && policies[tx->kind]->round_robin)
+		return U64_MAX - m->turn;
+	return shuffle_policy_prio(tx->kind, tx_seed(tx, i), m->len, m->next, tx->unit);
+}
+
 /**
- * shuffle_policy_tx_update() - a message's next or limit has changed
+ * shuffle_policy_tx_update() - a message's limit has changed, or its next without a packet
  * @tx: schedule
  * @i: message
  */
@@ -92,9 +101,18 @@ void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i)
 		shuffle_heap_remove(&tx->heap, i);
 		return;
 	}
-	shuffle_heap_set(&tx->heap, i,
-			 shuffle_policy_prio(tx->kind, tx_seed(tx, i), m->len,
-					     m->next, tx->unit));
+	shuffle_heap_set(&tx->heap, i, tx_key(tx, i));
+}
+
+/**
+ * shuffle_policy_tx_sent() - a packet or more of a message has been sent
+ * @tx: schedule
+ * @i: message, whose next has changed
+ */
+void shuffle_policy_tx_sent(struct shuffle_policy_tx *tx, u32 i)
+{
+	tx->msg[i].turn = ++tx->turn;
+	shuffle_policy_tx_update(tx, i);
 }
 
 /**

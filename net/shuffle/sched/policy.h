@@ -45,6 +45,7 @@ struct shuffle_tx_sched {
  * @rank: our own
  * @members: of the group
  * @unit: bytes that are scheduled as one (a packet or super-packet)
+ * @turn: Hadoop: counts what has been sent
  * @n: messages
  * @heap: messages that may send; its nodes are the caller's memory
  * @msg: the messages; the caller's memory
@@ -55,6 +56,7 @@ struct shuffle_policy_tx {
 	u32			rank;
 	u32			members;
 	u32			unit;
+	u64			turn;
 	u32			n;
 	struct shuffle_heap	heap;
 	struct shuffle_tx_sched	*msg;
@@ -159,6 +161,7 @@ u32 shuffle_policy_seed(u32 seed, u32 from, u32 to, u32 members);
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
 
 void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i);
+void shuffle_policy_tx_sent(struct shuffle_policy_tx *tx, u32 i);
 u32 shuffle_policy_tx_pick(const struct shuffle_policy_tx *tx);
 u64 shuffle_policy_unscheduled(struct shuffle_policy_tx *tx, u32 from, u32 to,
 			       u64 budget, u32 packet, u64 max);

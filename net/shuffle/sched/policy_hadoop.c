@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hadoop-C (portable: see portable.h): a receiver pulls C random messages at a time, each
- * with a window of RTTbytes, until they are granted whole; a sender takes them in turn.
+ * with a window of RTTbytes, until they are granted whole; a sender serves next the message
+ * that it has served least recently (Li, section 6.1).
  */
 #include "policy_ops.h"
 
-/* round robin: the message of which the fewest units have been sent */
+/* of what is sent unasked: the message of which the fewest units have been */
 static u64 hadoop_prio(u32 seed, u64 len, u64 off, u32 unit)
 {
 	return U64_MAX - (unit ? shuffle_div64(off, unit) : 0);
@@ -50,6 +51,7 @@ const struct shuffle_policy_ops shuffle_policy_hadoop = {
 	.name = "hadoop",
 	.unlimited = true,
 	.unit_only = true,
+	.round_robin = true,
 	.prio = hadoop_prio,
 	.grant_prio = hadoop_grant_prio,
 	.may_grant = hadoop_may_grant,

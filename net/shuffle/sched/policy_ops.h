@@ -17,6 +17,7 @@
  * @name: as module parameters and tools write it
  * @unlimited: the limit of the whole column (overcommit) does not bind it
  * @unit_only: a grant is never for several units
+ * @round_robin: a sender serves next what it has served least recently, not by @prio
  * @prio: priority of the unit at @off of a message, greater is sooner; both ends of a
  *	message compute it.  @off is below @len, or both are 0.
  * @grant_prio: priority of a message's next grant; NULL: @prio of its next byte to
@@ -32,6 +33,7 @@ struct shuffle_policy_ops {
 	const char	*name;
 	bool		unlimited;
 	bool		unit_only;
+	bool		round_robin;
 	u64		(*prio)(u32 seed, u64 len, u64 off, u32 unit);
 	u64		(*grant_prio)(const struct shuffle_policy_rx *rx, u32 i);
 	bool		(*may_grant)(const struct shuffle_policy_rx *rx, u32 i);

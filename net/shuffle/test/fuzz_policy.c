@@ -103,6 +103,8 @@ static u64 prio(const struct shuffle_policy_tx *tx, u32 i)
 {
 	u32 seed = shuffle_policy_seed(tx->seed, tx->rank, i, tx->members);
 
+	if (tx->kind == SHUFFLE_POLICY_HADOOP)
+		return U64_MAX - tx->msg[i].turn;
 	return shuffle_policy_prio(tx->kind, seed, tx->msg[i].len, tx->msg[i].next, tx->unit);
 }
 
@@ -143,7 +145,7 @@ static void row_op(struct row *r, struct fuzz_in *in)
 	if (prio(&r->tx, i) != best)
 		fuzz_check("pick: another one comes first");
 	m->next += shuffle_policy_amount(m->limit - m->next, r->tx.unit);
-	shuffle_policy_tx_update(&r->tx, i);
+	shuffle_policy_tx_sent(&r->tx, i);
 	fuzz_check(shuffle_model_tx(&r->tx));
 }
 

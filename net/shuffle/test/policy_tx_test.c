@@ -54,7 +54,7 @@ static u32 send_unit(struct shuffle_policy_tx *tx)
 		return i;
 	left = tx->msg[i].limit - tx->msg[i].next;
 	tx->msg[i].next += left < tx->unit ? left : tx->unit;
-	shuffle_policy_tx_update(tx, i);
+	shuffle_policy_tx_sent(tx, i);
 	return i;
 }
 
@@ -524,6 +524,28 @@ static void policy_tx_pick__hadoop_round_robin(struct kunit *test)
 							tx->msg[k].next + 1000);
 }
 
+/* The one served least recently is next: not the one of which the least was sent, which would
+ * hold up the others as soon as it is granted; and a grant changes no turn.
+ */
+static void policy_tx_pick__hadoop_least_recently(struct kunit *test)
+{
+	static const u64 len[] = { 100000, 100000, 100000 };
+	static const u32 turns[] = { 1, 2, 0, 1, 2, 0, 1 };
+	struct shuffle_policy_tx *tx = make_tx(test, SHUFFLE_POLICY_HADOOP, 1, 1000, len, 3);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, tx);
+	set_limit(tx, 0, 6000);
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, send_unit(tx), 0U);
+	set_limit(tx, 1, 100000);
+	KUNIT_ASSERT_EQ(test, send_unit(tx), turns[0]);
+	set_limit(tx, 2, 100000);
+	set_limit(tx, 0, 100000);
+	for (i = 1; i < ARRAY_SIZE(turns); i++)
+		KUNIT_EXPECT_EQ(test, send_unit(tx), turns[i]);
+}
+
 static void policy_tx_update__only_below_the_limit(struct kunit *test)
 {
 	static const u64 len[] = { 10000, 10000, 0 };
@@ -709,6 +731,7 @@ static struct kunit_case policy_tx_cases[] = {
 	KUNIT_CASE(policy_tx_pick__pro_rata),
 	KUNIT_CASE_PARAM(policy_tx_pick__order, order_gen_params),
 	KUNIT_CASE(policy_tx_pick__hadoop_round_robin),
+	KUNIT_CASE(policy_tx_pick__hadoop_least_recently),
 	KUNIT_CASE(policy_tx_update__only_below_the_limit),
 	KUNIT_CASE_PARAM(policy_unscheduled__table, unsched_gen_params),
 	KUNIT_CASE(policy_unscheduled__part_of_a_row),

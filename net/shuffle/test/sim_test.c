@@ -187,7 +187,7 @@ static const char *send_one(struct net *net, u32 i)
 	if (why)
 		return why;
 	h->out[k].next += len;
-	shuffle_policy_tx_update(&h->tx, k);
+	shuffle_policy_tx_sent(&h->tx, k);
 	return shuffle_model_tx(&h->tx);
 }
 

@@ -448,7 +448,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 		SHUFFLE_ADD(sn, SameOut, DIV_ROUND_UP((u32)(end - m->next), chunk->pkt));
 	m->next = end;
 	op->out[rank].announced_at = shuffle_now();
-	shuffle_policy_tx_update(&op->ptx, rank);
+	shuffle_policy_tx_sent(&op->ptx, rank);
 	if (rank == shuffle_group_all(op->group))
 		shuffle_same_sent(op, op->out[rank].announced_at);
 	if (m->next == m->len) {

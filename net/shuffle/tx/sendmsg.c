@@ -542,7 +542,7 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 		if (!err)
 			err = fill_chunk(c, i, len, &iters[i]);
 		fill.msg[i].next += len;
-		shuffle_policy_tx_update(&fill, i);
+		shuffle_policy_tx_sent(&fill, i);
 	}
 	if (!err)
 		err = commit_batch(c);

@@ -209,7 +209,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
 		.len = len,
 	};
 	m->next += len;
-	shuffle_policy_tx_update(&want->fill, rank);
+	shuffle_policy_tx_sent(&want->fill, rank);
 	want->asked[want->end % SHUFFLE_WANTS].rank = rank;
 	want->asked[want->end++ % SHUFFLE_WANTS].len = len;
 	want->left -= len;
