@@ -26,7 +26,7 @@ void sim_host_init(struct sim *s)
 		order[i] = i;
 	rnd_permute(&r, order, s->n);
 	for (i = 0; i < s->n; i++)
-		s->host[order[i]].rack = i / s->rack_size;
+		s->host[cfg->in_order ? i : order[i]].rack = i / s->rack_size;
 	rnd_permute(&r, order, s->n);
 	for (i = 0; i < s->n; i++) {
 		struct sim_host *h = &s->host[i];

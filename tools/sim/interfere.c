@@ -19,6 +19,18 @@ static double mean_run(const struct sim_config *cfg, u32 rtt)
 	return cfg->preempt * rtt * (1 - cfg->preempt_share) / cfg->preempt_share;
 }
 
+/* Is the next interval one that the host runs in?  By chance, or by turns. */
+static bool next_up(const struct sim_config *cfg, struct sim_host *h)
+{
+	return cfg->alternate ? !h->up : rnd_unit(&h->rnd) >= cfg->preempt_share;
+}
+
+static u32 next_interval(const struct sim_config *cfg, u32 rtt, struct sim_host *h)
+{
+	return interval(&h->rnd, cfg->alternate && h->up ? mean_run(cfg, rtt) :
+			cfg->preempt * rtt);
+}
+
 static u32 some_rate(const struct sim_config *cfg, struct sim_host *h)
 {
 	double r = cfg->vary_low + (1 - cfg->vary_low) * rnd_unit(&h->rnd_link);
@@ -45,7 +57,7 @@ void sim_interfere_init(const struct sim_config *cfg, u32 rtt, struct sim_host *
 	if (cfg->preempt > 0) {
 		/* somewhere in the middle of an interval */
 		h->up = rnd_unit(&h->rnd) >= cfg->preempt_share;
-		h->toggle = interval(&h->rnd, h->up ? mean_run(cfg, rtt) : cfg->preempt * rtt);
+		h->toggle = next_interval(cfg, rtt, h);
 		h->toggle = (u32)(h->toggle * rnd_unit(&h->rnd));
 	}
 	if (cfg->vary > 0) {
@@ -64,8 +76,8 @@ void sim_interfere_init(const struct sim_config *cfg, u32 rtt, struct sim_host *
 void sim_interfere_step(const struct sim_config *cfg, u32 rtt, struct sim_host *h, u32 now)
 {
 	while (now >= h->toggle) {
-		h->up = !h->up;
-		h->toggle += interval(&h->rnd, h->up ? mean_run(cfg, rtt) : cfg->preempt * rtt);
+		h->up = next_up(cfg, h);
+		h->toggle += next_interval(cfg, rtt, h);
 	}
 	while (now >= h->vary_at) {
 		h->rate = some_rate(cfg, h);

@@ -20,6 +20,8 @@ static const char *const unsched_names[] = { "none", "pro-rata", "message", NULL
 static const char *const window_names[] = { "pro-rata", "const", NULL };
 static const char *const announce_names[] = { "rest", "all", NULL };
 static const char *const global_names[] = { "none", "total", "sched", "gossip", NULL };
+static const char *const order_names[] = { "random", "alternate", NULL };
+static const char *const place_names[] = { "random", "in-order", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
 
 /**
@@ -69,12 +71,19 @@ static const struct opt opts[] = {
 	O("randomise", 'c', randomise, bool_names, "on|off", "random offsets inside packets (on)"),
 	O("redirect", 'U', redirect, NULL, "N|inf", "packets a sender may look down its schedule\n"
 	  "(inf)"),
+	O("grant-units", 'u', grant_units, NULL, "N", "packets that one grant of a long message is\n"
+	  "for, at most (1)"),
+	O("place", 'c', in_order, place_names, "HOW", "hosts in racks: random, in-order (random)"),
+	O("transpose", 'c', transpose, bool_names, "on|off", "senders and receivers change places\n"
+	  "(off)"),
 	O("global", 'c', global, global_names, "MODE", "what receivers know of others: none,\n"
 	  "total (equation 3.11), sched (3.14), gossip:\n"
 	  "3.14 by what data and grants carry (none)"),
 	O("stale", 'd', stale, NULL, "X", "all-reduce takes X times the best (0)"),
-	O("power", 'd', power, NULL, "N", "of the scale-back in 3.14 (1)"),
-	O("preempt", 'd', preempt, NULL, "RTTS", "mean length of a preemption (0: none)"),
+	O("power", 'd', power, NULL, "N", "of the last term of 3.14 (2)"),
+	O("preempt", 'd', preempt, NULL, "RTTS", "mean length of an interval (0: no preemption)"),
+	O("preempt-order", 'c', alternate, order_names, "ORDER", "random: each interval is preempted by\n"
+	  "chance; alternate: every other one (random)"),
 	O("preempt-share", 'd', preempt_share, NULL, "X", "of the time (0.5)"),
 	O("catchup", 'u', catchup, NULL, "N", "data packets a host takes a step (3)"),
 	O("vary", 'd', vary, NULL, "RTTS", "mean time between changes of link rates (0: none)"),
@@ -101,7 +110,7 @@ enum {
 	OPT_MATRIX = 1000, OPT_PACKET, OPT_WORKLOAD, OPT_HOSTS, OPT_MEAN, OPT_SKEWNESS, OPT_BUCKETS,
 	OPT_SELF, OPT_RUNS, OPT_THREADS, OPT_CURVE, OPT_JSON, OPT_ALL, OPT_CSV, OPT_SERIES,
 	OPT_QUIET, OPT_PROGRESS, OPT_BOUNDS, OPT_RATE, OPT_PLAN, OPT_PATTERN, OPT_ROOT, OPT_RADIX,
-	OPT_BYTES, OPT_BURST, OPT_SVG, OPT_TABLE, OPT_WRITE_TABLE, OPT_HELP,
+	OPT_BYTES, OPT_BURST, OPT_SVG, OPT_TABLE, OPT_WRITE_TABLE, OPT_VERSION, OPT_HELP,
 };
 
 static const struct {
@@ -138,6 +147,7 @@ static const struct {
 	{ "svg", OPT_SVG, "FILE", "draw the plan that --plan and --pattern name" },
 	{ "table", OPT_TABLE, "FILE", "the plan of --plan is in it" },
 	{ "write-table", OPT_WRITE_TABLE, "FILE", "write it, as --table reads it" },
+	{ "version", OPT_VERSION, NULL, "of this program" },
 	{ "help", OPT_HELP, NULL, "this text" },
 };
 
@@ -437,6 +447,9 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 	case OPT_WRITE_TABLE:
 		set_plan(&p->plans, g, c);
 		break;
+	case OPT_VERSION:
+		printf("shuffle-sim %s\n", VERSION);
+		exit(0);
 	case OPT_HELP:
 		usage();
 		exit(0);
@@ -444,6 +457,19 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		fprintf(stderr, "See shuffle-sim --help.\n");
 		exit(2);
 	}
+}
+
+/* two of them in one stream could not be told apart */
+static void check_streams(const struct output *out)
+{
+	const char *const path[] = { out->json, out->csv, out->series };
+	u32 n = 0;
+	size_t i;
+
+	for (i = 0; i < N(path); i++)
+		n += path[i] && !strcmp(path[i], "-");
+	if (n > 1)
+		die("only one of --json, --csv and --series can go to standard output");
 }
 
 static void set_workload(struct plan *p, const struct general *g)
@@ -487,11 +513,14 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 	struct option longs[N(opts) + N(plain) + 1];
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct sim_config common;
+	static char program[] = "shuffle-sim";
 	const char *why;
 	int c;
 	u32 i;
 
 	sim_defaults(&common);
+	/* getopt's messages name the program as ours do */
+	argv[0] = program;
 	build_getopt(longs);
 	p->packet = 1500;
 	p->buckets = 20;
@@ -517,13 +546,14 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 			add_curve(p, &common, optarg);
 			continue;
 		}
-		if (p->curves && c != OPT_HELP && c != '?')
+		if (p->curves && c != OPT_HELP && c != OPT_VERSION && c != '?')
 			die("--%s is for all curves and stands before the first",
 			    plain[c - OPT_MATRIX].name);
 		set_general(p, &g, out, c);
 	}
 	if (optind < argc)
 		die("%s: options begin with --, see shuffle-sim --help", argv[optind]);
+	check_streams(out);
 	check_plans(p, &g, &common, out);
 	if (p->plans.kind)
 		return;

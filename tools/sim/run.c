@@ -21,6 +21,7 @@ void sim_defaults(struct sim_config *cfg)
 	cfg->overcommit = 10;
 	cfg->connections = 5;
 	cfg->headroom = 1;
+	cfg->grant_units = 1;
 	cfg->window = SIM_WINDOW_PRO_RATA;
 	cfg->unsched = SIM_UNSCHED_PRO_RATA;
 	cfg->randomise = true;
@@ -28,7 +29,7 @@ void sim_defaults(struct sim_config *cfg)
 	cfg->prio = SIM_PRIO_EDGE;
 	cfg->core = 1;
 	cfg->spines = 1;
-	cfg->power = 1;
+	cfg->power = 2;
 	cfg->preempt_share = 0.5;
 	cfg->vary_low = 0.5;
 	cfg->slow_rate = 0.5;
@@ -59,6 +60,8 @@ const char *sim_check(const struct sim_config *cfg, u32 hosts)
 		return "overcommit must be from 0.01 to 1000000";
 	if (!cfg->headroom || cfg->headroom > 1000)
 		return "headroom must be from 1 to 1000";
+	if (!cfg->grant_units || cfg->grant_units > 1000)
+		return "a grant is for 1 to 1000 packets";
 	if (!cfg->connections)
 		return "at least one connection";
 	if (!(cfg->core > 0 && cfg->core <= 100))
@@ -125,7 +128,7 @@ static const struct sim_algo *const algos[SIM_ALGOS] = {
 	[SIM_GRPF] = &sim_algo_policy,
 	[SIM_SRPT] = &sim_algo_policy,
 	[SIM_GRPT] = &sim_algo_policy,
-	[SIM_HADOOP] = &sim_algo_hadoop,
+	[SIM_HADOOP] = &sim_algo_policy,
 	[SIM_MADD] = &sim_algo_madd,
 	[SIM_LOCKSTEP] = &sim_algo_lockstep,
 	[SIM_HIGH_ENTROPY] = &sim_algo_high_entropy,
@@ -153,7 +156,9 @@ static void load_matrix(struct sim *s, const struct sim_matrix *m)
 		}
 		for (i = 0; i < s->n; i++) {
 			for (k = 0; k < s->n; k++) {
-				u32 len = m->len[(size_t)row[i] * s->n + col[k]];
+				size_t from = s->cfg->transpose ? col[k] : row[i];
+				size_t to = s->cfg->transpose ? row[i] : col[k];
+				u32 len = m->len[from * s->n + to];
 
 				s->bytes += len;
 				if (i == k && !s->cfg->local)
@@ -224,6 +229,10 @@ static void prepare(struct sim *s, const struct sim_matrix *m)
 	make_ends(s);
 	if (s->algo == &sim_algo_policy)
 		s->unsched = sim_alloc(s, messages, sizeof(*s->unsched));
+	if (cfg->global == SIM_GLOBAL_SCHED && cfg->stale > 0) {
+		s->part = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->part));
+		s->part_next = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->part));
+	}
 	if (cfg->global == SIM_GLOBAL_GOSSIP) {
 		s->gossip = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->gossip));
 		s->gossip_next = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->gossip));
@@ -270,6 +279,8 @@ static void finish(struct sim *s)
 	free(s->host);
 	free(s->len);
 	free(s->unsched);
+	free(s->part);
+	free(s->part_next);
 	free(s->gossip);
 	free(s->gossip_next);
 	free(s->last);

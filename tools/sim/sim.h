@@ -19,8 +19,8 @@
 #define SIM_MAX_OPS	32U
 
 enum sim_algo_kind {
-	SIM_GRPF, SIM_SRPT, SIM_GRPT,	/* net/shuffle/sched/policy.c */
-	SIM_HADOOP, SIM_MADD, SIM_LOCKSTEP, SIM_HIGH_ENTROPY,
+	SIM_GRPF, SIM_SRPT, SIM_GRPT, SIM_HADOOP,			/* net/shuffle/sched/policy.c */
+	SIM_MADD, SIM_LOCKSTEP, SIM_HIGH_ENTROPY,
 	SIM_SEQUENTIAL, SIM_ROUND_ROBIN,	/* figures 3.3 and 3.4 */
 	SIM_ALGOS,
 };
@@ -54,7 +54,11 @@ enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED, SIM_GLOBA
  * @headroom: of the policy: what its limit may be multiplied with; 0: 1
  * @stale: all-reduce takes @stale times log2(hosts)/2 round trips; 0: none
  * @power: exponent of remaining / greatest remaining in the limit
- * @preempt: mean of a preemption, in @rtt; 0: none
+ * @grant_units: packets that one grant of a long message is for, at most
+ * @in_order: hosts fill one rack after the other; otherwise at random
+ * @transpose: senders and receivers change places
+ * @preempt: mean of an interval, in @rtt; 0: none
+ * @alternate: a preempted interval follows one that is not, and the reverse
  * @preempt_share: of the time
  * @vary: mean time between changes of a link's rate, in @rtt; 0: none
  * @vary_low: rates are uniform from here to 1
@@ -85,11 +89,15 @@ struct sim_config {
 	bool	randomise;
 	bool	spray;
 	bool	local;
+	bool	alternate;
+	bool	transpose;
+	bool	in_order;
 	u32	racks;
 	u32	hop;
 	u32	rtt;
 	double	overcommit;
 	u32	headroom;
+	u32	grant_units;
 	u32	connections;
 	u32	redirect;
 	double	core;
@@ -307,7 +315,7 @@ struct sim_host {
  * @rx: its column
  * @dirty: something arrived: grants may be possible
  * @total: packets of its column
- * @active: what the algorithm works on (Hadoop: messages pulled)
+ * @active: what the algorithm works on (high-entropy: chunks outstanding)
  * @pool: messages that it may choose from
  * @pool_n: how many
  * @stamp: counts what was sent
@@ -371,6 +379,9 @@ struct sim {
 	u32			max_rem_next;	/* what it will say */
 	u32			max_rem_at;	/* when */
 	u32			max_total;
+	bool			snapshot;	/* of part, as all-reduce told */
+	double			*part;		/* remaining / greatest, by receiver */
+	double			*part_next;	/* the same, begun by the last */
 	u32			*gossip;	/* greatest remaining, as each host has heard */
 	u32			*gossip_next;
 	u32			*len;
@@ -432,7 +443,6 @@ struct sim_algo {
 };
 
 extern const struct sim_algo sim_algo_policy;
-extern const struct sim_algo sim_algo_hadoop;
 extern const struct sim_algo sim_algo_madd;
 extern const struct sim_algo sim_algo_lockstep;
 extern const struct sim_algo sim_algo_high_entropy;

@@ -10,7 +10,10 @@ BAD = [
     ("--hosts 1", "--hosts 1: a number from 2"),
     ("--hosts 12.5", "a whole number"),
     ("--hosts", "requires an argument"),
-    ("--frobnicate", "unrecognized option"),
+    ("--frobnicate", "shuffle-sim: unrecognized option"),
+    ("--csv - --json -", "only one of --json, --csv and --series"),
+    ("--grant-units 0", "1 to 1000 packets"),
+    ("--preempt-order never", "there are random alternate"),
     ("file.csv", "options begin with --"),
     ("--racks 3", "fill all racks evenly"),
     ("--racks 0", "fill all racks evenly"),
@@ -72,6 +75,12 @@ def help_text(tap):
         assert word in out, "no %s in --help" % word
 
 
+def version(tap):
+    status, out, err = tap.call("--version")
+    equal((status, err), (0, ""), "status")
+    assert out.startswith("shuffle-sim ") and out.count(".") == 2, out
+
+
 def gives_up(tap):
     status, out, _ = tap.call("--hosts 10 --max-steps 20")
     equal(status, 0, "status")
@@ -86,4 +95,5 @@ def add(tap):
     for name, text, want in FILES:
         tap.test("refused file: " + name, bad_file, text, want)
     tap.test("--help", help_text)
+    tap.test("--version", version)
     tap.test("--max-steps: gives up", gives_up)

@@ -23,10 +23,12 @@ SMALL = [
     ("6.10", "--hosts 40", [("none", "--unsched none"), ("each", "--unsched message")]),
     ("6.13", "--hosts 20 --mean 100 --preempt 10",
      [("MADD", "--algo madd"), ("GRPF", ""), ("headroom", "--headroom 4"),
+      ("alternate", "--preempt-order alternate"),
       ("Hadoop-10", "--algo hadoop --connections 10")]),
     ("6.21", "--hosts 80 --racks 4 --core 0.5 --prio core",
      [("Edge", "--prio edge"), ("Core", ""), ("GlobalSched", "--global sched"),
-      ("Stale1", "--global sched --stale 1"), ("all announced", "--announce all"),
+      ("Stale1", "--global sched --stale 1"),
+      ("total", "--global total"), ("n=1", "--global sched --power 1"), ("all announced", "--announce all"),
       ("gossip", "--announce all --global gossip --power 0")]),
 ]
 
