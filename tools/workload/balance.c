@@ -191,6 +191,35 @@ static void nudge_step(struct matrix *m, uint32_t a, uint32_t b, bool raise, boo
 	*other += move;
 }
 
+/* Three hosts without messages to themselves have no rectangle: equal sums leave one choice,
+ * how much goes round one way, 0 to 1 to 2, and how much the other.
+ */
+static bool nudge_ring(struct matrix *m, double lo, double hi)
+{
+	uint64_t sum = m->len[1] + m->len[2], low = sum / 2, high = sum;
+	unsigned int way = m->len[1] < m->len[2] ? 2 : 1, i;
+
+	while (low <= high) {
+		uint64_t more = low + (high - low) / 2;
+		double skew;
+
+		for (i = 0; i < 3; i++) {
+			m->len[3 * i + (i + way) % 3] = more;
+			m->len[3 * i + (i + 3 - way) % 3] = sum - more;
+		}
+		skew = matrix_skewness(m);
+		if (skew >= lo && skew < hi)
+			return true;
+		if (skew < lo)
+			low = more + 1;
+		else if (!more)
+			return false;
+		else
+			high = more - 1;
+	}
+	return false;
+}
+
 /**
  * wl_nudge - change a matrix until its skewness is within an interval
  * @m: the matrix; an empty diagonal stays empty
@@ -217,6 +246,10 @@ bool wl_nudge(struct matrix *m, double lo, double hi, struct wl_rng *r)
 		return false;
 	for (i = 0; i < m->n; i++)
 		diagonal |= matrix_len(m, i, i) > 0;
+	if (m->n == 3 && !diagonal) {
+		free(filled);
+		return nudge_ring(m, lo, hi);
+	}
 	for (turn = 0; turn < 4000 && !(skew >= lo && skew < hi); turn++) {
 		count = 0;
 		for (k = 0; k < cells; k++)

@@ -285,7 +285,7 @@ struct matrix *wl_generate(const struct wl_spec *spec, struct wl_made *made, str
 	best_how.attempts = how.attempts < MAX_ATTEMPTS ? how.attempts : MAX_ATTEMPTS;
 	best_how.nudged = true;
 	if (!wl_nudge(m, spec->skew_lo, spec->skew_hi, &r)) {
-		wl_error_set(err, "%u hosts, %llu bytes: a skewness of %.4f to %.4f cannot be reached",
+		wl_error_set(err, "%u hosts, mean length %llu: a skewness of %.4f to %.4f cannot be reached",
 			     spec->n, (unsigned long long)spec->mean, spec->skew_lo, spec->skew_hi);
 		m = NULL;
 		goto out;

@@ -106,6 +106,7 @@ bad_arguments()
 	fails 2 'unrecognized' "$w" generate uniform -n 4 --wrong &&
 	fails 1 'no distribution' "$w" generate general -n 4 --mean 3.9:4 --stddev 3:4 &&
 	fails 1 'cannot be reached' "$w" generate sort -n 4 -k 0:0.01 --no-self &&
+	"$w" generate general -n 3 -k 0.9 --no-self >three.csv &&
 	fails 1 '/nonexistent/x' "$w" generate uniform -n 4 -o /nonexistent/x &&
 	fails 1 'No space' "$w" generate uniform -n 400 -o /dev/full &&
 	fails 2 'which file' "$w" stats &&
