@@ -71,9 +71,10 @@ static const struct opt opts[] = {
 	O("randomise", 'c', randomise, bool_names, "on|off", "random offsets inside packets (on)"),
 	O("redirect", 'U', redirect, NULL, "N|inf", "packets a sender may look down its schedule\n"
 	  "(inf)"),
-	O("grant-units", 'u', grant_units, NULL, "N", "packets that one grant of a long message is\n"
-	  "for, at most (1)"),
-	O("place", 'c', in_order, place_names, "HOW", "hosts in racks: random, in-order (random)"),
+	O("grant-units", 'u', grant_units, NULL, "N", "packets that one grant of a long message\n"
+	  "is for, at most (1)"),
+	O("place", 'c', in_order, place_names, "HOW", "hosts in racks: random, in-order\n"
+	  "(random)"),
 	O("transpose", 'c', transpose, bool_names, "on|off", "senders and receivers change places\n"
 	  "(off)"),
 	O("global", 'c', global, global_names, "MODE", "what receivers know of others: none,\n"
@@ -82,8 +83,8 @@ static const struct opt opts[] = {
 	O("stale", 'd', stale, NULL, "X", "all-reduce takes X times the best (0)"),
 	O("power", 'd', power, NULL, "N", "of the last term of 3.14 (2)"),
 	O("preempt", 'd', preempt, NULL, "RTTS", "mean length of an interval (0: no preemption)"),
-	O("preempt-order", 'c', alternate, order_names, "ORDER", "random: each interval is preempted by\n"
-	  "chance; alternate: every other one (random)"),
+	O("preempt-order", 'c', alternate, order_names, "ORDER", "random: each interval is\n"
+	  "preempted by chance; alternate: every other one (random)"),
 	O("preempt-share", 'd', preempt_share, NULL, "X", "of the time (0.5)"),
 	O("catchup", 'u', catchup, NULL, "N", "data packets a host takes a step (3)"),
 	O("vary", 'd', vary, NULL, "RTTS", "mean time between changes of link rates (0: none)"),

@@ -212,10 +212,10 @@ static bool nudge_ring(struct matrix *m, double lo, double hi)
 			return true;
 		if (skew < lo)
 			low = more + 1;
-		else if (!more)
-			return false;
-		else
+		else if (more)
 			high = more - 1;
+		else
+			break;
 	}
 	return false;
 }
