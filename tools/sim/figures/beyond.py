@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Past the source: better rules, and networks that it did not simulate."""
 
-from figlib import Figure, Verdict, by_skewness, mb, medians, optimality, percent, span, throughput
+from checks import Verdict
+from figlib import Figure, by_skewness, mb, medians, optimality, percent, span, throughput
 from ideal import GBPS
 from sets import GOSSIP_CORES
 
@@ -29,8 +30,7 @@ def compare_announce(d):
     return Verdict("Announcing every message changes the throughput by %s in an ideal environment, "
                    "%s with half of the core bandwidth, %s under preemption (medians of ratios). "
                    "In the ideal environment GRPF is then never more than %s below MADD."
-                   % (span(ideal), span(core), span(preempt), percent(gap, 2)),
-                   min(ideal + core) > -0.003 and max(ideal) > 0.005)
+                   % (span(ideal), span(core), span(preempt), percent(gap, 2)))
 
 
 def draw_headroom(d):
@@ -57,8 +57,7 @@ def compare_headroom(d):
                    "environment headroom changes %s; with half of the core bandwidth headroom 2 "
                    "changes %s."
                    % (span(four), percent(left), span(forty), span(stall), queue[0], queue[1],
-                      queue[2], span(ideal), span(core)),
-                   min(four) > -0.003 and max(four) > 0.05)
+                      queue[2], span(ideal), span(core)))
 
 
 def draw_global(d):
@@ -72,8 +71,9 @@ def compare_global(d):
     t = d["beyond-core"]
     fresh, stale = gains(t, "3.13", "3.14"), gains(t, "3.13 stale", "3.14 stale")
     return Verdict("Equation 3.13, that is the first power of (remaining / greatest remaining), "
-                   "against 3.14: %s with fresh and %s with stale information."
-                   % (span(fresh), span(stale)), min(fresh + stale) > -0.003)
+                   "against 3.14 (n = 2): %s with fresh and %s with stale information; n = 1, "
+                   "fresh, %s."
+                   % (span(fresh), span(stale), span(gains(t, "3.14 n=1", "3.14"))))
 
 
 def draw_gossip(d):
@@ -84,14 +84,13 @@ def draw_gossip(d):
 
 def compare_gossip(d):
     t = d["beyond-gossip"]
-    parts, good = [], []
+    parts = []
     for c in GOSSIP_CORES:
         got = gains(t, "gossip %d" % c, "all %d" % c)
-        good.append(min(got) > -0.003)
         parts.append("%d %%: %s, to %s of the bound"
                      % (c, span(got), span(medians(t, "gossip %d" % c, optimality))))
     return Verdict("Gain on GRPF-10 with all messages announced, by core bandwidth: %s."
-                   % "; ".join(parts), all(good))
+                   % "; ".join(parts))
 
 
 def draw_spines(d):
@@ -106,7 +105,7 @@ def compare_spines(d):
     return Verdict("Four core switches instead of one change the throughput by %s when packets are "
                    "sprayed, %s when flows are hashed."
                    % (span(gains(t, "4 sprayed", "one core switch")),
-                      span(gains(t, "4 hashed", "one core switch"))), True)
+                      span(gains(t, "4 hashed", "one core switch"))))
 
 
 BUFFERED = ["overcommit 2", "overcommit 10", "MADD", "high-entropy"]
@@ -124,7 +123,7 @@ def compare_buffers(d):
     for c in BUFFERED:
         parts.append("%s %s and %s" % (c, span(medians(t, c + " 20", optimality), digits=0),
                                        span(medians(t, c + " 80", optimality), digits=0)))
-    return Verdict("Shares of the bound with 20 and 80 packets: %s." % "; ".join(parts), True)
+    return Verdict("Shares of the bound with 20 and 80 packets: %s." % "; ".join(parts))
 
 
 HOSTS = ["as it is", "slow links", "varying links", "half a step a packet", "and 2 a message",
@@ -138,7 +137,7 @@ def draw_hosts(d):
 def compare_hosts(d):
     t = d["beyond-hosts"]
     return Verdict("Shares of the bound: %s." % "; ".join(
-        "%s %s" % (c, span(medians(t, c, optimality))) for c in HOSTS), True)
+        "%s %s" % (c, span(medians(t, c, optimality))) for c in HOSTS))
 
 
 FIGURES = [
@@ -158,9 +157,9 @@ FIGURES = [
            "once all messages are known (the policy's *headroom*). Windows stay pro rata.",
            ["beyond-preempt", "beyond-core", "beyond-ideal"], draw_headroom, compare_headroom),
     Figure("scale-back", "Limited core: a gentler scale-back",
-           "Equation 3.14 scales the limit by the square of (remaining / greatest remaining); the "
-           "source found that good by experiment. Rule: the first power, which is equation 3.13 "
-           "(the policy's *greatest*).",
+           "Equation 3.14 scales the limit by (remaining / greatest remaining), times the same "
+           "to the power n; n = 2 performs well in the source, so that the limit goes with the "
+           "cube. Rule: the first power of all, which is equation 3.13.",
            ["beyond-core"], draw_global, compare_global),
     Figure("gossip", "Limited core: global scheduling without all-reduce",
            "In the source nodes exchange the greatest remaining by all-reduce, out of band. Rule: "

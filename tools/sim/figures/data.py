@@ -14,12 +14,24 @@ def command(sim, name, runs, plan, raw):
     s = SETS[name]
     skew = s.points if s.points is not None else plan[s.coarse]
     n = 1 if s.series else max(1, round(runs * s.share))
-    args = [sim] + s.options + ["--skewness", ",".join("%g" % p for p in skew),
-                                "--runs", str(n), "--quiet"]
+    n = min(n, s.most or n)
+    args = [sim] + s.options + ["--runs", str(n), "--quiet"]
+    if s.matrix:
+        args += ["--matrix", write_matrix(s.matrix, raw)]
+    else:
+        args += ["--skewness", ",".join("%g" % p for p in skew)]
     args += ["--series" if s.series else "--csv", raw]
     for label, opts in s.curves:
         args += ["--curve", label] + opts
     return args
+
+
+def write_matrix(rows, raw):
+    """A file with a matrix of packets, for --matrix."""
+    path = raw + ".matrix"
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        csv.writer(f, lineterminator="\n").writerows([v * 1500 for v in row] for row in rows)
+    return path
 
 
 def simulate(sim, name, runs, plan, folder):
@@ -55,6 +67,13 @@ class Table:
         self.rows = {}
         self.runs = 0
         with open(path, encoding="utf-8", newline="") as f:
+            first = f.readline()
+            # medians of so many runs, see kept.py
+            self.kept = first.startswith("# ")
+            if self.kept:
+                self.runs = int(first.split()[1])
+            else:
+                f.seek(0)
             for row in csv.DictReader(f):
                 curve, point = row.pop("curve"), float(row.pop("point"))
                 values = {k: float(v) for k, v in row.items()}
@@ -94,6 +113,7 @@ class Series:
     def __init__(self, path):
         self.rows = {}
         self.runs = 1
+        self.kept = False
         name, bound, names = None, 1, None
         with open(path, encoding="utf-8") as f:
             for line in f:
@@ -130,8 +150,12 @@ def load(sim, names, runs, plan, folder):
     return out
 
 
-def load_kept(names, folder):
-    """What is there, whatever made it."""
-    paths = {name: os.path.join(folder, name + ".csv") for name in names}
-    return {name: (Series if SETS[name].series else Table)(path)
-            for name, path in paths.items() if os.path.exists(path)}
+def load_kept(names, *folders):
+    """What is there, whatever made it: of a set, that of the first folder that has it."""
+    out = {}
+    for name in names:
+        for folder in folders:
+            path = os.path.join(folder, name + ".csv")
+            if name not in out and os.path.exists(path):
+                out[name] = (Series if SETS[name].series else Table)(path)
+    return out

@@ -3,6 +3,8 @@
 
 from svgplot import COLOURS, Line, Panel
 
+FULL = 100	# runs from which on percentiles are drawn, and compared
+
 SKEW = "message skewness"
 RATE = 25.0
 PACKET_MB = 1500e-6
@@ -18,14 +20,6 @@ def optimality(row):
 
 def mb(column):
     return lambda row: row[column] * PACKET_MB
-
-
-class Verdict:
-    """What we measured, and whether it agrees: True, False, or "partly"."""
-
-    def __init__(self, ours, agrees):
-        self.ours = ours
-        self.agrees = agrees
 
 
 class Figure:
@@ -52,7 +46,7 @@ def lines(table, curves, value, band=True, scale=1.0, labels=None, dashed=False)
         rows = table.spread(curve, value)
         line = Line(labels[i] if labels else curve, [(x, m * scale) for x, _, m, _ in rows],
                     colour=COLOURS[i % len(COLOURS)], dashed=dashed)
-        if band:
+        if band and table.runs >= FULL:
             line.band = [(x, lo * scale, hi * scale) for x, lo, _, hi in rows]
         out.append(line)
     return out
@@ -93,8 +87,8 @@ def span(values, scale=100.0, unit=" %", digits=1):
 
 
 def wins(table, better, worse, value, slack=0.0):
-    """Part of the points at which a median is not below another by more than slack."""
+    """At how many points a median is above another less slack, and of how many."""
     points = table.points(better)
-    good = sum(table.stat(better, p, value, 0.5) >= table.stat(worse, p, value, 0.5) * (1 - slack)
+    good = sum(table.stat(better, p, value, 0.5) > table.stat(worse, p, value, 0.5) * (1 - slack)
                for p in points)
     return good, len(points)

@@ -9,6 +9,7 @@ are those of the data that were drawn.
 import argparse
 import csv
 import os
+import re
 import sys
 import textwrap
 
@@ -16,10 +17,12 @@ import beyond
 import data
 import disturbed
 import ideal
+import kept
+import more
 import svgplot
 from sets import SETS
 
-FIGURES = ideal.FIGURES + disturbed.FIGURES + beyond.FIGURES
+FIGURES = ideal.FIGURES + disturbed.FIGURES + more.FIGURES + beyond.FIGURES
 FINE = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95]
 COARSE = [0.05, 0.25, 0.45, 0.65, 0.85, 0.95]
 QUICK = [0.05, 0.35, 0.65, 0.95]
@@ -67,7 +70,9 @@ def runs_of(figure, tables):
             text = "one run"
         else:
             points = len(next(iter(t.rows.values())))
-            text = "%d runs at each of %d skewnesses" % (t.runs, points)
+            text = "%d run%s at each of %d skewnesses" % (t.runs, "s" * (t.runs > 1), points)
+            if SETS[name].matrix or points == 1:
+                text = "%d run%s" % (t.runs, "s" * (t.runs > 1))
         if not any(text == p[1] for p in parts):
             parts.append((name, text))
     if len(parts) == 1:
@@ -75,16 +80,18 @@ def runs_of(figure, tables):
     return "; ".join("``%s``: %s" % p for p in parts)
 
 
-AGREES = {True: "agrees", False: "differs", "partly": "agrees in part"}
-
-
 def section(figure, verdict, tables):
-    head = "Figure %s: %s" % (figure.number, figure.title)
+    head = figure.title
+    if figure.number[0].isdigit():
+        head = "Figure %s: %s" % (figure.number, head)
     out = [head, "-" * len(head), "", ".. image:: figures/%s.svg" % stem(figure.number),
            "   :alt: " + head, "", wrap("Source: " + figure.claim), "",
            wrap("Here: " + verdict.ours), ""]
-    text = "Verdict: **%s**." % AGREES[verdict.agrees]
-    if verdict.agrees is not True and figure.why:
+    text = "Verdict: **%s**." % verdict.agrees()
+    failed = [c.what for c in verdict.checks if not c.ok]
+    if failed:
+        text += " What fails: %s." % "; ".join(failed)
+    if figure.why:
         text += "  " + figure.why
     out += [wrap(text), ""]
     if figure.choice:
@@ -107,30 +114,55 @@ def past(figure, verdict, tables):
 
 
 def summary(verdicts):
-    rows = [(f.number, f.title, AGREES[v.agrees]) for f, v in verdicts]
-    widths = [max(len(r[i]) for r in rows + [("Figure", "Subject", "Verdict")]) for i in range(3)]
+    rows = [(f.number, f.title, v.agrees()) for f, v in verdicts]
+    out = table(("Figure", "Subject", "Verdict"), rows)
+    out += ["The numbers behind the verdicts.  A verdict is computed from nothing else.", ""]
+    rows = [(f.number, c.what, c.source, c.ours, c.tolerance, "yes" if c.ok else "no")
+            for f, v in verdicts for c in v.checks]
+    return out + table(("Figure", "Number", "Source", "Here", "Tolerance", "Holds"), rows)
+
+
+def table(head, rows):
+    widths = [max(len(r[i]) for r in rows + [head]) for i in range(len(head))]
     rule = "  ".join("=" * w for w in widths)
     fmt = "  ".join("%%-%ds" % w for w in widths)
-    out = [rule, (fmt % ("Figure", "Subject", "Verdict")).rstrip(), rule]
-    out += [(fmt % r).rstrip() for r in rows]
-    return out + [rule, ""]
+    out = [rule, (fmt % head).rstrip(), rule]
+    return out + [(fmt % r).rstrip() for r in rows] + [rule, ""]
+
+
+def kept_section(path, title):
+    """A section as it is in the document: of a figure whose data are not there."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    begin = text.find("\n%s\n%s\n" % (title, "-" * len(title)))
+    if begin < 0:
+        return []
+    end = re.compile(r"\n[^\n]+\n[-=]{3,}\n").search(text, begin + 2 * len(title) + 3)
+    return text[begin + 1:end.start() if end else None].strip("\n").split("\n") + [""]
 
 
 def document(verdicts, tables, path, head):
+    past_source = []
+    known = dict((f.number, v) for f, v in verdicts)
+    for figure in beyond.FIGURES:
+        if figure.number in known:
+            past_source += past(figure, known[figure.number], tables)
+        else:
+            past_source += kept_section(path, figure.title)
     with open(head, encoding="utf-8") as f:
         out = f.read().rstrip("\n").split("\n")
     ours = [v for v in verdicts if v[0] not in beyond.FIGURES]
     out += ["", "Results in one table", "=" * 20, ""] + summary(ours)
     for title, figures in (("An ideal environment", ideal.FIGURES),
-                           ("Preemption, and limited core bandwidth", disturbed.FIGURES)):
+                           ("Preemption, and limited core bandwidth", disturbed.FIGURES),
+                           ("Outside the source's chapter 6", more.FIGURES)):
         out += [title, "=" * len(title), ""]
         for figure, verdict in verdicts:
             if figure in figures:
                 out += section(figure, verdict, tables)
-    out += ["Past the source", "=" * 15, ""]
-    for figure, verdict in verdicts:
-        if figure in beyond.FIGURES:
-            out += past(figure, verdict, tables)
+    out += ["Past the source", "=" * 15, ""] + past_source
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join(out).rstrip("\n") + "\n")
 
@@ -142,6 +174,7 @@ def arguments():
     p.add_argument("--quick", action="store_true", help="5 runs at 4 skewnesses")
     p.add_argument("--points", help="skewnesses with commas (10; 6 where runs take long)")
     p.add_argument("--only", help="simulate these sets only, with commas; draw nothing")
+    p.add_argument("--medians", help="folder for medians, from which verdicts are computed again")
     p.add_argument("--keep", action="store_true", help="take any data that are there")
     p.add_argument("--raw", required=True, help="folder for simulated data")
     p.add_argument("--figures", required=True, help="folder for SVG and CSV")
@@ -158,20 +191,25 @@ def main():
         plan = dict.fromkeys(plan, [float(v) for v in args.points.split(",")])
     names = args.only.split(",") if args.only else list(SETS)
     if args.keep:
-        tables = data.load_kept(names, args.raw)
+        tables = data.load_kept(names, args.raw, *([args.medians] if args.medians else []))
     else:
         tables = data.load(args.sim, names, runs, plan, args.raw)
     if args.only:
         return 0
+    if args.medians:
+        kept.write(tables, args.medians)
     os.makedirs(args.figures, exist_ok=True)
     verdicts = []
     for figure in FIGURES:
         if not all(name in tables for name in figure.sets):
             print("figure %-10s has no data" % figure.number)
             continue
-        draw(figure, tables, args.figures)
+        # of medians that were kept the drawing is there, too
+        if not any(tables[name].kept for name in figure.sets):
+            draw(figure, tables, args.figures)
         verdicts.append((figure, figure.compare(tables)))
-        print("figure %-10s %s" % (figure.number, AGREES[verdicts[-1][1].agrees]))
+        print("figure %-10s %s" % (figure.number, verdicts[-1][1].agrees()
+                                   if figure not in beyond.FIGURES else "is drawn"))
     head = os.path.join(os.path.dirname(os.path.abspath(__file__)), "head.rst")
     document(verdicts, tables, args.document, head)
     return 0

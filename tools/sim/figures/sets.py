@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is simulated: sets of curves on the same matrices, each one call of shuffle-sim.
-
-"""
+"""What is simulated: sets of curves on the same matrices, each one call of shuffle-sim."""
 
 
 class Set:
     """Options for all curves, curves (label, options); share: part of the runs asked
     for that this set gets; coarse: fewer skewnesses, for runs that take long; points:
-    skewnesses, None: those of the plan; series: one run of each curve, over time.
+    skewnesses, None: those of the plan; series: one run of each curve, over time; matrix:
+    packets of each message, instead of a generator's; most: runs, however many are asked for.
     """
 
-    def __init__(self, options, curves, share=1.0, coarse=False, points=None, series=False):
+    def __init__(self, options, curves, share=1.0, coarse=False, points=None, series=False,
+                 matrix=None, most=None):
         self.options = options.split()
         self.curves = [(label, opts.split()) for label, opts in curves]
         self.share = share
         self.coarse = coarse
         self.points = points
         self.series = series
+        self.matrix = matrix
+        self.most = most
 
 
 BASE = "--unsched none --window const --randomise off "
@@ -86,6 +88,8 @@ def stale():
               ("Fresh", "--prio core --core 0.5 --global sched")]
     for x in STALES:
         curves.append(("Stale%d" % x, "--prio core --core 0.5 --global sched --stale %d" % x))
+    curves.append(("Pro rata", "--prio core --core 0.5 --global total"))
+    curves.append(("n = 1", "--prio core --core 0.5 --global sched --power 1"))
     return curves
 
 
@@ -109,6 +113,7 @@ SETS["beyond-ideal"] = Set(IDEAL_160, [("MADD", "--algo madd"), ("rest", ""),
 SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
     ("rest", ""), ("all", "--announce all"), ("headroom", "--announce all --headroom 2"),
     ("3.14", "--announce all --global sched"),
+    ("3.14 n=1", "--announce all --global sched --power 1"),
     ("3.13", "--announce all --global sched --power 0"),
     ("3.13 stale", "--announce all --global sched --power 0 --stale 1"),
     ("3.14 stale", "--announce all --global sched --stale 1"),
@@ -143,9 +148,28 @@ SETS["beyond-hosts"] = Set("--hosts 40 --announce all ", [
 for _skew, _tag in ((0.05, "low"), (0.5, "mid"), (0.95, "high")):
     SETS["time-hadoop-" + _tag] = Set(IDEAL_160, hadoops([3, 5, 10, 20, 1000])
                                       + [("GRPF", "")], points=[_skew], series=True)
+SETS["time-hadoop-turned"] = Set(IDEAL_160 + "--transpose on", hadoops([1000]) + [("GRPF", "")],
+                                 points=[0.5], series=True)
 for _skew, _tag in ((0.05, "005"), (0.25, "025"), (0.5, "050")):
-    SETS["time-rand-" + _tag] = Set(PIECES_160 + "--unsched none", [
+    SETS["time-rand-" + _tag] = Set("--hosts 40 --prio none --unsched none", [
         ("NoRand", "--randomise off"), ("Rand", "")], points=[_skew], series=True)
+SETS["rand-40"] = Set("--hosts 40 --prio none --unsched none", [
+    ("NoRand", "--randomise off"), ("Rand", "")], points=[0.05, 0.25, 0.5])
+# Figure 3.10: nodes 0 to 3 in one rack, each sends to one of the other rack, node 0 three times
+# as much
+SETS["fig-3.10"] = Set("--racks 2 --core 0.5 --place in-order", [
+    ("as it is", "--prio core"), ("pro rata", "--prio core --global total"),
+    ("3.14", "--prio core --global sched")],
+    matrix=[[(3000 if i == 0 else 1000) if k == i + 4 else 0 for k in range(8)]
+            for i in range(8)], most=1)
+SETS["sort-160"] = Set("--hosts 160 --racks 4 --workload sort", [
+    ("MADD", "--algo madd"), ("GRPF", ""), ("Hadoop-5", "--algo hadoop"),
+    ("Edge 50", "--core 0.5"), ("Core 50", "--core 0.5 --prio core"),
+    ("Global 50", "--core 0.5 --prio core --global sched")], share=0.5, coarse=True)
+SETS["large-1024"] = Set("--hosts 1024 --racks 32", [
+    ("MADD", "--algo madd"), ("GRPF", ""), ("Hadoop-5", "--algo hadoop")],
+    points=[0.05, 0.5, 0.95], most=1)
+SETS["large-4096"] = Set("--hosts 4096 --mean 4 --threads 1", [("GRPF", "")], points=[0.5], most=1)
 SETS["time-policy-base"] = Set(PIECES_160, policies("--overcommit 1"), points=[0.25],
                                series=True)
 SETS["time-policy-oc10"] = Set(PIECES_160, policies("--overcommit 10 --prio edge"),

@@ -14,6 +14,7 @@ import hand
 import medians
 import plans
 import props
+import verdicts
 from tap import Tap
 
 
@@ -32,6 +33,7 @@ def main():
     props.add(tap)
     errors.add(tap)
     plans.add(tap)
+    verdicts.add(tap)
     costs.add(tap, sys.argv[2])
     medians.add(tap, sys.argv[2])
     return tap.end()
