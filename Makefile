@@ -136,7 +136,8 @@ figures:
 	@$(MAKE) -s -C tools/sim OUT=$(OUT)
 	@mkdir -p $(SHOWN)
 	@python3 -B tools/sim/figures/figures.py --sim $(OUT)/shuffle-sim --runs $(RUNS) \
-		$(if $(QUICK),--quick) $(if $(KEEP),--keep) --figures $(SHOWN)/figures \
+		$(if $(QUICK),--quick) $(if $(KEEP),--keep) \
+		$(if $(QUICK),,--medians tools/sim/test/verdicts) --figures $(SHOWN)/figures \
 		--raw build/figures$(if $(QUICK),-quick/raw) --document $(SHOWN)/evaluation.rst
 	@$(MAKE) -s figures-coll
 

@@ -514,14 +514,13 @@ void options_parse(struct plan *p, int argc, char **argv, struct output *out)
 	struct option longs[N(opts) + N(plain) + 1];
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct sim_config common;
-	static char program[] = "shuffle-sim";
 	const char *why;
 	int c;
 	u32 i;
 
 	sim_defaults(&common);
 	/* getopt's messages name the program as ours do */
-	argv[0] = program;
+	argv[0] = (char *)"shuffle-sim";
 	build_getopt(longs);
 	p->packet = 1500;
 	p->buckets = 20;

@@ -19,7 +19,7 @@
 #define SIM_MAX_OPS	32U
 
 enum sim_algo_kind {
-	SIM_GRPF, SIM_SRPT, SIM_GRPT, SIM_HADOOP,			/* net/shuffle/sched/policy.c */
+	SIM_GRPF, SIM_SRPT, SIM_GRPT, SIM_HADOOP,	/* net/shuffle/sched/policy.c */
 	SIM_MADD, SIM_LOCKSTEP, SIM_HIGH_ENTROPY,
 	SIM_SEQUENTIAL, SIM_ROUND_ROBIN,	/* figures 3.3 and 3.4 */
 	SIM_ALGOS,
