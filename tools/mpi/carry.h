@@ -107,8 +107,8 @@ struct coll_shuffle_items {
 
 /* How libshuffle combines what the call combines; false: it must not.  The same at all ranks. */
 bool coll_shuffle_items_init(struct coll_shuffle_items *t, MPI_Op op, MPI_Datatype type);
-/* @t->from is @sbuf with its @in items, and @t->to is @rbuf for @out of them.  Items with gaps are in
- * memory of our own: gaps of the result must be left alone, and those before the first item and
+/* @t->from is @sbuf with its @in items, and @t->to is @rbuf for @out of them.  Items with gaps are
+ * in memory of our own: gaps of the result must be left alone, and those before the first item and
  * behind the last one need not be the user's memory.  So is the result if @own.  0, or an error.
  */
 int coll_shuffle_items_begin(struct coll_shuffle_items *t, const void *sbuf, size_t in, void *rbuf,

@@ -10,6 +10,8 @@ keys_port=7400
 keys_cases()
 {
 	run_case keys-words words_counted
+	# what is the program's alone need not be seen on emulated processors
+	[[ $LANE != qemu* ]] || return 0
 	run_case keys-words-collide words_collide
 	run_case keys-words-member-missing words_missing
 }

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What run.sh runs inside the kernel: eight ranks on one, two and eight hosts call nothing but
+# What run.sh runs inside the kernel: ranks on one, two and eight hosts, or more, call nothing but
 # MPI_Alltoall and its relatives, or other collectives (mpi_osu.c), with AF_SHUFFLE's component and
 # without it.
 #
-# usage: osu_guest.sh alltoall|others MILLISECONDS RUNS LAYOUT...
+# usage: [SIZES='8 65536'] osu_guest.sh alltoall|others MILLISECONDS RUNS LAYOUT...
 #   MILLISECONDS  that each row is measured for in each run
 #   RUNS          jobs of each kind, in turns
 #   LAYOUT        HOSTSxRANKS
@@ -25,7 +25,9 @@ fi
 # shellcheck source=tools/bench/mpi/mpi_rack.sh
 . $here/mpi/mpi_rack.sh
 
+[ -z "${SIZES-}" ] || read -ra sizes <<<"$SIZES"
 hosts=8
+for layout; do ((${layout%x*} <= hosts)) || hosts=${layout%x*}; done
 if [ "$SHUFFLE_LANE" = qemu-icount ]; then
 	keep_busy
 	# shellcheck disable=SC2064 # the process of now
