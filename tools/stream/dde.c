@@ -93,24 +93,11 @@ static bool complete(const struct stream_dde *d, u64 interval)
 	return any;
 }
 
-/* After a restart: begin with the first interval of which all is there. */
-static void sync(struct stream_dde *d)
+/* After a restart: begin with this interval, of which all is there. */
+static void join(struct stream_dde *d, u64 first)
 {
-	u64 first = U64_MAX;
 	u32 w, i;
 
-	for (w = 0; w < STREAM_WINDOW; w++) {
-		for (i = 0; i < d->cfg.inputs; i++) {
-			const struct stream_slot *s = slot_of(d, w, i);
-
-			if (!s->used || s->report.interval >= first)
-				continue;
-			if (complete(d, s->report.interval))
-				first = s->report.interval;
-		}
-	}
-	if (first == U64_MAX)
-		return;
 	d->next = first;
 	d->synced = true;
 	for (w = 0; w < STREAM_WINDOW; w++) {
@@ -143,6 +130,54 @@ static void propose(struct stream_dde *d, u64 interval)
 		if (*start < 0 || *start > STREAM_MAX_TIME)
 			*start = S64_MIN;
 	}
+}
+
+/* The same with the first such interval, if there is one. */
+static void join_any(struct stream_dde *d)
+{
+	u64 first = U64_MAX;
+	u32 w, i;
+
+	for (w = 0; w < STREAM_WINDOW; w++) {
+		for (i = 0; i < d->cfg.inputs; i++) {
+			const struct stream_slot *s = slot_of(d, w, i);
+
+			if (!s->used || s->report.interval >= first)
+				continue;
+			if (complete(d, s->report.interval))
+				first = s->report.interval;
+		}
+	}
+	if (first != U64_MAX)
+		join(d, first);
+}
+
+/* Reports that are refused do not come again.  If those of all inputs were, the next interval
+ * will never be complete: begin anew, as after a restart.
+ */
+static bool all_lost(struct stream_dde *d)
+{
+	u32 i;
+
+	for (i = 0; i < d->cfg.inputs; i++)
+		if (!d->peer[i].lost && !stream_dde_failed(d, i))
+			return false;
+	return true;
+}
+
+static void begin_anew(struct stream_dde *d)
+{
+	u32 i;
+
+	for (i = 0; i < STREAM_WINDOW * d->cfg.inputs; i++)
+		d->slot[i].used = false;
+	for (i = 0; i < d->cfg.inputs; i++)
+		d->peer[i].lost = false;
+	d->history.n = 0;
+	d->history.at = 0;
+	d->wait = d->cfg.history;
+	d->synced = false;
+	d->counters.joined++;
 }
 
 /* All reports of the next interval are there: in the order of inputs, whatever order they had. */
@@ -179,6 +214,15 @@ static void unify(struct stream_dde *d)
 		propose(d, u.interval + 2);
 }
 
+static int unify_all(struct stream_dde *d)
+{
+	int n;
+
+	for (n = 0; d->synced && complete(d, d->next); n++)
+		unify(d);
+	return n;
+}
+
 /**
  * stream_dde_advance() - complete what can be
  * @d: the engine
@@ -187,13 +231,9 @@ static void unify(struct stream_dde *d)
  */
 int stream_dde_advance(struct stream_dde *d)
 {
-	int n = 0;
-
 	if (!d->synced)
-		sync(d);
-	for (; d->synced && complete(d, d->next); n++)
-		unify(d);
-	return n;
+		join_any(d);
+	return unify_all(d);
 }
 
 /**
@@ -207,7 +247,8 @@ int stream_dde_advance(struct stream_dde *d)
  *
  * Return: how many intervals it completes; -EINVAL if a value is absurd, -ERANGE if it is too far
  * ahead, -EALREADY if the input has reported the interval or the interval is complete.  Each is
- * counted, and changes nothing.
+ * counted, and changes nothing, but for one thing: if the last reports of all inputs were too far
+ * ahead, the engine begins anew with what comes.
  */
 int stream_dde_report(struct stream_dde *d, const struct stream_report *r, s64 now)
 {
@@ -219,8 +260,12 @@ int stream_dde_report(struct stream_dde *d, const struct stream_report *r, s64 n
 	}
 	s = slot_of(d, r->interval, r->input);
 	if (d->synced && r->interval >= d->next + STREAM_WINDOW) {
-		d->counters.ahead++;
-		return -ERANGE;
+		d->peer[r->input].lost = true;
+		if (!all_lost(d)) {
+			d->counters.ahead++;
+			return -ERANGE;
+		}
+		begin_anew(d);
 	}
 	if ((d->synced && r->interval < d->next) ||
 	    (s->used && s->report.interval == r->interval)) {
@@ -229,11 +274,16 @@ int stream_dde_report(struct stream_dde *d, const struct stream_report *r, s64 n
 	}
 	if (stream_dde_failed(d, r->input)) {
 		d->peer[r->input].from = r->interval;
+		d->peer[r->input].owes = STREAM_NEVER;
 		d->counters.returned++;
 	}
 	d->counters.accepted++;
+	d->peer[r->input].lost = false;
 	*s = (struct stream_slot){ .report = *r, .received = now, .used = true };
-	return stream_dde_advance(d);
+	/* no other interval can be complete because of it */
+	if (!d->synced && complete(d, r->interval))
+		join(d, r->interval);
+	return unify_all(d);
 }
 
 /**

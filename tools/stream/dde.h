@@ -18,6 +18,7 @@
  * @accepted: new ones
  * @again: said before, or of an interval that is complete
  * @ahead: more than STREAM_WINDOW intervals ahead
+ * @joined: begun anew, because reports of all inputs were too far ahead
  * @absurd: with values that no clock and no interval can have
  * @dropped: inputs that failed
  * @returned: inputs that failed and reported again
@@ -26,6 +27,7 @@ struct stream_dde_counters {
 	u64	accepted;
 	u64	again;
 	u64	ahead;
+	u64	joined;
 	u64	absurd;
 	u64	dropped;
 	u64	returned;
@@ -36,11 +38,13 @@ struct stream_dde_counters {
  * @clock: of the input
  * @from: first interval of which a report is needed; STREAM_NEVER: the input has failed
  * @owes: since when a contribution of it is missing, builder's clock; STREAM_NEVER: none is
+ * @lost: its last report was too far ahead, and is gone
  */
 struct stream_peer {
 	struct stream_clock	clock;
 	u64			from;
 	s64			owes;
+	bool			lost;
 };
 
 /**
@@ -115,7 +119,7 @@ static inline bool stream_dde_failed(const struct stream_dde *d, u32 input)
 	return d->peer[input].from == (u64)STREAM_NEVER;
 }
 
-/* Of dde.c, for dde_fail.c: complete what can be. */
+/* Of dde.c, for dde_fail.c: complete what can be, whatever interval that is. */
 int stream_dde_advance(struct stream_dde *d);
 
 #endif /* STREAM_DDE_H */

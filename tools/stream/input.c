@@ -81,7 +81,7 @@ int stream_input_proposal(struct stream_input *e, const struct stream_proposal *
 
 	if (p->duration < cfg->min_duration || p->duration > cfg->max_duration)
 		goto absurd;
-	longest = p->duration > e->duration ? p->duration : e->duration;
+	longest = e->duration ? e->duration : p->duration;
 	if (now < 0 || now > STREAM_MAX_TIME || p->start < 0 || p->start > STREAM_MAX_TIME)
 		goto absurd;
 	if (p->start > now && p->start - now > 4 * longest + cfg->timeout)
@@ -267,13 +267,13 @@ void stream_input_next(struct stream_input *e, s64 now, struct stream_step *step
  * stream_input_ack() - a builder has a piece
  * @e: the engine
  * @slice: of which time-slice; from the network
- * @latency: since it was sent, ns
- * @now: input's clock, ns
+ * @latency: since it was sent, ns; one out of bounds is taken for the nearest that is not
+ * @now: input's clock, ns; likewise if it is before the interval's start
  *
- * Who sends sees to it that no piece is acknowledged twice.
+ * Who sends sees to it that no piece is acknowledged twice.  However late it comes it counts: an
+ * interval of which one is missing would never be over.
  *
- * Return: 0; -EINVAL if no such piece can be on its way, or the latency is absurd.  It is counted,
- * and changes nothing.
+ * Return: 0; -EINVAL if no such piece can be on its way.  It is counted, and changes nothing.
  */
 int stream_input_ack(struct stream_input *e, u64 slice, s64 latency, s64 now)
 {
@@ -281,15 +281,16 @@ int stream_input_ack(struct stream_input *e, u64 slice, s64 latency, s64 now)
 	struct stream_open *o = open_of(e, interval);
 	u32 every = 1 + (e->total - 1) / STREAM_SAMPLES;
 
-	if (interval < e->oldest || interval >= e->next || o->acked == o->sent ||
-	    latency < 0 || latency > STREAM_MAX_LATENCY || now < o->start) {
+	if (interval < e->oldest || interval >= e->next || o->acked == o->sent) {
 		e->counters.absurd++;
 		return -EINVAL;
 	}
+	latency = latency < 0 ? 0 : latency;
+	latency = latency > STREAM_MAX_LATENCY ? STREAM_MAX_LATENCY : latency;
 	if (!(o->acked % every))
 		o->latency[o->samples++] = latency;
 	o->acked++;
-	o->last = now;
+	o->last = now > o->start ? now : o->start;
 	return 0;
 }
 

@@ -97,8 +97,36 @@ static void restarted(void)
 	end("a restarted engine joins without an input that has failed");
 }
 
+/* Reports that are late by more than the window: those of others are gone, and come no more. */
+static void left_behind(void)
+{
+	u64 j;
+
+	stream_defaults(&cfg, 2, 3);
+	dde = dde_new(&cfg, false);
+	say(0, 0, 1000000000);
+	equal(say(0, 1, 1000000000), 1, "interval 0 is complete");
+	for (j = 1; j <= STREAM_WINDOW; j++)
+		equal(say(j, 0, 1000000000), 0, "input 0 goes on");
+	equal(say(9, 0, 1000000000), -ERANGE, "too far ahead of input 1");
+	for (j = 1; j <= STREAM_WINDOW; j++)
+		equal(say(j, 1, 1000000000), 1, "input 1 is late");
+	equal(say(17, 0, 1000000000), -ERANGE, "interval 9 of input 0 is gone");
+	for (j = 9; j < 17; j++)
+		equal(say(j, 1, 1000000000), 0, "input 1 does not know that");
+	equal(say(17, 1, 1000000000), 0, "all are too far ahead: begun anew");
+	equal((s64)dde->counters.joined, 1, "counted");
+	equal(say(18, 0, 1000000000), 0, "interval 17 of input 0 is gone, too");
+	equal(say(18, 1, 1000000000), 1, "interval 18 is complete");
+	equal((s64)dde->next, 19, "it goes on from there");
+	expect(!stream_dde_plan(dde, 20), "proposed without a history");
+	free(dde);
+	end("an engine whose inputs are all too far ahead begins anew");
+}
+
 void test_failures(void)
 {
+	left_behind();
 	silent();
 	short_intervals();
 	restarted();

@@ -124,6 +124,14 @@ static void answers(void)
 	      "an acknowledgment of what was not sent");
 	equal(stream_input_released(e, 0, 1), -EINVAL, "a ticket of what was not sent");
 	equal(stream_input_released(e, 3, 0), -EINVAL, "a ticket of no builder");
+	stream_input_next(e, STREAM_SECOND + 7, &step);
+	equal(step.kind, STREAM_SEND, "it sends");
+	equal(stream_input_ack(e, step.slice, 11 * STREAM_SECOND, 12 * STREAM_SECOND), 0,
+	      "an acknowledgment that is very late");
+	equal(e->open[5 % STREAM_OPEN].acked, 1, "it counts");
+	equal(e->open[5 % STREAM_OPEN].latency[0], STREAM_MAX_LATENCY, "as the longest");
+	answer(e, 6, STREAM_SECOND + 4000001 + 2 * STREAM_SECOND, cfg.max_duration, -EINVAL,
+	       "a start that stops the input, with a long duration");
 	free(e);
 	end("proposals, acknowledgments, tickets: what is absurd is refused and counted");
 }
