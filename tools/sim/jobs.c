@@ -95,6 +95,7 @@ static void run_job(struct pool *w, u32 job)
 	struct matrix *made = w->file;
 	struct sim_matrix m;
 	const char *why;
+	bool good;
 	u32 i;
 
 	if (!made) {
@@ -105,7 +106,11 @@ static void run_job(struct pool *w, u32 job)
 		}
 	}
 	p->skewness[job] = matrix_skewness(made);
-	if (to_packets(w, made, &m)) {
+	good = to_packets(w, made, &m);
+	/* a tenth of what a run of thousands of hosts needs */
+	if (made != w->file)
+		matrix_free(made);
+	if (good) {
 		for (i = 0; i < p->curves && !w->failed; i++) {
 			struct sim_config cfg = p->curve[i].cfg;
 
@@ -125,8 +130,6 @@ static void run_job(struct pool *w, u32 job)
 		}
 		free(m.len);
 	}
-	if (made != w->file)
-		matrix_free(made);
 }
 
 static void *work(void *arg)

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 		output_close(f, out.series);
 	}
 	if (!out.quiet && (!out.json || strcmp(out.json, "-")) &&
-	    (!out.csv || strcmp(out.csv, "-"))) {
+	    (!out.csv || strcmp(out.csv, "-")) && (!out.series || strcmp(out.series, "-"))) {
 		output_text(&plan, stdout);
 		output_close(stdout, "standard output");
 	}

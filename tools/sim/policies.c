@@ -44,7 +44,9 @@ static void init(struct sim *s)
 			e->rx.hadoop_c = s->cfg->connections;
 			e->rx.burst = s->cfg->grant_units;
 			e->rx.sim.headroom = s->cfg->headroom;
-			shuffle_policy_rx_announced(&e->rx, i, 0, 0, 0);
+			/* else Hadoop's receiver hears of it like of all others */
+			if (s->cfg->algo != SIM_HADOOP || !s->cfg->local)
+				shuffle_policy_rx_announced(&e->rx, i, 0, 0, 0);
 		}
 	}
 }
