@@ -213,6 +213,9 @@ static void write_text(FILE *f, struct text t, bool alone)
 {
 	size_t i;
 
+	/* which no line of a CSV file may have */
+	if (t.len && memchr(t.at, '\0', t.len))
+		errx(1, "a string has a byte 0: it cannot be written as CSV");
 	for (i = 0; i < t.len; i++)
 		if (strchr(",\"\r\n", t.at[i]))
 			break;

@@ -103,6 +103,9 @@ static void __attribute__((noreturn)) failed(struct shuffle_net *n, const char *
 	if (error == EEXIST)
 		errx(1, "operation %llu was used before: --op needs another number",
 		     (unsigned long long)n->op);
+	/* Our own fault: gone at once, we are the one that does not answer the others. */
+	if (error == ENOMEM || error == ENOBUFS || error == EMSGSIZE || error == EPROTO)
+		errx(1, "%s has failed: %s", what, strerror(error));
 	if (!roll_call(n))
 		errx(1, "%s has failed (%s), but all members answer: the deadline is too short",
 		     what, strerror(error));

@@ -79,8 +79,12 @@ struct writer {
 	FILE *f;
 	bool binary;
 	struct batch rows;	/* of the block that grows */
+	size_t text;		/* bytes of strings there */
 	uint64_t count;
 };
+
+/* of strings in a block, about: far below what a reader takes */
+#define BLOCK_TEXT	(16U << 20)
 
 /**
  * writer_open - write a file
@@ -115,6 +119,7 @@ static void flush(struct writer *w)
 		csv_write(w->f, &w->rows);
 	w->count += w->rows.rows;
 	w->rows.rows = 0;
+	w->text = 0;
 	if (ferror(w->f))
 		err(1, "cannot write %s", w->path);
 }
@@ -126,11 +131,15 @@ static void flush(struct writer *w)
  */
 void writer_add(struct writer *w, const struct batch *b)
 {
+	unsigned int i;
 	size_t row;
 
 	for (row = 0; row < b->rows; row++) {
 		batch_copy_row(&w->rows, b, row);
-		if (w->rows.rows == BATCH_ROWS)
+		for (i = 0; i < b->cols; i++)
+			if (b->col[i].type == COLUMN_TEXT)
+				w->text += column_text(&b->col[i], row).len;
+		if (w->rows.rows == BATCH_ROWS || w->text >= BLOCK_TEXT)
 			flush(w);
 	}
 }
