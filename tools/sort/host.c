@@ -330,7 +330,7 @@ static void report_keys(struct report *rep, const unsigned char *first, const un
 static void write_output(struct host *h)
 {
 	size_t klen = h->keys.klen, i, len;
-	const unsigned char *key, *value;
+	const unsigned char *key, *value, *before = NULL;
 	struct merge_run all;
 	FILE *f;
 
@@ -346,6 +346,10 @@ static void write_output(struct host *h)
 		uint32_t at = all.e[i].index;
 
 		key = c->key + at * klen;
+		if (before && memcmp(before, key, klen) > 0)
+			die("host %u (%s) has sent keys that are not sorted", all.e[i].rank,
+			    net_name(&h->net, all.e[i].rank));
+		before = key;
 		value = c->value + (c->off ? c->off[at] : at * h->records.vlen);
 		len = c->off ? c->off[at + 1] - c->off[at] : h->records.vlen;
 		checksum_add(&h->report.out, c->off ? value : key, c->off ? 0 : klen, value, len);

@@ -124,6 +124,7 @@ static void read_stream(struct reader *rd, FILE *in, unsigned char *buf)
 	size_t have = 0, n;
 
 	while ((n = fread(buf + have, 1, CHUNK, in)) > 0) {
+		signal_check();
 		bytes += n;
 		have = take(rd, buf, have + n, &line);
 	}

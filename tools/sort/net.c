@@ -56,6 +56,7 @@ static void op_init(struct net *net, struct net_op *op, unsigned int step)
 	op->in = memory(count, sizeof(*op->in));
 	op->in_len = memory(count, sizeof(*op->in_len));
 	op->have = memory(count, sizeof(*op->have));
+	op->came = memory(count, sizeof(*op->came));
 	for (i = 0; i < count; i++) {
 		op->out_len[i] = SHUFFLE_ABSENT;
 		op->no_in[i / 64] |= 1ULL << i % 64;
@@ -74,6 +75,7 @@ static void op_free(struct net_op *op)
 	free(op->in);
 	free(op->in_len);
 	free(op->have);
+	free(op->came);
 	memset(op, 0, sizeof(*op));
 }
 
@@ -97,12 +99,14 @@ static void __attribute__((noreturn)) die_send(const struct net_op *op)
 const struct report *net_report(const struct net *net, unsigned int rank)
 {
 	const struct net_op *op = &net->roll;
+	const struct report *r;
 
 	if (rank == net->rank)
 		return op->out[rank];
-	if (!op->in[rank] || op->have[rank] < sizeof(struct report))
+	r = op->in[rank];
+	if (!r || op->have[rank] < sizeof(*r) || r->magic != REPORT_MAGIC || r->key > REPORT_KEY)
 		return NULL;
-	return op->in[rank];
+	return r;
 }
 
 /* Say who is the reason that there is no result, and end. */
@@ -226,8 +230,9 @@ static struct net_op *op_of(struct net *net, const struct shuffle_record *rec)
 static uint64_t memory_bytes(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	uint64_t bytes = pages > 0 && size > 0 ? (uint64_t)pages * size : SIZE_MAX / 2;
 
-	return pages > 0 && size > 0 ? (uint64_t)pages * size : SIZE_MAX / 2;
+	return bytes < SIZE_MAX / 2 ? bytes : SIZE_MAX / 2;
 }
 
 /* Other records of the same call are looked at before the program ends: they may name a reason. */
@@ -271,8 +276,7 @@ static int take_data(struct net *net, struct net_op *op, const struct shuffle_re
 	net->bytes_in += rec->len;
 	if (rec->flags & SHUFFLE_RECORD_LAST) {
 		op->expected--;
-		if (op->whole)
-			op->whole(op->arg, rank);
+		op->came[op->n_came++] = rank;
 	}
 	return 0;
 }
@@ -317,6 +321,13 @@ static size_t place_data(void *arg, const struct shuffle_record *rec, void **dat
 	return op->in_len[rec->rank] - op->have[rec->rank];
 }
 
+/* What is wrong with a message ends the program, which then receives reports of others. */
+static void take_messages(struct net_op *op)
+{
+	while (op && op->whole && op->taken < op->n_came)
+		op->whole(op->arg, op->came[op->taken++]);
+}
+
 /* Read what has come, or wait for it; @events: what else to wait for. */
 static void advance(struct net *net, short events, uint64_t end_ns)
 {
@@ -330,6 +341,7 @@ static void advance(struct net *net, short events, uint64_t end_ns)
 			give_up(net);
 		if (*net->wrong)
 			die("%s", net->wrong);
+		take_messages(net->op);
 		return;
 	}
 	if (errno != EAGAIN && errno != EINTR)

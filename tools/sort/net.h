@@ -37,8 +37,11 @@ struct net;
  * @ended: its last record has been read
  * @referred: sent from our memory, which is ours again when the operation ends
  * @tx: how far the row has been sent
- * @whole: optional: called when a message is complete
+ * @whole: optional: called for each message that is complete, when nothing is being received
  * @arg: for @whole
+ * @came: ranks whose messages are complete, in that order
+ * @n_came: their number
+ * @taken: of these @whole was called for
  */
 struct net_op {
 	struct net *net;
@@ -56,6 +59,9 @@ struct net_op {
 	struct shuffle_tx tx;
 	void (*whole)(void *arg, unsigned int rank);
 	void *arg;
+	unsigned int *came;
+	unsigned int n_came;
+	unsigned int taken;
 };
 
 /**

@@ -68,6 +68,27 @@ uint64_t pt_weight(const struct pt_list *l)
 	return sum;
 }
 
+/* a * b: its upper and its lower 64 bits */
+static void product(uint64_t a, uint64_t b, uint64_t to[2])
+{
+	uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+	uint64_t mid = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
+	uint64_t other = (a & UINT32_MAX) * (b >> 32) + (mid & UINT32_MAX);
+
+	to[0] = (a >> 32) * (b >> 32) + (mid >> 32) + (other >> 32);
+	to[1] = other << 32 | (low & UINT32_MAX);
+}
+
+/* a * b >= c * d, of numbers whose products may have 128 bits */
+static int product_reaches(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t ab[2], cd[2];
+
+	product(a, b, ab);
+	product(c, d, cd);
+	return ab[0] != cd[0] ? ab[0] > cd[0] : ab[1] >= cd[1];
+}
+
 /* Where group @i of @groups begins, of @n.  Without overflow. */
 static size_t group_begin(size_t i, size_t groups, size_t n)
 {
@@ -161,8 +182,8 @@ int pt_resample(const struct pt_list *from, size_t groups, struct pt_list *to)
 		const struct pt_pivot *p = pt_at(from, i);
 
 		/* sum / total >= n / groups: a group begins, unless this is the last pivot */
-		if (i + 1 == from->n || (n < groups && (__uint128_t)sum * groups >=
-					 (__uint128_t)total * n)) {
+		if (i + 1 == from->n ||
+		    (n < groups && product_reaches(sum, groups, total, n))) {
 			struct pt_pivot *q = pt_at(to, n++);
 
 			memcpy(q, p, stride);
@@ -282,11 +303,11 @@ int pt_select(const struct pt_list *l, uint64_t before, uint64_t total, size_t p
 	if (!total)
 		return 0;
 	/* the first that is not reached before */
-	next = (__uint128_t)before * parts / total + 1;
+	for (next = 1; next < parts && product_reaches(before, parts, total, next); next++)
+		;
 	for (i = 0; i < l->n && next < parts; i++) {
 		before += pt_at(l, i)->weight;
-		while (next < parts &&
-		       (__uint128_t)before * parts >= (__uint128_t)total * next) {
+		while (next < parts && product_reaches(before, parts, total, next)) {
 			struct pt_pivot *s = pt_at(to, to->n++);
 
 			memcpy(s, pt_at(l, i), stride);

@@ -22,7 +22,7 @@ static void draw(const struct quality *q, struct wl_rng *r, uint64_t *raw, struc
 		/* 2^55 is 1 standard deviation: 2^63 is 256 of them */
 		raw[i] = q->kind == QUALITY_UNIFORM ? wl_rng_next(r) :
 			 (uint64_t)((int64_t)(wl_rng_normal(r) * (1LL << 55)) + (1LL << 62));
-		raw[i] = __builtin_bswap64(raw[i]);
+		raw[i] = be64toh(raw[i]);
 	}
 	order = local_sort((unsigned char *)raw, q->keys, KEY);
 	if (!order)

@@ -3,6 +3,7 @@
 #ifndef SHUFFLE_SORT_RECORDS_H
 #define SHUFFLE_SORT_RECORDS_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static inline uint64_t key_prefix(const unsigned char *key, size_t klen)
 
 	memcpy(first, key, klen < 8 ? klen : 8);
 	memcpy(&v, first, 8);
-	return __builtin_bswap64(v);
+	return be64toh(v);
 }
 
 static inline const unsigned char *record_value(const struct records *r, size_t i, size_t *len)
