@@ -281,7 +281,12 @@ static int is_utf8(const char *s, size_t len)
 	return 1;
 }
 
-/* Of a word there is nothing else to be escaped. */
+/* Words of other members may have any bytes, if these members run another program. */
+static int is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 static void print_json_string(const char *s, size_t len)
 {
 	int utf8 = is_utf8(s, len);
@@ -289,12 +294,21 @@ static void print_json_string(const char *s, size_t len)
 
 	putchar('"');
 	for (i = 0; i < len; i++) {
-		if (utf8 || !(s[i] & 0x80))
-			putchar(s[i]);
-		else
+		if (is_control(s[i]) || s[i] == '"' || s[i] == '\\' || (!utf8 && s[i] & 0x80))
 			printf("\\u%04x", (unsigned char)s[i]);
+		else
+			putchar(s[i]);
 	}
 	putchar('"');
+}
+
+static void print_text(const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		putchar(is_control(s[i]) ? '?' : s[i]);
+	putchar('\n');
 }
 
 static void print_words(const struct count *wc, struct word *word, size_t n)
@@ -313,7 +327,8 @@ static void print_words(const struct count *wc, struct word *word, size_t n)
 		const struct shuffle_key_name *name = word[i].name;
 
 		if (!wc->json) {
-			printf("%7" PRIu64 " %.*s\n", word[i].count, (int)name->len, name->name);
+			printf("%7" PRIu64 " ", word[i].count);
+			print_text(name->name, name->len);
 			continue;
 		}
 		printf("%s\n{\"word\": ", i ? "," : "");

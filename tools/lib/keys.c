@@ -45,8 +45,8 @@ int keys_options(struct shuffle_keys_options *out, const struct shuffle_keys_opt
 
 static int new_table(struct shuffle_merge_table *t, uint8_t oper, uint32_t max)
 {
-	void *memory = malloc(shuffle_merge_table_bytes(max));
-	uint64_t seed = 0;
+	uint64_t bytes = shuffle_merge_table_bytes(max), seed = 0;
+	void *memory = bytes <= SIZE_MAX ? malloc(bytes) : NULL;
 
 	/* a table works without, if not against keys that were chosen to be slow */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
@@ -340,16 +340,19 @@ static int reduce_sorted(struct reduction *r)
 
 /* ---- the result to all ---- */
 
-/* What the receiver tells the others before the result, or instead of it. */
+/* What the receiver tells the others before the result, or instead of it: numbers big-endian. */
 struct verdict {
-	uint64_t results;
-	struct shuffle_keys_fault fault;
+	unsigned char results[8];
+	unsigned char error[4];
+	unsigned char rank[4];
+	char text[sizeof(((struct shuffle_keys_fault *)NULL)->text)];
 };
 
 /* To all at once: a member that is gone stands between nobody and the root. */
 static int broadcast_verdict(struct coll_keys *k, struct verdict *v)
 {
 	struct shuffle_coll *c = k->c;
+	unsigned int before = c->open_ops;
 	uint64_t timeout_ms = c->timeout_ms;
 	int pattern = c->pattern, rc;
 
@@ -358,44 +361,67 @@ static int broadcast_verdict(struct coll_keys *k, struct verdict *v)
 	rc = shuffle_broadcast(c, v, sizeof(*v), k->root);
 	c->pattern = pattern;
 	c->timeout_ms = timeout_ms;
+	/* The group ends with a fault, perhaps before all have heard of it. */
+	while (!rc && k->fault->error && c->rank == k->root && c->open_ops > before)
+		if (coll_advance(c, 0))
+			break;
 	return rc;
 }
 
-/* All learn how it has ended: 0, or -1 with the receiver's fault. */
-int keys_verdict(struct coll_keys *k, uint64_t *results)
+/* All learn how it has ended: 0, or -1 with the receiver's fault.  @most: results at most */
+int keys_verdict(struct coll_keys *k, uint64_t *results, uint64_t most)
 {
-	struct verdict v = { .results = *results, .fault = *k->fault };
+	struct verdict v;
+	int error;
 
+	shuffle_put64(v.results, *results);
+	shuffle_put32(v.error, k->fault->error);
+	shuffle_put32(v.rank, k->fault->rank);
+	memcpy(v.text, k->fault->text, sizeof(v.text));
 	if (k->c->error || !k->out || broadcast_verdict(k, &v))
 		return keys_fault(k, errno, SHUFFLE_KEYS_NOBODY, "no result has come: %s",
 				  strerror(errno));
-	*results = v.results;
-	if (v.fault.error && !k->fault->error)
-		*k->fault = v.fault;
+	*results = shuffle_get64(v.results);
+	error = shuffle_get32(v.error);
+	if (error)
+		return keys_fault(k, error, keys_rank(k, shuffle_get32(v.rank)), "%.*s",
+				  (int)sizeof(v.text), v.text);
+	if (*results > most)
+		return keys_fault(k, EPROTO, k->root, "member %u has a result larger than may be",
+				  k->root);
 	errno = k->fault->error;
 	return k->fault->error ? -1 : 0;
 }
 
 static int result_to_all(struct reduction *r)
 {
-	struct shuffle_coll *c = r->k.c;
-	uint64_t n = r->results, i, piece;
+	uint64_t n = r->results, i, piece = 0;
+	struct shuffle_pair *result;
+	unsigned char *wire;
+	int rc = 0;
 
-	if (keys_verdict(&r->k, &n))
+	if (keys_verdict(&r->k, &n, r->o.max_records))
 		return -1;
+	wire = reallocarray(NULL, (n < PIECE_RECORDS ? n : PIECE_RECORDS) + 1, SHUFFLE_PAIR_BYTES);
 	if (!is_receiver(r)) {
 		r->result = reallocarray(NULL, n + 1, sizeof(*r->result));
 		r->results = n;
-		if (!r->result)
-			return too_much(r, ENOMEM);
 	}
-	for (i = 0; i < n; i += piece) {
+	result = (struct shuffle_pair *)r->result;
+	if (!wire || (n && !result))
+		rc = too_much(r, ENOMEM);
+	for (i = 0; i < n && !rc; i += piece) {
 		piece = n - i < PIECE_RECORDS ? n - i : PIECE_RECORDS;
-		if (shuffle_broadcast(c, r->result + i, piece * sizeof(*r->result), r->k.root))
-			return keys_fault(&r->k, errno, SHUFFLE_KEYS_NOBODY,
-					  "the result did not come: %s", strerror(errno));
+		shuffle_merge_store(wire, result + i, is_receiver(r) ? piece : 0);
+		rc = shuffle_broadcast(r->k.c, wire, piece * SHUFFLE_PAIR_BYTES, r->k.root);
+		if (rc)
+			keys_fault(&r->k, errno, SHUFFLE_KEYS_NOBODY, "the result did not come: %s",
+				   strerror(errno));
+		else if (!is_receiver(r))
+			shuffle_merge_load(result + i, wire, piece);
 	}
-	return 0;
+	free(wire);
+	return rc;
 }
 
 static int reduce(struct reduction *r, struct shuffle_coll *c, unsigned int root,
@@ -430,6 +456,8 @@ int shuffle_reduce_by_key(struct shuffle_coll *c, const struct shuffle_key_value
 		errno = EINVAL;
 		return -1;
 	}
+	if (keys_begin(c))
+		return -1;
 	r.own = malloc(KEYS_CHUNK);
 	if (!r.own)
 		return coll_fail(c);

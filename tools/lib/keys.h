@@ -98,7 +98,7 @@ int keys_table_add(struct shuffle_merge_table *t, uint64_t max_records, const un
 void keys_table_result(struct shuffle_merge_table *t, struct shuffle_key_value **result,
 		       size_t *results);
 void keys_first(uint8_t oper, unsigned char *to, const struct shuffle_key_value *record, size_t n);
-int keys_verdict(struct coll_keys *k, uint64_t *results);
+int keys_verdict(struct coll_keys *k, uint64_t *results, uint64_t most);
 
 /* keys_fault.c */
 __attribute__((format(printf, 4, 5)))
@@ -107,6 +107,7 @@ void keys_fault_clear(struct shuffle_keys_fault *fault);
 int keys_end(struct coll_keys *k, int rc);
 
 /* keys_tree.c */
+int keys_begin(struct shuffle_coll *c);
 int keys_open(struct coll_keys *k, struct shuffle_coll *c, unsigned int root, int what,
 	      struct shuffle_keys_fault *fault);
 void keys_close(struct coll_keys *k);
@@ -118,6 +119,7 @@ int keys_all_folded(struct coll_keys *k);
 int keys_row(struct coll_keys *k, uint64_t op, uint64_t deadline_ms);
 int keys_advance(struct coll_keys *k, short events);
 int keys_check_head(struct coll_keys *k, const unsigned char *head, uint32_t rank);
+uint32_t keys_rank(const struct coll_keys *k, uint32_t rank);
 void keys_write_head(struct coll_keys *k, unsigned char *head, int flags);
 void keys_op_end(struct coll_hook *hook, const struct shuffle_record *rec);
 

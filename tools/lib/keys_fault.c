@@ -33,9 +33,10 @@ int keys_fault(struct coll_keys *k, int error, uint32_t rank, const char *format
 static void tell_parent(struct coll_keys *k)
 {
 	size_t size = sizeof(k->fault->text);
+	uint64_t number = k->failed_op - k->hook.first;
 
 	/* it is the parent that does not take what we send */
-	if (k->failed && (k->failed_op & (SHUFFLE_MAX_MEMBERS - 1)) == k->c->rank)
+	if (k->failed && (number & (SHUFFLE_MAX_MEMBERS - 1)) == k->c->rank)
 		return;
 	k->telling = 1;
 	memcpy(k->out + KEYS_HEAD, k->fault->text, size);
@@ -45,14 +46,19 @@ static void tell_parent(struct coll_keys *k)
 		;
 }
 
-/* The end of all streams of a member: @rc, and a fault goes up. */
+/* The end of all streams of a member: @rc, and a fault goes up.  After a fault what still comes of
+ * them is ours until keys_close(), and forgotten.
+ */
 int keys_end(struct coll_keys *k, int rc)
 {
+	int ours = k->c->hook == &k->hook;
+
 	if (rc && !k->fault->error)
 		keys_fault(k, errno, SHUFFLE_KEYS_NOBODY, "%s", strerror(errno));
-	if (rc && k->parent != SHUFFLE_KEYS_NOBODY && k->out && k->c->hook && !k->c->error)
+	if (rc && k->parent != SHUFFLE_KEYS_NOBODY && k->out && ours && !k->c->error)
 		tell_parent(k);
-	k->c->hook = NULL;
+	if (!rc && ours)
+		k->c->hook = NULL;
 	if (!rc)
 		return 0;
 	errno = k->fault->error;

@@ -303,7 +303,7 @@ static int list_to_all(struct coll_keys *k, struct shuffle_key_names *names)
 
 	for (i = 0; i < names->n; i++)
 		size += ENTRY_HEAD + names->entry[i].len;
-	if (keys_verdict(k, &size))
+	if (keys_verdict(k, &size, names->max_bytes))
 		return -1;
 	list = malloc(size + 1);
 	if (!list)
@@ -336,6 +336,8 @@ int shuffle_reduce_names(struct shuffle_coll *c, struct shuffle_key_names *names
 		errno = EINVAL;
 		return -1;
 	}
+	if (keys_begin(c))
+		return -1;
 	rc = keys_open(&k, c, root, KEYS_IS_NAMES, fault);
 	if (!rc)
 		rc = reduce_names(&k, names);

@@ -234,9 +234,10 @@ int shuffle_partition_by_key(struct shuffle_coll *c, const struct shuffle_key_va
 		errno = EINVAL;
 		return -1;
 	}
-	if (coll_begin(c))
+	if (keys_begin(c))
 		return -1;
 	rc = partition(&p, c, record, records);
+	keys_close(&p.k);
 	if (rc) {
 		free(p.table.pair);
 		errno = p.k.fault->error;

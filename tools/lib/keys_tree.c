@@ -17,6 +17,9 @@
 /* of a member: each has an operation at a time */
 #define MOST_CHILDREN	512
 
+/* Leaders of more have too many at a time: an operation counts as one for each member. */
+#define RACKS_MEMBERS	1024
+
 static struct coll_keys *keys_of(struct coll_hook *hook)
 {
 	return (struct coll_keys *)hook;
@@ -133,7 +136,7 @@ int keys_row(struct coll_keys *k, uint64_t op, uint64_t deadline_ms)
 {
 	struct shuffle_coll *c = k->c;
 	struct shuffle_tx tx;
-	int sent, rc = 0;
+	int sent, error, rc = 0;
 
 	shuffle_tx_init(&tx, op, c->bufs, c->lens, c->count, deadline_ms);
 	shuffle_tx_absent(&tx, c->absent);
@@ -144,11 +147,12 @@ int keys_row(struct coll_keys *k, uint64_t op, uint64_t deadline_ms)
 		if (!rc)
 			sent = shuffle_tx_step(c->fd, &tx);
 	}
+	error = errno;
 	/* its records say why */
-	while (sent < 0 && errno == EPIPE && !rc && !k->telling)
+	while (sent < 0 && error == EPIPE && !rc && !k->telling)
 		rc = keys_advance(k, 0);
 	if (sent < 0 && !rc)
-		rc = keys_fault(k, errno, SHUFFLE_KEYS_NOBODY, "cannot send: %s", strerror(errno));
+		rc = keys_fault(k, error, SHUFFLE_KEYS_NOBODY, "cannot send: %s", strerror(error));
 	return rc;
 }
 
@@ -195,6 +199,12 @@ int keys_check_head(struct coll_keys *k, const unsigned char *head, uint32_t ran
 	return 0;
 }
 
+/* A rank that another member has named. */
+uint32_t keys_rank(const struct coll_keys *k, uint32_t rank)
+{
+	return rank < k->c->count ? rank : SHUFFLE_KEYS_NOBODY;
+}
+
 static int check_chunk(struct coll_keys *k, struct keys_edge *e)
 {
 	const unsigned char *head = e->buf;
@@ -203,8 +213,9 @@ static int check_chunk(struct coll_keys *k, struct keys_edge *e)
 	if (keys_check_head(k, head, e->rank))
 		return -1;
 	if (head[5] & KEYS_FAULT)
-		return keys_fault(k, shuffle_get16(head + 6), shuffle_get32(head + 12), "%.*s",
-				  (int)size, (const char *)head + KEYS_HEAD);
+		return keys_fault(k, shuffle_get16(head + 6),
+				  keys_rank(k, shuffle_get32(head + 12)), "%.*s", (int)size,
+				  (const char *)head + KEYS_HEAD);
 	e->last = head[5] & KEYS_LAST;
 	e->folded = e->last ? shuffle_get32(head + 8) : 0;
 	if (!(k->what & KEYS_IS_NAMES) && size % SHUFFLE_PAIR_BYTES)
@@ -215,16 +226,37 @@ static int check_chunk(struct coll_keys *k, struct keys_edge *e)
 
 /* ---- a tree ---- */
 
-static int same_tree(const struct shuffle_coll *c)
+/* A root that leads no rack is both parent and child of its leader in COOL-P-P. */
+static int leads(const struct shuffle_coll *c, uint32_t root)
+{
+	return shuffle_topology_seat(&c->topo, root).leader == root;
+}
+
+static int same_tree(const struct shuffle_coll *c, uint32_t root)
 {
 	switch (c->pattern) {
 	case SHUFFLE_COLL_FLAT:
 	case SHUFFLE_COLL_TREE:
 	case SHUFFLE_COLL_CHAIN:
-	case SHUFFLE_COLL_COOL_PP:
 		return c->pattern;
+	case SHUFFLE_COLL_COOL_PP:
+		return leads(c, root) ? c->pattern : SHUFFLE_COLL_TREE;
 	}
-	return c->topo.racks > 1 ? SHUFFLE_COLL_COOL_PP : SHUFFLE_COLL_TREE;
+	return c->topo.racks > 1 && c->count <= RACKS_MEMBERS && leads(c, root) ?
+	       SHUFFLE_COLL_COOL_PP : SHUFFLE_COLL_TREE;
+}
+
+/* Steps of all members: those of our own part do not tell how long others may wait. */
+static uint32_t steps_of_all(const struct shuffle_plan *own)
+{
+	struct shuffle_plan plan = *own;
+	int rc;
+
+	plan.self = plan.root;
+	plan.msg = NULL;
+	plan.max = 0;
+	rc = shuffle_plan_of(&plan);
+	return (!rc || rc == -ENOSPC) && plan.steps > own->steps ? plan.steps : own->steps;
 }
 
 static int plan_tree(struct coll_keys *k, struct work *w)
@@ -233,10 +265,7 @@ static int plan_tree(struct coll_keys *k, struct work *w)
 	int pattern = c->pattern, rc;
 	uint32_t radix = c->radix;
 
-	/* calls that have begun are not to be planned with this pattern */
-	if (!c->in_wait && coll_later_first(c))
-		return coll_fail(c);
-	c->pattern = same_tree(c);
+	c->pattern = same_tree(c, k->root);
 	if (c->pattern != pattern)
 		c->radix = 2;
 	rc = coll_make_plan(w, c, SHUFFLE_COLL_REDUCE, k->root, 0);
@@ -252,7 +281,7 @@ static int take_edges(struct coll_keys *k, const struct shuffle_plan *plan)
 	struct keys_edge *e;
 	uint32_t i;
 
-	k->steps = plan->steps;
+	k->steps = steps_of_all(plan);
 	for (i = 0; i < plan->n; i++)
 		k->edges += !msg[i].out;
 	k->edge = calloc(k->edges + 1, sizeof(*k->edge));
@@ -300,6 +329,18 @@ static uint64_t step_ms(const struct shuffle_coll *c)
 	return idle;
 }
 
+/* A call may begin, and what was sent before has arrived: after a fault our socket may be closed
+ * while others are still in the call before, and nobody would send that again.
+ */
+int keys_begin(struct shuffle_coll *c)
+{
+	int rc = coll_begin(c);
+
+	while (!rc && c->open_ops)
+		rc = coll_advance(c, 0);
+	return rc;
+}
+
 /* Our part of the tree, and the first chunk of each child may come. */
 int keys_open(struct coll_keys *k, struct shuffle_coll *c, unsigned int root, int what,
 	      struct shuffle_keys_fault *fault)
@@ -333,6 +374,8 @@ void keys_close(struct coll_keys *k)
 {
 	uint32_t i;
 
+	if (k->c && k->c->hook == &k->hook)
+		k->c->hook = NULL;
 	for (i = 0; k->edge && i < k->edges; i++)
 		free(k->edge[i].buf);
 	free(k->edge);
@@ -401,7 +444,7 @@ int keys_send(struct coll_keys *k, size_t size, int flags)
 	op = k->hook.first + (k->sent++ << KEYS_RANK_BITS | c->rank);
 	if (k->telling)
 		k->telling_op = op;
-	rc = keys_row(k, op, k->telling ? k->step_ms : k->step_ms * (k->steps + 2));
+	rc = keys_row(k, op, k->step_ms * (k->steps + 2));
 	c->bufs[k->parent] = NULL;
 	c->lens[k->parent] = SHUFFLE_ABSENT;
 	return rc;

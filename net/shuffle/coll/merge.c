@@ -113,7 +113,7 @@ static u8 place_bits(u32 max)
  */
 u64 shuffle_merge_table_bytes(u32 max)
 {
-	return (u64)max * sizeof(struct shuffle_pair) + (sizeof(u32) << place_bits(max));
+	return (u64)max * sizeof(struct shuffle_pair) + ((u64)sizeof(u32) << place_bits(max));
 }
 
 /**

@@ -119,7 +119,7 @@ struct shuffle_plan_table;
  * @root: place of the root, of kinds that have one
  * @self: our place
  * @blocks: into how many blocks the data of all is divided
- * @steps: of the whole plan
+ * @steps: of our part; of the root's part in a reduction those of the whole plan
  * @msg: our messages; the caller's memory
  * @n: their number
  * @max: room for so many

@@ -198,6 +198,8 @@ static const struct call calls[] = {
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "flat" },
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "tree", .radix = 3 },
 	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "rabenseifner" },
+	/* the receiver leads no rack */
+	{ .records = 3000, .keys = 200, .oper = SHUFFLE_KEYS_SUM, .pattern = "cool-p-p" },
 };
 
 /* A plan of the program's own: odd ranks send to the one before, even ones to rank 0. */
