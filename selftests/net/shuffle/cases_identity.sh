@@ -173,7 +173,7 @@ former_operation()
 	wait "$dump"
 	# slow, until all have been sent again
 	rate 1
-	peer n=2 op=77 seed=2 matrix=others:2000000 &
+	peer n=2 op=77 seed=2 matrix=others:$((slow > 4 ? 6000000 : 2000000)) &
 	pid=$!
 	wait_for 20 has_counted 0 DataIn 20 || fail "the new operation does not begin"
 	sent=$(nsx h1 python3 "$here/replay.py" "$work/former" eth0 50 2)
