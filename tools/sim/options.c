@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "option.h"
 #include "job.h"
 
 /**
@@ -154,20 +155,6 @@ static const struct {
 
 #define N(a)	(sizeof(a) / sizeof((a)[0]))
 
-static void help_line(const char *name, const char *arg, const char *help)
-{
-	char left[40];
-
-	snprintf(left, sizeof(left), "--%s%s%s", name, arg ? " " : "", arg ? arg : "");
-	printf("  %-24s ", left);
-	for (; *help; help++) {
-		putchar(*help);
-		if (*help == '\n')
-			printf("%27s", "");
-	}
-	putchar('\n');
-}
-
 static void usage(void)
 {
 	size_t i;
@@ -176,43 +163,10 @@ static void usage(void)
 	       "Simulates shuffles of N hosts in steps of one packet.  The hosts run the schedule of\n"
 	       "the AF_SHUFFLE module.  Results are medians of runs.\n\nWhat is run:\n");
 	for (i = 0; i < N(plain); i++)
-		help_line(plain[i].name, plain[i].arg, plain[i].help);
+		option_help(plain[i].name, plain[i].arg, plain[i].help, 24);
 	printf("\nHosts and network (behind --curve: of that curve):\n");
 	for (i = 0; i < N(opts); i++)
-		help_line(opts[i].name, opts[i].arg, opts[i].help);
-}
-
-static double number(const char *name, const char *s, double lo, double hi)
-{
-	char *end;
-	double v = strtod(s, &end);
-
-	if (end == s || *end || !(v >= lo && v <= hi))
-		die("--%s %s: a number from %g to %g is expected", name, s, lo, hi);
-	return v;
-}
-
-static u32 whole(const char *name, const char *s, double lo, double hi)
-{
-	double v = number(name, s, lo, hi);
-
-	if (v != floor(v))
-		die("--%s %s: a whole number is expected", name, s);
-	return (u32)v;
-}
-
-static u8 choice(const char *name, const char *s, const char *const *names)
-{
-	u8 i;
-
-	for (i = 0; names[i]; i++)
-		if (!strcmp(s, names[i]))
-			return i;
-	fprintf(stderr, "shuffle-sim: --%s %s: there are", name, s);
-	for (i = 0; names[i]; i++)
-		fprintf(stderr, " %s", names[i]);
-	fprintf(stderr, "\n");
-	exit(2);
+		option_help(opts[i].name, opts[i].arg, opts[i].help, 24);
 }
 
 static void set(struct sim_config *cfg, const struct opt *o, const char *s)
@@ -222,13 +176,13 @@ static void set(struct sim_config *cfg, const struct opt *o, const char *s)
 
 	switch (o->kind) {
 	case 'c':
-		*(u8 *)at = choice(o->name, s, o->names);
+		*(u8 *)at = option_choice(o->name, s, o->names);
 		break;
 	case 'U':
-		*(u32 *)at = strcmp(s, "inf") ? whole(o->name, s, 0, 4e9) : U32_MAX;
+		*(u32 *)at = strcmp(s, "inf") ? option_whole(o->name, s, 0, 4e9) : U32_MAX;
 		break;
 	case 'u':
-		*(u32 *)at = whole(o->name, s, 0, 4e9);
+		*(u32 *)at = option_whole(o->name, s, 0, 4e9);
 		break;
 	case 'l':
 		*(u64 *)at = strtoull(s, &end, 10);
@@ -236,7 +190,7 @@ static void set(struct sim_config *cfg, const struct opt *o, const char *s)
 			die("--%s %s: a whole number is expected", o->name, s);
 		break;
 	default:
-		*(double *)at = number(o->name, s, 0, 1e9);
+		*(double *)at = option_number(o->name, s, 0, 1e9);
 	}
 }
 
@@ -321,16 +275,16 @@ static void set_plan(struct collectives *p, struct general *g, int c)
 		p->pattern = optarg;
 		break;
 	case OPT_ROOT:
-		p->root = whole("root", optarg, 0, 65535);
+		p->root = option_whole("root", optarg, 0, 65535);
 		break;
 	case OPT_RADIX:
-		p->radix = whole("radix", optarg, 1, 65535);
+		p->radix = option_whole("radix", optarg, 1, 65535);
 		break;
 	case OPT_BYTES:
-		p->bytes = whole("bytes", optarg, 1, 1 << 30);
+		p->bytes = option_whole("bytes", optarg, 1, 1 << 30);
 		break;
 	case OPT_BURST:
-		p->net.burst = whole("burst", optarg, 0, 1 << 30);
+		p->net.burst = option_whole("burst", optarg, 0, 1 << 30);
 		break;
 	case OPT_TABLE:
 		p->table = optarg;
@@ -382,19 +336,19 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		p->file = optarg;
 		break;
 	case OPT_PACKET:
-		p->packet = whole("packet", optarg, 1, 1000000000);
+		p->packet = option_whole("packet", optarg, 1, 1000000000);
 		break;
 	case OPT_WORKLOAD:
 		g->workload = optarg;
 		g->generator = true;
 		break;
 	case OPT_HOSTS:
-		g->hosts = whole("hosts", optarg, 2, MATRIX_MAX_HOSTS);
+		g->hosts = option_whole("hosts", optarg, 2, MATRIX_MAX_HOSTS);
 		g->generator = true;
 		g->sized = true;
 		break;
 	case OPT_MEAN:
-		g->mean = whole("mean", optarg, 1, 1e6);
+		g->mean = option_whole("mean", optarg, 1, 1e6);
 		g->generator = true;
 		break;
 	case OPT_SKEWNESS:
@@ -402,16 +356,16 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		g->generator = true;
 		break;
 	case OPT_BUCKETS:
-		p->buckets = whole("buckets", optarg, 1, 1000);
+		p->buckets = option_whole("buckets", optarg, 1, 1000);
 		break;
 	case OPT_SELF:
-		g->self = choice("self", optarg, bool_names);
+		g->self = option_choice("self", optarg, bool_names);
 		break;
 	case OPT_RUNS:
-		p->runs = whole("runs", optarg, 1, 1e6);
+		p->runs = option_whole("runs", optarg, 1, 1e6);
 		break;
 	case OPT_THREADS:
-		p->threads = whole("threads", optarg, 1, 64);
+		p->threads = option_whole("threads", optarg, 1, 64);
 		break;
 	case OPT_JSON:
 		out->json = optarg;
@@ -429,13 +383,13 @@ static void set_general(struct plan *p, struct general *g, struct output *out, i
 		out->quiet = true;
 		break;
 	case OPT_PROGRESS:
-		p->progress = choice("progress", optarg, bool_names);
+		p->progress = option_choice("progress", optarg, bool_names);
 		break;
 	case OPT_BOUNDS:
 		p->bounds = true;
 		break;
 	case OPT_RATE:
-		p->rate = number("rate", optarg, 0.000001, 1000000);
+		p->rate = option_number("rate", optarg, 0.000001, 1000000);
 		break;
 	case OPT_PLAN:
 	case OPT_PATTERN:

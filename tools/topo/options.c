@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "option.h"
 #include "job.h"
 
 static const char *const irs_names[] = { "post", "pre", "inter", "auto", NULL };
@@ -67,57 +68,13 @@ static const struct {
 
 static void usage(void)
 {
-	char left[40];
-	const char *c;
 	size_t i;
 
 	printf("usage: shuffle-plan TOPOLOGY MEMBERS [OPTION...]\n"
 	       "       shuffle-plan --check TABLE [TOPOLOGY]\n\n"
 	       "Plans the trees along which servers aggregate a shuffle.  See shuffle-plan(1).\n\n");
-	for (i = 0; i < N(opts); i++) {
-		snprintf(left, sizeof(left), "--%s%s%s", opts[i].name, opts[i].arg ? " " : "",
-			 opts[i].arg ? opts[i].arg : "");
-		printf("  %-24s ", left);
-		for (c = opts[i].help; *c; c++) {
-			putchar(*c);
-			if (*c == '\n')
-				printf("%27s", "");
-		}
-		putchar('\n');
-	}
-}
-
-static double number(const char *name, const char *s, double lo, double hi)
-{
-	char *end;
-	double v = strtod(s, &end);
-
-	if (end == s || *end || !(v >= lo && v <= hi))
-		die("--%s %s: a number from %g to %g is expected", name, s, lo, hi);
-	return v;
-}
-
-static u32 whole(const char *name, const char *s, double lo, double hi)
-{
-	double v = number(name, s, lo, hi);
-
-	if (v != floor(v))
-		die("--%s %s: a whole number is expected", name, s);
-	return (u32)v;
-}
-
-static u32 choice(const char *name, const char *s, const char *const *names)
-{
-	u32 i;
-
-	for (i = 0; names[i]; i++)
-		if (!strcmp(s, names[i]))
-			return i;
-	fprintf(stderr, "shuffle-plan: --%s %s: there are", name, s);
-	for (i = 0; names[i]; i++)
-		fprintf(stderr, " %s", names[i]);
-	fprintf(stderr, "\n");
-	exit(2);
+	for (i = 0; i < N(opts); i++)
+		option_help(opts[i].name, opts[i].arg, opts[i].help, 24);
 }
 
 static void set_methods(struct job *j, const char *s)
@@ -135,7 +92,7 @@ static void set_methods(struct job *j, const char *s)
 	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		const char *why;
 
-		m = choice("method", word, method_names);
+		m = option_choice("method", word, method_names);
 		why = method_refused(&j->shuffle, m);
 		if (why)
 			die("--method %s: this method %s", word, why);
@@ -226,10 +183,10 @@ static void set_members(struct job *j, struct later *l, int c)
 		set_random(j, optarg);
 		break;
 	case OPT_RUNS:
-		j->runs = whole("runs", optarg, 1, 1000000);
+		j->runs = option_whole("runs", optarg, 1, 1000000);
 		break;
 	case OPT_FLOW:
-		l->flow = number("flow", optarg, 0.000001, 1e12);
+		l->flow = option_number("flow", optarg, 0.000001, 1e12);
 		l->flows = true;
 		break;
 	default:
@@ -246,31 +203,31 @@ static void set_method(struct job *j, struct later *l, int c)
 		l->method = optarg;
 		break;
 	case OPT_IRS:
-		j->shuffle.irs = choice("irs", optarg, irs_names);
+		j->shuffle.irs = option_choice("irs", optarg, irs_names);
 		break;
 	case OPT_REFINE:
 		j->shuffle.refine = true;
 		break;
 	case OPT_OBJECTIVE:
-		j->shuffle.objective = choice("objective", optarg, objective_names);
+		j->shuffle.objective = option_choice("objective", optarg, objective_names);
 		break;
 	case OPT_ENTRY:
 		l->entry = optarg;
 		break;
 	case OPT_PATHS:
-		j->shuffle.paths = choice("paths", optarg, paths_names);
+		j->shuffle.paths = option_choice("paths", optarg, paths_names);
 		break;
 	case OPT_DELTA:
 		set_deltas(&j->shuffle, optarg);
 		break;
 	case OPT_MERGE:
-		j->shuffle.children_only = choice("merge", optarg, merge_names);
+		j->shuffle.children_only = option_choice("merge", optarg, merge_names);
 		break;
 	case OPT_BLOOM:
-		j->bloom = whole("bloom", optarg, 1, BLOOM_MAX_BITS);
+		j->bloom = option_whole("bloom", optarg, 1, BLOOM_MAX_BITS);
 		break;
 	default:
-		j->form = choice("bloom-form", optarg, form_names);
+		j->form = option_choice("bloom-form", optarg, form_names);
 		l->of_bloom = "bloom-form";
 	}
 }
@@ -300,7 +257,7 @@ static void set_output(struct job *j, struct later *l, int c)
 		j->quiet = true;
 		break;
 	case OPT_PROGRESS:
-		j->progress = choice("progress", optarg, bool_names);
+		j->progress = option_choice("progress", optarg, bool_names);
 		break;
 	case OPT_HELP:
 		usage();

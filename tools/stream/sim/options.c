@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "option.h"
 #include "job.h"
 
 const char *const schedule_names[SIM_SCHEDULES + 1] = { "dfs", "none", "bench", NULL };
@@ -73,66 +74,12 @@ static const struct {
 
 static void usage(void)
 {
-	char left[40];
-	const char *c;
 	size_t i;
 
 	printf("usage: shuffle-stream-sim [OPTION...]\n\n"
 	       "Simulates time-slice building.  See shuffle-stream-sim(1).\n\n");
-	for (i = 0; i < N(opts); i++) {
-		snprintf(left, sizeof(left), "--%s%s%s", opts[i].name, opts[i].arg ? " " : "",
-			 opts[i].arg ? opts[i].arg : "");
-		printf("  %-26s ", left);
-		for (c = opts[i].help; *c; c++) {
-			putchar(*c);
-			if (*c == '\n')
-				printf("%29s", "");
-		}
-		putchar('\n');
-	}
-}
-
-static double part_number(const char *name, const char *all, const char *s, char **end, double lo,
-			  double hi)
-{
-	double v = strtod(s, end);
-
-	if (*end == s || !(v >= lo && v <= hi))
-		die("--%s %s: a number from %g to %g is expected", name, all, lo, hi);
-	return v;
-}
-
-static double number(const char *name, const char *s, double lo, double hi)
-{
-	char *end;
-	double v = part_number(name, s, s, &end, lo, hi);
-
-	if (*end)
-		die("--%s %s: a number from %g to %g is expected", name, s, lo, hi);
-	return v;
-}
-
-static u32 whole(const char *name, const char *s, double lo, double hi)
-{
-	double v = number(name, s, lo, hi);
-
-	if (v != floor(v))
-		die("--%s %s: a whole number is expected", name, s);
-	return (u32)v;
-}
-
-static u32 choice(const char *name, const char *s, const char *const *names)
-{
-	u32 i;
-
-	for (i = 0; names[i]; i++)
-		if (!strcmp(s, names[i]))
-			return i;
-	fprintf(stderr, "shuffle-stream-sim: --%s %s: there are", name, s);
-	for (i = 0; names[i]; i++)
-		fprintf(stderr, " %s", names[i]);
-	fprintf(stderr, "\n");
-	exit(2);
+	for (i = 0; i < N(opts); i++)
+		option_help(opts[i].name, opts[i].arg, opts[i].help, 26);
 }
 
 static void set_schedules(struct job *j, const char *s)
@@ -147,7 +94,7 @@ static void set_schedules(struct job *j, const char *s)
 	copy = memory(strlen(s) + 1, 1);
 	strcpy(copy, s);
 	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save))
-		j->schedule[choice("schedule", word, schedule_names)] = true;
+		j->schedule[option_choice("schedule", word, schedule_names)] = true;
 	free(copy);
 	if (!j->schedule[SIM_DFS] && !j->schedule[SIM_NONE] && !j->schedule[SIM_BENCH])
 		die("--schedule %s: nothing to do", s);
@@ -157,15 +104,15 @@ static void set_slow(struct sim_config *cfg, const char *s)
 {
 	char *end;
 
-	cfg->slow_from = (u32)part_number("slow", s, s, &end, 0, 1e6);
+	cfg->slow_from = (u32)option_part("slow", s, s, &end, 0, 1e6);
 	if (*end != '-')
 		die("--slow %s: A-B,PERCENT[,N] is expected", s);
-	cfg->slow_to = (u32)part_number("slow", s, end + 1, &end, cfg->slow_from, 1e6);
+	cfg->slow_to = (u32)option_part("slow", s, end + 1, &end, cfg->slow_from, 1e6);
 	if (*end != ',')
 		die("--slow %s: A-B,PERCENT[,N] is expected", s);
-	cfg->slow = part_number("slow", s, end + 1, &end, 0, 10000) / 100;
+	cfg->slow = option_part("slow", s, end + 1, &end, 0, 10000) / 100;
 	if (*end == ',')
-		cfg->slow_inputs = (u32)part_number("slow", s, end + 1, &end, 1, SIM_MAX_HOSTS);
+		cfg->slow_inputs = (u32)option_part("slow", s, end + 1, &end, 1, SIM_MAX_HOSTS);
 	if (*end)
 		die("--slow %s: A-B,PERCENT[,N] is expected", s);
 }
@@ -174,10 +121,10 @@ static void set_pause(struct sim_config *cfg, const char *s)
 {
 	char *end;
 
-	cfg->pause_every = 1000 * part_number("pause", s, s, &end, 1, 1e9);
+	cfg->pause_every = 1000 * option_part("pause", s, s, &end, 1, 1e9);
 	if (*end != ',')
 		die("--pause %s: EVERY,US is expected", s);
-	cfg->pause = 1000 * part_number("pause", s, end + 1, &end, 0, 1e7);
+	cfg->pause = 1000 * option_part("pause", s, end + 1, &end, 0, 1e7);
 	if (*end)
 		die("--pause %s: EVERY,US is expected", s);
 }
@@ -187,28 +134,28 @@ static bool set_stream(struct stream_config *c, int opt, const char *name, const
 {
 	switch (opt) {
 	case OPT_INPUTS:
-		c->inputs = whole(name, s, 1, SIM_MAX_HOSTS);
+		c->inputs = option_whole(name, s, 1, SIM_MAX_HOSTS);
 		return true;
 	case OPT_BUILDERS:
-		c->builders = whole(name, s, 1, SIM_MAX_HOSTS);
+		c->builders = option_whole(name, s, 1, SIM_MAX_HOSTS);
 		return true;
 	case OPT_SLICES:
-		c->slices = whole(name, s, 1, STREAM_MAX_SLICES);
+		c->slices = option_whole(name, s, 1, STREAM_MAX_SLICES);
 		return true;
 	case OPT_TICKETS:
-		c->ring = whole(name, s, 1, 4096);
+		c->ring = option_whole(name, s, 1, 4096);
 		return true;
 	case OPT_HISTORY:
-		c->history = whole(name, s, 2, STREAM_MAX_HISTORY);
+		c->history = option_whole(name, s, 2, STREAM_MAX_HISTORY);
 		return true;
 	case OPT_GATE:
-		c->gate = (u32)(number(name, s, 0, 100) * 10 + 0.5);
+		c->gate = (u32)(option_number(name, s, 0, 100) * 10 + 0.5);
 		return true;
 	case OPT_SPEEDUP:
-		c->speedup = (u32)(number(name, s, 0, 50) * 10 + 0.5);
+		c->speedup = (u32)(option_number(name, s, 0, 50) * 10 + 0.5);
 		return true;
 	case OPT_THETA:
-		c->theta = (u32)(number(name, s, 0, 1) * 1000 + 0.5);
+		c->theta = (u32)(option_number(name, s, 0, 1) * 1000 + 0.5);
 		return true;
 	}
 	return false;
@@ -219,43 +166,43 @@ static bool set_sim(struct sim_config *c, int opt, const char *name, const char 
 {
 	switch (opt) {
 	case OPT_INTERVALS:
-		c->intervals = whole(name, s, 2, 1e6);
+		c->intervals = option_whole(name, s, 2, 1e6);
 		return true;
 	case OPT_WARMUP:
-		c->warmup = whole(name, s, 1, 1e6);
+		c->warmup = option_whole(name, s, 1, 1e6);
 		return true;
 	case OPT_PIECE:
-		c->piece = whole(name, s, 64, 1 << 30);
+		c->piece = option_whole(name, s, 64, 1 << 30);
 		return true;
 	case OPT_RATE:
-		c->rate = number(name, s, 0.001, 10000);
+		c->rate = option_number(name, s, 0.001, 10000);
 		return true;
 	case OPT_LATENCY:
-		c->latency = (s64)(1000 * number(name, s, 0, 1e6));
+		c->latency = (s64)(1000 * option_number(name, s, 0, 1e6));
 		return true;
 	case OPT_BUFFER:
-		c->buffer = (u64)number(name, s, 0, 1e12);
+		c->buffer = (u64)option_number(name, s, 0, 1e12);
 		return true;
 	case OPT_NIC:
-		c->nic = choice(name, s, nic_names);
+		c->nic = option_choice(name, s, nic_names);
 		return true;
 	case OPT_ORDER:
-		c->same_order = choice(name, s, order_names);
+		c->same_order = option_choice(name, s, order_names);
 		return true;
 	case OPT_PROCESS:
-		c->process = (s64)(1000 * number(name, s, 0, 1e6));
+		c->process = (s64)(1000 * option_number(name, s, 0, 1e6));
 		return true;
 	case OPT_DDES:
-		c->ddes = whole(name, s, 1, SIM_MAX_DDES);
+		c->ddes = option_whole(name, s, 1, SIM_MAX_DDES);
 		return true;
 	case OPT_RESTART:
-		c->restart = whole(name, s, 1, 1e6);
+		c->restart = option_whole(name, s, 1, 1e6);
 		return true;
 	case OPT_FAIL:
-		c->fail = whole(name, s, 1, 1e6);
+		c->fail = option_whole(name, s, 1, 1e6);
 		return true;
 	case OPT_NOISE:
-		c->noise = number(name, s, 0, 10000) / 100;
+		c->noise = option_number(name, s, 0, 10000) / 100;
 		return true;
 	case OPT_PAUSE:
 		set_pause(c, s);
@@ -264,19 +211,19 @@ static bool set_sim(struct sim_config *c, int opt, const char *name, const char 
 		set_slow(c, s);
 		return true;
 	case OPT_OFFSET:
-		c->offset = 1e9 * number(name, s, 0, 50);
+		c->offset = 1e9 * option_number(name, s, 0, 50);
 		return true;
 	case OPT_DRIFT:
-		c->drift = 1000 * number(name, s, 0, 1000);
+		c->drift = 1000 * option_number(name, s, 0, 1000);
 		return true;
 	case OPT_CONTROL:
-		c->control_noise = (s64)(1000 * number(name, s, 0, 1e6));
+		c->control_noise = (s64)(1000 * option_number(name, s, 0, 1e6));
 		return true;
 	case OPT_SAMPLE:
-		c->sample = (s64)(1000 * number(name, s, 1, 1e9));
+		c->sample = (s64)(1000 * option_number(name, s, 1, 1e9));
 		return true;
 	case OPT_SEED:
-		c->seed = whole(name, s, 0, U32_MAX);
+		c->seed = option_whole(name, s, 0, U32_MAX);
 		return true;
 	}
 	return false;
@@ -302,7 +249,7 @@ static void set(struct job *j, int c)
 		j->quiet = true;
 		break;
 	case OPT_PROGRESS:
-		j->progress = choice(name, optarg, bool_names);
+		j->progress = option_choice(name, optarg, bool_names);
 		break;
 	case OPT_HELP:
 		usage();
