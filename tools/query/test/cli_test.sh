@@ -8,40 +8,9 @@
 set -uo pipefail
 
 q=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-n=0 failed=0
-
-# t NAME COMMAND... - one test: the command succeeds.
-t()
-{
-	local name=$1 said
-	shift
-	n=$((n + 1))
-	if said=$("$@" 2>&1); then
-		echo "ok $n - query: $name"
-	else
-		echo "not ok $n - query: $name"
-		printf '%s\n' "$said" | head -20 | sed 's/^/# /'
-		failed=1
-	fi
-}
-
-# fails STATUS TEXT COMMAND... - it ends with the status and says the text.
-fails()
-{
-	local status=$1 text=$2 said got
-	shift 2
-	said=$("$@" 2>&1 >/dev/null)
-	got=$?
-	[ "$got" = "$status" ] || { echo "status $got, not $status: $* ($said)"; return 1; }
-	case $said in
-	*Sanitizer* | *'runtime error'*) echo "$said"; return 1 ;;
-	*"$text"*) ;;
-	*) echo "'$text' is not in: $said"; return 1 ;;
-	esac
-}
+of='query'
+# shellcheck source=tools/common/cli_test.sh
+. "$(dirname "$0")/../../common/cli_test.sh"
 
 # bad TEXT CONTENT - a table of that content is refused.
 bad()

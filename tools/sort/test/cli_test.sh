@@ -12,37 +12,9 @@ set -uo pipefail
 
 s=$1
 fast=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-n=0 failed=0
-
-# t NAME COMMAND... - one test: the command succeeds.
-t()
-{
-	local name=$1 said
-	shift
-	n=$((n + 1))
-	if said=$("$@" 2>&1); then
-		echo "ok $n - sort: $name"
-	else
-		echo "not ok $n - sort: $name"
-		printf '%s\n' "$said" | head -20 | sed 's/^/# /'
-		failed=1
-	fi
-}
-
-# fails STATUS TEXT COMMAND... - it ends with the status and says the text.
-fails()
-{
-	local status=$1 text=$2 said got
-	shift 2
-	said=$("$@" 2>&1 >/dev/null)
-	got=$?
-	[ "$got" = "$status" ] && [[ $said == *"$text"* ]] && return
-	echo "$*: status $got, not $status, or not \"$text\": $said"
-	return 1
-}
+of='sort'
+# shellcheck source=tools/common/cli_test.sh
+. "$(dirname "$0")/../../common/cli_test.sh"
 
 helps()
 {

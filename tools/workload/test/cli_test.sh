@@ -11,46 +11,22 @@ set -uo pipefail
 
 w=$1
 other=${2-}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-n=0 failed=0
+of='workload'
+# shellcheck source=tools/common/cli_test.sh
+. "$(dirname "$0")/../../common/cli_test.sh"
 
-# t NAME COMMAND... - one test: the command succeeds.
-t()
+# fails_once STATUS TEXT COMMAND... - it ends with the status and says the text, once.
+fails_once()
 {
-	local name=$1 said
-	shift
-	n=$((n + 1))
-	if said=$("$@" 2>&1); then
-		echo "ok $n - workload: $name"
-	else
-		echo "not ok $n - workload: $name"
-		printf '%s\n' "$said" | head -20 | sed 's/^/# /'
-		failed=1
-	fi
-}
-
-# fails STATUS TEXT COMMAND... - it ends with the status and says the text, once.
-fails()
-{
-	local status=$1 text=$2 said got
-	shift 2
-	said=$("$@" 2>&1 >/dev/null)
-	got=$?
-	[ "$got" = "$status" ] || { echo "status $got, not $status: $* ($said)"; return 1; }
-	case $said in
-	*Sanitizer* | *'runtime error'*) echo "$said"; return 1 ;;
-	*"$text"*) [ "$(printf '%s\n' "$said" | wc -l)" -le 2 ] || { echo "too much: $said"; return 1; } ;;
-	*) echo "'$text' is not in: $said"; return 1 ;;
-	esac
+	fails "$@" || return 1
+	[ "$(printf '%s\n' "$said" | wc -l)" -le 2 ] || { echo "too much: $said"; return 1; }
 }
 
 # bad_file TEXT CONTENT - a file with this content is refused.
 bad_file()
 {
 	printf '%b' "$2" >bad
-	fails 1 "$1" "$w" stats bad
+	fails_once 1 "$1" "$w" stats bad
 }
 
 bad_files()
@@ -76,47 +52,47 @@ bad_files()
 	bad_file 'header is cut off' 'SHFLMTX1\0002' &&
 	bad_file 'bad header' 'SHFLMTX1\0001\0000\0000\0000\0000\0000\0000\0000' &&
 	bad_file '2 hosts need 48' 'SHFLMTX1\0002\0000\0000\0000\0000\0000\0000\0000abc' &&
-	fails 1 'No such file' "$w" stats /nonexistent &&
-	fails 1 'Is a directory' "$w" stats . &&
-	fails 1 'only a trace' "$w" stats --op 1 m.csv
+	fails_once 1 'No such file' "$w" stats /nonexistent &&
+	fails_once 1 'Is a directory' "$w" stats . &&
+	fails_once 1 'only a trace' "$w" stats --op 1 m.csv
 }
 
 bad_arguments()
 {
 	[ "$("$w" 2>&1 >/dev/null | head -1)" = "usage: shuffle-workload COMMAND [OPTIONS]" ] &&
 	! "$w" 2>/dev/null &&
-	fails 2 "no command 'x'" "$w" x &&
-	fails 2 'which workload' "$w" generate &&
-	fails 2 "'x'" "$w" generate x -n 4 &&
-	fails 2 'how many hosts' "$w" generate uniform &&
-	fails 2 'hosts' "$w" generate uniform -n 5000 &&
-	fails 2 'hosts' "$w" generate uniform -n -4 &&
-	fails 2 'hosts' "$w" generate uniform -n 4x &&
-	fails 1 '1 hosts' "$w" generate uniform -n 1 &&
-	fails 2 'size' "$w" generate uniform -n 4 -s 4q &&
-	fails 1 'mean message' "$w" generate uniform -n 4 -s 0 &&
-	fails 2 'seed' "$w" generate uniform -n 4 -S 18446744073709551616 &&
-	fails 2 'skewness' "$w" generate sort -n 4 -k 1.5 &&
-	fails 2 'skewness' "$w" generate sort -n 4 -k nan &&
-	fails 2 'empty' "$w" generate sort -n 4 -k 0.5:0.4 &&
-	fails 1 'cannot be chosen' "$w" generate incast -n 4 -k 0.5 &&
-	fails 2 'keys' "$w" generate sort -n 4 --keys x &&
-	fails 2 'format' "$w" generate uniform -n 4 -f x &&
-	fails 2 "what is 'more'" "$w" generate uniform -n 4 more &&
-	fails 2 'unrecognized' "$w" generate uniform -n 4 --wrong &&
-	fails 1 'no distribution' "$w" generate general -n 4 --mean 3.9:4 --stddev 3:4 &&
-	fails 1 'cannot be reached' "$w" generate sort -n 4 -k 0:0.01 --no-self &&
+	fails_once 2 "no command 'x'" "$w" x &&
+	fails_once 2 'which workload' "$w" generate &&
+	fails_once 2 "'x'" "$w" generate x -n 4 &&
+	fails_once 2 'how many hosts' "$w" generate uniform &&
+	fails_once 2 'hosts' "$w" generate uniform -n 5000 &&
+	fails_once 2 'hosts' "$w" generate uniform -n -4 &&
+	fails_once 2 'hosts' "$w" generate uniform -n 4x &&
+	fails_once 1 '1 hosts' "$w" generate uniform -n 1 &&
+	fails_once 2 'size' "$w" generate uniform -n 4 -s 4q &&
+	fails_once 1 'mean message' "$w" generate uniform -n 4 -s 0 &&
+	fails_once 2 'seed' "$w" generate uniform -n 4 -S 18446744073709551616 &&
+	fails_once 2 'skewness' "$w" generate sort -n 4 -k 1.5 &&
+	fails_once 2 'skewness' "$w" generate sort -n 4 -k nan &&
+	fails_once 2 'empty' "$w" generate sort -n 4 -k 0.5:0.4 &&
+	fails_once 1 'cannot be chosen' "$w" generate incast -n 4 -k 0.5 &&
+	fails_once 2 'keys' "$w" generate sort -n 4 --keys x &&
+	fails_once 2 'format' "$w" generate uniform -n 4 -f x &&
+	fails_once 2 "what is 'more'" "$w" generate uniform -n 4 more &&
+	fails_once 2 'unrecognized' "$w" generate uniform -n 4 --wrong &&
+	fails_once 1 'no distribution' "$w" generate general -n 4 --mean 3.9:4 --stddev 3:4 &&
+	fails_once 1 'cannot be reached' "$w" generate sort -n 4 -k 0:0.01 --no-self &&
 	"$w" generate general -n 3 -k 0.9 --no-self >three.csv &&
-	fails 1 '/nonexistent/x' "$w" generate uniform -n 4 -o /nonexistent/x &&
-	fails 1 'No space' "$w" generate uniform -n 400 -o /dev/full &&
-	fails 2 'which file' "$w" stats &&
-	fails 2 'no such option' "$w" stats -f csv m.csv &&
-	fails 2 'one file only' "$w" heatmap m.csv m.csv &&
-	fails 2 'kind' "$w" sweep -n 4 -K uniform &&
-	fails 2 'twice' "$w" sweep -n 4 -K sort,sort &&
-	fails 2 'threads' "$w" sweep -n 4 -t 0 &&
-	fails 2 'how many hosts' "$w" sweep &&
-	fails 2 'how many hosts' "$w" cdfs
+	fails_once 1 '/nonexistent/x' "$w" generate uniform -n 4 -o /nonexistent/x &&
+	fails_once 1 'No space' "$w" generate uniform -n 400 -o /dev/full &&
+	fails_once 2 'which file' "$w" stats &&
+	fails_once 2 'no such option' "$w" stats -f csv m.csv &&
+	fails_once 2 'one file only' "$w" heatmap m.csv m.csv &&
+	fails_once 2 'kind' "$w" sweep -n 4 -K uniform &&
+	fails_once 2 'twice' "$w" sweep -n 4 -K sort,sort &&
+	fails_once 2 'threads' "$w" sweep -n 4 -t 0 &&
+	fails_once 2 'how many hosts' "$w" sweep &&
+	fails_once 2 'how many hosts' "$w" cdfs
 }
 
 helps()
@@ -156,8 +132,8 @@ traces()
 	printf 'time,from,op,bytes,to\n1,web,7,10,db\n2,db,7,5,log\n3,web,8,1,x\n4,web,7,10,db\n' >t &&
 	"$w" convert --op 7 t | cmp - <(printf '0,20,0\n0,0,5\n0,0,0\n') &&
 	"$w" convert --op 8 t | cmp - <(printf '0,1\n0,0\n') &&
-	fails 1 'operation 8 beside 7' "$w" convert t &&
-	fails 1 'operation 9' "$w" convert --op 9 t &&
+	fails_once 1 'operation 8 beside 7' "$w" convert t &&
+	fails_once 1 'operation 9' "$w" convert --op 9 t &&
 	printf 'from,to,bytes\n2,0,7\n3,3,0\n' | "$w" convert - |
 		cmp - <(printf '0,0,0,0\n0,0,0,0\n7,0,0,0\n0,0,0,0\n')
 }
