@@ -18,6 +18,8 @@
 	X(AckIn,		"ACK records received")				\
 	X(ResendOut,		"RESEND records sent")				\
 	X(ResendIn,		"RESEND records received")			\
+	X(EndOut,		"END records sent")				\
+	X(EndIn,		"END records received")				\
 	X(CtrlPktsOut,		"packets without payload sent")			\
 	X(CtrlBytesOut,		"bytes of those, without IP and UDP headers")	\
 	X(RetransBytes,		"payload bytes sent again")			\
@@ -25,6 +27,8 @@
 	X(SameOut,		"of the DATA packets sent, those to all members at once")\
 	X(ForwardBytes,		"bytes of messages that went on to other members")	\
 	X(ReduceBytes,		"bytes of messages that were combined into others")	\
+	X(MergeRecords,		"records merged with others by key")		\
+	X(MergeFlushes,		"times that a table of these was sent before all had come")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\
 	X(ProbeOut,		"asked for an ACK that is overdue")		\
 	X(ReAck,		"ACK sent on behalf of a finished operation")	\

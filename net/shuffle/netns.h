@@ -8,7 +8,7 @@
  *			sn->cookies have locks of their own
  *
  * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
- * them without a lock.
+ * them without a lock.  sn->relay_mutex: outside of all others but the rtnl.
  */
 #ifndef _SHUFFLE_NETNS_H
 #define _SHUFFLE_NETNS_H
@@ -83,6 +83,10 @@ struct shuffle_sock;
  * @config_node: in the list of all namespaces
  * @rack_table: which hosts share a rack, or NULL: coll/rack_table.h
  * @rack_gen: changes with the table
+ * @relays: members of groups that have no process: relay.h
+ * @nr_relays: their number
+ * @relay_gen: changes with them
+ * @relay_mutex: all three
  * @config_mutex: settings, @devs, @rack_table
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
@@ -130,6 +134,10 @@ struct shuffle_net {
 	u32			config_gen;
 	struct shuffle_rack_table __rcu *rack_table;
 	u32			rack_gen;
+	struct list_head	relays;
+	u32			nr_relays;
+	u32			relay_gen;
+	struct mutex		relay_mutex;
 	struct list_head	config_node;
 	struct mutex		config_mutex;
 	struct shuffle_dev	dev0;

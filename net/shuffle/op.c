@@ -42,6 +42,7 @@ static void op_free(struct shuffle_op *op)
 	kfree(op->same);
 	kfree(op->forward);
 	kfree(op->reduction);
+	shuffle_merge_free(op->merge);
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
@@ -185,9 +186,27 @@ static struct shuffle_op *op_alloc(u32 n)
 	return op;
 }
 
+/* A member whose path is that of all others, or of most.  Those of a merge may be behind several
+ * devices: the one that gets the result, or else the first one that sends something.
+ */
+static u32 typical_member(const struct shuffle_membership *group,
+			  const struct shuffle_column *column)
+{
+	u32 i;
+
+	if (!column->merge)
+		return group->rank + 1 < group->count ? group->rank + 1 : 0;
+	if (column->merge->to != group->rank && column->merge->to < group->count)
+		return column->merge->to;
+	for (i = 0; i + 1 < group->count; i++)
+		if (i != group->rank && !shuffle_absent_from(column->absent, i))
+			break;
+	return i;
+}
+
 /* The device by which an operation leaves, with a reference; @payload: of its packets. */
 static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_membership *group,
-				    u32 *payload)
+				    u32 member, u32 *payload)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_dev *dev;
@@ -195,7 +214,7 @@ static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_mem
 	int ifindex = 0;
 
 	spin_lock_bh(&ssk->lock);
-	dst = shuffle_route(sn, ssk, group, group->rank + 1 < group->count ? group->rank + 1 : 0);
+	dst = shuffle_route(sn, ssk, group, member);
 	/* with BHs off a device is not freed; the route alone does not hold it */
 	if (dst && !(READ_ONCE(dst->dev)->flags & IFF_LOOPBACK))
 		ifindex = READ_ONCE(dst->dev)->ifindex;
@@ -326,7 +345,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	refcount_set(&op->ref, 2);
 	op->ssk = ssk;
 	op->group = group;
-	op->dev = leave_by(ssk, group, &payload);
+	op->dev = leave_by(ssk, group, typical_member(group, column), &payload);
 	op->id = id;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();
@@ -349,6 +368,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		err = shuffle_forward_alloc(op, column->forward->from);
 	if (!err && column->reduction)
 		err = shuffle_reduction_alloc(op, column->reduction);
+	if (!err && column->merge)
+		err = shuffle_merge_alloc(op, column->merge);
 	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);

@@ -74,8 +74,11 @@ extern const struct shuffle_attr_set shuffle_attr_set_socket;
 extern const struct shuffle_attr_set shuffle_attr_set_stat;
 extern const struct shuffle_attr_set shuffle_attr_set_rack;
 extern const struct shuffle_attr_set shuffle_attr_set_topology;
+extern const struct shuffle_attr_set shuffle_attr_set_relay_member;
+extern const struct shuffle_attr_set shuffle_attr_set_relay;
 
 extern const struct shuffle_attr_enum shuffle_attr_enum_policy;
+extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_state;
 extern const struct shuffle_attr_enum shuffle_attr_enum_collective;

@@ -154,6 +154,8 @@ enum {
 	SHUFFLE_CMSG_FORWARD = 5,
 	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_reduction */
 	SHUFFLE_CMSG_REDUCE = 6,
+	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_merge */
+	SHUFFLE_CMSG_MERGE = 7,
 };
 
 /*
@@ -297,6 +299,71 @@ struct shuffle_reduction {
 
 #define SHUFFLE_REDUCTION_SIZE_VER0	12
 #define SHUFFLE_REDUCE_BYTES		262144
+
+/**
+ * enum shuffle_merge_oper - what becomes of two values of one key
+ * @SHUFFLE_MERGE_NONE: both are kept
+ * @SHUFFLE_MERGE_SUM: their sum; it wraps round
+ * @SHUFFLE_MERGE_MIN: the smaller one, as signed numbers
+ * @SHUFFLE_MERGE_MAX: the larger one, as signed numbers
+ * @SHUFFLE_MERGE_COUNT: how many records there were: senders send 1 as the value of each
+ * @SHUFFLE_MERGE_SUMCOUNT: the sum of the upper 32 bits in the upper ones, of the lower 32 bits in
+ *	the lower ones; both wrap round, neither carries into the other.  Senders send a value above
+ *	and 1 below.
+ * @SHUFFLE_MERGE_OR: bitwise
+ * @SHUFFLE_MERGE_AND: bitwise
+ * @SHUFFLE_MERGE_OPERS: their number
+ */
+enum shuffle_merge_oper {
+	SHUFFLE_MERGE_NONE,
+	SHUFFLE_MERGE_SUM,
+	SHUFFLE_MERGE_MIN,
+	SHUFFLE_MERGE_MAX,
+	SHUFFLE_MERGE_COUNT,
+	SHUFFLE_MERGE_SUMCOUNT,
+	SHUFFLE_MERGE_OR,
+	SHUFFLE_MERGE_AND,
+	SHUFFLE_MERGE_OPERS,
+};
+
+/* struct shuffle_merge, flags: all streams are in ascending order of unsigned keys, and so is what
+ * they are merged into.
+ */
+#define SHUFFLE_MERGE_SORTED	(1U << 0)
+
+/**
+ * struct shuffle_merge - the message to one member is what all that come are merged into, by key
+ * @size: sizeof(struct shuffle_merge)
+ * @to: rank of the member that gets it; our own: the messages that come are read as always, and
+ *	only @senders is checked
+ * @oper: enum shuffle_merge_oper
+ * @flags: 0 or SHUFFLE_MERGE_SORTED
+ * @reserved: must be zero
+ * @senders: senders that are to be folded in, our own message to ourselves included; another
+ *	number fails the operation with EBADMSG.  0: any
+ * @records: without SHUFFLE_MERGE_SORTED: room of the table, in records; 0: SHUFFLE_MERGE_RECORDS,
+ *	which is the most
+ * @flush_us: likewise: records wait no longer there, us; 0: until the table is full, or all has
+ *	come
+ *
+ * Messages are records of 16 bytes: key and value, each 64 bits, big-endian.  The row has a
+ * message to ourselves at most, which is our own part, and one to @to, of length 0: how long it
+ * becomes is known in the end.  It goes while the others come, without this process, and nothing of
+ * these is read.  What is not whole records, or not in order, fails the operation with EPROTO.
+ */
+struct shuffle_merge {
+	__u32	size;
+	__u32	to;
+	__u8	oper;
+	__u8	flags;
+	__u16	reserved;
+	__u32	senders;
+	__u32	records;
+	__u32	flush_us;
+};
+
+#define SHUFFLE_MERGE_SIZE_VER0		24
+#define SHUFFLE_MERGE_RECORDS		65536
 
 /* struct shuffle_collective, kind */
 enum shuffle_coll_kind {
@@ -452,7 +519,8 @@ enum {
  * @type: SHUFFLE_RECORD_*
  * @flags: SHUFFLE_RECORD_LAST, SHUFFLE_MISSING_*
  * @error: FAILED: errno (positive)
- * @reserved: zero
+ * @senders: DATA with SHUFFLE_RECORD_LAST: senders whose records are merged into the message
+ *	(SHUFFLE_CMSG_MERGE); otherwise zero
  */
 struct shuffle_record {
 	__u64	op_id;
@@ -463,7 +531,7 @@ struct shuffle_record {
 	__u16	type;
 	__u16	flags;
 	__u32	error;
-	__u32	reserved;
+	__u32	senders;
 };
 
 /**

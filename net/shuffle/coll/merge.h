@@ -18,34 +18,10 @@
 #ifndef _SHUFFLE_MERGE_H
 #define _SHUFFLE_MERGE_H
 
+#include "../../../uapi/linux/shuffle.h"
 #include "../sched/portable.h"
 
 #define SHUFFLE_PAIR_BYTES	16U
-
-/**
- * enum shuffle_merge_oper - what becomes of two values of one key
- * @SHUFFLE_MERGE_NONE: both are kept
- * @SHUFFLE_MERGE_SUM: their sum; it wraps round
- * @SHUFFLE_MERGE_MIN: the smaller one, as signed numbers
- * @SHUFFLE_MERGE_MAX: the larger one, as signed numbers
- * @SHUFFLE_MERGE_COUNT: how many records there were, whatever their values
- * @SHUFFLE_MERGE_SUMCOUNT: the sum of the lower 32 bits of all values in the upper 32 bits, the
- *	number of records in the lower 32 bits; both wrap round, neither carries into the other
- * @SHUFFLE_MERGE_OR: bitwise
- * @SHUFFLE_MERGE_AND: bitwise
- * @SHUFFLE_MERGE_OPERS: their number
- */
-enum shuffle_merge_oper {
-	SHUFFLE_MERGE_NONE,
-	SHUFFLE_MERGE_SUM,
-	SHUFFLE_MERGE_MIN,
-	SHUFFLE_MERGE_MAX,
-	SHUFFLE_MERGE_COUNT,
-	SHUFFLE_MERGE_SUMCOUNT,
-	SHUFFLE_MERGE_OR,
-	SHUFFLE_MERGE_AND,
-	SHUFFLE_MERGE_OPERS,
-};
 
 /**
  * struct shuffle_pair - a record in memory

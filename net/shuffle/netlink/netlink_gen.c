@@ -97,12 +97,37 @@ static const struct netlink_range_validation shuffle_a_config_mem_max_range = {
 	.max	= 1152921504606846976ULL,
 };
 
+static const struct netlink_range_validation shuffle_a_relay_member_port_range = {
+	.min	= 1ULL,
+	.max	= 65535ULL,
+};
+
+static const struct netlink_range_validation shuffle_a_relay_senders_range = {
+	.max	= 65535ULL,
+};
+
+static const struct netlink_range_validation shuffle_a_relay_records_range = {
+	.min	= 1ULL,
+	.max	= 65536ULL,
+};
+
+static const struct netlink_range_validation shuffle_a_relay_bytes_range = {
+	.min	= 65536ULL,
+	.max	= 1073741824ULL,
+};
+
 /* Common nested types */
 const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1] = {
 	[SHUFFLE_A_RACK_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
 	[SHUFFLE_A_RACK_IPV4] = NLA_POLICY_EXACT_LEN(4),
 	[SHUFFLE_A_RACK_IPV6] = NLA_POLICY_EXACT_LEN(16),
 	[SHUFFLE_A_RACK_LENGTH] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
+const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_PORT + 1] = {
+	[SHUFFLE_A_RELAY_MEMBER_IPV4] = NLA_POLICY_EXACT_LEN(4),
+	[SHUFFLE_A_RELAY_MEMBER_IPV6] = NLA_POLICY_EXACT_LEN(16),
+	[SHUFFLE_A_RELAY_MEMBER_PORT] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_member_port_range),
 };
 
 /* SHUFFLE_CMD_CONFIG_GET - do */
@@ -188,8 +213,34 @@ const struct nla_policy shuffle_topology_get_nl_policy[SHUFFLE_A_TOPOLOGY_IPV6 +
 	[SHUFFLE_A_TOPOLOGY_IPV6] = NLA_POLICY_EXACT_LEN(16),
 };
 
+/* SHUFFLE_CMD_RELAY_ADD - do */
+const struct nla_policy shuffle_relay_add_nl_policy[SHUFFLE_A_RELAY_KEY + 1] = {
+	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[SHUFFLE_A_RELAY_MEMBER] = NLA_POLICY_NESTED(shuffle_relay_member_nl_policy),
+	[SHUFFLE_A_RELAY_RANK] = NLA_POLICY_MAX(NLA_U32, 4095),
+	[SHUFFLE_A_RELAY_TO] = NLA_POLICY_MAX(NLA_U32, 4095),
+	[SHUFFLE_A_RELAY_FROM] = NLA_POLICY_MAX(NLA_U32, 4095),
+	[SHUFFLE_A_RELAY_OPER] = NLA_POLICY_MAX(NLA_U32, 7),
+	[SHUFFLE_A_RELAY_SORTED] = NLA_POLICY_MAX(NLA_U8, 1),
+	[SHUFFLE_A_RELAY_SENDERS] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_senders_range),
+	[SHUFFLE_A_RELAY_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_records_range),
+	[SHUFFLE_A_RELAY_FLUSH] = { .type = NLA_U32, },
+	[SHUFFLE_A_RELAY_BYTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_bytes_range),
+	[SHUFFLE_A_RELAY_KEY] = NLA_POLICY_EXACT_LEN(16),
+};
+
+/* SHUFFLE_CMD_RELAY_DEL - do */
+const struct nla_policy shuffle_relay_del_nl_policy[SHUFFLE_A_RELAY_NAME + 1] = {
+	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+};
+
+/* SHUFFLE_CMD_RELAY_GET - do */
+const struct nla_policy shuffle_relay_get_nl_policy[SHUFFLE_A_RELAY_NAME + 1] = {
+	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+};
+
 /* Ops table for shuffle */
-const struct genl_ops shuffle_nl_ops[10] = {
+const struct genl_ops shuffle_nl_ops[13] = {
 	{
 		.cmd		= SHUFFLE_CMD_CONFIG_GET,
 		.doit		= shuffle_nl_config_get_doit,
@@ -259,6 +310,27 @@ const struct genl_ops shuffle_nl_ops[10] = {
 		.dumpit		= shuffle_nl_topology_get_dumpit,
 		.policy		= shuffle_topology_get_nl_policy,
 		.maxattr	= SHUFFLE_A_TOPOLOGY_IPV6,
+	},
+	{
+		.cmd		= SHUFFLE_CMD_RELAY_ADD,
+		.doit		= shuffle_nl_relay_add_doit,
+		.policy		= shuffle_relay_add_nl_policy,
+		.maxattr	= SHUFFLE_A_RELAY_KEY,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= SHUFFLE_CMD_RELAY_DEL,
+		.doit		= shuffle_nl_relay_del_doit,
+		.policy		= shuffle_relay_del_nl_policy,
+		.maxattr	= SHUFFLE_A_RELAY_NAME,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= SHUFFLE_CMD_RELAY_GET,
+		.doit		= shuffle_nl_relay_get_doit,
+		.dumpit		= shuffle_nl_relay_get_dumpit,
+		.policy		= shuffle_relay_get_nl_policy,
+		.maxattr	= SHUFFLE_A_RELAY_NAME,
 	},
 };
 

@@ -13,6 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1];
+extern const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_PORT + 1];
 
 extern const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1];
 
@@ -34,8 +35,14 @@ extern const struct nla_policy shuffle_topology_set_nl_policy[SHUFFLE_A_TOPOLOGY
 
 extern const struct nla_policy shuffle_topology_get_nl_policy[SHUFFLE_A_TOPOLOGY_IPV6 + 1];
 
+extern const struct nla_policy shuffle_relay_add_nl_policy[SHUFFLE_A_RELAY_KEY + 1];
+
+extern const struct nla_policy shuffle_relay_del_nl_policy[SHUFFLE_A_RELAY_NAME + 1];
+
+extern const struct nla_policy shuffle_relay_get_nl_policy[SHUFFLE_A_RELAY_NAME + 1];
+
 /* Ops table for shuffle */
-extern const struct genl_ops shuffle_nl_ops[10];
+extern const struct genl_ops shuffle_nl_ops[13];
 
 int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_config_get_dumpit(struct sk_buff *skb,
@@ -59,6 +66,11 @@ int shuffle_nl_topology_set_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_topology_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_topology_get_dumpit(struct sk_buff *skb,
 				   struct netlink_callback *cb);
+int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info);
+int shuffle_nl_relay_del_doit(struct sk_buff *skb, struct genl_info *info);
+int shuffle_nl_relay_get_doit(struct sk_buff *skb, struct genl_info *info);
+int shuffle_nl_relay_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb);
 
 enum {
 	SHUFFLE_NLGRP_OPS,

@@ -201,6 +201,54 @@ bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id
 }
 
 /**
+ * shuffle_early_oldest() - the operation of which the oldest packet is kept
+ * @ssk: socket
+ * @op_id: becomes its id
+ *
+ * Context: any, ssk->lock held.
+ * Return: false if nothing is kept.
+ */
+bool shuffle_early_oldest(struct shuffle_sock *ssk, u64 *op_id)
+{
+	struct sk_buff *skb = oldest(&ssk->early);
+
+	if (skb)
+		*op_id = early_cb(skb)->op_id;
+	return skb;
+}
+
+/* All that is kept of an operation, which a socket may keep more of again. */
+static void take_op(struct shuffle_sock *ssk, u64 op_id, struct sk_buff_head *q)
+{
+	struct sk_buff *skb;
+	u32 n;
+
+	__skb_queue_head_init(q);
+	do {
+		spin_lock_bh(&ssk->lock);
+		for (n = 0; n < SHUFFLE_SLICE && (skb = first_of(&ssk->early, op_id)); n++)
+			take(ssk, skb, q);
+		spin_unlock_bh(&ssk->lock);
+	} while (n);
+}
+
+/**
+ * shuffle_early_drop() - forget what is kept of an operation
+ * @ssk: socket
+ * @op_id: the operation, which cannot be begun
+ *
+ * Context: process.
+ */
+void shuffle_early_drop(struct shuffle_sock *ssk, u64 op_id)
+{
+	struct sk_buff_head q;
+
+	take_op(ssk, op_id, &q);
+	SHUFFLE_ADD(shuffle_net(sock_net(&ssk->sk)), EarlyExpired, skb_queue_len(&q));
+	__skb_queue_purge(&q);
+}
+
+/**
  * shuffle_early_claim() - give a new operation what came before it
  * @ssk: socket
  * @op_id: its operation, findable by now: nothing more is kept for it
@@ -214,15 +262,8 @@ void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id)
 	struct sk_buff *skb;
 	u32 n;
 
-	__skb_queue_head_init(&mine);
 	/* all, before the first is given back to the receive path */
-	do {
-		spin_lock_bh(&ssk->lock);
-		for (n = 0; n < SHUFFLE_SLICE && (skb = first_of(&ssk->early, op_id)); n++)
-			take(ssk, skb, &mine);
-		spin_unlock_bh(&ssk->lock);
-	} while (n);
-
+	take_op(ssk, op_id, &mine);
 	while (!skb_queue_empty(&mine)) {
 		local_bh_disable();
 		for (n = 0; n < SHUFFLE_BURST && (skb = __skb_dequeue(&mine)); n++) {

@@ -169,6 +169,27 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
 		shuffle_msg_in_unpark(ssk);
 }
 
+/* A message has been granted more. */
+static void note_granted(struct shuffle_op *op, u32 rank, u64 now)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+
+	if (list_empty(&in->dirty)) {
+		if (!in->rtt_at) {
+			in->rtt_off = in->granted_sent;
+			in->rtt_at = now;
+		}
+		if (op->prx.msg[rank].received == in->granted_sent) {
+			/* nothing was on its way: the wait begins now */
+			in->progress_at = now;
+			if (op->srtt_ns)
+				in->wait_ns = 0;
+		}
+		list_add_tail(&in->dirty, &op->dirty);
+	}
+	shuffle_timer_in(op, rank);
+}
+
 /**
  * shuffle_grant_op() - grant what may be granted now
  * @op: operation
@@ -201,25 +222,13 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	left = promisable_bytes(ssk, op->prx.unit);
 	if (op->forward && shuffle_forward_starved(op))
 		left = max_t(u64, left, 2 * op->prx.unit);
+	if (op->merge && op->merge->starved != SHUFFLE_NONE &&
+	    shuffle_policy_rx_force(&op->prx, op->merge->starved))
+		note_granted(op, op->merge->starved, now);
 	out = op->prx.outstanding;
 	while (n < SHUFFLE_BURST &&
 	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {
-		struct shuffle_msg_in *in = &op->in[i];
-
-		if (list_empty(&in->dirty)) {
-			if (!in->rtt_at) {
-				in->rtt_off = in->granted_sent;
-				in->rtt_at = now;
-			}
-			if (op->prx.msg[i].received == in->granted_sent) {
-				/* nothing was on its way: the wait begins now */
-				in->progress_at = now;
-				if (op->srtt_ns)
-					in->wait_ns = 0;
-			}
-			list_add_tail(&in->dirty, &op->dirty);
-		}
-		shuffle_timer_in(op, i);
+		note_granted(op, i, now);
 		n++;
 		if (op->prx.outstanding > out)
 			left -= min(left, op->prx.outstanding - out);

@@ -9,6 +9,7 @@
 #include <net/udp.h>
 
 #include "frags.h"
+#include "../relay.h"
 #include "../shuffle.h"
 #include "../trace.h"
 
@@ -184,6 +185,11 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_INC(sn, AckIn);
 		shuffle_msg_out_ack(op, w, c->now);
 		break;
+	case SHUFFLE_END:
+		SHUFFLE_INC(sn, EndIn);
+		shuffle_msg_in_ended(op, w, q, c->now);
+		shuffle_grant_op(op, q, c->now);
+		break;
 	case SHUFFLE_RESEND:
 		SHUFFLE_INC(sn, ResendIn);
 		shuffle_msg_out_resend(op, w, q, c->now);
@@ -236,8 +242,10 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	/* a datagram is kept whole; one with records of several operations is
 	 * rare and its sender asks again
 	 */
-	if (run->whole && shuffle_early_keep(ssk, c->skb, w->op_id))
+	if (run->whole && shuffle_early_keep(ssk, c->skb, w->op_id)) {
 		c->skb = NULL;
+		shuffle_relay_wake(ssk);
+	}
 }
 
 /* @ssk: the socket that it is for, with a reference that is dropped; or NULL */

@@ -125,7 +125,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 	struct shuffle_sock *ssk = op->ssk;
 
 	/* of a collective only the result is the reader's */
-	if (op->engine || op->reduction)
+	if (op->engine || op->reduction || shuffle_merge_takes(op))
 		return;
 	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
@@ -339,12 +339,19 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
-	       !shuffle_reduction_holds(op, rank) && !op->forward &&
+	       !shuffle_reduction_holds(op, rank) && !op->forward && !op->merge &&
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
-/* @flags: of the record that was the last one */
-static void message_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
+/**
+ * shuffle_msg_in_complete() - all of a message has come
+ * @op: operation
+ * @rank: message
+ * @flags: of the record that was the last one
+ * @q: answers
+ * @now: ns
+ */
+void shuffle_msg_in_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
 			     u64 now)
 {
 	bool may_wait = (flags & SHUFFLE_FLAG_DELAY) && !(flags & SHUFFLE_FLAG_PROBE);
@@ -362,6 +369,8 @@ static void message_complete(struct shuffle_op *op, u32 rank, u8 flags, struct s
 		op->ssk->nr_incomplete--;
 	if (op->engine)
 		shuffle_engine_arrived(op, now);
+	if (op->merge)
+		shuffle_merge_complete(op, rank, now);
 	shuffle_op_check_done(op);
 }
 
@@ -384,6 +393,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	}
 	in->late = 0;
 	in->nonce = w->nonce;
+	in->announced = w->data.len;
 	in->progress_at = now;
 	op->last_announced_at = now;
 	in->wait_ns = 0;
@@ -616,6 +626,21 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
 	return kept;
 }
 
+/**
+ * shuffle_msg_in_must_go_on() - are the next bytes of a message wanted, whatever others hold here?
+ * @op: operation
+ * @rank: message
+ *
+ * Return: true if what it is made into waits for them: nothing of it is in the receive buffer.
+ */
+bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank)
+{
+	if (likely(!op->forward && !op->merge))
+		return false;
+	return ((op->forward && rank == op->forward->from) || shuffle_merge_takes(op)) &&
+	       RB_EMPTY_ROOT(&op->in[rank].pieces);
+}
+
 /* Has the buffer room for data?  Grants keep within it; unscheduled data may not.  What has been
  * granted is taken, too, if the socket's share of the memory has shrunk since then.
  *
@@ -632,22 +657,22 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 
 	if (in_order ? used <= buf : used + skb->truesize <= buf / 2)
 		return true;
-	/* what an operation forwards must not wait for what others hold here */
-	if (in_order && op->forward && w->src_rank == op->forward->from &&
-	    RB_EMPTY_ROOT(&op->in[w->src_rank].pieces))
+	if (in_order && shuffle_msg_in_must_go_on(op, w->src_rank))
 		return true;
 	shuffle_grant_pressure(ssk);
 	return in_order && !shuffle_sock_makes_room(ssk);
 }
 
-/* Does DATA belong to the message that has been announced?  Data for all members comes behind
+/* Does DATA belong to the message that has been announced, which may have fewer bytes than that
+ * said?  Data for all members comes behind
  * announcements that each of them gets alone, with a nonce for its answers: see shuffle_op_nonce().
  */
-static bool continues(struct shuffle_op *op, const struct shuffle_wire *w)
+static bool continues(struct shuffle_op *op, const struct shuffle_wire *w, u32 len)
 {
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
 
-	if (w->data.len != op->prx.msg[w->src_rank].len)
+	if (w->data.len != in->announced ||
+	    w->data.off + len > op->prx.msg[w->src_rank].len)
 		return false;
 	if (w->dst_rank != shuffle_group_all(op->group))
 		return w->nonce == in->nonce;
@@ -686,7 +711,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(sn, DropState);
 		return false;
 	}
-	if (m->announced && !continues(op, w)) {
+	if (m->announced && !continues(op, w, len)) {
 		SHUFFLE_INC(sn, DropNonce);
 		return false;
 	}
@@ -718,6 +743,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* nor as long as the one that takes it in */
 		if (op->reduction)
 			shuffle_reduction_arrived(op, w->src_rank, now);
+		if (op->merge)
+			shuffle_merge_arrived(op, w->src_rank, now);
 		if (op->ended)
 			return false;
 	}
@@ -748,12 +775,14 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 				shuffle_forward_arrived(op, now);
 			if (op->reduction)
 				shuffle_reduction_arrived(op, w->src_rank, now);
+			if (op->merge)
+				shuffle_merge_arrived(op, w->src_rank, now);
 			if (op->ended)
 				return kept;
 		}
 	}
 	if (in->have.bytes == m->len) {
-		message_complete(op, w->src_rank, w->flags, q, now);
+		shuffle_msg_in_complete(op, w->src_rank, w->flags, q, now);
 	} else if (kept) {
 		shuffle_timer_in(op, w->src_rank);
 		shuffle_msg_in_queue(op, w->src_rank);

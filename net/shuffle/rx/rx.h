@@ -30,6 +30,9 @@
  * @read: bytes that the reader has taken
  * @nonce: of its sender
  * @all_nonce: likewise, in records that are for all members; 0 none has come
+ * @announced: bytes that its sender announced: in all its DATA records
+ * @closed: an END has said how many there are
+ * @senders: and of how many members: msg_end.c
  * @progress_at: when have.prefix last grew, or a wait began
  * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
  * @moved_at: when have.prefix last grew, 0 never
@@ -58,6 +61,9 @@ struct shuffle_msg_in {
 	u64			read;
 	u64			nonce;
 	u64			all_nonce;
+	u64			announced;
+	u16			senders;
+	bool			closed;
 	bool			complete;
 	bool			absent;
 	bool			ack_owed;
@@ -132,6 +138,8 @@ void shuffle_early_init(struct shuffle_sock *ssk);
 void shuffle_early_exit(struct shuffle_sock *ssk);
 bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id);
 void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id);
+bool shuffle_early_oldest(struct shuffle_sock *ssk, u64 *op_id);
+void shuffle_early_drop(struct shuffle_sock *ssk, u64 op_id);
 
 /* timewait.c */
 void shuffle_timewait_init(struct shuffle_net *sn);
@@ -147,6 +155,9 @@ void shuffle_timewait_purge(struct shuffle_net *sn);
 bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			 struct sk_buff *skb, u32 data, u32 len, u32 stride,
 			 struct sk_buff_head *q, u64 now);
+void shuffle_msg_in_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
+			     u64 now);
+bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
@@ -158,6 +169,10 @@ void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
 void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
+
+/* msg_end.c */
+void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
+			  struct sk_buff_head *q, u64 now);
 
 /* grant.c */
 u32 shuffle_grant_share(const struct shuffle_op *op);

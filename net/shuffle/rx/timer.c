@@ -273,6 +273,8 @@ static bool in_waits(const struct shuffle_op *op, u32 rank)
  */
 static bool out_waits(const struct shuffle_op *op, u32 rank)
 {
+	if (shuffle_merge_makes(op, rank) && !op->merge->closed)
+		return false;
 	return rank < op->announced && !op->out[rank].acked &&
 	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
 	       op->prx.msg[rank].announced;
@@ -332,8 +334,8 @@ static s64 room_left(const struct shuffle_op *op)
  */
 static bool buffer_is_full(const struct shuffle_op *op, u32 rank)
 {
-	/* there is room for one piece of what is forwarded: data_has_room() */
-	if (op->forward && rank == op->forward->from && RB_EMPTY_ROOT(&op->in[rank].pieces))
+	/* there is room for one piece of what goes on: data_has_room() */
+	if (shuffle_msg_in_must_go_on(op, rank))
 		return false;
 	return room_left(op) <= 0 && shuffle_sock_makes_room(op->ssk);
 }
@@ -524,6 +526,11 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			s.more |= shuffle_engine_run(op);
 		if (op->reduction)
 			s.more |= shuffle_reduction_run(op);
+		if (op->merge) {
+			s.more |= shuffle_merge_run(op, s.now);
+			shuffle_merge_tell(op, &q);
+			s.next = min(s.next, shuffle_merge_due(op, s.rto, s.now));
+		}
 		if (op->forward) {
 			s.more |= shuffle_forward_run(op);
 			/* memory may come back without a sign */

@@ -206,7 +206,7 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 	f = finished_find(sn, at, w->op_id);
 	if (f) {
 		group = f->group;
-		if (f->complete && w->type == SHUFFLE_DATA &&
+		if (f->complete && (w->type == SHUFFLE_DATA || w->type == SHUFFLE_END) &&
 		    w->src_rank < group->count && w->dst_rank == group->rank &&
 		    w->nonce == f->nonce[w->src_rank] &&
 		    shuffle_addr_equal(&group->member[w->src_rank].addr,

@@ -20,6 +20,7 @@ unsigned int shuffle_wire_hdr_len(u8 type, u8 flags)
 	case SHUFFLE_DATA:
 	case SHUFFLE_GRANT:
 	case SHUFFLE_RESEND:
+	case SHUFFLE_END:
 		return SHUFFLE_WIRE_DATA_HDR + tag;
 	case SHUFFLE_ACK:
 		return SHUFFLE_WIRE_BASE + tag;
@@ -34,6 +35,8 @@ static u8 flags_of(u8 type)
 		return SHUFFLE_FLAGS_DATA;
 	case SHUFFLE_RESEND:
 		return SHUFFLE_FLAGS_RESEND;
+	case SHUFFLE_END:
+		return SHUFFLE_FLAGS_END;
 	}
 	return SHUFFLE_FLAGS_GRANT;
 }
@@ -116,6 +119,10 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 		break;
 	case SHUFFLE_RESEND:
 		if (w->resend.len > SHUFFLE_MAX_LEN - w->resend.off)
+			return -EBADMSG;
+		break;
+	case SHUFFLE_END:
+		if (w->end.senders > SHUFFLE_MAX_SENDERS)
 			return -EBADMSG;
 		break;
 	}

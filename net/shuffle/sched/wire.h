@@ -22,6 +22,11 @@
  * GRANT:  may send up to (48), received without a gap up to (48)
  * ACK:    nothing
  * RESEND: offset (48), length (48)
+ * END:    message length (48), senders (48)
+ *
+ * A message whose length is not known when it is announced, because it is merged from others, is
+ * announced with the most that it can have.  END says how many bytes it has had, and of how many
+ * senders.
  *
  * With the flag SHUFFLE_FLAG_TAG, the header ends with a tag (64): tag.h.
  *
@@ -46,15 +51,17 @@
 #define SHUFFLE_SLOWEST_UNIT	4096U	/* bytes */
 #define SHUFFLE_MAX_LEN		((1ULL << 48) - 1)	/* sums of all members stay below 2^62 */
 #define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
+#define SHUFFLE_MAX_SENDERS	0xffffU	/* that an END counts */
 
 enum shuffle_wire_type {
 	SHUFFLE_DATA = 1,
 	SHUFFLE_GRANT = 2,
 	SHUFFLE_ACK = 3,
 	SHUFFLE_RESEND = 4,
+	SHUFFLE_END = 6,
 };
 
-#define SHUFFLE_FLAG_PROBE	0x01	/* DATA: sender waits for the ACK */
+#define SHUFFLE_FLAG_PROBE	0x01	/* DATA, END: sender waits for the ACK */
 #define SHUFFLE_FLAG_RETRANS	0x02	/* DATA: first answer to a RESEND */
 #define SHUFFLE_FLAG_DELAY	0x04	/* DATA: the ACK may wait for other data */
 #define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
@@ -65,6 +72,7 @@ enum shuffle_wire_type {
 #define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
 #define SHUFFLE_FLAGS_RESEND	SHUFFLE_FLAG_TAG
+#define SHUFFLE_FLAGS_END	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_TAG)
 
 /**
  * struct shuffle_wire - one record, host byte order
@@ -85,6 +93,8 @@ enum shuffle_wire_type {
  * @data: DATA: message length and offset of the payload
  * @grant: GRANT: the sender may send up to @limit; all below @acked has arrived
  * @resend: RESEND: range that is missing
+ * @end: END: bytes that the message has, and senders that are merged into it, no more than
+ *	SHUFFLE_MAX_SENDERS
  */
 struct shuffle_wire {
 	u8	type;
@@ -111,6 +121,10 @@ struct shuffle_wire {
 			u64	off;
 			u64	len;
 		} resend;
+		struct {
+			u64	len;
+			u64	senders;
+		} end;
 	};
 };
 

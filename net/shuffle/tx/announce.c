@@ -76,21 +76,6 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 	shuffle_policy_unscheduled(plan, from, to, budget, payload, unscheduled_max(op));
 }
 
-/* A message that is forwarded goes at the rate at which it comes, and needs no grant to be slow
- * enough.  A grant would do harm: granted bytes that have not come yet keep the receiver from
- * granting others.  But @senders may forward as much to the receiver, and its buffer, which we take
- * to be like ours, must hold that.
- */
-static u64 unscheduled_forward(const struct shuffle_op *op, u32 senders)
-{
-	u64 all = shuffle_sock_rcvbuf(&op->ssk->sk) / 4;
-
-	/* a limit that an operator has set is meant */
-	if (READ_ONCE(op->dev->cfg.unscheduled))
-		all = shuffle_dev_unscheduled(op->dev);
-	return min_t(u64, div_u64(all, senders), SHUFFLE_UNSCHED_MAX);
-}
-
 /* The same for a row whose messages have the same bytes, which are sent once, or to each alone. */
 static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 {
@@ -100,7 +85,7 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 	u32 payload;
 
 	spin_lock_bh(&op->ssk->lock);
-	limit = op->forward ? unscheduled_forward(op, op->group->count - 1) :
+	limit = op->forward ? shuffle_unscheduled_forward(op, op->group->count - 1) :
 			      min(unscheduled_row(op, len), unscheduled_max(op));
 	/* a packet to ourselves would be as large as the loopback's */
 	i = !op->forward ? all : op->forward->from;
@@ -127,7 +112,7 @@ static void limit_reduced(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 	struct shuffle_tx_sched *m = &plan->msg[op->reduction->to];
 
 	spin_lock_bh(&op->ssk->lock);
-	m->limit = min(unscheduled_forward(op, op->reduction->inputs), m->len);
+	m->limit = min(shuffle_unscheduled_forward(op, op->reduction->inputs), m->len);
 	spin_unlock_bh(&op->ssk->lock);
 }
 
@@ -205,7 +190,8 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 			/* begin behind ourselves, so that not all tell rank 0 at once */
 			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 
-			if (op->out[rank].absent)
+			/* one that is merged is announced when all others are */
+			if (op->out[rank].absent || shuffle_merge_makes(op, rank))
 				continue;
 			if (rank == op->group->rank) {
 				op->out[rank].announced_at = shuffle_now();
@@ -237,6 +223,10 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
 	for (i = from; i < to; i++) {
 		len = i - from < row->count ? lens[i - from] : 0;
 		op->out[i].absent = len == SHUFFLE_ABSENT;
+		/* one that is merged is alone, but for our own part */
+		if (shuffle_merge_takes(op) && i != rank &&
+		    (shuffle_merge_makes(op, i) ? len : !op->out[i].absent))
+			return -EINVAL;
 		plan->msg[i].len = op->out[i].absent ? 0 : len;
 	}
 	/* both ends of this one are known */

@@ -41,21 +41,26 @@ int shuffle_forward_alloc(struct shuffle_op *op, u32 from)
 	return 0;
 }
 
-/* Pages for a chunk's wire layout.  False: no memory. */
-static bool alloc_pages_of(struct shuffle_chunk *chunk, u32 wire)
+/**
+ * shuffle_unscheduled_forward() - what of a message that is made from others goes without a grant
+ * @op: operation
+ * @senders: members that may send as much to its receiver
+ *
+ * A message that is forwarded goes at the rate at which it comes, and needs no grant to be slow
+ * enough.  A grant would do harm: granted bytes that have not come yet keep the receiver from
+ * granting others.  But @senders may forward as much to the receiver, and its buffer, which we take
+ * to be like ours, must hold that.
+ *
+ * Return: bytes.
+ */
+u64 shuffle_unscheduled_forward(const struct shuffle_op *op, u32 senders)
 {
-	struct page_frag *f;
+	u64 all = shuffle_sock_rcvbuf(&op->ssk->sk) / 4;
 
-	for (; wire; wire -= f->size) {
-		f = &chunk->frag[chunk->nr_frags];
-		f->page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
-		if (!f->page)
-			return false;
-		f->offset = 0;
-		f->size = min_t(u32, wire, PAGE_SIZE);
-		chunk->nr_frags++;
-	}
-	return true;
+	/* a limit that an operator has set is meant */
+	if (READ_ONCE(op->dev->cfg.unscheduled))
+		all = shuffle_dev_unscheduled(op->dev);
+	return min_t(u64, div_u64(all, senders), SHUFFLE_UNSCHED_MAX);
 }
 
 /* Copy the payload of a chunk's packets out of the message that comes.  Headers are made when
@@ -81,32 +86,6 @@ static void fill_pages(const struct shuffle_op *op, struct shuffle_chunk *chunk)
 	}
 }
 
-static struct shuffle_chunk *make_chunk(const struct shuffle_op *op, u64 off, u32 len)
-{
-	const u32 pkt = op->forward->pkt;
-	u32 wire = len + DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
-	u32 frags = DIV_ROUND_UP(wire, PAGE_SIZE);
-	struct shuffle_chunk *chunk;
-
-	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_ATOMIC | __GFP_NOWARN);
-	if (!chunk)
-		return NULL;
-	chunk->off = off;
-	chunk->len = len;
-	chunk->rank = shuffle_group_all(op->group);
-	chunk->pkt = pkt;
-	chunk->truesize = struct_size(chunk, frag, frags) + frags * PAGE_SIZE;
-	chunk->kind = SHUFFLE_CHUNK_PACKETS;
-	chunk->max_frags = frags;
-	chunk->nr_frags = 0;
-	if (!alloc_pages_of(chunk, wire)) {
-		shuffle_msg_out_free_chunk(chunk);
-		return NULL;
-	}
-	fill_pages(op, chunk);
-	return chunk;
-}
-
 /* Bytes that are copied next: whole packets, but for the end. */
 static u32 next_bytes(const struct shuffle_op *op)
 {
@@ -124,36 +103,28 @@ static bool send_buffer_full(const struct shuffle_sock *ssk)
 	return READ_ONCE(ssk->sk.sk_wmem_queued) >= shuffle_sock_sndbuf(&ssk->sk);
 }
 
-/* One chunk of each operation has room always: members may begin operations in different orders,
- * and what one of them waits for would hold up what another one waits for.
- */
 static bool may_forward(const struct shuffle_op *op)
 {
-	return !send_buffer_full(op->ssk) ||
-	       RB_EMPTY_ROOT(&op->out[shuffle_group_all(op->group)].chunks);
+	return shuffle_chunk_room(op, shuffle_group_all(op->group));
 }
 
 /* The next bytes go on.  False: there is no room, or no memory, for them now. */
 static bool forward_bytes(struct shuffle_op *op, u32 len)
 {
-	u64 off = op->out[shuffle_group_all(op->group)].filled;
-	struct sock *sk = &op->ssk->sk;
+	u32 all = shuffle_group_all(op->group);
 	struct shuffle_chunk *chunk;
 
 	op->forward->no_memory = false;
 	if (!may_forward(op))
 		return false;
 	op->forward->no_memory = true;
-	chunk = make_chunk(op, off, len);
+	chunk = shuffle_chunk_make(op, all, op->out[all].filled, len, op->forward->pkt);
 	if (!chunk)
 		return false;
-	if (!sk_wmem_schedule(sk, chunk->truesize)) {
-		shuffle_msg_out_free_chunk(chunk);
+	fill_pages(op, chunk);
+	if (!shuffle_chunk_charge(op, chunk))
 		return false;
-	}
 	op->forward->no_memory = false;
-	sk_mem_charge(sk, chunk->truesize);
-	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)chunk->truesize);
 	shuffle_msg_out_append(op, chunk);
 	SHUFFLE_ADD(shuffle_op_net(op), ForwardBytes, len);
 	return true;

@@ -60,6 +60,8 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 		shuffle_want_room(op->ssk);
 		if (op->forward)
 			shuffle_forward_freed(op);
+		if (op->merge && !op->merge->closed)
+			shuffle_timer_now(op, shuffle_now());
 		shuffle_forward_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);
 	}
@@ -238,7 +240,8 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 		.dst_rank = rank,
 		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 		.unsched = op->out[rank].unsched,
-		.data.len = op->ptx.msg[rank].len,
+		.data.len = shuffle_merge_makes(op, rank) ? op->merge->bound :
+							    op->ptx.msg[rank].len,
 	};
 }
 
@@ -260,6 +263,8 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	out->reannounced = out->announced_at;
 	out->announced_at = shuffle_now();
 	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
+	if (shuffle_merge_makes(op, rank))
+		shuffle_merge_end(op, flags & SHUFFLE_FLAG_PROBE, q);
 }
 
 /* Is the record about a message that we have announced, from a member that has
@@ -268,6 +273,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
 	if (op->ended || w->src_rank >= op->announced || op->out[w->src_rank].absent ||
+	    (shuffle_merge_makes(op, w->src_rank) && !op->merge->announced) ||
 	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
 		if (!op->ended)
 			SHUFFLE_INC(shuffle_op_net(op), DropState);
@@ -336,7 +342,9 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		return;
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
-	if (w->grant.limit > m->len || w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
+	/* one that was made before an END may allow more than there is */
+	if (w->grant.limit > shuffle_msg_out_wire(op, w->src_rank).data.len ||
+	    w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
@@ -355,7 +363,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	}
 	if (w->grant.limit <= out->granted)
 		return;
-	raise_granted(op, w->src_rank, w->grant.limit);
+	raise_granted(op, w->src_rank, min(w->grant.limit, m->len));
 	shuffle_egress_kick(op);
 }
 
@@ -482,6 +490,8 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
+	if (shuffle_merge_makes(op, rank))
+		shuffle_merge_end(op, 0, q);
 	retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
 	raise_granted(op, rank, end);
 	shuffle_egress_kick(op);

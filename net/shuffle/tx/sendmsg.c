@@ -446,6 +446,9 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
 {
+	/* what is merged is not the user's */
+	if (shuffle_merge_makes(op, rank))
+		return 0;
 	return op->ptx.msg[rank].len - op->out[rank].filled;
 }
 
@@ -668,6 +671,8 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	/* the end may have come while the row was announced */
 	if (row->flags & SHUFFLE_ROW_WANT)
 		return 0;
+	if (c->op->merge)
+		shuffle_merge_start(c->op);
 	n = fill_row(c, row, ref);
 	if (c->op->reduction) {
 		if (n < 0)

@@ -13,6 +13,7 @@
 #include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include "../group.h"
+#include "../coll/merge.h"
 #include "../op.h"
 #include "../sched/wire.h"
 
@@ -271,6 +272,7 @@ struct shuffle_forward_state {
 };
 
 /* forward.c */
+u64 shuffle_unscheduled_forward(const struct shuffle_op *op, u32 senders);
 int shuffle_forward_alloc(struct shuffle_op *op, u32 from);
 void shuffle_forward_start(struct shuffle_op *op);
 void shuffle_forward_stop(struct shuffle_op *op);
@@ -301,6 +303,92 @@ struct shuffle_reduction_state {
 	bool	started;
 	u8	scratch[];
 };
+
+/**
+ * struct shuffle_key_merge - a message that all that come are merged into, by key
+ * @to: rank of its receiver; SHUFFLE_NONE: there is none, and only senders are counted
+ * @sorted: all streams are sorted
+ * @announced: it has been announced, with the most bytes that it can have
+ * @closed: all of it is there
+ * @end_due: its receiver is to be told so
+ * @no_memory: it waits for memory: nobody says when there is any
+ * @emptying: records of the table are being sent
+ * @urgent: all of them, and none waits for others to fill its packet
+ * @expected: senders that are to be folded in; 0: any
+ * @senders: those whose messages have come whole
+ * @bound: bytes that have been announced
+ * @pkt: payload bytes of a packet
+ * @starved: rank of a message that the others wait for, or SHUFFLE_NONE
+ * @inputs: messages that come
+ * @rank: their senders
+ * @turn: the one whose records are merged first, of the table
+ * @flush_ns: records wait no longer in the table; 0: as long as there is room
+ * @first_at: when the first one of them came
+ * @drained: records of the table that have been sent
+ * @table: records that come in any order
+ * @merge: those that are sorted
+ * @stage: records that are being merged: as many of each stream, or once for the table
+ * @out: merged records that have not been sent
+ * @out_bytes: of these
+ */
+struct shuffle_key_merge {
+	u32				to;
+	bool				sorted;
+	bool				announced;
+	bool				closed;
+	bool				end_due;
+	bool				no_memory;
+	bool				emptying;
+	bool				urgent;
+	u32				expected;
+	u32				senders;
+	u64				bound;
+	u32				pkt;
+	u32				starved;
+	u32				inputs;
+	u32				*rank;
+	u32				turn;
+	u64				flush_ns;
+	u64				first_at;
+	u32				drained;
+	struct shuffle_merge_table	table;
+	struct shuffle_merge_sorted	merge;
+	u8				*stage;
+	u8				*out;
+	u32				out_bytes;
+};
+
+/* merge.c */
+int shuffle_merge_alloc(struct shuffle_op *op, const struct shuffle_merge *c);
+void shuffle_merge_free(struct shuffle_key_merge *m);
+u64 shuffle_merge_memory(const struct shuffle_merge *c, u32 inputs);
+void shuffle_merge_arrived(struct shuffle_op *op, u32 rank, u64 now);
+void shuffle_merge_complete(struct shuffle_op *op, u32 rank, u64 now);
+void shuffle_merge_start(struct shuffle_op *op);
+bool shuffle_merge_run(struct shuffle_op *op, u64 now);
+u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now);
+void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q);
+void shuffle_merge_end(struct shuffle_op *op, u8 flags, struct sk_buff_head *q);
+
+/* Is nothing of what comes the reader's, because it is merged? */
+static inline bool shuffle_merge_takes(const struct shuffle_op *op)
+{
+	return unlikely(op->merge) && op->merge->to != SHUFFLE_NONE;
+}
+
+/* Is a message made from others, by key? */
+static inline bool shuffle_merge_makes(const struct shuffle_op *op, u32 rank)
+{
+	return unlikely(op->merge) && op->merge->to == rank;
+}
+
+/* chunk.c */
+struct shuffle_chunk *shuffle_chunk_make(const struct shuffle_op *op, u32 rank, u64 off, u32 len,
+					 u32 pkt);
+struct shuffle_chunk *shuffle_chunk_few(u32 rank, u64 off, const void *from, u32 len);
+void shuffle_chunk_fill(struct shuffle_chunk *chunk, u32 at, const void *from, u32 len);
+bool shuffle_chunk_charge(struct shuffle_op *op, struct shuffle_chunk *chunk);
+bool shuffle_chunk_room(const struct shuffle_op *op, u32 rank);
 
 /* reduction.c */
 int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reduction *r);
@@ -351,6 +439,7 @@ void shuffle_egress_exit(struct shuffle_net *sn);
 void shuffle_egress_kick(struct shuffle_op *op);
 void shuffle_egress_force(struct shuffle_net *sn);
 void shuffle_egress_room(struct shuffle_net *sn);
+void shuffle_egress_forget(struct shuffle_sock *ssk);
 
 /* output.c */
 __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);

@@ -290,8 +290,8 @@ static void take_record(const struct shuffle_record *rec,
 {
 	struct op *op = find_op(rec->op_id);
 
-	if (rec->reserved)
-		fail("reserved field of a record is %u", rec->reserved);
+	if (rec->senders)
+		fail("record of a message that is not merged: %u senders", rec->senders);
 	if (op->ended && rec->type != SHUFFLE_RECORD_MISSING)
 		fail("record type %u after the end", rec->type);
 	switch (rec->type) {

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Relays: members of a group that have no process.  A relay merges what comes from some members by
+ * key and sends it on to another one (tx/merge.c), in each operation of which a packet comes.
+ *
+ * sn->relay_mutex guards the list of a namespace; a relay's work is the only one that begins and
+ * ends its operations.
+ */
+#ifndef _SHUFFLE_RELAY_H
+#define _SHUFFLE_RELAY_H
+
+#include <linux/list.h>
+#include <linux/workqueue.h>
+#include "netns.h"
+
+#define SHUFFLE_RELAY_NAME	32
+#define SHUFFLE_RELAYS		1024	/* of a namespace */
+
+struct netlink_ext_ack;
+
+/**
+ * struct shuffle_relay - a relay
+ * @node: in sn->relays
+ * @name: its name
+ * @sock: its socket
+ * @row: that of each operation, but for the operation id
+ * @absent: members that send us nothing
+ * @merge: what is done
+ * @bytes: of the receive and the send buffer each, and of memory to merge in
+ * @max_ops: so many operations run at a time
+ * @done: operations that have completed
+ * @failed: operations that have failed
+ * @refused: operations that could not be begun
+ * @work: begins and ends operations
+ */
+struct shuffle_relay {
+	struct list_head	node;
+	char			name[SHUFFLE_RELAY_NAME];
+	struct socket		*sock;
+	struct shuffle_row	*row;
+	struct shuffle_absent	*absent;
+	struct shuffle_merge	merge;
+	u32			bytes;
+	u32			max_ops;
+	u64			done;
+	u64			failed;
+	u64			refused;
+	struct work_struct	work;
+};
+
+/**
+ * struct shuffle_relay_new - what a relay is to be
+ * @name: its name
+ * @group: members, and our own rank
+ * @group_bytes: of @group
+ * @from: a bit for each member that sends us something: SHUFFLE_MAX_MEMBERS bits
+ * @merge: what is done, but for the structure's size
+ * @bytes: as of struct shuffle_relay
+ * @key: of the group, or NULL
+ */
+struct shuffle_relay_new {
+	const char		*name;
+	struct shuffle_group	*group;
+	size_t			group_bytes;
+	const unsigned long	*from;
+	struct shuffle_merge	merge;
+	u32			bytes;
+	const u8		*key;
+};
+
+void shuffle_relay_init(struct shuffle_net *sn);
+void shuffle_relay_exit(struct shuffle_net *sn);
+int shuffle_relay_add(struct shuffle_net *sn, const struct shuffle_relay_new *new,
+		      struct netlink_ext_ack *extack);
+int shuffle_relay_del(struct shuffle_net *sn, const char *name);
+struct shuffle_relay *shuffle_relay_find(struct shuffle_net *sn, const char *name);
+void shuffle_relay_wake(struct shuffle_sock *ssk);
+
+#endif /* _SHUFFLE_RELAY_H */

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows one message of which is what all that come are merged into, by key (SHUFFLE_CMSG_MERGE; Guo
+ * et al., "Exploiting in-network aggregation for shuffle transfers").  What comes in order is
+ * merged at once and freed, and what is merged leaves while the rest comes.  No process wakes up in
+ * between.
+ *
+ * Our own part is a message to ourselves, which comes like others.  How long the result becomes is
+ * known in the end only: it is announced, when all lengths are known, with the most that it can
+ * have and a byte more, which no whole records reach, and ends with an END record (rx/msg_end.c).
+ * Sums are not idempotent: each byte of a message comes once in order, and the number of senders
+ * that are folded in goes along with END.
+ *
+ * What has no room to leave is not taken in, and then members are not granted more: an inner member
+ * holds what its two buffers have room for, a table, and some records of each stream.  Sorted
+ * streams wait for one another, so the one that all others wait for is granted something whatever
+ * others hold: shuffle_msg_in_must_go_on().
+ *
+ * All under ssk->lock, any context, unless said otherwise.
+ */
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "../shuffle.h"
+
+/* Bytes that are merged at once; the timer goes on.  A piece that is freed costs like some. */
+#define MERGE_BYTES	SZ_32K
+#define PIECE_BYTES	256
+
+/* Records that are copied out of a stream at once */
+#define STAGE_RECORDS	256U
+#define STAGE_BYTES	(STAGE_RECORDS * SHUFFLE_PAIR_BYTES)
+
+/* Merged records that wait for more, and the largest packet: some of it fit there */
+#define OUT_BYTES	SZ_32K
+#define PKT_MAX		(OUT_BYTES / 2)
+
+/* How often memory is asked for again */
+#define RETRY_NS	(5 * NSEC_PER_MSEC)
+
+/**
+ * shuffle_merge_free() - free what belongs to a merge
+ * @m: of an operation that nobody sees any more, or NULL
+ *
+ * Context: process.
+ */
+void shuffle_merge_free(struct shuffle_key_merge *m)
+{
+	if (!m)
+		return;
+	kvfree(m->rank);
+	kvfree(m->stage);
+	kvfree(m->out);
+	kvfree(m->table.pair);
+	kvfree(m->merge.stream);
+	kvfree(m->merge.node);
+	kfree(m);
+}
+
+/**
+ * shuffle_merge_memory() - what a merge needs beside the socket's buffers
+ * @c: of the caller
+ * @inputs: messages that come
+ *
+ * Return: bytes, about.
+ */
+u64 shuffle_merge_memory(const struct shuffle_merge *c, u32 inputs)
+{
+	if (c->flags & SHUFFLE_MERGE_SORTED)
+		return OUT_BYTES + (u64)inputs * STAGE_BYTES;
+	return OUT_BYTES + STAGE_BYTES +
+	       shuffle_merge_table_bytes(c->records ?: SHUFFLE_MERGE_RECORDS);
+}
+
+static int alloc_sorted(struct shuffle_key_merge *m, u8 oper)
+{
+	struct shuffle_merge_stream *stream;
+	struct shuffle_merge_node *node;
+
+	stream = kvcalloc(m->inputs, sizeof(*stream), GFP_KERNEL_ACCOUNT);
+	node = kvcalloc(m->inputs, sizeof(*node), GFP_KERNEL_ACCOUNT);
+	m->stage = kvmalloc_array(m->inputs, STAGE_BYTES, GFP_KERNEL_ACCOUNT);
+	shuffle_merge_sorted_init(&m->merge, oper, stream, node, m->inputs);
+	return stream && node && m->stage ? 0 : -ENOMEM;
+}
+
+static int alloc_table(struct shuffle_key_merge *m, u8 oper, u32 records)
+{
+	u64 bytes = shuffle_merge_table_bytes(records);
+	void *memory = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+
+	m->stage = kvmalloc(STAGE_BYTES, GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return -ENOMEM;
+	shuffle_merge_table_init(&m->table, oper, get_random_u64(), records, memory);
+	return m->stage ? 0 : -ENOMEM;
+}
+
+static int alloc_inputs(struct shuffle_op *op)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 i, n = 0;
+
+	m->inputs = op->incomplete;	/* nothing has come yet */
+	m->rank = kvmalloc_array(m->inputs, sizeof(*m->rank), GFP_KERNEL_ACCOUNT);
+	m->out = kvmalloc(OUT_BYTES, GFP_KERNEL_ACCOUNT);
+	if (!m->rank || !m->out)
+		return -ENOMEM;
+	for (i = 0; i < op->group->count; i++)
+		if (!op->in[i].absent)
+			m->rank[n++] = i;
+	return 0;
+}
+
+/**
+ * shuffle_merge_alloc() - what comes is to be merged
+ * @op: operation that nobody has seen yet
+ * @c: of the caller
+ *
+ * Context: process.
+ * Return: 0, -EINVAL (no such member, or one that sends us something; nothing comes), -EOPNOTSUPP
+ * (too many members send) or -ENOMEM.
+ */
+int shuffle_merge_alloc(struct shuffle_op *op, const struct shuffle_merge *c)
+{
+	struct shuffle_key_merge *m;
+	int err;
+
+	if (c->to >= op->group->count || !op->incomplete)
+		return -EINVAL;
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		return -ENOMEM;
+	op->merge = m;
+	m->to = SHUFFLE_NONE;
+	m->starved = SHUFFLE_NONE;
+	m->expected = c->senders;
+	if (c->to == op->group->rank)
+		return 0;
+	if (!op->in[c->to].absent)
+		return -EINVAL;
+	if (op->incomplete > SHUFFLE_SAME_MEMBERS)
+		return -EOPNOTSUPP;
+	m->to = c->to;
+	m->sorted = c->flags & SHUFFLE_MERGE_SORTED;
+	m->flush_ns = (u64)c->flush_us * NSEC_PER_USEC;
+	err = alloc_inputs(op);
+	if (err)
+		return err;
+	return m->sorted ? alloc_sorted(m, c->oper) :
+			   alloc_table(m, c->oper, c->records ?: SHUFFLE_MERGE_RECORDS);
+}
+
+/* All lengths are known: announce the most that they can become.  False: not yet, or too much. */
+static bool announce(struct shuffle_op *op)
+{
+	struct shuffle_key_merge *m = op->merge;
+	struct shuffle_msg_out *out = &op->out[m->to];
+	struct dst_entry *dst;
+	u64 records = 0;
+	u32 i;
+
+	if (op->prx.unannounced)
+		return false;
+	for (i = 0; i < m->inputs; i++)
+		records += op->prx.msg[m->rank[i]].len / SHUFFLE_PAIR_BYTES;
+	if (records >= SHUFFLE_MAX_LEN / SHUFFLE_PAIR_BYTES) {
+		shuffle_op_fail(op, EMSGSIZE);
+		return false;
+	}
+	m->bound = records * SHUFFLE_PAIR_BYTES + 1;
+	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, m->to);
+	m->pkt = min_t(u32, shuffle_route_payload(op->dev, op->group, m->to, dst), PKT_MAX);
+	dst_release(dst);
+	out->unsched = min(shuffle_unscheduled_forward(op, m->inputs), m->bound);
+	if (out->unsched < m->bound)
+		out->unsched = rounddown(out->unsched, SHUFFLE_UNSCHED_UNIT);
+	out->granted = out->unsched;
+	op->ptx.msg[m->to].len = m->bound;
+	m->announced = true;
+	return true;
+}
+
+/* Lay out merged records as packets. */
+static void fill_chunk(const struct shuffle_op *op, struct shuffle_chunk *chunk)
+{
+	struct shuffle_wire w = shuffle_msg_out_wire(op, chunk->rank);
+	const struct shuffle_membership *group = op->group;
+	struct shuffle_data_tag tag = {};
+	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
+	u32 done, at = 0, n;
+
+	if (group->keyed)
+		shuffle_data_tag_init(&tag, &group->key, &w);
+	shuffle_wire_build(hdr, &w);
+	for (done = 0; done < chunk->len; done += n) {
+		n = min(chunk->pkt, chunk->len - done);
+		shuffle_wire_place(hdr, chunk->off + done, n);
+		if (group->keyed)
+			shuffle_put64(hdr + SHUFFLE_WIRE_DATA_HDR,
+				      shuffle_data_tag(&tag, chunk->off + done, n));
+		shuffle_chunk_fill(chunk, at, hdr, group->data_hdr);
+		at += group->data_hdr;
+		shuffle_chunk_fill(chunk, at, op->merge->out + done, n);
+		at += n;
+	}
+}
+
+/* Merged records may leave, but for a part of a packet if not @all.  False: there is no room, or no
+ * memory, now.
+ */
+static bool emit(struct shuffle_op *op, bool all)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 n = all ? m->out_bytes : rounddown(m->out_bytes, m->pkt);
+	struct shuffle_chunk *chunk;
+
+	if (!n)
+		return true;
+	if (!shuffle_chunk_room(op, m->to))
+		return false;
+	if (n <= SHUFFLE_INLINE_MAX)
+		chunk = shuffle_chunk_few(m->to, op->out[m->to].filled, m->out, n);
+	else
+		chunk = shuffle_chunk_make(op, m->to, op->out[m->to].filled, n, m->pkt);
+	if (!chunk || !shuffle_chunk_charge(op, chunk)) {
+		m->no_memory = true;
+		return false;
+	}
+	if (chunk->kind == SHUFFLE_CHUNK_PACKETS)
+		fill_chunk(op, chunk);
+	shuffle_msg_out_append(op, chunk);
+	m->out_bytes -= n;
+	memmove(m->out, m->out + n, m->out_bytes);
+	return true;
+}
+
+/* All of the result is there. */
+static void close_message(struct shuffle_op *op)
+{
+	struct shuffle_key_merge *m = op->merge;
+
+	m->closed = true;
+	m->end_due = true;
+	op->ptx.msg[m->to].len = op->out[m->to].filled;
+	shuffle_msg_out_limit(op, m->to);
+	shuffle_timer_out(op, m->to);
+}
+
+/* Copy records that have come of an input; no more than fit.  Returns their number. */
+static u32 copy_records(const struct shuffle_msg_in *in, u8 *to)
+{
+	u32 n = min_t(u64, (in->have.prefix - in->read) / SHUFFLE_PAIR_BYTES, STAGE_RECORDS);
+
+	if (n)
+		shuffle_msg_in_copy(in, in->read, to, n * SHUFFLE_PAIR_BYTES);
+	return n;
+}
+
+/* Records have been taken. */
+static void take_records(struct shuffle_op *op, u32 rank, u32 n, s32 *budget)
+{
+	op->in[rank].read += (u64)n * SHUFFLE_PAIR_BYTES;
+	*budget -= n * SHUFFLE_PAIR_BYTES;
+	*budget -= PIECE_BYTES * shuffle_msg_in_drop(op, rank);
+	SHUFFLE_ADD(shuffle_op_net(op), MergeRecords, n);
+}
+
+/* All of it has been taken. */
+static bool is_taken(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+
+	if (!in->complete || in->read < op->prx.msg[rank].len)
+		return false;
+	in->delivered = true;
+	return true;
+}
+
+/* ---- sorted ---- */
+
+/* More records of the stream that is waited for.  False: none have come. */
+static bool refill(struct shuffle_op *op, s32 *budget)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 which = m->merge.which, rank = m->rank[which], n;
+	struct shuffle_merge_stream *stream = &m->merge.stream[which];
+	u8 *stage = m->stage + which * STAGE_BYTES;
+
+	n = copy_records(&op->in[rank], stage);
+	if (n) {
+		stream->data = stage;
+		stream->at = 0;
+		stream->n = n;
+		take_records(op, rank, n, budget);
+		return true;
+	}
+	stream->end = is_taken(op, rank);
+	if (!stream->end)
+		m->starved = rank;
+	return stream->end;
+}
+
+/* Returns true if there is more to do at once. */
+static bool merge_sorted(struct shuffle_op *op, s32 *budget)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 begin, n;
+
+	m->starved = SHUFFLE_NONE;
+	while (*budget > 0) {
+		/* the first of them may be the rest of a record that was cut by a packet's end */
+		begin = m->out_bytes % SHUFFLE_PAIR_BYTES;
+		n = m->out_bytes / SHUFFLE_PAIR_BYTES;
+		switch (shuffle_merge_streams(&m->merge, m->out + begin,
+					      (OUT_BYTES - begin) / SHUFFLE_PAIR_BYTES, &n)) {
+		case SHUFFLE_MERGE_DONE:
+			m->out_bytes = begin + n * SHUFFLE_PAIR_BYTES;
+			if (emit(op, true))
+				close_message(op);
+			return false;
+		case SHUFFLE_MERGE_FULL:
+			m->out_bytes = begin + n * SHUFFLE_PAIR_BYTES;
+			if (!emit(op, false))
+				return false;
+			break;
+		case SHUFFLE_MERGE_STARVED:
+			m->out_bytes = begin + n * SHUFFLE_PAIR_BYTES;
+			if (refill(op, budget))
+				break;
+			emit(op, false);
+			return false;
+		default:
+			shuffle_op_fail(op, EPROTO);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- in any order ---- */
+
+/* The table's records leave, and it is empty again.  The last ones wait for others to fill their
+ * packet, but in the end or when others have waited too long.  False: not all of them yet.
+ */
+static bool empty_table(struct shuffle_op *op, s32 *budget)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 n;
+
+	while (m->drained < m->table.n) {
+		if (*budget <= 0)
+			return false;
+		n = min(m->table.n - m->drained, (OUT_BYTES - m->out_bytes) / SHUFFLE_PAIR_BYTES);
+		shuffle_merge_store(m->out + m->out_bytes, m->table.pair + m->drained, n);
+		m->out_bytes += n * SHUFFLE_PAIR_BYTES;
+		m->drained += n;
+		*budget -= n * SHUFFLE_PAIR_BYTES;
+		if (!emit(op, false))
+			return false;
+	}
+	if (m->urgent && !emit(op, true))
+		return false;
+	shuffle_merge_table_empty(&m->table);
+	m->drained = 0;
+	m->emptying = false;
+	m->urgent = false;
+	return true;
+}
+
+/* Merge what has come of one input.  Returns false if nothing has. */
+static bool add_records(struct shuffle_op *op, u32 rank, s32 *budget, u64 now)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 n = copy_records(&op->in[rank], m->stage), added;
+
+	if (!n)
+		return false;
+	if (!m->table.n && !m->out_bytes)
+		m->first_at = now;
+	added = shuffle_merge_add(&m->table, m->stage, n);
+	take_records(op, rank, added, budget);
+	if (added < n)
+		m->emptying = true;
+	return true;
+}
+
+/* Merge what has come, from all in turns, until the table is full.  Returns true if nothing is
+ * left of any of them.
+ */
+static bool fill_table(struct shuffle_op *op, s32 *budget, u64 now)
+{
+	struct shuffle_key_merge *m = op->merge;
+	u32 idle = 0, taken = 0;
+
+	while (idle < m->inputs && *budget > 0 && !m->emptying) {
+		u32 rank = m->rank[m->turn];
+
+		m->turn = (m->turn + 1) % m->inputs;
+		if (add_records(op, rank, budget, now)) {
+			idle = 0;
+			taken = 0;
+			continue;
+		}
+		idle++;
+		taken += is_taken(op, rank);
+	}
+	return taken == m->inputs;
+}
+
+static bool flush_is_due(const struct shuffle_key_merge *m, u64 now)
+{
+	return m->flush_ns && (m->table.n || m->out_bytes) && now >= m->first_at + m->flush_ns;
+}
+
+/* Returns true if there is more to do at once. */
+static bool merge_table(struct shuffle_op *op, s32 *budget, u64 now)
+{
+	struct shuffle_key_merge *m = op->merge;
+	bool all;
+
+	do {
+		if (m->emptying && !empty_table(op, budget))
+			break;
+		all = fill_table(op, budget, now);
+		m->urgent = all || flush_is_due(m, now);
+		if (!all && m->urgent)
+			m->emptying = true;
+		if (m->emptying)
+			SHUFFLE_INC(shuffle_op_net(op), MergeFlushes);
+		if (!all)
+			continue;
+		if (!m->table.n && !m->out_bytes) {
+			close_message(op);
+			return false;
+		}
+		m->emptying = true;
+	} while (*budget > 0 && m->emptying);
+	return *budget <= 0;
+}
+
+/**
+ * shuffle_merge_run() - merge what has come, but not for too long
+ * @op: operation with a merge
+ * @now: ns
+ *
+ * Return: true if there is more to do at once.
+ */
+bool shuffle_merge_run(struct shuffle_op *op, u64 now)
+{
+	struct shuffle_key_merge *m = op->merge;
+	s32 budget = MERGE_BYTES;
+	bool more;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (!shuffle_merge_takes(op) || op->ended || !op->closed || m->closed)
+		return false;
+	if (!m->announced && !announce(op))
+		return false;
+	m->no_memory = false;
+	more = m->sorted ? merge_sorted(op, &budget) : merge_table(op, &budget, now);
+	if (!op->ended)
+		shuffle_egress_kick(op);
+	return more;
+}
+
+/* Go on, and leave to the timer what takes packets or more time. */
+static void run(struct shuffle_op *op, u64 now)
+{
+	if (shuffle_merge_run(op, now) || op->merge->end_due)
+		shuffle_timer_now(op, now);
+}
+
+/**
+ * shuffle_merge_arrived() - a message has been announced, or more of it has come in order
+ * @op: operation with a merge
+ * @rank: the message
+ * @now: ns
+ */
+void shuffle_merge_arrived(struct shuffle_op *op, u32 rank, u64 now)
+{
+	struct shuffle_key_merge *m = op->merge;
+
+	if (!shuffle_merge_takes(op) || op->ended)
+		return;
+	/* whole records; or a byte more, where the length is not known yet */
+	if (op->prx.msg[rank].len % SHUFFLE_PAIR_BYTES > 1) {
+		shuffle_op_fail(op, EPROTO);
+		return;
+	}
+	/* all others wait for another one */
+	if (m->starved != SHUFFLE_NONE && m->starved != rank)
+		return;
+	run(op, now);
+}
+
+/**
+ * shuffle_merge_complete() - all of a message has come
+ * @op: operation with a merge
+ * @rank: the message
+ * @now: ns
+ */
+void shuffle_merge_complete(struct shuffle_op *op, u32 rank, u64 now)
+{
+	const struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_key_merge *m = op->merge;
+
+	if (op->ended)
+		return;
+	m->senders += in->closed ? in->senders : 1;
+	if (m->senders > SHUFFLE_MAX_SENDERS || op->prx.msg[rank].len % SHUFFLE_PAIR_BYTES) {
+		shuffle_op_fail(op, EPROTO);
+		return;
+	}
+	if (!op->incomplete && m->expected && m->senders != m->expected) {
+		shuffle_op_fail(op, EBADMSG);
+		return;
+	}
+	shuffle_merge_arrived(op, rank, now);
+}
+
+/**
+ * shuffle_merge_start() - the row has been announced: begin
+ * @op: operation with a merge
+ *
+ * Context: process, without the lock.
+ */
+void shuffle_merge_start(struct shuffle_op *op)
+{
+	spin_lock_bh(&op->ssk->lock);
+	if (!op->ended)
+		run(op, shuffle_now());
+	spin_unlock_bh(&op->ssk->lock);
+}
+
+/**
+ * shuffle_merge_due() - when the timer is to go on with a merge
+ * @op: operation with a merge
+ * @rto: shuffle_timer_rto()
+ * @now: ns
+ *
+ * Return: ns, or U64_MAX: others say when.
+ */
+u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now)
+{
+	const struct shuffle_key_merge *m = op->merge;
+
+	if (m->closed)
+		return U64_MAX;
+	/* memory may come back without a sign */
+	if (m->no_memory)
+		return now + max_t(u64, rto, RETRY_NS);
+	if (m->flush_ns && (m->table.n || m->out_bytes) && !m->emptying)
+		return m->first_at + m->flush_ns;
+	return U64_MAX;
+}
+
+/**
+ * shuffle_merge_end() - say how long a message is in the end
+ * @op: operation with a merge
+ * @flags: SHUFFLE_FLAG_PROBE: to be told whether it has arrived; or 0
+ * @q: packets
+ *
+ * Nothing as long as that is not known.
+ */
+void shuffle_merge_end(struct shuffle_op *op, u8 flags, struct sk_buff_head *q)
+{
+	const struct shuffle_key_merge *m = op->merge;
+	struct shuffle_wire w = {
+		.type = SHUFFLE_END,
+		.flags = flags,
+		.op_id = op->id,
+		.nonce = shuffle_op_nonce(op, m->to),
+		.end.len = op->ptx.msg[m->to].len,
+		.end.senders = m->senders,
+	};
+
+	if (!m->closed)
+		return;
+	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, m->to, &w, q);
+	SHUFFLE_INC(shuffle_op_net(op), EndOut);
+}
+
+/**
+ * shuffle_merge_tell() - tell the receiver what is new
+ * @op: operation with a merge
+ * @q: packets
+ *
+ * END is no use before the message has been heard of, and may overtake its first packet: the
+ * message is announced once more in front of it.
+ */
+void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
+{
+	struct shuffle_key_merge *m = op->merge;
+
+	if (!m->end_due || op->ended)
+		return;
+	m->end_due = false;
+	shuffle_msg_out_announce(op, m->to, 0, q);
+}

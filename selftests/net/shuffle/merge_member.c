@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Records merged by key on their way through hosts (SHUFFLE_CMSG_MERGE) and relays: the members of
+ * a tree on hosts of their own.  The root compares what it gets with what it can make of all
+ * members' records itself.
+ *
+ *	merge_member [OPTION...] PREFIX PARENT...
+ *
+ *	-6		IPv6
+ *	-k		with a group key: that of sht_set_key(fd, 4711)
+ *	-l		addresses 10.80.0.<h + 1>, on any device
+ *	-t		records in any order, merged in tables
+ *	-n RECORDS	of each member (1000)
+ *	-K KEYS		of these, other keys (as many as records)
+ *	-O OPER		number of the operator (1, SUM)
+ *	-o NUMBER	of the first operation (1)
+ *	-c COUNT	operations, all at once (1)
+ *	-i MS		idle timeout
+ *	-e ERRNO	all operations must fail at the root with this error
+ *
+ * Member h is in the namespace PREFIXh<h>.  PARENT of the first one, the root, is "-".  A member
+ * with an r behind its parent is a relay, which somebody else has made; one with an f has no records
+ * and merges what comes; one that is x takes no part.  Exit status 1 when anything has failed.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <endian.h>
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shtest.h"
+
+#define MOST_MEMBERS	64
+#define MOST_OPS	256
+#define PORT		7000
+#define SECONDS		300
+
+struct pair {
+	uint64_t key;
+	uint64_t value;
+};
+
+static unsigned int members, oper = SHUFFLE_MERGE_SUM, ops = 1, idle_ms;
+static uint64_t first = 1, records = 1000, keys;
+static int parent[MOST_MEMBERS], expected;
+static char role[MOST_MEMBERS];
+static bool v6, keyed, on_lo, table;
+
+static bool has_children(unsigned int rank)
+{
+	unsigned int i;
+
+	for (i = 1; i < members; i++)
+		if (role[i] != 'x' && parent[i] == (int)rank)
+			return true;
+	return false;
+}
+
+static void member_addr(struct sockaddr_shuffle *a, unsigned int rank)
+{
+	sht_addr(a, SHT_RACK, v6, rank, PORT);
+	if (on_lo)
+		a->shs_addr[1] = 80;
+}
+
+static int open_member(unsigned int rank)
+{
+	struct sockaddr_shuffle m[MOST_MEMBERS];
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < members; i++)
+		member_addr(&m[i], i);
+	fd = socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&m[rank], sizeof(m[0])) ||
+	    (keyed && sht_set_key(fd, 4711)) ||
+	    (idle_ms && setsockopt(fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle_ms,
+				   sizeof(idle_ms))))
+		err(1, "member %u: no socket", rank);
+	if (sht_set_group(fd, m, members, rank))
+		err(1, "member %u: no group", rank);
+	return fd;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	uint64_t x = be64toh(((const struct pair *)a)->key);
+	uint64_t y = be64toh(((const struct pair *)b)->key);
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	uint64_t x = be64toh(((const struct pair *)a)->value);
+	uint64_t y = be64toh(((const struct pair *)b)->value);
+
+	return by_key(a, b) ?: (x < y ? -1 : x > y);
+}
+
+/* The records of a member in an operation.  With as many keys as records each key is there once. */
+static void make_records(struct pair *p, unsigned int rank, uint64_t op)
+{
+	uint64_t i;
+
+	for (i = 0; i < records; i++) {
+		uint64_t x = sht_mix(op << 40 ^ (uint64_t)rank << 32 ^ i);
+
+		p[i].key = htobe64(sht_mix(keys == records ? i : x % keys));
+		p[i].value = htobe64(oper == SHUFFLE_MERGE_COUNT ? 1 : x);
+	}
+	if (!table)
+		qsort(p, records, sizeof(*p), by_key);
+}
+
+static uint64_t both(uint64_t a, uint64_t b)
+{
+	switch (oper) {
+	case SHUFFLE_MERGE_MIN:
+		return (int64_t)a < (int64_t)b ? a : b;
+	case SHUFFLE_MERGE_MAX:
+		return (int64_t)a > (int64_t)b ? a : b;
+	case SHUFFLE_MERGE_OR:
+		return a | b;
+	case SHUFFLE_MERGE_AND:
+		return a & b;
+	case SHUFFLE_MERGE_SUMCOUNT:
+		return ((a >> 32) + (b >> 32)) << 32 | (uint32_t)(a + b);
+	}
+	return a + b;
+}
+
+static size_t merge_all(struct pair *p, size_t n)
+{
+	size_t i, m = 0;
+
+	qsort(p, n, sizeof(*p), by_pair);
+	for (i = 0; i < n; i++) {
+		if (oper != SHUFFLE_MERGE_NONE && m && p[m - 1].key == p[i].key)
+			p[m - 1].value = htobe64(both(be64toh(p[m - 1].value),
+						      be64toh(p[i].value)));
+		else
+			p[m++] = p[i];
+	}
+	return m;
+}
+
+static unsigned int senders(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 1; i < members; i++)
+		n += !role[i];
+	return n;
+}
+
+static void start(int fd, unsigned int rank, uint64_t op, const struct pair *p)
+{
+	struct {
+		struct shuffle_row row;
+		uint64_t lens[MOST_MEMBERS];
+	} row = { { .size = sizeof(row.row), .op_id = op, .count = members }, { 0 } };
+	struct {
+		struct shuffle_absent head;
+		uint64_t bits;
+	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0 };
+	struct shuffle_merge merge = {
+		.size = sizeof(merge), .oper = oper,
+		.to = rank ? parent[rank] : 0,
+		.flags = rank && !table ? SHUFFLE_MERGE_SORTED : 0,
+		.senders = rank ? 0 : senders(),
+	};
+	size_t bytes = rank && !role[rank] ? records * sizeof(*p) : 0;
+	struct iovec iov = { (void *)p, bytes };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union {
+		struct cmsghdr align;
+		char buf[1024];
+	} control = { 0 };
+	unsigned int i;
+	ssize_t n;
+
+	for (i = 0; i < members; i++) {
+		row.lens[i] = SHUFFLE_ABSENT;
+		if (!i || role[i] == 'x' || parent[i] != (int)rank)
+			absent.bits |= 1ULL << i;
+	}
+	if (rank && !has_children(rank)) {
+		row.lens[parent[rank]] = bytes;
+	} else if (rank) {
+		row.lens[parent[rank]] = 0;
+		if (!role[rank]) {
+			row.lens[rank] = bytes;
+			absent.bits &= ~(1ULL << rank);
+		}
+	}
+	msg.msg_control = control.buf;
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + members * sizeof(row.lens[0]));
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
+	if (has_children(rank))
+		sht_add_cmsg(&msg, SHUFFLE_CMSG_MERGE, &merge, sizeof(merge));
+	n = sendmsg(fd, &msg, MSG_NOSIGNAL);
+	if (n != (ssize_t)bytes)
+		err(1, "member %u: sendmsg: %zd", rank, n);
+}
+
+/**
+ * struct result - what the root has of an operation
+ * @p: records
+ * @bytes: of them
+ */
+struct result {
+	struct pair	*p;
+	size_t		bytes;
+};
+
+static void check(const struct result *r, uint64_t op)
+{
+	struct pair *want = malloc((members * records + 1) * sizeof(*want));
+	size_t n = 0, m;
+	unsigned int i;
+
+	for (i = 1; i < members; i++)
+		if (!role[i]) {
+			make_records(want + n, i, op);
+			n += records;
+		}
+	n = merge_all(want, n);
+	m = merge_all(r->p, r->bytes / sizeof(*want));
+	if (n != m || memcmp(want, r->p, n * sizeof(*want)))
+		errx(1, "operation %llu: %zu records, and there should be %zu, or others",
+		     (unsigned long long)op, m, n);
+	free(want);
+}
+
+/* Read until all operations have ended. */
+static void read_all(int fd, unsigned int rank)
+{
+	static struct result result[MOST_OPS];
+	static unsigned char buf[1 << 20];
+	struct shuffle_record recs[16];
+	unsigned int left = ops, i, n;
+
+	while (left) {
+		const unsigned char *from = buf;
+
+		n = 16;
+		if (sht_recv(fd, buf, sizeof(buf), recs, &n, 0) < 0)
+			err(1, "member %u: recvmsg", rank);
+		for (i = 0; i < n; i++) {
+			struct result *r = &result[recs[i].op_id - first];
+
+			if (recs[i].type == SHUFFLE_RECORD_DATA) {
+				r->p = realloc(r->p, r->bytes + recs[i].len + 1);
+				memcpy((char *)r->p + r->bytes, from, recs[i].len);
+				r->bytes += recs[i].len;
+				from += recs[i].len;
+			}
+			if (recs[i].type == SHUFFLE_RECORD_FAILED &&
+			    (int)recs[i].error != expected && (!rank || !expected))
+				errx(1, "member %u: operation %llu: %s", rank,
+				     (unsigned long long)recs[i].op_id, strerror(recs[i].error));
+			if (recs[i].type == SHUFFLE_RECORD_DONE && !rank) {
+				if (expected)
+					errx(1, "the root has what it cannot have");
+				check(r, recs[i].op_id);
+			}
+			left -= recs[i].type == SHUFFLE_RECORD_DONE ||
+				recs[i].type == SHUFFLE_RECORD_FAILED;
+		}
+	}
+}
+
+static void run_member(const char *prefix, unsigned int rank)
+{
+	struct pair *p = malloc((records + 1) * sizeof(*p));
+	char ns[64];
+	uint64_t op;
+	int fd;
+
+	snprintf(ns, sizeof(ns), "%sh%u", prefix, rank);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(SECONDS);
+	if (!p || sht_enter_netns(ns))
+		err(1, "member %u: %s", rank, ns);
+	fd = open_member(rank);
+	for (op = first; op < first + ops; op++) {
+		make_records(p, rank, op);
+		start(fd, rank, op, p);
+	}
+	read_all(fd, rank);
+	exit(0);
+}
+
+static void read_options(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "6kltn:K:O:o:c:i:e:")) != -1) {
+		switch (c) {
+		case '6':
+			v6 = true;
+			break;
+		case 'k':
+			keyed = true;
+			break;
+		case 'l':
+			on_lo = true;
+			break;
+		case 't':
+			table = true;
+			break;
+		case 'n':
+			records = strtoull(optarg, NULL, 0);
+			break;
+		case 'K':
+			keys = strtoull(optarg, NULL, 0);
+			break;
+		case 'O':
+			oper = atoi(optarg);
+			break;
+		case 'o':
+			first = strtoull(optarg, NULL, 0);
+			break;
+		case 'c':
+			ops = atoi(optarg);
+			break;
+		case 'i':
+			idle_ms = atoi(optarg);
+			break;
+		case 'e':
+			expected = atoi(optarg);
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (!keys)
+		keys = records;
+}
+
+int main(int argc, char **argv)
+{
+	int status, failed = 0, i;
+	const char *prefix;
+
+	read_options(argc, argv);
+	members = argc - optind - 1;
+	if (argc - optind < 3 || members > MOST_MEMBERS || ops > MOST_OPS)
+		errx(2, "usage: merge_member [OPTION...] PREFIX PARENT...");
+	prefix = argv[optind];
+	for (i = 0; i < (int)members; i++) {
+		char *end;
+
+		parent[i] = i ? (int)strtol(argv[optind + 1 + i], &end, 10) : -1;
+		role[i] = i ? *end : 0;
+	}
+	for (i = 0; i < (int)members; i++)
+		if (role[i] != 'r' && role[i] != 'x' && !fork())
+			run_member(prefix, i);
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}
