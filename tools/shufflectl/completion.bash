@@ -51,7 +51,7 @@ _shufflectl()
 	COMPREPLY=()
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
-	objects='op peer socket config stats qdisc monitor topology'
+	objects='op peer socket config stats qdisc monitor topology relay'
 	_shufflectl_cmd=("${COMP_WORDS[0]}")
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

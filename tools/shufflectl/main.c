@@ -30,6 +30,7 @@ static const struct ctl_command objects[] = {
 	{ "qdisc",	qdisc_object },
 	{ "monitor",	monitor_object },
 	{ "topology",	topology_object },
+	{ "relay",	relay_object },
 	{ NULL,		NULL },
 };
 
@@ -37,7 +38,8 @@ static const char usage_text[] =
 	"usage: shufflectl [OPTIONS] OBJECT {COMMAND | help}\n"
 	"       shufflectl [OPTIONS] -b FILE\n"
 	"\n"
-	"OBJECT := { op | peer | socket | config | stats | qdisc | monitor | topology }\n"
+	"OBJECT := { op | peer | socket | config | stats | qdisc | monitor | topology |\n"
+	"            relay }\n"
 	"OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -n[etns] NAME | -k[eep-going] |\n"
 	"             -b[atch] FILE | -V[ersion] | -h[elp] }\n"
 	"\n"

@@ -11,6 +11,7 @@ int stats_object(int argc, char **argv);
 int qdisc_object(int argc, char **argv);
 int monitor_object(int argc, char **argv);
 int topology_object(int argc, char **argv);
+int relay_object(int argc, char **argv);
 
 int watch_run(int argc, char **argv);
 
