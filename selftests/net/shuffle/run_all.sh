@@ -48,6 +48,8 @@
 . "$here/cases_forward.sh"
 # shellcheck source=cases_keys.sh
 . "$here/cases_keys.sh"
+# shellcheck source=cases_relay.sh
+. "$here/cases_relay.sh"
 # shellcheck source=cases_sort.sh
 . "$here/cases_sort.sh"
 # shellcheck source=cases_query.sh
@@ -64,7 +66,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity qdisc ctl netlink bounds cool same forward
-	query keys topology_install sort soak)
+	query keys topology_install sort relay soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # variables of lib.sh
+#
+# Relays: members of groups that have no process, in racks and in a BCube; to be sourced by
+# run_all.sh.
+
+relay_cases()
+{
+	run_case relay-in-a-rack relay_rack
+	run_case relay-refused relay_refused
+	run_case relay-with-key relay_key
+	run_case relay-many-operations relay_many
+	run_case relay-small relay_small
+	run_case relay-with-loss relay_through loss 2%
+	run_case relay-twice-and-out-of-order relay_through delay 1ms 1ms duplicate 10%
+	run_case relay-sender-missing relay_sender_missing
+	run_case relay-goes-with-its-namespace relay_namespace
+	run_case relay-bcube relay_bcube
+}
+
+# merge ARGS... - merge_member of this rack; operations have other numbers than those before
+merge()
+{
+	local -i ops=256
+
+	peer_calls=$((peer_calls + 1))
+	"$BIN/merge_member" -o $((peer_calls * ops)) "$@"
+}
+
+# members_of [-6] N [FORMAT] - the members of a rack, as shufflectl wants them
+members_of()
+{
+	local h
+
+	if [ "$1" = -6 ]; then
+		for ((h = 1; h <= $2; h++)); do
+			printf '[fd77::%x]:7000 ' "$h"
+		done
+		return
+	fi
+	for ((h = 1; h <= $1; h++)); do
+		# shellcheck disable=SC2059 # the format is the caller's
+		printf "${2:-10.77.0.%d:7000 }" "$h"
+	done
+}
+
+# relay HOST ARGS... - of a rack
+relay()
+{
+	local h=$1
+	shift
+	# shellcheck disable=SC2046 # several words
+	hctl "$h" relay add agg rank "$h" "$@" members $(members_of "$hosts") ||
+		fail "no relay on host $h"
+}
+
+# relay_json HOST KEY - of its only relay
+relay_json()
+{
+	hctl "$1" -j relay show | python3 -c "import json, sys; print(json.load(sys.stdin)[0]['$2'])"
+}
+
+relay_done()
+{
+	[ "$(relay_json 1 running)" = 0 ] && [ "$(relay_json 1 done)" = "$1" ]
+}
+
+relay_failed()
+{
+	[ "$(relay_json 1 failed)" = "$1" ]
+}
+
+# Two relays, one behind the other; sorted or not, with all operators.
+relay_rack()
+{
+	local oper
+
+	new_rack 6
+	relay 1 to 0 from 2 3 sorted
+	relay 2 to 1 from 4 5 sorted
+	merge "$PFX" - 0r 1r 1 2 2 || fail "sorted"
+	merge -n 30000 -K 5000 -c 3 "$PFX" - 0r 1r 1 2 2 || fail "many records"
+	merge -n 0 "$PFX" - 0r 1r 1 2 2 || fail "no records"
+	wait_for 5 relay_done 5
+	[ "$(relay_json 1 failed)" = 0 ] || fail "$(hctl 1 relay show)"
+	[ "$(relay_json 1 from)" = "[2, 3]" ] || fail "$(hctl 1 -j relay show)"
+	hctl 1 relay show agg | grep -q '^relay agg' || fail "$(hctl 1 relay show agg)"
+	hctl 1 relay del agg && hctl 2 relay del agg || fail "not taken away"
+	[ "$(hctl 1 -j relay show)" = "[]" ] || fail "there still"
+	for oper in none sum min max count sumcount or and; do
+		relay 1 to 0 from 2 3 4 5 oper $oper records 500
+		merge -t -n 3000 -K 1000 -O $((oper_number)) "$PFX" - 0r 1 1 1 1 || fail $oper
+		oper_number=$((oper_number + 1))
+		hctl 1 relay del agg
+	done
+}
+oper_number=0
+
+relay_refused()
+{
+	local group
+
+	new_rack 3
+	# shellcheck disable=SC2207 # words
+	group=($(members_of 3))
+	no()
+	{
+		local text=$1
+		shift
+		if hctl 1 relay add "$@" 2>"$work/err"; then
+			fail "taken: $*"
+		fi
+		grep -q "$text" "$work/err" || fail "$*: $(cat "$work/err")"
+	}
+	no 'name, rank and to' a from 2 members "${group[@]}"
+	no 'is not ADDRESS:PORT' a rank 1 to 0 from 2 members 10.77.0.1
+	no 'means nothing here' a rank 1 to 0 sideways from 2
+	no 'none, or more than 256' a rank 1 to 0 members "${group[@]}"
+	no 'no such rank, our own' a rank 1 to 0 from 1 members "${group[@]}"
+	no 'no such rank, our own' a rank 1 to 0 from 2 2 members "${group[@]}"
+	no 'both are the same' a rank 1 to 1 from 2 members "${group[@]}"
+	no 'no such member' a rank 3 to 1 from 2 members "${group[@]}"
+	no 'no address to bind to' a rank 2 to 1 from 0 members "${group[@]}"
+	no 'can be no group' a rank 1 to 0 from 2 members "${group[@]}" "${group[0]}"
+	no 'need no table' a rank 1 to 0 from 2 sorted records 5 members "${group[@]}"
+	no 'oper: "more"' a rank 1 to 0 from 2 oper more members "${group[@]}"
+	relay 1 to 0 from 2
+	no 'there is a relay of this name' agg rank 1 to 0 from 2 members "${group[@]}"
+	no 'no address to bind to' b rank 1 to 0 from 2 members "${group[@]}"
+	! hctl 1 relay del b 2>"$work/err" || fail "b is no relay"
+	grep -q 'no such relay' "$work/err" || fail "$(cat "$work/err")"
+	printf '%s\n' '# a group' "${group[@]}" >"$work/group"
+	hctl 1 relay del agg
+	hctl 1 relay add agg rank 1 to 0 from 2 file "$work/group" || fail "members from a file"
+	# programs may look, and not change
+	if setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+		! nsx h1 setpriv --reuid 65534 --clear-groups "$BIN/shufflectl" relay del agg \
+			2>/dev/null || fail "taken away without privilege"
+	fi
+}
+
+relay_key()
+{
+	new_rack 4
+	python3 - >"$work/key" <<-'END'
+		import struct, sys
+		def mix(x):
+		    m = (1 << 64) - 1
+		    x = (x + 0x9e3779b97f4a7c15) & m
+		    x = ((x ^ x >> 30) * 0xbf58476d1ce4e5b9) & m
+		    x = ((x ^ x >> 27) * 0x94d049bb133111eb) & m
+		    return x ^ x >> 31
+		sys.stdout.buffer.write(struct.pack("<QQ", mix(4711), mix(~4711 & (1 << 64) - 1)))
+	END
+	relay 1 to 0 from 2 3 sorted key "$work/key"
+	merge -k "$PFX" - 0r 1 1 || fail "with the key"
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 sorted
+	merge -k -i 500 -e 110 "$PFX" - 0r 1 1 || fail "a relay without the key"
+}
+
+# A hundred operations at once: all have their turn, and nothing is left of them.
+relay_many()
+{
+	new_rack 4
+	relay 1 to 0 from 2 3 bytes 1M records 256
+	merge -t -c 100 -n 300 "$PFX" - 0r 1 1 || fail "a hundred operations"
+	wait_for 5 relay_done 100
+	[ "$(hctl 1 -j op show)" = "[]" ] || fail "operations are left"
+}
+
+# Hardly any memory: one operation at a time, and long messages.
+relay_small()
+{
+	new_rack 4
+	relay 1 to 0 from 2 3 bytes 64k sorted
+	merge -n "$(sz 200000 60000)" "$PFX" - 0r 1 1 || fail "long messages"
+	merge -c 5 -n 2000 "$PFX" - 0r 1 1 || fail "several operations"
+}
+
+relay_through()
+{
+	new_rack 5
+	netem "$@"
+	relay 1 to 0 from 2 3 sorted
+	merge -n 20000 -c 3 "$PFX" - 0r 1r 1 2 2>/dev/null && fail "without a relay on host 2"
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 4 sorted
+	merge -n 20000 -c 3 "$PFX" - 0r 1 1 1 || fail "sorted"
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 4 records 1000
+	merge -t -n 20000 -c 3 "$PFX" - 0r 1 1 1 || fail "in a table"
+}
+
+# A sender that is not there: the root's operation fails, and that of the relay, in their time.
+relay_sender_missing()
+{
+	new_rack 4
+	hctl 1 config set idle-timeout 300ms
+	relay 1 to 0 from 2 3 sorted
+	merge -i 1000 -e 110 "$PFX" - 0r 1 1x || fail "without a sender"
+	wait_for 5 relay_failed 1
+}
+
+# Relays in use go with their namespaces.
+relay_namespace()
+{
+	new_rack 3
+	relay 1 to 0 from 2 sorted
+	merge -i 2000 -n 100000 -c 4 "$PFX" - 0r 1 >/dev/null 2>&1 &
+	sleep 0.2
+	ip netns del "${PFX}h1" || fail "the namespace is not gone"
+	wait $!
+	rack_down
+}
+
+# bcube SERVER - BCube(4,1): 16 servers with a NIC for each of 2 levels, 8 switches.  Host 0 is
+# SERVER, and host SERVER is server 0.  Addresses are on lo, routes go to one-hop neighbours only.
+bcube()
+{
+	local h t s u
+
+	net_begin 16
+	server()
+	{
+		case $1 in
+		0) echo "$2" ;;
+		"$2") echo 0 ;;
+		*) echo "$1" ;;
+		esac
+	}
+	{
+		for ((s = 0; s < 4; s++)); do
+			echo "link add l0s$s type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
+			echo "link add l1s$s type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
+			echo "link set l0s$s up"
+			echo "link set l1s$s up"
+		done
+		for ((h = 0; h < 16; h++)); do
+			s=$(server "$h" "$1")
+			echo "link add b$h type veth peer name eth1 netns ${PFX}h$h"
+			echo "link set p$h master l0s$((s / 4)) up"
+			echo "link set b$h master l1s$((s % 4)) up"
+		done
+	} | ip -n "${PFX}br" -batch - || fail "no switches"
+	for ((h = 0; h < 16; h++)); do
+		s=$(server "$h" "$1")
+		{
+			echo "link set lo up"
+			echo "link set eth0 up"
+			echo "link set eth1 up"
+			echo "addr add 10.80.0.$((h + 1))/32 dev lo"
+			for ((t = 0; t < 16; t++)); do
+				u=$(server "$t" "$1")
+				if ((t != h && s / 4 == u / 4)); then
+					echo "route add 10.80.0.$((t + 1)) dev eth0 src 10.80.0.$((h + 1))"
+				elif ((t != h && s % 4 == u % 4)); then
+					echo "route add 10.80.0.$((t + 1)) dev eth1 src 10.80.0.$((h + 1))"
+				fi
+			done
+		} | ip -n "${PFX}h$h" -batch - || fail "no links on host $h"
+	done
+}
+
+# in_tree RECEIVER COST OPTIONS... - the tree of shuffle-plan in a BCube: who has no records is a
+# relay; what is sent, of flows of the same keys, is the cost of the plan
+in_tree()
+{
+	local r=$1 cost=$2 n=1000 s parent role h p parents=() children kinds=() sent
+	shift 2
+
+	bcube "$r"
+	"$BIN/shuffle-plan" --bcube 4,1 --senders 2,5,9,10,11,14 --receivers "$r" \
+		--table "$work/plan" --quiet "$@" || fail "no plan"
+	sed '1,/^tree/d' "$work/plan" >"$work/tree"
+	for ((h = 0; h < 16; h++)); do
+		parents[h]=0
+		kinds[h]=x
+	done
+	while read -r s p _ _ role; do
+		h=$(server "$s" "$r")
+		if [ "$role" = root ]; then
+			[ "$h" = 0 ] || fail "$s is the root"
+			continue
+		fi
+		case $p in ''|*[!0-9]*) continue ;; esac
+		parents[h]=$(server "$p" "$r")
+		case ,2,5,9,10,11,14, in
+		*,$s,*) kinds[h]= ;;
+		*) kinds[h]=r ;;
+		esac
+	done <"$work/tree"
+	parents[0]=-
+	kinds[0]=
+	for ((h = 1; h < 16; h++)); do
+		[ "${kinds[h]}" = r ] || continue
+		children=()
+		for ((p = 1; p < 16; p++)); do
+			[ "${kinds[p]}" = x ] || [ "${parents[p]}" != $h ] || children+=("$p")
+		done
+		# shellcheck disable=SC2046 # several words
+		hctl "$h" relay add agg rank "$h" to "${parents[h]}" from "${children[@]}" sorted \
+			members $(members_of 16 '10.80.0.%d:7000 ') || fail "no relay on host $h"
+	done
+	sent=$(counters DataBytesOut)
+	merge -l -n $n "$PFX" $(for ((h = 0; h < 16; h++)); do
+		echo "${parents[h]}${kinds[h]}"
+	done) || fail "tree of $r: $(cat "$work/plan")"
+	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes)))
+	# each hop is two links; what members send themselves goes by none
+	[ "$((2 * (sent - $(own_bytes $n))))" = $((cost * n * 16)) ] ||
+		fail "tree of $r: $((2 * (sent - $(own_bytes $n)))) bytes on links, not $cost flows"
+	hctl_all_relays
+}
+
+# Bytes that members with children have sent to themselves.
+own_bytes()
+{
+	local h p own=0
+
+	for ((h = 1; h < 16; h++)); do
+		[ -z "${kinds[h]}" ] || continue
+		for ((p = 1; p < 16; p++)); do
+			if [ "${kinds[p]}" != x ] && [ "${parents[p]}" = $h ]; then
+				own=$((own + $1 * 16))
+				break
+			fi
+		done
+	done
+	echo $own
+}
+
+hctl_all_relays()
+{
+	local h
+
+	for ((h = 1; h < 16; h++)); do
+		[ "${kinds[h]}" != r ] || hctl "$h" relay del agg || fail "no relay left on host $h"
+	done
+}
+
+# The golden vectors of a BCube of 16 servers: what the plan says is what goes over the links.
+relay_bcube()
+{
+	in_tree 0 16 --method irs --irs inter
+	in_tree 0 14 --method irs --irs post
+	in_tree 3 12 --method irs --irs post
+	in_tree 8 12 --method irs --irs post
+}
