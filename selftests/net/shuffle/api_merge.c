@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows one message of which is what all that come are merged into, by key (SHUFFLE_CMSG_MERGE): what
- * is refused, chains and stars and random trees of members, sorted or not, tables that are too
+ * Rows one message of which is what all that come are merged into, by key (SHUFFLE_CMSG_MERGE):
+ * what is refused, chains and stars and random trees of members, sorted or not, tables that are too
  * small, and what becomes of members that send something else.  TAP.
  *
  *	api_merge [-v 6]
@@ -375,7 +375,8 @@ static void test_random(void)
 		t.merge = sum;
 		t.merge.oper = (x = sht_mix(x)) % SHUFFLE_MERGE_OPERS;
 		t.merge.flags = (x = sht_mix(x)) & 1;
-		if (!t.merge.flags && (x = sht_mix(x)) & 1)
+		x = sht_mix(x);
+		if (!t.merge.flags && x & 1)
 			t.merge.records = 1 + (x = sht_mix(x)) % 2000;
 		for (i = 1; i < n; i++) {
 			t.parent[i] = (x = sht_mix(x)) % i;
