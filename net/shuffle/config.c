@@ -42,6 +42,8 @@ static void from_params(struct shuffle_config *cfg)
 		.idle_timeout_ms = 60000,
 		.sndbuf = 8 << 20,
 		.rcvbuf = 8 << 20,
+		.echo = SHUFFLE_NL_ECHO_MEMBERS,
+		.echo_rate = 10000,
 	};
 }
 
@@ -199,6 +201,32 @@ static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extac
 	return 0;
 }
 
+/* The UDP port of the namespace, and whether it is open without a socket. */
+static int apply_port(struct shuffle_net *sn, const struct shuffle_config *new,
+		      struct netlink_ext_ack *extack)
+{
+	u16 old = sn->dev0.cfg.port;
+	int err;
+
+	if (new->port != old && shuffle_udp_set_port(sn, new->port)) {
+		NL_SET_ERR_MSG(extack,
+			       "port: sockets of this namespace are bound; close them first");
+		return -EBUSY;
+	}
+	if (new->echo != SHUFFLE_NL_ECHO_TABLE)
+		return 0;
+	err = shuffle_udp_open(sn);
+	if (!err) {
+		/* it stays open without a user */
+		shuffle_udp_put(sn);
+		return 0;
+	}
+	NL_SET_ERR_MSG(extack, "echo: the UDP port cannot be opened");
+	if (new->port != old)
+		shuffle_udp_set_port(sn, old);
+	return err;
+}
+
 /* A namespace's owner may not have more of the machine's memory than the machine's own gives. */
 static int check_bounds(const struct shuffle_config_change *change,
 			struct netlink_ext_ack *extack)
@@ -245,13 +273,10 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		err = check_bounds(change, extack);
 	if (err)
 		return err;
-	if (new.port != dev->cfg.port) {
-		err = shuffle_udp_set_port(sn, new.port);
-		if (err) {
-			NL_SET_ERR_MSG(extack,
-				       "port: sockets of this namespace are bound; close them first");
+	if (!dev->ifindex) {
+		err = apply_port(sn, &new, extack);
+		if (err)
 			return err;
-		}
 	}
 	for (i = 0; i < n; i++)
 		WRITE_ONCE(dev->cfg.val[i], new.val[i]);
@@ -275,8 +300,9 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
  * @extack: says why not
  *
  * Context: process, may sleep.
- * Return: 0, -ERANGE, -EBUSY (the port is in use), or -EPERM (more memory than in the
- * initial namespace, and the caller is not privileged there).
+ * Return: 0, -ERANGE, -EBUSY (sockets use the port), -EADDRINUSE (others do, and echo is to open
+ * it), or -EPERM (more memory than in the initial namespace, and the caller is not privileged
+ * there).
  */
 int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
 			 struct netlink_ext_ack *extack)

@@ -51,7 +51,9 @@ struct shuffle_net;
 	X(FINISHED_EXPIRY,		finished_expiry_ms,	"finished-expiry")	\
 	X(IDLE_TIMEOUT,			idle_timeout_ms,	"idle-timeout")		\
 	X(SNDBUF,			sndbuf,			"sndbuf")		\
-	X(RCVBUF,			rcvbuf,			"rcvbuf")
+	X(RCVBUF,			rcvbuf,			"rcvbuf")		\
+	X(ECHO,				echo,			"echo")			\
+	X(ECHO_RATE,			echo_rate,		"echo-rate")
 
 #define SHUFFLE_CONFIG_COUNT(attr, field, name)	+ 1
 #define SHUFFLE_CONFIG_DEV_N	(0 SHUFFLE_CONFIG_DEV_LIST(SHUFFLE_CONFIG_COUNT))

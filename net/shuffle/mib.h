@@ -18,6 +18,10 @@
 	X(AckIn,		"ACK records received")				\
 	X(ResendOut,		"RESEND records sent")				\
 	X(ResendIn,		"RESEND records received")			\
+	X(EchoIn,		"questions for an echo received")		\
+	X(EchoOut,		"of these, answered")				\
+	X(EchoRefused,		"not answered: a stranger's, or the setting echo")	\
+	X(EchoLimited,		"not answered: more than echo-rate")		\
 	X(EndOut,		"END records sent")				\
 	X(EndIn,		"END records received")				\
 	X(CtrlPktsOut,		"packets without payload sent")			\

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* State of a network namespace: allocated and freed together with the namespace. */
+#include <linux/random.h>
 #include <net/netns/generic.h>
 
 #include "coll/rack_table.h"
@@ -46,6 +47,7 @@ static int __net_init shuffle_net_init(struct net *net)
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;
 	sn->rack_gen = 1;
+	get_random_bytes(&sn->echo_key, sizeof(sn->echo_key));
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
 	shuffle_timewait_init(sn);

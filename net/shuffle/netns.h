@@ -44,6 +44,8 @@ static inline bool shuffle_source_port(u32 port)
 
 #define SHUFFLE_FINISHED_BITS	8
 
+#define SHUFFLE_ECHO_BITS	8
+
 struct shuffle_op;
 struct shuffle_sock;
 
@@ -99,6 +101,9 @@ struct shuffle_sock;
  * @finished_lock: all @finished
  * @finished_work: lets old ones expire
  * @finished_n: their number, large groups count more
+ * @echo_full_at: token buckets of echoes by source: sched/rate.h, rx/echo.c
+ * @echo_all_full_at: that of all sources
+ * @echo_key: of the hash that gives a source its bucket
  */
 struct shuffle_net {
 	struct net		*net;
@@ -150,6 +155,9 @@ struct shuffle_net {
 	spinlock_t		finished_lock;
 	struct delayed_work	finished_work;
 	u32			finished_n;
+	atomic64_t		echo_full_at[1 << SHUFFLE_ECHO_BITS];
+	atomic64_t		echo_all_full_at;
+	siphash_key_t		echo_key;
 };
 
 /* netns.c */

@@ -188,6 +188,22 @@ const struct shuffle_attr_enum shuffle_attr_enum_msg_state = {
 	"msg-state", false, 8, enum_msg_state_names, enum_msg_state_docs
 };
 
+static const char *const enum_echo_names[] = {
+	"off",
+	"members",
+	"table",
+};
+
+static const char *const enum_echo_docs[] = {
+	"nobody's",
+	"hosts of members of the groups of this namespace's sockets",
+	"these, and the hosts in the table of racks",
+};
+
+const struct shuffle_attr_enum shuffle_attr_enum_echo = {
+	"echo", false, 3, enum_echo_names, enum_echo_docs
+};
+
 static const char *const enum_setting_names[] = {
 	"policy",
 	"hadoop-c",
@@ -212,6 +228,8 @@ static const char *const enum_setting_names[] = {
 	"idle-timeout",
 	"sndbuf",
 	"rcvbuf",
+	"echo",
+	"echo-rate",
 	"mem-max",
 };
 
@@ -240,10 +258,12 @@ static const char *const enum_setting_docs[] = {
 	NULL,
 	NULL,
 	NULL,
+	NULL,
+	NULL,
 };
 
 const struct shuffle_attr_enum shuffle_attr_enum_setting = {
-	"setting", true, 24, enum_setting_names, enum_setting_docs
+	"setting", true, 26, enum_setting_names, enum_setting_docs
 };
 
 static const struct shuffle_attr set_config[] = {
@@ -289,12 +309,12 @@ static const struct shuffle_attr set_config[] = {
 	},
 	[SHUFFLE_A_CONFIG_OWN] = {
 		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_setting, 0ULL, 16777215ULL,
+		&shuffle_attr_enum_setting, 0ULL, 67108863ULL,
 		"Settings that have been set here; the others are followed."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
 		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_setting, 0ULL, 16777215ULL,
+		&shuffle_attr_enum_setting, 0ULL, 67108863ULL,
 		"Settings to follow again."
 	},
 	[SHUFFLE_A_CONFIG_POLICY] = {
@@ -411,6 +431,16 @@ static const struct shuffle_attr set_config[] = {
 		"rcvbuf", "rcvbuf", SHUFFLE_ATTR_U32, false, "B",
 		NULL, 4096ULL, 1073741824ULL,
 		"Receive buffer of sockets opened later [B]. Not for a device."
+	},
+	[SHUFFLE_A_CONFIG_ECHO] = {
+		"echo", "echo", SHUFFLE_ATTR_U32, false, NULL,
+		&shuffle_attr_enum_echo, 0ULL, 2ULL,
+		"Whose echoes the kernel answers; with table the UDP port is open before a socket is bound. Not for a device."
+	},
+	[SHUFFLE_A_CONFIG_ECHO_RATE] = {
+		"echo-rate", "echo_rate", SHUFFLE_ATTR_U32, false, "1/s",
+		NULL, 1ULL, 10000000ULL,
+		"Echoes answered [1/s] of one host; of all hosts together, eight times as many. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_MEM_MAX] = {
 		"mem-max", "mem_max", SHUFFLE_ATTR_U64, false, "B",
@@ -1113,6 +1143,8 @@ static const unsigned int config_get_reply[] = {
 	SHUFFLE_A_CONFIG_IDLE_TIMEOUT,
 	SHUFFLE_A_CONFIG_SNDBUF,
 	SHUFFLE_A_CONFIG_RCVBUF,
+	SHUFFLE_A_CONFIG_ECHO,
+	SHUFFLE_A_CONFIG_ECHO_RATE,
 	SHUFFLE_A_CONFIG_MEM_MAX,
 };
 
@@ -1142,6 +1174,8 @@ static const unsigned int config_set_request[] = {
 	SHUFFLE_A_CONFIG_IDLE_TIMEOUT,
 	SHUFFLE_A_CONFIG_SNDBUF,
 	SHUFFLE_A_CONFIG_RCVBUF,
+	SHUFFLE_A_CONFIG_ECHO,
+	SHUFFLE_A_CONFIG_ECHO_RATE,
 	SHUFFLE_A_CONFIG_MEM_MAX,
 };
 
@@ -1178,6 +1212,8 @@ static const unsigned int config_ntf_reply[] = {
 	SHUFFLE_A_CONFIG_IDLE_TIMEOUT,
 	SHUFFLE_A_CONFIG_SNDBUF,
 	SHUFFLE_A_CONFIG_RCVBUF,
+	SHUFFLE_A_CONFIG_ECHO,
+	SHUFFLE_A_CONFIG_ECHO_RATE,
 	SHUFFLE_A_CONFIG_MEM_MAX,
 };
 
@@ -1464,13 +1500,13 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"config-get", SHUFFLE_CMD_CONFIG_GET, &shuffle_attr_set_config,
 		NULL, true,
 		1, config_get_request,
-		33, config_get_reply,
+		35, config_get_reply,
 		"Settings of the namespace, or of a device. The dump has the namespace first, then every device that has settings of its own or that operations have used."
 	},
 	{
 		"config-set", SHUFFLE_CMD_CONFIG_SET, &shuffle_attr_set_config,
 		NULL, false,
-		26, config_set_request,
+		28, config_set_request,
 		0, NULL,
 		"Change settings of the namespace, or of a device. All of them or none takes effect; running operations follow except in policy, hadoop-c and what is laid out in packets already."
 	},
@@ -1478,7 +1514,7 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"config-ntf", SHUFFLE_CMD_CONFIG_NTF, &shuffle_attr_set_config,
 		"config", false,
 		0, NULL,
-		33, config_ntf_reply,
+		35, config_ntf_reply,
 		"Settings have changed; what they are now."
 	},
 	{

@@ -85,6 +85,7 @@ extern const struct shuffle_attr_enum shuffle_attr_enum_collective;
 extern const struct shuffle_attr_enum shuffle_attr_enum_pattern;
 extern const struct shuffle_attr_enum shuffle_attr_enum_direction;
 extern const struct shuffle_attr_enum shuffle_attr_enum_msg_state;
+extern const struct shuffle_attr_enum shuffle_attr_enum_echo;
 extern const struct shuffle_attr_enum shuffle_attr_enum_setting;
 
 #endif /* _SHUFFLE_ATTRS_H */

@@ -167,6 +167,19 @@ enum shuffle_nl_msg_state {
 };
 
 /**
+ * enum shuffle_nl_echo - whose echoes are answered
+ * @SHUFFLE_NL_ECHO_OFF: nobody's
+ * @SHUFFLE_NL_ECHO_MEMBERS: hosts of members of the groups of this namespace's
+ *   sockets
+ * @SHUFFLE_NL_ECHO_TABLE: these, and the hosts in the table of racks
+ */
+enum shuffle_nl_echo {
+	SHUFFLE_NL_ECHO_OFF,
+	SHUFFLE_NL_ECHO_MEMBERS,
+	SHUFFLE_NL_ECHO_TABLE,
+};
+
+/**
  * enum shuffle_nl_setting - one bit for each setting, in the order of the
  *   attributes
  */
@@ -194,7 +207,9 @@ enum shuffle_nl_setting {
 	SHUFFLE_NL_SETTING_IDLE_TIMEOUT = 1048576,
 	SHUFFLE_NL_SETTING_SNDBUF = 2097152,
 	SHUFFLE_NL_SETTING_RCVBUF = 4194304,
-	SHUFFLE_NL_SETTING_MEM_MAX = 8388608,
+	SHUFFLE_NL_SETTING_ECHO = 8388608,
+	SHUFFLE_NL_SETTING_ECHO_RATE = 16777216,
+	SHUFFLE_NL_SETTING_MEM_MAX = 33554432,
 };
 
 enum {
@@ -231,6 +246,8 @@ enum {
 	SHUFFLE_A_CONFIG_IDLE_TIMEOUT,
 	SHUFFLE_A_CONFIG_SNDBUF,
 	SHUFFLE_A_CONFIG_RCVBUF,
+	SHUFFLE_A_CONFIG_ECHO,
+	SHUFFLE_A_CONFIG_ECHO_RATE,
 	SHUFFLE_A_CONFIG_MEM_MAX,
 
 	__SHUFFLE_A_CONFIG_MAX

@@ -92,6 +92,11 @@ static const struct netlink_range_validation shuffle_a_config_rcvbuf_range = {
 	.max	= 1073741824ULL,
 };
 
+static const struct netlink_range_validation shuffle_a_config_echo_rate_range = {
+	.min	= 1ULL,
+	.max	= 10000000ULL,
+};
+
 static const struct netlink_range_validation shuffle_a_config_mem_max_range = {
 	.min	= 1048576ULL,
 	.max	= 1152921504606846976ULL,
@@ -138,7 +143,7 @@ const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 
 /* SHUFFLE_CMD_CONFIG_SET - do */
 const struct nla_policy shuffle_config_set_nl_policy[SHUFFLE_A_CONFIG_MEM_MAX + 1] = {
 	[SHUFFLE_A_CONFIG_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_ifindex_range),
-	[SHUFFLE_A_CONFIG_UNSET] = NLA_POLICY_MASK(NLA_U32, 0xffffff),
+	[SHUFFLE_A_CONFIG_UNSET] = NLA_POLICY_MASK(NLA_U32, 0x3ffffff),
 	[SHUFFLE_A_CONFIG_POLICY] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SHUFFLE_A_CONFIG_HADOOP_C] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[SHUFFLE_A_CONFIG_OVERCOMMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 1000),
@@ -162,6 +167,8 @@ const struct nla_policy shuffle_config_set_nl_policy[SHUFFLE_A_CONFIG_MEM_MAX + 
 	[SHUFFLE_A_CONFIG_IDLE_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_idle_timeout_range),
 	[SHUFFLE_A_CONFIG_SNDBUF] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_sndbuf_range),
 	[SHUFFLE_A_CONFIG_RCVBUF] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_rcvbuf_range),
+	[SHUFFLE_A_CONFIG_ECHO] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SHUFFLE_A_CONFIG_ECHO_RATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_echo_rate_range),
 	[SHUFFLE_A_CONFIG_MEM_MAX] = NLA_POLICY_FULL_RANGE(NLA_U64, &shuffle_a_config_mem_max_range),
 };
 

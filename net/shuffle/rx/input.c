@@ -449,8 +449,14 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 		}
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
-			if (!claims)
+			if (w.type == SHUFFLE_ECHO) {
+				if (!claims)
+					shuffle_echo_answer(sn, skb, off, &c.from,
+							    c.multicast ? NULL : &c.to, &w);
+				off += w.payload;
+			} else if (!claims) {
 				handle_run(&c, &(struct rx_run) { .w = w });
+			}
 			off += hdr;
 			continue;
 		}

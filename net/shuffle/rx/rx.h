@@ -141,6 +141,11 @@ void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id);
 bool shuffle_early_oldest(struct shuffle_sock *ssk, u64 *op_id);
 void shuffle_early_drop(struct shuffle_sock *ssk, u64 op_id);
 
+/* echo.c */
+void shuffle_echo_answer(struct shuffle_net *sn, const struct sk_buff *skb, u32 off,
+			 const struct sockaddr_shuffle *from, const struct sockaddr_shuffle *to,
+			 const struct shuffle_wire *w);
+
 /* timewait.c */
 void shuffle_timewait_init(struct shuffle_net *sn);
 bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,

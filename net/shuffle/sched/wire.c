@@ -24,6 +24,8 @@ unsigned int shuffle_wire_hdr_len(u8 type, u8 flags)
 		return SHUFFLE_WIRE_DATA_HDR + tag;
 	case SHUFFLE_ACK:
 		return SHUFFLE_WIRE_BASE + tag;
+	case SHUFFLE_ECHO:
+		return SHUFFLE_WIRE_ECHO_HDR;
 	}
 	return 0;
 }
@@ -35,6 +37,8 @@ static u8 flags_of(u8 type)
 		return SHUFFLE_FLAGS_DATA;
 	case SHUFFLE_RESEND:
 		return SHUFFLE_FLAGS_RESEND;
+	case SHUFFLE_ECHO:
+		return SHUFFLE_FLAGS_ECHO;
 	case SHUFFLE_END:
 		return SHUFFLE_FLAGS_END;
 	}
@@ -49,6 +53,20 @@ static u32 slowest_units(u64 bytes)
 	u64 units = bytes / SHUFFLE_SLOWEST_UNIT;
 
 	return units < U32_MAX ? (u32)units : U32_MAX;
+}
+
+/* An echo is of a host, not of a group: ranks and port are 0, and so are the times of a question.
+ * A short answer has no padding.
+ */
+static bool echo_valid(const struct shuffle_wire *w, size_t left)
+{
+	bool reply = w->flags & SHUFFLE_FLAG_REPLY;
+
+	if (w->src_rank || w->dst_rank || w->dst_port || w->payload > left)
+		return false;
+	if (!reply)
+		return !w->echo.rx_ns && !w->echo.tx_ns;
+	return !(w->flags & SHUFFLE_FLAG_SHORT && w->payload);
 }
 
 /**
@@ -99,8 +117,11 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	w->unsched = (u32)unsched * SHUFFLE_UNSCHED_UNIT;
 	w->data.len = 0;
 	w->data.off = 0;
-	if (w->type != SHUFFLE_ACK) {
-		/* the same two places in all types: see the union */
+	if (w->type == SHUFFLE_ECHO) {
+		w->echo.rx_ns = shuffle_get64(p + 28);
+		w->echo.tx_ns = shuffle_get64(p + 36);
+	} else if (w->type != SHUFFLE_ACK) {
+		/* the same two places in all other types: see the union */
 		w->data.len = shuffle_get48(p + 28);
 		w->data.off = shuffle_get48(p + 34);
 	}
@@ -121,6 +142,8 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 		if (w->resend.len > SHUFFLE_MAX_LEN - w->resend.off)
 			return -EBADMSG;
 		break;
+	case SHUFFLE_ECHO:
+		return unsched || !echo_valid(w, left - hdr) ? -EBADMSG : (int)hdr;
 	case SHUFFLE_END:
 		if (w->end.senders > SHUFFLE_MAX_SENDERS)
 			return -EBADMSG;
@@ -155,7 +178,10 @@ unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 		shuffle_put16(p + 24, (u16)unsched);
 		shuffle_put16(p + 26, w->payload);
 	}
-	if (w->type != SHUFFLE_ACK) {
+	if (w->type == SHUFFLE_ECHO) {
+		shuffle_put64(p + 28, w->echo.rx_ns);
+		shuffle_put64(p + 36, w->echo.tx_ns);
+	} else if (w->type != SHUFFLE_ACK) {
 		shuffle_put48(p + 28, w->data.len);
 		shuffle_put48(p + 34, w->data.off);
 	}

@@ -22,6 +22,7 @@
  * GRANT:  may send up to (48), received without a gap up to (48)
  * ACK:    nothing
  * RESEND: offset (48), length (48)
+ * ECHO:   receive time (64), transmit time (64), padding; operation id is a sequence number
  * END:    message length (48), senders (48)
  *
  * A message whose length is not known when it is announced, because it is merged from others, is
@@ -30,7 +31,8 @@
  *
  * With the flag SHUFFLE_FLAG_TAG, the header ends with a tag (64): tag.h.
  *
- * All big-endian.  "unscheduled" and "payload length" are zero except in DATA.  In GRANT and ACK
+ * All big-endian.  "unscheduled" and "payload length" are zero except in DATA ("payload length"
+ * in ECHO, too: bytes of padding).  In GRANT and ACK
  * with the flag SHUFFLE_FLAG_SLOWEST they are one number (32), units of 4096 B: what the slowest
  * receiver of the operation waits for.
  *
@@ -45,6 +47,7 @@
 #define SHUFFLE_WIRE_VERSION	2
 #define SHUFFLE_WIRE_BASE	28U	/* bytes common to all records */
 #define SHUFFLE_WIRE_DATA_HDR	40U	/* base and DATA's own fields */
+#define SHUFFLE_WIRE_ECHO_HDR	44U	/* base and ECHO's own fields */
 #define SHUFFLE_WIRE_TAG	8U	/* bytes of the tag, where there is one */
 #define SHUFFLE_WIRE_MAX_HDR	(SHUFFLE_WIRE_DATA_HDR + SHUFFLE_WIRE_TAG)
 #define SHUFFLE_UNSCHED_UNIT	64U	/* bytes */
@@ -58,6 +61,7 @@ enum shuffle_wire_type {
 	SHUFFLE_GRANT = 2,
 	SHUFFLE_ACK = 3,
 	SHUFFLE_RESEND = 4,
+	SHUFFLE_ECHO = 5,
 	SHUFFLE_END = 6,
 };
 
@@ -66,12 +70,15 @@ enum shuffle_wire_type {
 #define SHUFFLE_FLAG_DELAY	0x04	/* DATA: the ACK may wait for other data */
 #define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
 #define SHUFFLE_FLAG_HEARSAY	0x10	/* which is not the record's sender; only with 0x08 */
-#define SHUFFLE_FLAG_TAG	0x80	/* all: the header ends with a tag */
+#define SHUFFLE_FLAG_REPLY	0x01	/* ECHO: the answer to one */
+#define SHUFFLE_FLAG_SHORT	0x02	/* ECHO: the answer has no padding */
+#define SHUFFLE_FLAG_TAG	0x80	/* all but ECHO: the header ends with a tag */
 #define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
 				 SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
 #define SHUFFLE_FLAGS_RESEND	SHUFFLE_FLAG_TAG
+#define SHUFFLE_FLAGS_ECHO	(SHUFFLE_FLAG_REPLY | SHUFFLE_FLAG_SHORT)
 #define SHUFFLE_FLAGS_END	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_TAG)
 
 /**
@@ -81,10 +88,11 @@ enum shuffle_wire_type {
  * @src_rank: rank of the host that sent this record
  * @dst_rank: rank of the host that it is for
  * @dst_port: shuffle port of the host that it is for
- * @payload: DATA: bytes of the message that follow the header
- * @op_id: operation
+ * @payload: DATA: bytes of the message that follow the header; ECHO: of padding
+ * @op_id: operation; ECHO: sequence number
  * @nonce: random number that the message's sender has chosen for this message; echoed
- *	in GRANT, ACK and RESEND, 0 in a RESEND for a message that was never announced
+ *	in GRANT, ACK and RESEND, 0 in a RESEND for a message that was never announced.
+ *	ECHO: of the program that asks
  * @unsched: DATA: bytes that the sender sends without a grant, rounded up to
  *	SHUFFLE_UNSCHED_UNIT
  * @slowest: with SHUFFLE_FLAG_SLOWEST: bytes that the slowest receiver waits for, as far as the
@@ -93,6 +101,8 @@ enum shuffle_wire_type {
  * @data: DATA: message length and offset of the payload
  * @grant: GRANT: the sender may send up to @limit; all below @acked has arrived
  * @resend: RESEND: range that is missing
+ * @echo: ECHO with SHUFFLE_FLAG_REPLY: when the question came and the answer left, ns of one
+ *	clock of the host that answers; 0 in the question
  * @end: END: bytes that the message has, and senders that are merged into it, no more than
  *	SHUFFLE_MAX_SENDERS
  */
@@ -121,6 +131,10 @@ struct shuffle_wire {
 			u64	off;
 			u64	len;
 		} resend;
+		struct {
+			u64	rx_ns;
+			u64	tx_ns;
+		} echo;
 		struct {
 			u64	len;
 			u64	senders;

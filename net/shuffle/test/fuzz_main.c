@@ -15,7 +15,7 @@ static size_t records(struct shuffle_rnd *rnd, u8 *p, size_t max)
 
 	while (end + SHUFFLE_WIRE_MAX_HDR <= max && shuffle_rnd_below(rnd, 8)) {
 		struct shuffle_wire w = {
-			.type = (u8)shuffle_rnd_in(rnd, SHUFFLE_DATA, SHUFFLE_RESEND),
+			.type = (u8)shuffle_rnd_in(rnd, SHUFFLE_DATA, SHUFFLE_ECHO),
 			.op_id = shuffle_rnd64(rnd),
 			.nonce = shuffle_rnd64(rnd),
 			.flags = shuffle_rnd_below(rnd, 2) ? SHUFFLE_FLAG_TAG : 0,

@@ -33,6 +33,8 @@ static void check_flags(const struct shuffle_wire *w)
 		known = SHUFFLE_FLAGS_DATA;
 	else if (w->type == SHUFFLE_RESEND)
 		known = SHUFFLE_FLAGS_RESEND;
+	else if (w->type == SHUFFLE_ECHO)
+		known = SHUFFLE_FLAGS_ECHO;
 	if (w->flags & ~known)
 		fuzz_check("a flag that the type does not have");
 	if (w->flags & SHUFFLE_FLAG_HEARSAY && !(w->flags & SHUFFLE_FLAG_SLOWEST))
@@ -40,6 +42,19 @@ static void check_flags(const struct shuffle_wire *w)
 	if (w->slowest % SHUFFLE_SLOWEST_UNIT ||
 	    (w->slowest && !(w->flags & SHUFFLE_FLAG_SLOWEST)))
 		fuzz_check("what the slowest waits for");
+}
+
+/* A question says nothing, and no answer can be taken for one. */
+static void check_echo(const struct shuffle_wire *w)
+{
+	bool reply = w->flags & SHUFFLE_FLAG_REPLY;
+
+	if (w->src_rank || w->dst_rank || w->dst_port || w->unsched || w->tag)
+		fuzz_check("an echo of a member");
+	if (!reply && (w->echo.rx_ns || w->echo.tx_ns))
+		fuzz_check("times in a question");
+	if (reply && w->flags & SHUFFLE_FLAG_SHORT && w->payload)
+		fuzz_check("padding in a short answer");
 }
 
 static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *w)
@@ -55,6 +70,8 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 			fuzz_check("payload beyond the message");
 		if (w->unsched > SHUFFLE_UNSCHED_MAX || w->unsched % SHUFFLE_UNSCHED_UNIT)
 			fuzz_check("unscheduled bytes");
+	} else if (w->type == SHUFFLE_ECHO) {
+		check_echo(w);
 	} else if (w->payload || w->unsched) {
 		fuzz_check("a field that must be zero");
 	}

@@ -66,6 +66,18 @@ static const struct round_trip round_trips[] = {
 	{ "RESEND, to the end of all numbers", {
 		.type = SHUFFLE_RESEND, .nonce = 1, .resend.off = 1,
 		.resend.len = SHUFFLE_MAX_LEN - 1 }, 40 },
+	{ "ECHO, a question with padding", {
+		.type = SHUFFLE_ECHO, .op_id = 9, .nonce = 1, .payload = 1400 }, 44 },
+	{ "ECHO, asks for a short answer", {
+		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAG_SHORT, .nonce = 1,
+		.payload = 0xffff }, 44 },
+	{ "ECHO, an answer", {
+		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAG_REPLY, .op_id = U64_MAX,
+		.nonce = U64_MAX, .payload = 20, .echo.rx_ns = U64_MAX - 1,
+		.echo.tx_ns = U64_MAX }, 44 },
+	{ "ECHO, a short answer", {
+		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAGS_ECHO, .nonce = 1,
+		.echo.rx_ns = 5, .echo.tx_ns = 4 }, 44 },
 };
 
 static void round_trip_desc(const struct round_trip *t, char *desc)
@@ -241,8 +253,8 @@ static void wire_parse__version_and_type(struct kunit *test)
 		else if (b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND)
 			KUNIT_EXPECT_EQ(test, hdr, 40U);
 		else
-			KUNIT_EXPECT_EQ(test, hdr, 0U);
-		KUNIT_EXPECT_EQ(test, tagged, hdr ? hdr + 8 : 0);
+			KUNIT_EXPECT_EQ(test, hdr, b == SHUFFLE_ECHO ? 44U : 0U);
+		KUNIT_EXPECT_EQ(test, tagged, b == SHUFFLE_ECHO ? 44 : hdr ? hdr + 8 : 0);
 	}
 }
 
@@ -252,8 +264,9 @@ static void wire_parse__flags(struct kunit *test)
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 	u8 type;
 
-	for (type = SHUFFLE_DATA; type <= SHUFFLE_RESEND; type++) {
+	for (type = SHUFFLE_DATA; type <= SHUFFLE_ECHO; type++) {
 		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA :
+			   type == SHUFFLE_ECHO ? SHUFFLE_FLAGS_ECHO :
 			   type == SHUFFLE_RESEND ? SHUFFLE_FLAGS_RESEND : SHUFFLE_FLAGS_GRANT;
 		unsigned int f;
 
@@ -317,6 +330,21 @@ static const struct bad_field bad_fields[] = {
 	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .resend.len = SHUFFLE_MAX_LEN }, true },
 	{ "RESEND with payload", { .type = SHUFFLE_RESEND, .payload = 1 } },
 	{ "RESEND with unscheduled bytes", { .type = SHUFFLE_RESEND, .unsched = 64 } },
+	{ "ECHO", { .type = SHUFFLE_ECHO, .nonce = 1 }, true },
+	{ "ECHO without nonce", { .type = SHUFFLE_ECHO } },
+	{ "ECHO of a rank", { .type = SHUFFLE_ECHO, .nonce = 1, .src_rank = 1 } },
+	{ "ECHO to a rank", { .type = SHUFFLE_ECHO, .nonce = 1, .dst_rank = 1 } },
+	{ "ECHO to a port", { .type = SHUFFLE_ECHO, .nonce = 1, .dst_port = 1 } },
+	{ "ECHO with unscheduled bytes", {
+		.type = SHUFFLE_ECHO, .nonce = 1, .unsched = 64 } },
+	{ "ECHO, a question with a receive time", {
+		.type = SHUFFLE_ECHO, .nonce = 1, .echo.rx_ns = 1 } },
+	{ "ECHO, a question with a transmit time", {
+		.type = SHUFFLE_ECHO, .nonce = 1, .echo.tx_ns = 1 } },
+	{ "ECHO, an answer without times", {
+		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAG_REPLY, .nonce = 1 }, true },
+	{ "ECHO, a short answer with padding", {
+		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAGS_ECHO, .nonce = 1, .payload = 1 } },
 };
 
 static void bad_field_desc(const struct bad_field *t, char *desc)
@@ -389,7 +417,7 @@ static void wire_build__unscheduled(struct kunit *test)
 static struct shuffle_wire random_record(struct shuffle_rnd *r)
 {
 	struct shuffle_wire w = {
-		.type = (u8)shuffle_rnd_in(r, SHUFFLE_DATA, SHUFFLE_RESEND),
+		.type = (u8)shuffle_rnd_in(r, SHUFFLE_DATA, SHUFFLE_ECHO),
 		.src_rank = (u16)shuffle_rnd64(r),
 		.dst_rank = (u16)shuffle_rnd64(r),
 		.dst_port = (u16)shuffle_rnd64(r),
@@ -397,6 +425,18 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 		.nonce = shuffle_rnd64(r) | 1,
 	};
 
+	if (w.type == SHUFFLE_ECHO) {
+		w.src_rank = 0;
+		w.dst_rank = 0;
+		w.dst_port = 0;
+		w.payload = (u16)shuffle_rnd_below(r, 1500);
+		if (shuffle_rnd_below(r, 2)) {
+			w.flags = SHUFFLE_FLAG_REPLY;
+			w.echo.rx_ns = shuffle_rnd64(r);
+			w.echo.tx_ns = shuffle_rnd64(r);
+		}
+		return w;
+	}
 	if (shuffle_rnd_below(r, 2)) {
 		w.flags = SHUFFLE_FLAG_TAG;
 		w.tag = shuffle_rnd64(r);

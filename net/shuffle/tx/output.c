@@ -24,10 +24,14 @@ struct xmit_cb {
 	u8	saddr[16];
 	u8	daddr[16];
 	__be16	sport;
-	u16	rank;
+	union {
+		u16	rank;
+		__be16	dport;	/* if @answer */
+	};
 	u8	tos;
 	u8	hops;
-	bool	v6;
+	bool	v6:1;
+	bool	answer:1;
 };
 
 static struct xmit_cb *xmit_cb(struct sk_buff *skb)
@@ -54,6 +58,24 @@ __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
 	return htons(SHUFFLE_SOURCE_PORT_FIRST + (hash >> (32 - SHUFFLE_SOURCE_PORT_BITS)));
 }
 
+/* An empty packet that goes by @dst, whose reference is taken over; or NULL, counted. */
+static struct sk_buff *alloc_to(struct shuffle_net *sn, struct dst_entry *dst, unsigned int linear)
+{
+	unsigned int head = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
+			    sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(head + linear, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb) {
+		dst_release(dst);
+		SHUFFLE_INC(sn, DropMem);
+		return NULL;
+	}
+	skb_reserve(skb, head);
+	skb_dst_set(skb, dst);
+	return skb;
+}
+
 /**
  * shuffle_output_alloc() - an empty packet to a member
  * @sn: namespace
@@ -74,7 +96,6 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	const struct sockaddr_shuffle *to = &group->member[rank].addr;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
-	unsigned int head;
 	struct xmit_cb *cb;
 
 	dst = shuffle_route(sn, ssk, group, rank);
@@ -82,16 +103,9 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 		SHUFFLE_INC(sn, NoRoute);
 		return NULL;
 	}
-	head = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
-	       sizeof(struct ipv6hdr) + sizeof(struct udphdr);
-	skb = alloc_skb(head + linear, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb) {
-		dst_release(dst);
-		SHUFFLE_INC(sn, DropMem);
+	skb = alloc_to(sn, dst, linear);
+	if (!skb)
 		return NULL;
-	}
-	skb_reserve(skb, head);
-	skb_dst_set(skb, dst);
 	if (ssk) {
 		skb->mark = READ_ONCE(ssk->sk.sk_mark);
 		skb->priority = READ_ONCE(ssk->sk.sk_priority);
@@ -157,6 +171,52 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	}
 	shuffle_wire_build(skb_put(skb, hdr), w);
 	SHUFFLE_ADD(sn, CtrlBytesOut, hdr);
+}
+
+/**
+ * shuffle_output_answer() - an empty packet to where a packet has come from
+ * @sn: namespace
+ * @from: address that it is from
+ * @to: address that it goes to, with the UDP port; the scope of a link, too
+ * @linear: bytes of linear room for UDP payload
+ * @tos: traffic class
+ *
+ * It goes from the namespace's UDP port, on behalf of the kernel.
+ *
+ * Context: any.
+ * Return: the packet, or NULL (counted): no route or no memory.
+ */
+struct sk_buff *shuffle_output_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *from,
+				      const struct sockaddr_shuffle *to, unsigned int linear,
+				      u8 tos)
+{
+	__be16 sport = htons(READ_ONCE(sn->dev0.cfg.port));
+	struct dst_entry *dst;
+	struct sk_buff *skb;
+	struct xmit_cb *cb;
+
+	dst = shuffle_route_answer(sn, from, to, sport);
+	if (!dst) {
+		SHUFFLE_INC(sn, NoRoute);
+		return NULL;
+	}
+	skb = alloc_to(sn, dst, linear);
+	if (!skb)
+		return NULL;
+	if (tos && tos == shuffle_dev_control_tos(sn, dst->dev->ifindex))
+		skb->priority = TC_PRIO_CONTROL;
+	else
+		skb->priority = rt_tos2priority(tos);
+	cb = xmit_cb(skb);
+	memset(cb, 0, sizeof(*cb));
+	memcpy(cb->saddr, from->shs_addr, 16);
+	memcpy(cb->daddr, to->shs_addr, 16);
+	cb->sport = sport;
+	cb->dport = to->shs_port;
+	cb->answer = true;
+	cb->tos = tos;
+	cb->v6 = to->shs_ip_family == AF_INET6;
+	return skb;
 }
 
 /* No IP identification: none is needed where nothing may fragment (RFC 6864), and
@@ -242,7 +302,7 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = cb.sport;
-	uh->dest = htons(READ_ONCE(sn->dev0.cfg.port));
+	uh->dest = cb.answer ? cb.dport : htons(READ_ONCE(sn->dev0.cfg.port));
 	uh->len = htons(skb->len);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;

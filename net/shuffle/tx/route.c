@@ -31,11 +31,11 @@ static void flow_common(struct net *net, struct shuffle_sock *ssk, struct flowi_
 
 static struct dst_entry *route4(struct net *net, struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,
-				const struct sockaddr_shuffle *to, __be16 sport)
+				const struct sockaddr_shuffle *to, __be16 sport, __be16 dport)
 {
 	struct flowi4 fl4 = {
 		.fl4_sport = sport,
-		.fl4_dport = htons(READ_ONCE(shuffle_net(net)->dev0.cfg.port)),
+		.fl4_dport = dport,
 	};
 	struct rtable *rt;
 
@@ -57,12 +57,13 @@ static struct dst_entry *route4(struct net *net, struct shuffle_sock *ssk,
 
 static struct dst_entry *route6(struct net *net, struct shuffle_sock *ssk,
 				const struct sockaddr_shuffle *from,
-				const struct sockaddr_shuffle *to, __be16 sport, u32 *cookie)
+				const struct sockaddr_shuffle *to, __be16 sport, __be16 dport,
+				u32 *cookie)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct flowi6 fl6 = {
 		.fl6_sport = sport,
-		.fl6_dport = htons(READ_ONCE(shuffle_net(net)->dev0.cfg.port)),
+		.fl6_dport = dport,
 	};
 	struct dst_entry *dst;
 
@@ -96,6 +97,7 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 				struct shuffle_membership *group, u32 rank)
 {
 	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
+	__be16 dport = htons(READ_ONCE(sn->dev0.cfg.port));
 	__be16 sport = shuffle_output_port(group, rank);
 	struct shuffle_member *m = &group->member[rank];
 	struct dst_entry *dst;
@@ -104,8 +106,8 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 	if (!ssk) {
 		/* rare, and nothing guards the cache */
 		if (m->addr.shs_ip_family == AF_INET)
-			return route4(sn->net, NULL, self, &m->addr, sport);
-		return route6(sn->net, NULL, self, &m->addr, sport, &cookie);
+			return route4(sn->net, NULL, self, &m->addr, sport, dport);
+		return route6(sn->net, NULL, self, &m->addr, sport, dport, &cookie);
 	}
 	dst = m->dst;
 	if (dst && ((dst->obsolete && !dst->ops->check(dst, m->cookie)) ||
@@ -120,9 +122,9 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 		m->mark = READ_ONCE(ssk->sk.sk_mark);
 		m->oif = READ_ONCE(ssk->sk.sk_bound_dev_if);
 		if (m->addr.shs_ip_family == AF_INET)
-			dst = route4(sn->net, ssk, self, &m->addr, sport);
+			dst = route4(sn->net, ssk, self, &m->addr, sport, dport);
 		else
-			dst = route6(sn->net, ssk, self, &m->addr, sport, &m->cookie);
+			dst = route6(sn->net, ssk, self, &m->addr, sport, dport, &m->cookie);
 		m->dst = dst;
 	}
 	if (dst)
@@ -140,12 +142,33 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
  */
 struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to)
 {
+	__be16 dport = htons(READ_ONCE(sn->dev0.cfg.port));
 	static const struct sockaddr_shuffle any;
 	u32 cookie;
 
 	if (to->shs_ip_family == AF_INET)
-		return route4(sn->net, NULL, &any, to, 0);
-	return route6(sn->net, NULL, &any, to, 0, &cookie);
+		return route4(sn->net, NULL, &any, to, 0, dport);
+	return route6(sn->net, NULL, &any, to, 0, dport, &cookie);
+}
+
+/**
+ * shuffle_route_answer() - the route to where a packet has come from
+ * @sn: namespace
+ * @from: address that the answer is from
+ * @to: address and UDP port that it goes to; a scope is the device that it leaves by
+ * @sport: UDP port that it is from
+ *
+ * Context: any.
+ * Return: the route with a reference, or NULL.
+ */
+struct dst_entry *shuffle_route_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *from,
+				       const struct sockaddr_shuffle *to, __be16 sport)
+{
+	u32 cookie;
+
+	if (to->shs_ip_family == AF_INET)
+		return route4(sn->net, NULL, from, to, sport, to->shs_port);
+	return route6(sn->net, NULL, from, to, sport, to->shs_port, &cookie);
 }
 
 /**

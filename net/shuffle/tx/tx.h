@@ -449,6 +449,9 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			   struct shuffle_membership *group, u32 rank,
 			   struct shuffle_wire *w, struct sk_buff_head *q);
+struct sk_buff *shuffle_output_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *from,
+				      const struct sockaddr_shuffle *to, unsigned int linear,
+				      u8 tos);
 void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
 
 /* owner.c */
@@ -462,6 +465,8 @@ bool shuffle_layout(const struct shuffle_op *op, const struct shuffle_chunk *chu
 		    u64 end, u8 flags, struct sk_buff *skb);
 
 /* route.c */
+struct dst_entry *shuffle_route_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *from,
+				       const struct sockaddr_shuffle *to, __be16 sport);
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_membership *group, u32 rank);
 struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockaddr_shuffle *to);
