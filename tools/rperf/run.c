@@ -11,7 +11,7 @@
 #include "rperf.h"
 #include "shuffle.h"
 
-#define START_NS	20000000ULL	/* until all threads are there */
+#define START_NS	5000000ULL	/* until all threads are there */
 #define PROGRESS_S	2.0		/* a run that lasts longer says how far it is */
 
 struct schedule schedule;

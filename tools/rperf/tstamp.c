@@ -210,7 +210,9 @@ static void left(struct asker *a, const struct echo_report *r)
 
 	if (q->state == FREE || q->seq != seq)
 		return;
-	q->t1 = r->t1;
+	/* a bridge of this host hands it to one more device, which stamps it again */
+	if (!q->t1)
+		q->t1 = r->t1;
 	if (q->state == ANSWERED)
 		finish(a, q);
 }

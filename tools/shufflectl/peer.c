@@ -13,9 +13,12 @@
 
 static const char peer_usage[] =
 	"usage: shufflectl peer [show] [ADDRESS]\n"
+	"       shufflectl peer ping HOST [count N] [interval TIME] [size BYTES] [dscp N]\n"
 	"\n"
 	"  show  hosts that operations of this namespace talk to: round-trip time, path\n"
-	"        MTU, bytes, resends\n";
+	"        MTU, bytes, resends\n"
+	"  ping  ask HOST for echoes; round trips between time stamps, without the software of\n"
+	"        the two hosts (needs CAP_NET_BIND_SERVICE, and that HOST answers this host)\n";
 
 static const char socket_usage[] =
 	"usage: shufflectl socket [show] [COOKIE]\n"
@@ -123,7 +126,9 @@ static int socket_show(int argc, char **argv)
 
 int peer_object(int argc, char **argv)
 {
-	static const struct ctl_command cmds[] = { { "show", peer_show }, { NULL, NULL } };
+	static const struct ctl_command cmds[] = {
+		{ "show", peer_show }, { "ping", peer_ping }, { NULL, NULL },
+	};
 
 	return ctl_dispatch("peer", peer_usage, cmds, argc, argv);
 }

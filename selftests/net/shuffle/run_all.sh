@@ -30,6 +30,8 @@
 . "$here/cases_life.sh"
 # shellcheck source=cases_identity.sh
 . "$here/cases_identity.sh"
+# shellcheck source=cases_echo.sh
+. "$here/cases_echo.sh"
 # shellcheck source=cases_qdisc.sh
 . "$here/cases_qdisc.sh"
 # shellcheck source=cases_ctl.sh
@@ -65,8 +67,8 @@ case $LANE in
 qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
-sets=(data net networks life identity qdisc ctl netlink bounds cool same forward
-	query keys topology_install sort relay soak)
+sets=(data net networks life identity echo qdisc ctl netlink bounds cool same
+	forward query keys topology_install sort relay soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all

@@ -1,0 +1,259 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: echoes of the kernel, and who gets them.
+# Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work, hosts: lib.sh
+
+echo_cases()
+{
+	run_case echo-v4 echo_answered 10.77.0.1
+	run_case echo-v6 echo_answered fd77::1
+	run_case echo-link-local echo_link_local
+	run_case echo-for-members-only echo_strangers
+	run_case echo-table echo_table
+	run_case echo-rate echo_rate
+	run_case echo-malformed echo_malformed
+	run_case echo-group-with-a-key echo_with_key
+	run_case echo-rperf echo_rperf
+	run_case echo-netns-exit echo_netns_exit
+}
+
+# echo_group [HOST...] - sockets on host 0 in a group with others
+echo_group()
+{
+	nsx h0 "$BIN/shuffle-rperf" serve "$@" >"$work/serve" &
+	serve=$!
+	wait_for 5 grep -q serving "$work/serve" || fail "host 0 does not serve"
+}
+
+# ask HOST WORDS... - in $answer what echo_ask says
+ask()
+{
+	answer=$(nsx "h$1" "$BIN/echo_ask" "${@:2}") || fail "cannot ask: $*"
+	diag "$*: $answer"
+	[[ $answer = *"bad 0" ]] || fail "answers are not what they should be"
+}
+
+# got SENT ANSWERS [BYTES]
+got()
+{
+	[[ $answer = "sent $1 "*" answers $2 ${3-}"* ]] || fail "not $2 answers of $1"
+}
+
+# counted NAME NUMBER - of host 0, and from now on no more
+counted()
+{
+	local n
+
+	n=$(counter 0 "$1")
+	[ "$n" = "$2" ] || fail "$1 is $n, not $2"
+}
+
+# Sizes, short answers, both addresses of the host's loopback.
+echo_answered()
+{
+	local from=fd77::2
+
+	new_rack 2
+	[ "$1" = fd77::1 ] || from=10.77.0.2
+	echo_group $from
+	ask 1 to="$1" count=100 gap_us=500
+	got 100 100 6400
+	ask 1 to="$1" size=44 count=5
+	got 5 5 220
+	ask 1 to="$1" size=1400 count=5
+	got 5 5 7000
+	ask 1 to="$1" size=1400 what=short count=5
+	got 5 5 220
+	# so much that it comes in fragments, and has an answer without padding
+	ask 1 to="$1" size=20000 count=5
+	got 5 5 220
+	counted EchoIn 120
+	counted EchoOut 120
+	counted 'EchoRefused|EchoLimited|DropMalformed' 0
+	# what a host asks itself
+	ask 0 to="$1" count=5
+	got 5 5
+}
+
+echo_link_local()
+{
+	local addr
+
+	new_rack 2
+	for h in 0 1; do
+		ip -n "${PFX}h$h" addr add fe80::$((h + 1))/64 dev eth0 nodad || fail "no address"
+	done
+	echo_group fe80::2%eth0
+	nsx h1 "$BIN/shuffle-rperf" --json "$work/json" --quiet --duration 0.05 --timeout 5 \
+		fe80::1%eth0 || fail "$(cat "$work/json")"
+	counted EchoRefused 0
+}
+
+echo_strangers()
+{
+	new_rack 3
+	# nobody listens
+	ask 1 to=10.77.0.1 count=5
+	got '*' 0
+	echo_group 10.77.0.2
+	ask 1 to=10.77.0.1 count=10
+	got 10 10
+	ask 2 to=10.77.0.1 count=10
+	got 10 0
+	counted EchoRefused 10
+	# no privileged port
+	ask 1 to=10.77.0.1 count=10 sport=5000
+	got 10 0
+	counted DropSource 10
+	counted EchoIn 20
+	hctl 0 config set echo off || fail "echo off"
+	ask 1 to=10.77.0.1 count=10
+	got 10 0
+	ask 0 to=10.77.0.1 count=10
+	got 10 0
+	hctl 0 config set echo default || fail "echo default"
+	ask 1 to=10.77.0.1 count=10
+	got 10 10
+	# the group has gone, the socket of the kernel has not
+	kill $serve
+	wait $serve
+	ask 1 to=10.77.0.1 count=10
+	got 10 0
+}
+
+# Hosts of the table of racks need no socket.
+echo_table()
+{
+	new_rack 3
+	printf '%s\n' 10.77.0.2,r1 10.77.0.128/25,r2 >"$work/racks"
+	hctl 0 topology load "$work/racks" || fail "no table"
+	ask 1 to=10.77.0.1 count=5
+	got '*' 0
+	hctl 0 config set echo table || fail "echo table"
+	ask 1 to=10.77.0.1 count=10
+	got 10 10
+	ask 2 to=10.77.0.1 count=10
+	got 10 0
+	# another port is opened at once; the old one is closed
+	hctl 0 config set port 819 || fail "port"
+	ask 1 to=10.77.0.1 count=10
+	got '*' 0
+	nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.05 10.77.0.1 || fail "port 819"
+	# what somebody else has cannot be opened, and nothing is changed
+	nsx h0 "$BIN/echo_ask" to=10.77.0.2 sport=820 count=30 gap_us=100000 >/dev/null &
+	sleep 0.3
+	hctl 0 config set port 820 idle-timeout 12345 && fail "port 820 is not free"
+	[ "$(hctl 0 -j config show | grep -c '"idle_timeout": *12345')" = 0 ] || fail "half is set"
+	nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.05 10.77.0.1 || fail "port 819 again"
+}
+
+echo_rate()
+{
+	local n
+
+	new_rack 2
+	echo_group 10.77.0.2
+	hctl 0 config set echo-rate 1 || fail "echo-rate"
+	ask 1 to=10.77.0.1 count=500
+	n=$(counter 0 EchoOut)
+	# 16 at once, and one a second: the machine may be slow, but not as slow as that
+	[ "$n" -ge 16 ] && [ "$n" -lt 200 ] || fail "$n answers"
+	counted EchoLimited $((500 - n))
+	hctl 0 config set echo-rate 1000000 || fail "echo-rate"
+	ask 1 to=10.77.0.1 count=500 gap_us=50
+	[ "$(counter 0 EchoOut)" = $((n + 500)) ] || fail "a high rate is limited"
+	hctl 0 config set echo-rate 0 && fail "echo-rate 0"
+	return 0
+}
+
+echo_malformed()
+{
+	local what n=0 out
+
+	new_rack 2
+	echo_group 10.77.0.2 && hctl 0 config set echo-rate 1000000
+	for what in behind rank port time nonce; do
+		ask 1 to=10.77.0.1 count=10 what=$what
+		got 10 0
+	done
+	counted DropMalformed 50
+	# two in a datagram would be two answers
+	ask 1 to=10.77.0.1 count=10 what=two
+	got 10 0
+	counted DropMalformed 70
+	ask 1 to=10.77.0.1 count=10 what=reply
+	got 10 0
+	counted DropState 10
+	counted 'EchoIn|EchoOut' 0
+	ask 1 to=10.77.0.1 count=1000 what=flips
+	# a fifth of them is as it should be; each has been dealt with
+	n=$(counter 0 "$DROPS")
+	out=$(counter 0 EchoOut)
+	[ "$out" -ge 100 ] || fail "$out answers"
+	[ $((n + out)) -ge 1080 ] || fail "$n drops and $out answers"
+}
+
+# The tag of a group protects its operations; echoes have none and change nothing.
+echo_with_key()
+{
+	rack 3
+	(nsx h1 "$BIN/shuffle-rperf" --quiet --rate 2000 --duration 1 --json "$work/json" \
+		10.77.0.1 || true) &
+	peer n=3 key=5 matrix=others:100000 ops=4 rounds=4 || shuffle_failed
+	counted DropTag 0
+	wait
+}
+
+echo_rperf()
+{
+	new_rack 3
+	echo_group 10.77.0.2 10.77.0.3
+	cat >"$work/hosts" <<-END
+		10.77.0.1 shf-h0	# asked by all
+		10.77.0.2 shf-h1
+		10.77.0.3 shf-h2
+	END
+	"$BIN/shuffle-rperf" --hosts "$work/hosts" --pattern many-to-one --duration 0.3 \
+		--rate 500 --json "$work/json" --log "$work/log.hdr" --svg "$work/svg" \
+		--percentiles "$work/hgrm" --flow tcp:10.77.0.1,from=shf-h1 \
+		--flow shuffle:10.77.0.1,from=shf-h2,size=100000 --timeout 5 || fail "rperf"
+	python3 - "$work/json" <<-'END' || fail "$(cat "$work/json")"
+		import json, sys
+		run = json.load(open(sys.argv[1]))
+		assert len(run["instances"]) == 2 and len(run["flows"]) == 2
+		for i in run["instances"]:
+		    assert i["sent"] == i["answered"] + i["lost"] and i["lost"] == 0, i
+		    assert 0 < i["min_ns"] <= i["p50_ns"] <= i["p99.9_ns"] <= i["max_ns"], i
+		assert all(f["bytes"] > 0 and "error" not in f for f in run["flows"])
+	END
+	nsx h1 "$BIN/shuffle-rperf" --mode loopback --duration 0.2 --rate 100 10.77.0.1 ||
+		fail "mode loopback"
+	nsx h1 "$BIN/shuffle-rperf" watch --duration 0.2 --tick 0.1 10.77.0.1 >"$work/watch" ||
+		fail "watch"
+	grep -q 'from min to p99.9' "$work/watch" || fail "watch shows nothing"
+	nsx h1 "$BIN/shufflectl" peer ping 10.77.0.1 count 3 interval 10ms >"$work/ping" ||
+		fail "peer ping"
+	[ "$(grep -c 'time=' "$work/ping")" = 3 ] || fail "$(cat "$work/ping")"
+}
+
+# A namespace goes while it is asked.
+echo_netns_exit()
+{
+	local i
+
+	for i in 1 2 3; do
+		new_rack 2
+		hctl 0 config set echo table || fail "echo table"
+		printf '%s\n' 10.77.0.2,r1 >"$work/racks"
+		hctl 0 topology load "$work/racks" || fail "no table"
+		nsx h1 "$BIN/echo_ask" to=10.77.0.1 count=3000 gap_us=100 >/dev/null &
+		sleep 0.2
+		ip netns del "${PFX}h0"
+		sleep 0.1
+		kill %% 2>/dev/null
+		wait
+	done
+}
