@@ -201,6 +201,16 @@ static int check(const struct shuffle_config *cfg, struct netlink_ext_ack *extac
 	return 0;
 }
 
+/* It stays open without a user. */
+static int open_port(struct shuffle_net *sn)
+{
+	int err = shuffle_udp_open(sn);
+
+	if (!err)
+		shuffle_udp_put(sn);
+	return err;
+}
+
 /* The UDP port of the namespace, and whether it is open without a socket. */
 static int apply_port(struct shuffle_net *sn, const struct shuffle_config *new,
 		      struct netlink_ext_ack *extack)
@@ -215,15 +225,13 @@ static int apply_port(struct shuffle_net *sn, const struct shuffle_config *new,
 	}
 	if (new->echo != SHUFFLE_NL_ECHO_TABLE)
 		return 0;
-	err = shuffle_udp_open(sn);
-	if (!err) {
-		/* it stays open without a user */
-		shuffle_udp_put(sn);
+	err = open_port(sn);
+	if (!err)
 		return 0;
-	}
 	NL_SET_ERR_MSG(extack, "echo: the UDP port cannot be opened");
-	if (new->port != old)
-		shuffle_udp_set_port(sn, old);
+	if (new->port != old && !shuffle_udp_set_port(sn, old) &&
+	    sn->dev0.cfg.echo == SHUFFLE_NL_ECHO_TABLE)
+		open_port(sn);
 	return err;
 }
 

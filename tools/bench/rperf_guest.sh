@@ -39,7 +39,10 @@ for ((h = 0; h < 5; h++)); do
 		net.ipv4.tcp_rmem='4096 33554432 33554432' net.ipv4.tcp_no_metrics_save=1
 	# takes packets away from their sockets: what waits in the port is the window, and not what
 	# TCP small queues leave of it
-	[ $h -lt 2 ] || tc -n "h$h" qdisc add dev eth0 root netem delay 1us limit 1000000
+	[ $h -lt 2 ] || tc -n "h$h" -batch - <<-END
+		qdisc add dev eth0 root handle 1: netem delay 1us limit 1000000
+		qdisc add dev eth0 parent 1:1 handle 2: tbf rate ${fast}bit burst 9100 limit 64000000
+	END
 done
 sleep 1
 

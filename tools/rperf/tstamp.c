@@ -145,6 +145,18 @@ static void count(struct asker *a, uint64_t *what, uint64_t n)
 	pthread_mutex_unlock(&a->i->lock);
 }
 
+/* Those that count: of each of them the fate is told, too. */
+static void count_sent(struct asker *a, unsigned int n)
+{
+	unsigned int i, counts = 0;
+
+	for (i = 0; i < n; i++)
+		counts += slot(a, a->next + i)->counts;
+	pthread_mutex_lock(&a->i->lock);
+	a->i->interval.sent += counts;
+	pthread_mutex_unlock(&a->i->lock);
+}
+
 /* What is due, up to a batch. */
 static int ask(struct asker *a, uint64_t now)
 {
@@ -179,7 +191,7 @@ static int ask(struct asker *a, uint64_t now)
 		sent = 0;
 	for (i = sent; i < (int)n; i++)
 		slot(a, a->next + i)->state = FREE;
-	count(a, &s->sent, (uint64_t)sent);
+	count_sent(a, (unsigned int)sent);
 	if (sent < (int)n)
 		count(a, &s->missed, n - (unsigned int)sent);
 	a->next += (unsigned int)sent;

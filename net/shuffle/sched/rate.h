@@ -29,13 +29,15 @@
 static inline u64 shuffle_rate_next(u64 full_at, u64 now, u32 rate)
 {
 	u64 interval = SHUFFLE_RATE_SECOND / rate;
-	u64 burst = (SHUFFLE_RATE_BURST - 1) * interval;
+	u64 burst = (SHUFFLE_RATE_BURST - 1) * interval, ahead;
 
 	if (burst < SHUFFLE_RATE_BURST_NS)
 		burst = SHUFFLE_RATE_BURST_NS;
-	if (full_at < now)
-		full_at = now;
-	return full_at - now <= burst ? full_at + interval : 0;
+	ahead = full_at > now ? full_at - now : 0;
+	/* further than any event moves it: the rate was lower then */
+	if (ahead > burst + interval)
+		ahead = burst;
+	return ahead <= burst ? now + ahead + interval : 0;
 }
 
 #endif /* _SHUFFLE_RATE_H */

@@ -72,10 +72,22 @@ static void rate__burst(struct kunit *test)
 			101ULL * SHUFFLE_RATE_SECOND);
 }
 
+/* A bucket that is empty at a low rate does not stay so for long at a high one. */
+static void rate__higher(struct kunit *test)
+{
+	u64 full_at = 0, next;
+
+	while ((next = shuffle_rate_next(full_at, 7, 1)))
+		full_at = next;
+	KUNIT_EXPECT_NE(test, shuffle_rate_next(full_at, 7, 1000), 0ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_rate_next(full_at, 7, 1), 0ULL);
+}
+
 static struct kunit_case rate_cases[] = {
 	KUNIT_CASE(rate__holds),
 	KUNIT_CASE(rate__slow_enough),
 	KUNIT_CASE(rate__burst),
+	KUNIT_CASE(rate__higher),
 	{}
 };
 
