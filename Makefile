@@ -12,9 +12,9 @@ PART	?=
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
-TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/bench tools/bench/mpi tools/shufflectl selftests/net/shuffle selftests/mpi
+TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/bench tools/bench/mpi tools/shufflectl selftests/net/shuffle selftests/mpi
 # Of these, and of others, what 'make install' installs.
-INSTALLED := tools/lib tools/examples tools/shufflectl tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/wireshark
+INSTALLED := tools/lib tools/examples tools/shufflectl tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/wireshark
 present	= $(patsubst %/Makefile,%,$(wildcard $(1:=/Makefile)))
 
 help:
@@ -35,7 +35,7 @@ help:
 	@echo "  make bench-mpi      MPI_Alltoallv beside Open MPI's TCP transport"
 	@echo "  make bench [CASE=regex|list|all]"
 	@echo "                      measure against TCP; report in build/bench/report.json;"
-	@echo "                      CASE=cpu: what is limited by the CPU"
+	@echo "                      CASE=cpu: what is limited by the CPU; CASE=rperf: latency"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
 	@echo "  make figures-coll   Documentation/evaluation-collectives.rst again: COOL's cost tables"
@@ -118,6 +118,7 @@ bench:
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
+	rperf*) tools/bench/rperf.sh '$(CASE)' ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
 	*) tools/bench/run.sh '$(CASE)' ;; \
 	esac

@@ -162,6 +162,7 @@ job()
 	workload) lane workload timeout "$(limit 2700)" make -s -C tools/workload OUT="$BUILD/workload" check ;;
 	sim) lane sim timeout "$(limit 3600)" make -s -C tools/sim OUT="$BUILD/tools" check ;;
 	topo) lane topo timeout "$(limit 2700)" make -s -C tools/topo OUT="$BUILD/topo" check ;;
+	rperf) lane rperf timeout "$(limit 900)" make -s -C tools/rperf OUT="$BUILD/rperf" check ;;
 	stream) lane stream timeout "$(limit 2700)" make -s -C tools/stream OUT="$BUILD/stream" check ;;
 	sort) lane sort timeout "$(limit 2700)" make -s -C tools/sort OUT="$BUILD/sort" check ;;
 	query) lane query timeout "$(limit 2700)" make -s -C tools/query OUT="$BUILD/query" check ;;
@@ -246,7 +247,7 @@ run_jobs()
 
 # A kernel first: lanes without one run while it is built.  Then the long ones.
 checks=(kernel-um-debug selftests-uml-debug-time static selftests-qemu-6.12 selftests-qemu-6.1
-	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream kunit-uml-debug fpu-uml-debug)
+	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream rperf kunit-uml-debug fpu-uml-debug)
 
 # What the races and a fifth of the other cases take beside other lanes, with
 # planted bugs and KUnit; the races by themselves; the kernel.

@@ -23,9 +23,10 @@ local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
-local DATA, GRANT, ACK, RESEND = 1, 2, 3, 4
-local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND" }
-local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40 }	-- without tag
+local DATA, GRANT, ACK, RESEND, ECHO = 1, 2, 3, 4, 5
+local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND",
+	[ECHO] = "ECHO" }
+local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44 }	-- without tag
 local MAX_PLACE = UInt64(0xffffffff, 0xffff)		-- 2^48 - 1
 local ZERO64 = UInt64(0, 0)
 
@@ -63,6 +64,14 @@ local f = {
 	arrived = ProtoField.uint64("shuffle.grant.arrived", "Arrived without gap up to", base.DEC),
 	resend_off = ProtoField.uint64("shuffle.resend.offset", "Offset", base.DEC),
 	resend_len = ProtoField.uint64("shuffle.resend.len", "Length", base.DEC),
+	reply = ProtoField.bool("shuffle.flags.reply", "Reply: answers an echo", 8, nil, 0x01),
+	short = ProtoField.bool("shuffle.flags.short", "Short: the answer has no padding", 8, nil, 0x02),
+	seq = ProtoField.uint64("shuffle.echo.seq", "Sequence number", base.DEC),
+	rx_time = ProtoField.uint64("shuffle.echo.rx_time", "Received at, ns", base.DEC, nil, 0,
+		"By a clock of the host that answers"),
+	tx_time = ProtoField.uint64("shuffle.echo.tx_time", "Sent at, ns", base.DEC, nil, 0,
+		"By the same clock"),
+	echo_padding = ProtoField.bytes("shuffle.echo.padding", "Padding"),
 	ignored = ProtoField.bytes("shuffle.ignored", "Ignored"),
 	-- computed from one datagram
 	records = ProtoField.uint16("shuffle.records", "Records", base.DEC),
@@ -80,6 +89,7 @@ local f = {
 	acked_in = ProtoField.framenum("shuffle.acked_in", "Acknowledged in", base.NONE, frametype.ACK),
 	newly = ProtoField.uint64("shuffle.grant.new", "Newly granted", base.DEC),
 	outstanding = ProtoField.uint64("shuffle.grant.outstanding", "Granted and not yet arrived", base.DEC),
+	stay = ProtoField.uint64("shuffle.echo.stay", "Time in the host that answers, ns", base.DEC),
 	duration = ProtoField.relative_time("shuffle.time", "Time since the message was first seen"),
 }
 local list = {}
@@ -166,6 +176,28 @@ local function check_control(r)
 	end
 end
 
+-- An echo is of a host: it has no ranks, no port, no tag.
+local function check_echo(r, left)
+	local reply, short = r.probe, r.retrans
+
+	if r.src_rank ~= 0 or r.dst_port ~= 0 or r.dst_rank ~= 0 then
+		bad(r, e.reserved, "An ECHO with ranks or a port")
+	end
+	if r.unsched ~= 0 then
+		bad(r, e.reserved, "Unscheduled is %d: only DATA has it", r.unsched)
+	end
+	if not reply and (r.a ~= ZERO64 or r.b ~= ZERO64) then
+		bad(r, e.reserved, "Times in a question")
+	end
+	if reply and short and r.payload ~= 0 then
+		bad(r, e.reserved, "%d bytes of padding in a short answer", r.payload)
+	end
+	if r.payload > left - r.header then
+		bad(r, e.payload, "Padding of %d bytes, and %d are left in the datagram",
+			r.payload, left - r.header)
+	end
+end
+
 -- The record at OFF: its fields, "size" of what can be shown of it, "errors"
 -- (after which a receiver stops), or "cut" if the capture ends within it.
 local function parse(tvb, off)
@@ -192,7 +224,7 @@ local function parse(tvb, off)
 		return r
 	end
 	r.tagged = tvb(off + 1, 1):bitfield(0, 1) == 1
-	if r.tagged then
+	if r.tagged and r.type ~= ECHO then
 		r.header = r.header + TAG_LEN
 	end
 	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
@@ -219,13 +251,21 @@ local function parse(tvb, off)
 		r.cut = true
 		return r
 	end
-	if r.type ~= ACK then
+	if r.type == ECHO then
+		r.a = tvb(off + 28, 8):uint64()
+		r.b = tvb(off + 36, 8):uint64()
+		r.offsets = true
+	elseif r.type ~= ACK then
 		r.a = place48(tvb, off + 28)
 		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
 	if tvb(off + 1, 1):bitfield(1, 2) ~= 0 then
 		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
+	elseif r.type == ECHO then
+		if r.flags > 3 then
+			bad(r, e.reserved, "Flags 0x%02x on ECHO: it has only 0x01 and 0x02", r.flags)
+		end
 	elseif (r.probe or r.retrans or r.delay) and r.type ~= DATA then
 		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01, 0x02 and 0x04", r.flags,
 			names[r.type])
@@ -240,6 +280,9 @@ local function parse(tvb, off)
 	end
 	if r.type == DATA then
 		check_data(r, left)
+		r.size = math.min(r.header + r.payload, left)
+	elseif r.type == ECHO then
+		check_echo(r, left)
 		r.size = math.min(r.header + r.payload, left)
 	else
 		check_control(r)
@@ -260,7 +303,9 @@ end
 local function describe(r)
 	local who = string.format("%s op %s %d > %d", names[r.type], r.op_id, r.src_rank, r.dst_rank)
 
-	if not r.offsets then
+	if r.type == ECHO then
+		return string.format("ECHO %s %s", r.probe and "answer" or "question", r.op_id)
+	elseif not r.offsets then
 		return who
 	elseif r.type == GRANT then
 		return string.format("%s up to %s, arrived %s", who, tostring(r.a), tostring(r.b))
@@ -356,7 +401,7 @@ local function relate(r, pinfo)
 	local frame = pinfo.number
 	local rel = {}
 
-	if r.nonce == ZERO64 then
+	if r.nonce == ZERO64 or r.type == ECHO then
 		return rel
 	end
 	if not m then
@@ -437,11 +482,25 @@ local function show_relation(tree, r, rel, frame)
 	end
 end
 
+local function show_echo(tree, flags, tvb, r)
+	local off = r.off
+
+	flags:add(f.reply, tvb(off + 1, 1))
+	flags:add(f.short, tvb(off + 1, 1))
+	tree:add(f.seq, tvb(off + 8, 8))
+	tree:add(f.nonce, tvb(off + 16, 8))
+	tree:add(f.payload_len, tvb(off + 26, 2))
+end
+
 local function show_fields(tree, tvb, r)
 	local off = r.off
 	local sender, receiver = ends(r)
 	local sub = tree:add(f.flags, tvb(off + 1, 1))
 
+	if r.type == ECHO then
+		show_echo(tree, sub, tvb, r)
+		return
+	end
 	sub:add(f.probe, tvb(off + 1, 1))
 	sub:add(f.retrans, tvb(off + 1, 1))
 	sub:add(f.delay, tvb(off + 1, 1))
@@ -482,6 +541,17 @@ local function show_offsets(tree, tvb, r)
 	local first = r.off + r.header
 	local have = math.min(r.size - r.header, tvb:captured_len() - first)
 
+	if r.type == ECHO then
+		tree:add(f.rx_time, tvb(r.off + 28, 8))
+		tree:add(f.tx_time, tvb(r.off + 36, 8))
+		if have > 0 then
+			tree:add(f.echo_padding, tvb(first, have))
+		end
+		if #r.errors == 0 and r.probe and r.b >= r.a then
+			generated(tree, f.stay, r.b - r.a)
+		end
+		return
+	end
 	tree:add(offset_fields[r.type][1], tvb(r.off + 28, 6), r.a)
 	tree:add(offset_fields[r.type][2], tvb(r.off + 34, 6), r.b)
 	if r.type == DATA and have > 0 then

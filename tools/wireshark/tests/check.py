@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 import wire
-from wire import ACK, DATA, GRANT, PORT, RESEND, build
+from wire import ACK, DATA, ECHO, GRANT, PORT, RESEND, build
 
 BAD = ["empty", "header", "length", "nonce", "payload", "reserved", "trailing", "type", "version"]
 PLAIN = ["type", "flags", "src_rank", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
@@ -88,6 +88,11 @@ def same(got, want, what):
             if got[frame][field] != values:
                 raise Failed("%s: frame %d, %s: %s, and it is %s" % (
                     what, frame, field, str(got[frame][field])[:200], str(values)[:200]))
+
+
+def echo(src=0, dst=0, port=0, **more):
+    """An ECHO: of no member."""
+    return build(ECHO, src=src, dst=dst, port=port, **more)
 
 
 class Checks:
@@ -231,7 +236,7 @@ class Checks:
             ("version", 0, build(ACK, version=1)),
             ("version", 0, build(ACK, version=0)),
             ("version", 1, good + build(ACK, version=15)),
-            ("type", 0, build(5, a=1, b=1)),
+            ("type", 0, build(6, a=1, b=1)),
             ("type", 1, good + build(0)),
             ("type", 0, build(15)),
             ("reserved", 0, build(DATA, flags=8, a=10, payload=b"x")),
@@ -274,6 +279,22 @@ class Checks:
             (None, 2, good + build(ACK, flags=0x80)),
             ("header", 0, build(ACK, flags=0x80)[:30]),
             (None, 3, good + build(ACK) + build(DATA, a=1, payload=b"x")),
+            (None, 1, echo()),
+            (None, 1, echo(flags=2, payload=b"x" * 20)),
+            (None, 1, echo(flags=3, a=1 << 62, b=5)),
+            (None, 2, good + echo(flags=1, payload=b"x")),
+            ("reserved", 0, echo(src=1)),
+            ("reserved", 0, echo(dst=1)),
+            ("reserved", 0, echo(port=1)),
+            ("reserved", 0, echo(unsched=1)),
+            ("reserved", 0, echo(a=1)),
+            ("reserved", 0, echo(b=1)),
+            ("reserved", 0, echo(flags=4)),
+            ("reserved", 0, echo(flags=0x80)),
+            ("reserved", 0, echo(flags=3, payload=b"x")),
+            ("nonce", 0, echo(nonce=0)),
+            ("payload", 1, good + echo(payload=b"x", payload_len=2)),
+            ("header", 0, echo()[:43]),
         ]
         fields = ["records", "ignored"] + ["bad." + x for x in BAD]
         got = self.run([(c[2], PORT) for c in cases], fields)
@@ -295,6 +316,7 @@ class Checks:
         """changed packets: the same verdict as the module's own parser"""
         rng = random.Random(1)
         sources = [d.payload for d in self.captures["eth0"]]
+        sources += [echo(), echo(flags=1, a=1, b=2, payload=b"x" * 9)] * (len(sources) // 20)
         made, refused = [], 0
         for _ in range(MUTATIONS):
             data = bytearray(rng.choice(sources))
@@ -340,6 +362,19 @@ class Checks:
                 if frame["type"] != types or frame["msg_len"] != lengths:
                     raise Failed("frame %d at %d: types %s" % (i + 1, snap, frame["type"]))
 
+    def echoes(self):
+        """questions and answers of echoes: times, padding, how long the host took"""
+        sent = [(echo(op=3, payload=b"\0" * 4), PORT),
+                (echo(op=3, flags=1, a=1000, b=1234, payload=b"\0" * 4), PORT)]
+        got = self.run(sent, ["type", "echo.seq", "echo.rx_time", "echo.tx_time", "echo.padding",
+                              "echo.stay", "src_rank", "op_id"])
+        want = [["5", "3", "0", "0", "00000000", None, None, None],
+                ["5", "3", "1000", "1234", "00000000", "234", None, None]]
+        for i, values in enumerate(want):
+            frame = list(got[i + 1].values())
+            if frame != [[v] if v else [] for v in values]:
+                raise Failed("frame %d: %s" % (i + 1, frame))
+
     def slowest(self):
         """what the slowest receiver waits for: a number in the place of two others"""
         sent = [(build(GRANT, flags=0x08, unsched=0x1234, payload_len=0x5678, a=10), PORT),
@@ -370,7 +405,7 @@ class Checks:
                 raise Failed("%s: dissected %s" % (" ".join(options), sorted(got)))
 
     TESTS = [everything_is_there, fields_eth0, fields_lo, comparison_works, errors_are_seen,
-             relations, counters, malformed, slowest, mutations, cut_off, ports]
+             relations, counters, malformed, slowest, mutations, cut_off, echoes, ports]
 
 
 def main():

@@ -10,9 +10,10 @@ import struct
 from collections import namedtuple
 
 PORT = 818
-DATA, GRANT, ACK, RESEND = 1, 2, 3, 4
+DATA, GRANT, ACK, RESEND, ECHO = 1, 2, 3, 4, 5
 BASE = struct.Struct(">BBHHHQQHH")
 OFFSETS = struct.Struct(">HIHI")
+TIMES = struct.Struct(">QQ")
 TAG = struct.Struct(">Q")
 TAGGED = 0x80
 
@@ -25,6 +26,8 @@ def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd56789, flags=0, u
     """One record; everything can be set wrong."""
     head = BASE.pack(version << 4 | kind, flags, src, port, dst, op, nonce, unsched,
                      len(payload) if payload_len is None else payload_len)
+    if kind == ECHO:
+        return head + TIMES.pack(a, b) + payload
     places = b"" if kind == ACK else OFFSETS.pack(a >> 32 & 0xffff, a & 0xffffffff, b >> 32 & 0xffff, b & 0xffffffff)
     return head + places + (TAG.pack(tag) if flags & TAGGED else b"") + payload
 
