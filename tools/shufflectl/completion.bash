@@ -118,7 +118,7 @@ _shufflectl()
 		words='socket to from'
 		;;
 	peer/*/*)
-		words="show help $(_shufflectl_live peer ipv4) $(_shufflectl_live peer ipv6)"
+		words="show ping help $(_shufflectl_live peer ipv4) $(_shufflectl_live peer ipv6)"
 		;;
 	socket/*/*)
 		words="show help $(_shufflectl_live socket socket)"
