@@ -19,7 +19,7 @@ here=tools/bench
 bin=build/tools
 warm=0.1
 
-rate=100000000		# b/s, of the queues whose length is known
+rate=10000000		# b/s, of the queues whose length is known
 mss=1448		# bytes of a TCP packet, with time stamps
 buffer=302800		# B: 200 packets
 fast=25000000000	# b/s, as the source's links are (56 Gb/s there)
@@ -117,16 +117,17 @@ queues()
 {
 	local n ns h mode
 
+	# and room for a few questions: they are not to be dropped by a queue that is full
 	for n in 1 2 3; do
-		queue tbf rate ${rate}bit burst 3100 limit $((n * buffer))
+		queue tbf rate ${rate}bit burst 3100 limit $((n * buffer + 400))
 		bulk=()
 		for ((h = 2; h < n + 2; h++)); do
-			bulk+=("10.18.0.2,from=h$h,size=1472,rate=10000,name=bulk")
+			bulk+=("10.18.0.2,from=h$h,size=1472,rate=2000,name=bulk")
 		done
 		ns=$((n * buffer * 8 * 1000 / (rate / 1000000)))
 		for mode in tstamp pingpong; do
-			ask "queue-$n" $ns $ns $mode --duration 3 --warmup 1 --rate 200 --random \
-				--short
+			ask "queue-$n" $ns $ns $mode --duration 5 --warmup 2 --rate 100 --random \
+				--timeout 3 --short
 		done
 	done
 	bulk=()

@@ -247,7 +247,7 @@ static uint64_t stamp_of(struct msghdr *msg, bool hardware, uint32_t *id)
  */
 enum echo_event echo_answer(struct echo_sock *s, struct echo_report *r)
 {
-	_Alignas(struct cmsghdr) char control[256];
+	char control[256] __attribute__((aligned(__alignof__(struct cmsghdr))));
 	uint8_t p[SHUFFLE_WIRE_MAX_HDR];
 	struct iovec iov = { p, sizeof(p) };
 	struct msghdr msg = {
@@ -281,7 +281,7 @@ enum echo_event echo_answer(struct echo_sock *s, struct echo_report *r)
  */
 enum echo_event echo_stamp(struct echo_sock *s, struct echo_report *r)
 {
-	_Alignas(struct cmsghdr) char control[256];
+	char control[256] __attribute__((aligned(__alignof__(struct cmsghdr))));
 	struct msghdr msg = { .msg_control = control, .msg_controllen = sizeof(control) };
 	uint32_t id = 0;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Histograms in HdrHistogram's own formats: the log (version 1.3, histograms in encoding V2) and the
- * table of percentiles.
+ * Histograms in HdrHistogram's own formats: the log (version 1.3, histograms in encoding V2) and
+ * the table of percentiles.
  *
- * The log wants zlib's format around a histogram.  Blocks that are stored as they are belong to that
- * format, and need no compressor: a line is a few kilobytes, and the log has one a second.
+ * The log wants zlib's format around a histogram.  Blocks that are stored as they are belong to
+ * that format, and need no compressor: a line is a few kilobytes, and the log has one a second.
  */
 #include <stdlib.h>
 #include <string.h>

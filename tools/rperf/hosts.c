@@ -89,11 +89,14 @@ void hosts_instances(struct job *job, const char *file, const char *pattern, con
 		die("--pattern %s: there are one-to-one many-to-one all-to-all matrix:FILE",
 		    pattern);
 	rate = rates(pattern, n, like);
-	if (rank)
-		first = last = option_whole("rank", rank, 0, n - 1);
+	if (rank) {
+		first = option_whole("rank", rank, 0, n - 1);
+		last = first;
+	}
 	for (i = first; i <= last; i++) {
 		if (!rank && !*host[i].netns)
-			die("%s: host %u has no namespace; --rank says which host this is", file, i);
+			die("%s: host %u has no namespace; --rank says which host this is", file,
+			    i);
 		for (j = 0; j < n; j++) {
 			if (!rate[i * n + j] || i == j)
 				continue;

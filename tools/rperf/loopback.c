@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Mode loopback, as in the source (RPerf): each message has a twin that takes the same way through
- * this host's stack and its reflector, and no network.  The round trip is the difference of the two,
- * which may be negative: software costs vary.
+ * this host's stack and its reflector, and no network.  The round trip is the difference of the
+ * two, which may be negative: software costs vary.
  *
  * The twin goes first and is waited for, so that it does not stand in the message's way; then the
  * message.  That bounds the rate to one message in two round trips.

@@ -193,7 +193,7 @@ static bool times_option(struct job *job, int opt, const char *s)
 		job->warmup = option_number("warmup", s, 0, 1000);
 		return true;
 	case OPT_TIMEOUT:
-		job->timeout = option_number("timeout", s, 1e-6, 60);
+		job->timeout = option_number("timeout", s, 0.000001, 60);
 		return true;
 	case OPT_TICK:
 		job->tick = option_number("tick", s, 0.01, 3600);

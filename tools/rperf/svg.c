@@ -43,7 +43,8 @@ static void axes(FILE *f, unsigned int decades, double top)
 	}
 	for (i = 0; i <= 5; i++) {
 		at = TOP + HEIGHT * (1 - i / 5.0);
-		fprintf(f, "<path d=\"M%.1f %.1fH%.1f\" class=\"grid\"/>\n", LEFT, at, LEFT + WIDTH);
+		fprintf(f, "<path d=\"M%.1f %.1fH%.1f\" class=\"grid\"/>\n", LEFT, at,
+			LEFT + WIDTH);
 		snprintf(buf, sizeof(buf), "%.4g", top * i / 5 / 1e3);
 		text(f, LEFT - 6, at + 4, "end", buf);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* shuffle-rperf watch: a line for each instance and interval, with a picture of its distribution. */
+/* shuffle-rperf watch: a line for each instance and interval, with a picture of the times. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,9 @@
 /* Density between the minimum and the 99.9th percentile, in eighths of a line. */
 static void picture(const struct times *t)
 {
-	static const char *const level[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const level[] = {
+		" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█",
+	};
 	double lo = (double)t->min, hi = (double)times_quantile(t, 0.999), width;
 	uint64_t in[BARS] = { 0 }, most = 0;
 	unsigned int i;

@@ -122,11 +122,11 @@ int main(int argc, char **argv)
 	int fd;
 
 	for (i = 1; i < (unsigned int)argc; i++) {
-		if (!strncmp(argv[i], "to=", 3))
+		if (!strncmp(argv[i], "to=", 3)) {
 			to = argv[i] + 3;
-		else if (!strncmp(argv[i], "what=", 5))
+		} else if (!strncmp(argv[i], "what=", 5)) {
 			what = argv[i] + 5;
-		else if (sscanf(argv[i], "count=%u", &count) != 1 &&
+		} else if (sscanf(argv[i], "count=%u", &count) != 1 &&
 			 sscanf(argv[i], "size=%u", &size) != 1 &&
 			 sscanf(argv[i], "sport=%u", &sport) != 1 &&
 			 sscanf(argv[i], "gap_us=%u", &gap_us) != 1) {

@@ -39,8 +39,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < 3; i++)
 		times_add(u, -(int64_t)(i + 1) * 1000000);
 	times_add(u, 5);
-	ok(u->min == -3000000 && u->max == 5 && u->down.n == 3 && near(times_quantile(u, 0.5), -2e6),
-	   "negative times");
+	ok(u->min == -3000000 && u->max == 5 && u->down.n == 3 &&
+	   near(times_quantile(u, 0.5), -2e6), "negative times");
 	times_merge(t, u);
 	/* the third of 100004 from below */
 	ok(times_n(t) == 100004 && t->min == -3000000 && t->max == 100000000 &&
