@@ -72,8 +72,8 @@ def make_rows(found):
 
 def make_text(rows):
     """A line for each row."""
-    text = ["%-22s %-15s %-12s %14s %14s %14s  %s" % ("case", "by", "figure", "median", "min", "max",
-                                                      "unit")]
+    text = ["%-22s %-15s %-12s %14s %14s %14s  %s" % (
+        "case", "by", "figure", "median", "min", "max", "unit")]
     for r in rows:
         if r["median"] is None:
             text.append("%-22s %-15s failed" % (r["case"], r["transport"]))

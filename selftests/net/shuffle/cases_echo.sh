@@ -209,6 +209,8 @@ echo_with_key()
 echo_rperf()
 {
 	new_rack 3
+	# a flow without a limit would stop virtual time
+	rate 50
 	echo_group 10.77.0.2 10.77.0.3
 	cat >"$work/hosts" <<-END
 		10.77.0.1 shf-h0	# asked by all
