@@ -33,6 +33,7 @@
 	X(ReduceBytes,		"bytes of messages that were combined into others")	\
 	X(MergeRecords,		"records merged with others by key")		\
 	X(MergeFlushes,		"times that a table of these was sent before all had come")	\
+	X(Timed,		"messages that waited for their time to leave")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\
 	X(ProbeOut,		"asked for an ACK that is overdue")		\
 	X(ReAck,		"ACK sent on behalf of a finished operation")	\

@@ -39,6 +39,7 @@ static void op_free(struct shuffle_op *op)
 {
 	shuffle_reference_free_all(op);
 	shuffle_want_free(op->want);
+	kvfree(op->times);
 	kfree(op->same);
 	kfree(op->forward);
 	kfree(op->reduction);
@@ -370,6 +371,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		err = shuffle_reduction_alloc(op, column->reduction);
 	if (!err && column->merge)
 		err = shuffle_merge_alloc(op, column->merge);
+	if (!err && column->times)
+		err = shuffle_times_alloc(op, column->times);
 	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
@@ -396,6 +399,8 @@ static void op_stop(struct shuffle_op *op, int error)
 	list_del_init(&op->tx_node);
 	shuffle_want_stop(op);
 	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
+	if (op->times)
+		shuffle_times_stop(op);
 	if (op->forward)
 		shuffle_forward_stop(op);
 	op->ended_at = shuffle_now();

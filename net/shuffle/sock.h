@@ -8,6 +8,7 @@
 #ifndef _SHUFFLE_SOCK_H
 #define _SHUFFLE_SOCK_H
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
@@ -145,6 +146,8 @@ struct shuffle_owner {
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
  * @tx_ops: operations that have data to send: op->tx_node
+ * @times: operations with messages that wait for their times, by the next one: tx/times.c
+ * @times_timer: for the first of them
  * @egress_node: in sn->egress_socks
  * @user: whose quotas count; the user that has made the socket
  * @idle_ms: idle timeout of operations without a deadline
@@ -188,6 +191,8 @@ struct shuffle_sock {
 	u64			outstanding;
 	u32			nr_retrans;
 	struct list_head	tx_ops;
+	struct rb_root_cached	times;
+	struct hrtimer		times_timer;
 	struct list_head	egress_node;
 	struct shuffle_user	*user;
 	u32			idle_ms;

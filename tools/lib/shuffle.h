@@ -77,6 +77,7 @@ struct shuffle_tx {
 	unsigned int forward;	/* see shuffle_tx_forward(): that rank, plus one */
 	unsigned int reduce;	/* see shuffle_tx_reduce(): that rank, plus one */
 	unsigned char oper, type;	/* likewise */
+	const uint64_t *times;	/* see shuffle_tx_times() */
 };
 
 void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
@@ -91,6 +92,11 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent);
  * the first of the calls below.
  */
 void shuffle_tx_delayed_ack(struct shuffle_tx *tx);
+/* When the messages are to leave: ns of CLOCK_MONOTONIC for each of tx->count ranks, 0: at once.
+ * One whose time is over leaves at once, too.  Nobody is told of a message before.  The times stay
+ * the caller's.  Before the first of the calls below; of rows of up to 1024 members (EMSGSIZE).
+ */
+void shuffle_tx_times(struct shuffle_tx *tx, const uint64_t *times);
 /* All messages have the same bytes, and none is for ourselves: they are sent once, to the group's
  * multicast address.  EOPNOTSUPP where the group has none.  Before the first of the calls below;
  * not with shuffle_tx_refer() and shuffle_tx_want().

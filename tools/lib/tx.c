@@ -38,6 +38,11 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 	tx->absent = absent;
 }
 
+void shuffle_tx_times(struct shuffle_tx *tx, const uint64_t *times)
+{
+	tx->times = times;
+}
+
 void shuffle_tx_same(struct shuffle_tx *tx)
 {
 	tx->flags |= SHUFFLE_ROW_SAME;
@@ -134,19 +139,21 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
+			   CMSG_SPACE(sizeof(struct shuffle_times) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_reduction))];
 		struct cmsghdr align;
 	} control;
 	struct shuffle_reduction reduction = { .size = sizeof(reduction) };
 	struct shuffle_forward forward = { .size = sizeof(forward) };
 	struct shuffle_absent absent = { .size = sizeof(absent) };
+	struct shuffle_times times = { .size = sizeof(times) };
 	unsigned int count = tx->count - tx->announced;
 	struct iovec iov[TX_IOVS];
 	struct shuffle_row row;
 	struct msghdr msg;
 	ssize_t taken;
 
-	if (tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) {
+	if ((tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) || (tx->times && tx->count > TX_LENS)) {
 		errno = EMSGSIZE;
 		return -1;
 	}
@@ -170,6 +177,10 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		absent.words = (tx->count + 63) / 64;
 		add_control(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent), tx->absent,
 			    absent.words);
+	}
+	if (tx->times && !tx->announced) {
+		times.count = count;
+		add_control(&msg, SHUFFLE_CMSG_TIMES, &times, sizeof(times), tx->times, count);
 	}
 	if (tx->forward && !tx->announced) {
 		forward.from = tx->forward - 1;

@@ -23,6 +23,7 @@ life_cases()
 		run_case "api-reference-v$v" tap_program api_reference -v $v
 		run_case "api-want-v$v" tap_program api_want -v $v
 		run_case "api-absent-v$v" tap_program api_absent -v $v
+		run_case "api-times-v$v" tap_program api_times -v $v
 		run_case "api-same-v$v" tap_program api_same -v $v
 		run_case "api-delay-v$v" tap_program api_delay -v $v
 		run_case "api-engine-v$v" tap_program api_engine -v $v
