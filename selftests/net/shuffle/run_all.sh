@@ -54,6 +54,8 @@
 . "$here/cases_relay.sh"
 # shellcheck source=cases_sort.sh
 . "$here/cases_sort.sh"
+# shellcheck source=cases_stream.sh
+. "$here/cases_stream.sh"
 # shellcheck source=cases_query.sh
 . "$here/cases_query.sh"
 # shellcheck source=cases_topology_install.sh
@@ -68,7 +70,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity echo qdisc ctl netlink bounds cool same
-	forward query keys topology_install sort relay soak)
+	forward query keys topology_install sort stream relay soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all
