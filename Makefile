@@ -118,6 +118,7 @@ bench:
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
+	stream*) tools/bench/stream.sh '$(CASE)' ;; \
 	rperf*) tools/bench/rperf.sh '$(CASE)' ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
 	*) tools/bench/run.sh '$(CASE)' ;; \

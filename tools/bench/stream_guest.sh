@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What stream.sh runs inside the kernel: a stream in several ways, on one rack of 25 Gb/s and 4 us.
+#
+# usage: stream_guest.sh NAME INPUTS BUILDERS SLICES INTERVALS RUNS WAY...
+set -euo pipefail
+
+name=$1 inputs=$2 builders=$3 slices=$4 intervals=$5 runs=$6
+shift 6
+here=tools/bench
+bin=build/tools
+params=/sys/module/shuffle/parameters
+hosts=$((inputs + builders))
+PIECE=65536
+
+$here/rack.sh up "$hosts" rate=25gbit mtu=9000 buffer=1000000 delay=2us
+$here/rack.sh check "$hosts"
+sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
+echo 25000 >$params/link_mbps
+echo 4000 >$params/rtt_ns
+for ((h = 0; h < hosts; h++)); do
+	tc -n "h$h" qdisc del dev eth0 parent 3:2 handle 11:
+	tc -n "h$h" qdisc add dev eth0 parent 3:2 handle 11: fq limit 100000 flow_limit 50000 \
+		buckets 4096
+	ip netns exec "h$h" sysctl -q -w net.ipv4.tcp_slow_start_after_idle=0 \
+		net.ipv4.tcp_no_metrics_save=1 "net.ipv4.tcp_wmem=4096 4194304 33554432" \
+		"net.ipv4.tcp_rmem=4096 4194304 33554432"
+	kind=input
+	[ "$h" -lt "$inputs" ] || kind=builder
+	echo "$kind 10.18.$(((h + 1) / 256)).$(((h + 1) % 256)):7100"
+done >/tmp/members
+
+# members WAY STREAM - all of them; logs in /tmp/logs
+members()
+{
+	local h rank kind status=0
+	local -a args own pids=()
+
+	args=(--members /tmp/members --stream "$2" --slices "$slices" --piece "$PIECE" --json
+		--timeout 10000 --schedule dfs)
+	case $1 in
+	none | bench) args+=(--schedule "$1") ;;
+	ahead) args+=(--ahead 500) ;;
+	esac
+	rm -rf /tmp/logs
+	mkdir /tmp/logs
+	for ((h = 0; h < hosts; h++)); do
+		kind=input rank=$h own=(--intervals "$intervals")
+		if [ "$h" -ge "$inputs" ]; then
+			kind=builder rank=$((h - inputs)) own=()
+		elif [ "$1" = slow ]; then
+			own+=(--slow '15-25,25')
+		fi
+		# the two ends of what clocks may be
+		[ "$1" != clocks ] || own+=(--clock "$((h % 7 - 3)),$((h % 2 ? 50 : -50))")
+		ip netns exec "h$h" "$bin/shuffle-stream" $kind --rank $rank "${args[@]}" \
+			"${own[@]}" --log "/tmp/logs/$kind.$rank" >"/tmp/logs/end.$h" &
+		pids+=($!)
+	done
+	for h in "${pids[@]}"; do wait "$h" || status=1; done
+	return $status
+}
+
+# counted - counters of all hosts, NAME=VALUE
+counted()
+{
+	local h name names=()
+
+	for ((h = 0; h < hosts; h++)); do names+=("h$h"); done
+	for name in AnnounceOut GrantOut AckOut ResendOut CtrlPktsOut RetransBytes Timed; do
+		echo "$name=$("$bin/host_counter" '' $name "${names[@]}")"
+	done
+}
+
+# tcp RUN - sixteen pieces of each pair, all at once
+tcp()
+{
+	local i j line
+
+	for ((i = 0; i < hosts; i++)); do
+		line=
+		for ((j = 0; j < hosts; j++)); do
+			line+=,$((i < inputs && j >= inputs ? 16 * PIECE : 0))
+		done
+		echo "${line#,}"
+	done >/tmp/matrix
+	timeout 3000 "$bin/tcp_bench" -m all -t tcp-all -c "$name" -r "$1" -R 25e9 -T 4000 \
+		-k 1:100 /tmp/matrix | sed -n "s/^BENCH .* slowdown=\([0-9.]*\).*/\1/p"
+}
+
+status=0 stream=0
+for ((run = 1; run <= runs; run++)); do
+	for way; do
+		if [ "$way" = tcp ]; then
+			s=$(tcp $run)
+			echo "BENCH case=$name hosts=$hosts mtu=9000 transport=tcp run=$run ok=1" \
+				"gbit=$(awk -v s="$s" 'BEGIN { print 25 / s }')"
+			continue
+		fi
+		counted >/tmp/before
+		stream=$((stream + 1))
+		if members "$way" $stream; then
+			counted >/tmp/after
+			python3 $here/stream_report.py run "$way" /tmp/logs "$name" "$hosts" "$run"
+		else
+			echo "BENCH case=$name hosts=$hosts mtu=9000 transport=$way run=$run ok=0"
+			status=1
+		fi
+	done
+done
+exit $status
