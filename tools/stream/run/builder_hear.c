@@ -180,6 +180,23 @@ static void note_owing(struct builder *b)
 	}
 }
 
+/* Others have been at work before we begin, so who is not heard of has failed. */
+static void look_for_absent(struct builder *b)
+{
+	bool at_work = false;
+	u32 i;
+
+	if (run_monotonic() - b->now_since < b->r->cfg.timeout)
+		return;
+	for (i = 0; i < b->r->cfg.inputs; i++)
+		at_work |= b->peer[i].reports || b->peer[i].released;
+	for (i = 0; i < b->r->cfg.inputs && at_work; i++)
+		if (!b->peer[i].incarnation && !b->peer[i].gone)
+			builder_input_failed(b, i);
+	if (at_work && all_heard(b))
+		begin(b);
+}
+
 /**
  * builder_look_for_failed() - inputs that owe something for too long
  * @b: the builder
@@ -193,8 +210,10 @@ void builder_look_for_failed(struct builder *b)
 	u32 input;
 	int n;
 
-	if (!b->ready)
+	if (!b->ready) {
+		look_for_absent(b);
 		return;
+	}
 	note_owing(b);
 	while ((n = stream_dde_expire(b->dde, run_now(&b->r->clock), &input)) != -EAGAIN) {
 		if (n)

@@ -30,6 +30,7 @@ static void init(struct builder *b, struct run *r)
 	b->sink = sink_open(r);
 	b->storing = b->sink;
 	b->news = true;
+	b->now_since = run_monotonic();
 	b->lens = memory(n, sizeof(*b->lens));
 	b->bufs = memory(n, sizeof(*b->bufs));
 	b->absent = memory(n / 64 + 1, sizeof(*b->absent));

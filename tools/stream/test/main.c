@@ -94,6 +94,7 @@ int main(int argc, char **argv)
 	test_refused();
 	test_failures();
 	test_inputs();
+	test_status();
 	printf("1..%u\n", count);
 	return failures > 0;
 }

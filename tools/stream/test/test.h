@@ -25,5 +25,6 @@ void test_agree(void);
 void test_refused(void);
 void test_failures(void);
 void test_inputs(void);
+void test_status(void);
 
 #endif /* STREAM_TEST_H */
