@@ -59,7 +59,7 @@ stream_start()
 	[ "$h" -lt "$inputs" ] || rank=$((h - inputs))
 	ip netns exec "${PFX}h$h" "$BIN/shuffle-stream" $kind --members "$work/members" \
 		--rank "$rank" --stream "$stream_id" --json --log "$work/log.$h" \
-		--timeout "$(($(tmo 3) * 1000))" --slices 100 --piece 5000 "$@" \
+		--timeout "$(($(tmo 3) * 1000))" --slices 60 --piece 5000 "$@" \
 		>"$work/out.$h" 2>"$work/err.$h" &
 	stream_pid[h]=$!
 }
@@ -126,7 +126,7 @@ stream_verified()
 	stream_all --intervals "$n" "$@" --builder --verify
 	stream_wait "${!stream_pid[@]}" || fail "a member failed"
 	# rounds are whole
-	stream_built $((n * (100 / b * b))) $(seq "$i" $((i + b - 1)))
+	stream_built $((n * (60 / b * b))) $(seq "$i" $((i + b - 1)))
 }
 
 # stream_intervals HOST NUMBER - wait until a member has written so many lines of intervals.
@@ -137,7 +137,7 @@ stream_intervals()
 	until [ "$(cat "$work/log.$1" 2>/dev/null | grep -c '"interval"')" -ge "$2" ]; do
 		[ $SECONDS -lt $end ] || fail "member $1: no interval $2: $(tail -n 3 "$work"/err.*)"
 		kill -0 "${stream_pid[$1]}" 2>/dev/null || fail "member $1 has ended: $(head -n 3 "$work"/err.*)"
-		sleep 0.1
+		sleep 0.01
 	done
 }
 
@@ -156,7 +156,7 @@ stream_sources()
 	stream_start 2 --sink "$state/slices.$stream_id"
 	cat "$work/in.1" >"$work/fifo" &
 	ip netns exec "${PFX}h3" "$BIN/shuffle-stream" builder --members "$work/members" --rank 1 \
-		--stream "$stream_id" --json --timeout "$(($(tmo 3) * 1000))" --slices 100 \
+		--stream "$stream_id" --json --timeout "$(($(tmo 3) * 1000))" --slices 60 \
 		--piece 5000 --sink - 2>"$work/err.3" | cat >"$work/pipe" &
 	stream_wait 0 1 2 || fail "a member failed"
 	wait
@@ -171,7 +171,7 @@ stream_sources()
 		    built[n] = pipe[at + 20:at + 20 + a + b]
 		    at += 20 + a + b
 		src = [open(f"{work}/in.{i}", "rb").read() for i in range(2)]
-		assert sorted(built) == list(range(300)), len(built)
+		assert sorted(built) == list(range(240)), len(built)
 		for n, data in built.items():
 		    assert data == b"".join(s[n * 5000:n * 5000 + 5000] for s in src), n
 	END
@@ -182,20 +182,20 @@ stream_sources()
 stream_restarted()
 {
 	stream_begin 2 2
-	stream_all --intervals 40 --builder --verify --process 500
+	stream_all --intervals 24 --builder --verify --process 1000
 	stream_intervals 3 5
 	kill -9 "${stream_pid[3]}"
 	wait "${stream_pid[3]}" 2>/dev/null
 	# it says nothing more of what it had built
 	mv "$work/log.3" "$work/before"
-	stream_start 3 --verify --process 500
+	stream_start 3 --verify --process 1000
 	stream_wait 0 1 2 3 || fail "a member failed"
-	stream_built 2000 2
+	stream_built 720 2
 	[ "$(stream_value 3 wrong)" = 0 ] || fail "wrong: $(cat "$work/out.3")"
 	grep -q 'builder-restarted: 1' "$work/err.0" || fail "input 0 has not seen it"
 	# what was released before is not built again, but what nobody had heard of
-	[ "$(stream_value 3 slices)" -lt 1800 ] || fail "it began anew: $(cat "$work/out.3")"
-	[ "$(stream_value 3 slices)" -gt 500 ] || fail "slices are missing: $(cat "$work/out.3")"
+	[ "$(stream_value 3 slices)" -lt 600 ] || fail "it began anew: $(cat "$work/out.3")"
+	[ "$(stream_value 3 slices)" -gt 100 ] || fail "slices are missing: $(cat "$work/out.3")"
 }
 
 # A builder dies: its share goes to the others.
@@ -204,17 +204,17 @@ stream_builder_killed()
 	local sum before
 
 	stream_begin 2 3
-	stream_all --intervals 60 --builder --verify --process 300
+	stream_all --intervals 30 --builder --verify --process 1000
 	stream_intervals 3 8
 	kill -9 "${stream_pid[3]}"
 	wait "${stream_pid[3]}" 2>/dev/null
 	stream_wait 0 1 2 4 || fail "a member failed"
 	grep -q 'builder-failed: 1' "$work/err.0" || fail "input 0 has not seen it"
-	before=$(($(grep -c '"interval"' "$work/log.3") * 33))
+	before=$(($(grep -c '"interval"' "$work/log.3") * 20))
 	sum=$(($(stream_value 2 slices) + $(stream_value 4 slices)))
 	# all but what it had built before; of its last interval nobody counts
-	[ "$sum" -le $((5940 - before)) ] || fail "$sum built by others, $before by it: some twice"
-	[ "$sum" -ge $((5940 - before - 33 - 32)) ] || fail "$sum, $before: some are missing"
+	[ "$sum" -le $((1800 - before + 1)) ] || fail "$sum built by others, $before by it: some twice"
+	[ "$sum" -ge $((1800 - before - 20 - 32)) ] || fail "$sum, $before: some are missing"
 	[ "$(stream_value 2 wrong)$(stream_value 4 wrong)" = 00 ] || fail "wrong bytes"
 }
 
@@ -222,14 +222,14 @@ stream_builder_killed()
 stream_input_killed()
 {
 	stream_begin 3 2
-	stream_all --intervals 60 --builder --verify --process 300
+	stream_all --intervals 30 --builder --verify --process 1000
 	stream_intervals 3 8
 	kill -9 "${stream_pid[1]}"
 	wait "${stream_pid[1]}" 2>/dev/null
 	stream_wait 0 2 3 4 || fail "a member failed"
 	grep -q 'input-failed: 1' "$work/err.3" || fail "builder 0 has not seen it"
 	grep -q '"event": "input-failed", "member": 1' "$work/log.4" || fail "builder 1: no event"
-	stream_built 6000 3 4
+	stream_built 1800 3 4
 	[ "$(stream_value 3 inputs)" = 2 ] || fail "inputs: $(cat "$work/out.3")"
 }
 
@@ -243,7 +243,7 @@ stream_builder_stopped()
 		stream_start $h --intervals 30 --metrics "10.77.0.$((h + 1)):9100"
 	done
 	for h in 2 3; do
-		stream_start $h --verify --process 500
+		stream_start $h --verify --process 1000
 	done
 	stream_intervals 2 3
 	kill -STOP "${stream_pid[3]}"
@@ -254,7 +254,7 @@ stream_builder_stopped()
 	[ "${held:-99}" -le 32 ] || fail "$held pieces held, with 2 x 16 tickets"
 	[ "$held" -ge 16 ] || fail "$held pieces held: the builder did not stop"
 	stream_wait 0 1 2 3 || fail "a member failed"
-	stream_built 3000 2 3
+	stream_built 1800 2 3
 }
 
 # Clocks that are wrong by 10 s, and drift by 100 ppm: proposals are kept all the same.
@@ -265,13 +265,13 @@ stream_clocks()
 	stream_begin 3 3
 	for ((h = 0; h < 6; h++)); do
 		if [ $h -lt 3 ]; then
-			stream_start $h --intervals 40 --clock "${wrong[h]}"
+			stream_start $h --intervals 30 --clock "${wrong[h]}"
 		else
 			stream_start $h --verify --clock "${wrong[h]}"
 		fi
 	done
 	stream_wait "${!stream_pid[@]}" || fail "a member failed"
-	stream_built 3960 3 4 5
+	stream_built 1800 3 4 5
 	for h in 0 1 2; do
 		[ "$(stream_value $h absurd)" = 0 ] || fail "refused: $(cat "$work/out.$h")"
 		[ "$(stream_value $h proposals)" -gt 20 ] || fail "none: $(cat "$work/out.$h")"
@@ -285,7 +285,7 @@ stream_loss()
 	netem loss 1%
 	stream_all --intervals 15 --builder --verify
 	stream_wait "${!stream_pid[@]}" || fail "a member failed"
-	stream_built 1485 3 4 5
+	stream_built 900 3 4 5
 }
 
 # What is wrong is said.

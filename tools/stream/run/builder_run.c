@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "builder_run.h"
 
@@ -24,8 +22,7 @@ static void init(struct builder *b, struct run *r)
 		b->peer[i].end = RUN_NO_END;
 		b->peer[i].failed = STATUS_NONE;
 	}
-	b->incarnation = (u64)time(NULL) << 16 ^ (u64)run_monotonic() / 1000000;
-	b->incarnation |= !b->incarnation;
+	b->incarnation = run_incarnation();
 	b->end = RUN_NO_END;
 	b->sink = sink_open(r);
 	b->storing = b->sink;

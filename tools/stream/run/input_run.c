@@ -2,8 +2,6 @@
 /* An input: its loop. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "input_run.h"
 
@@ -25,7 +23,7 @@ static void init(struct input *in, struct run *r)
 	in->failed = STATUS_NONE;
 	in->end = RUN_NO_END;
 	in->own_end = r->intervals ? r->intervals : RUN_NO_END;
-	in->incarnation = (u64)time(NULL) << 20 | (u64)getpid();
+	in->incarnation = run_incarnation();
 	in->news = true;
 	in->lens = memory(n, sizeof(*in->lens));
 	in->bufs = memory(n, sizeof(*in->bufs));

@@ -116,6 +116,7 @@ void run_options(struct run *r, bool builder, int argc, char **argv);
 
 /* sockets.c */
 void run_open(struct run *r);
+u64 run_incarnation(void);
 u64 run_op(u64 incarnation, u64 slice);
 extern volatile sig_atomic_t run_stopped;
 void run_signals(void);

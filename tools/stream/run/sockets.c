@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +94,22 @@ void run_open(struct run *r)
 	prctl(PR_SET_TIMERSLACK, 1);
 	open_data(r);
 	open_control(r);
+}
+
+/**
+ * run_incarnation() - a number for this start of the program
+ *
+ * A clock would not do: a program can be started again within the same tick of it.
+ *
+ * Return: not 0.
+ */
+u64 run_incarnation(void)
+{
+	u64 v;
+
+	if (getrandom(&v, sizeof(v), 0) != sizeof(v))
+		die("getrandom: %s", strerror(errno));
+	return v | 1ULL << 63;
 }
 
 /**
