@@ -15,8 +15,8 @@ cd "$root"
 
 # name, inputs, builders, time-slices of an interval, intervals; ways
 cases=(
-	"stream-8x8    8 8 160 40    dfs ahead none bench tcp clocks slow"
-	"stream-20x20  20 20 400 40  dfs ahead none bench tcp clocks slow"
+	"stream-8x8    8 8 160 40    dfs ahead none grants bench tcp clocks slow"
+	"stream-20x20  20 20 400 40  dfs ahead none grants bench tcp clocks slow"
 	"stream-64x64  64 64 640 24  dfs none bench tcp"
 )
 

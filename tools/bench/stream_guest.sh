@@ -31,6 +31,16 @@ for ((h = 0; h < hosts; h++)); do
 	echo "$kind 10.18.$(((h + 1) / 256)).$(((h + 1) % 256)):7100"
 done >/tmp/members
 
+# unscheduled BYTES - that a row sends without a grant; 0: what the module thinks right
+unscheduled()
+{
+	local h
+
+	for ((h = 0; h < hosts; h++)); do
+		ip netns exec "h$h" "$bin/shufflectl" config set unscheduled "$1"
+	done
+}
+
 # members WAY STREAM - all of them; logs in /tmp/logs
 members()
 {
@@ -41,6 +51,10 @@ members()
 		--timeout 10000 --schedule dfs)
 	case $1 in
 	none | bench) args+=(--schedule "$1") ;;
+	grants)
+		args+=(--schedule none)
+		unscheduled 9000
+		;;
 	ahead) args+=(--ahead 500) ;;
 	esac
 	rm -rf /tmp/logs
@@ -59,6 +73,7 @@ members()
 		pids+=($!)
 	done
 	for h in "${pids[@]}"; do wait "$h" || status=1; done
+	[ "$1" != grants ] || unscheduled 0
 	return $status
 }
 

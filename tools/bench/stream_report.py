@@ -83,11 +83,14 @@ def ratio(a, b):
 def rows_of(key, ways):
     """Rows of a case: metric, value, goal."""
     dfs, none, bench = (median(ways, w, "gbit") for w in ("dfs", "none", "bench"))
-    ahead, tcp, clocks = (median(ways, w, "gbit") for w in ("ahead", "tcp", "clocks"))
+    ahead, tcp, clocks, grants = (
+        median(ways, w, "gbit") for w in ("ahead", "tcp", "clocks", "grants"))
     yield "throughput_share", ratio(dfs, bench), GOALS.get(key[1] // 2)
     yield "ahead_throughput_share", ratio(ahead, bench), None
     yield "none_throughput_share", ratio(none, bench), None
+    yield "grants_throughput_share", ratio(grants, bench), None
     yield "faster_than_none", ratio(dfs, none), FASTER_THAN_NONE
+    yield "faster_than_grants", ratio(dfs, grants), FASTER_THAN_NONE
     yield "faster_than_tcp", ratio(dfs, tcp), FASTER_THAN_TCP
     yield "clocks_throughput_share", ratio(clocks, dfs), 0.98
     yield "gap_ratio_to_none_share", ratio(median(ways, "none", "gap_ns"),
@@ -96,6 +99,8 @@ def rows_of(key, ways):
     yield "ahead_gap_ns", median(ways, "ahead", "gap_ns"), None
     yield "none_gap_ns", median(ways, "none", "gap_ns"), None
     yield "fill_p95", median(ways, "dfs", "fill"), FILL
+    yield "grants_gap_ns", median(ways, "grants", "gap_ns"), None
+    yield "grants_fill_p95", median(ways, "grants", "fill"), None
     yield "none_fill_p95", median(ways, "none", "fill"), None
     yield "recovery_intervals", median(ways, "slow", "recovery"), 3
     for way in ways:

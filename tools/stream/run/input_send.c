@@ -159,6 +159,17 @@ bool input_is_over(const struct input *in)
 	return e->next >= last(in) && (!e->begun || e->next > last(in) || o->sent == e->total);
 }
 
+/* Without times nothing is ahead of its time, and an interval begins when theta has been reached,
+ * not that much later.
+ */
+static bool may_be_ahead(const struct input *in)
+{
+	const struct stream_input *e = in->engine;
+
+	return in->r->schedule == RUN_DFS && e->begun && e->duration &&
+	       e->open[(e->next - 1) % STREAM_OPEN].sent < e->total;
+}
+
 /**
  * input_send() - send what is due
  * @in: the input
@@ -186,8 +197,7 @@ bool input_send(struct input *in, s64 *until)
 			*until = in->hold;
 			break;
 		}
-		/* Without times nothing is ahead of its time. */
-		ahead = e->duration && in->r->schedule == RUN_DFS ? in->r->ahead : 0;
+		ahead = may_be_ahead(in) ? in->r->ahead : 0;
 		now = run_now(&in->r->clock);
 		stream_input_next(e, now + ahead, &step);
 		if (step.kind == STREAM_UNTIL)
