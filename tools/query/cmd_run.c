@@ -37,10 +37,13 @@ static const char usage_text[] =
 "  -k, --hot MODE       keys with many rows: auto splits them if hosts would be loaded\n"
 "                       unevenly (default), off never, on always\n"
 "  -j, --json           the result as JSON, with times\n"
+"      --start TIME     begin when it is so many seconds since the epoch\n"
 "  -e, --explain        what each operator has cost, to standard error\n"
 "  -h, --help           this text\n"
 "\n"
 "Exit status: 0, 1 if something failed (hosts that are missing are named), 2 wrong usage.\n";
+
+enum { OPT_START = 1000, OPT_CHARGE };
 
 static const struct option options[] = {
 	{ "tables", required_argument, NULL, 'T' },
@@ -51,6 +54,8 @@ static const struct option options[] = {
 	{ "local", no_argument, NULL, 'l' },
 	{ "hosts", required_argument, NULL, 'n' },
 	{ "hot", required_argument, NULL, 'k' },
+	{ "start", required_argument, NULL, OPT_START },
+	{ "charge", required_argument, NULL, OPT_CHARGE },
 	{ "json", no_argument, NULL, 'j' },
 	{ "explain", no_argument, NULL, 'e' },
 	{ "help", no_argument, NULL, 'h' },
@@ -64,6 +69,8 @@ struct run {
 	unsigned int rank, hosts;
 	uint64_t op, deadline_ms;
 	enum hot_keys hot;
+	struct charge charge;
+	double start;
 	int local, json, explain;
 };
 
@@ -91,8 +98,9 @@ static void write_result(const struct run *r, const struct query *q, const struc
 static void run_host(void *arg, struct net *net)
 {
 	const struct run *r = arg;
-	struct query q = { .net = net, .tables = r->tables, .hot = r->hot };
-	uint64_t begin = now_ns(), took;
+	struct query q = { .net = net, .tables = r->tables, .hot = r->hot,
+			   .charge = r->charge };
+	uint64_t begin = start_wait(r->start), took;
 	struct phase *phase;
 	struct batch rows;
 	struct op *root;
@@ -132,7 +140,8 @@ static enum hot_keys hot_mode(const char *arg)
 
 static void parse(struct run *r, int argc, char **argv)
 {
-	const char *group = NULL;
+	const char *group = NULL, *wrong;
+	char *end;
 	int opt, have_rank = 0;
 
 	r->op = 1;
@@ -164,6 +173,16 @@ static void parse(struct run *r, int argc, char **argv)
 		case 'k':
 			r->hot = hot_mode(optarg);
 			break;
+		case OPT_START:
+			r->start = strtod(optarg, &end);
+			if (end == optarg || *end || !(r->start > 0 && r->start < 1e12))
+				errx(2, "--start: \"%s\" is not a time", optarg);
+			break;
+		case OPT_CHARGE:
+			wrong = charge_parse(&r->charge, optarg);
+			if (wrong)
+				errx(2, "--charge \"%s\": %s", optarg, wrong);
+			break;
 		case 'j':
 			r->json = 1;
 			break;
@@ -172,6 +191,7 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'h':
 			fputs(usage_text, stdout);
+			printf("\nBenchmarks:\n%s", charge_help);
 			exit(0);
 		default:
 			fprintf(stderr, "Try \"shuffle-query run --help\".\n");

@@ -8,6 +8,7 @@
 #define QUERY_OP_H
 
 #include "column.h"
+#include "../common/charge.h"
 #include "net.h"
 
 #define OPS_MAX		48
@@ -48,6 +49,7 @@ enum hot_keys { HOT_AUTO, HOT_OFF, HOT_ON };
  * @net: the other hosts
  * @tables: folder of the tables
  * @hot: when heavy keys are split
+ * @charge: what computation costs in virtual time
  * @op: all operators, in the order in which they were made
  * @ops: their number
  * @current: the one whose next() runs
@@ -59,6 +61,7 @@ struct query {
 	struct net *net;
 	const char *tables;
 	enum hot_keys hot;
+	struct charge charge;
 	struct op *op[OPS_MAX];
 	unsigned int ops;
 	struct op *current;

@@ -60,6 +60,7 @@ static struct batch *scan_next(struct op *op)
 		if (s->row++ % net->count == net->rank)
 			batch_copy_row(&op->out, b, row);
 	op->rows_in += op->out.rows;
+	charge_spend(&op->q->charge, CHARGE_ROW, op->out.rows);
 	return &op->out;
 }
 

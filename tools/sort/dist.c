@@ -3,7 +3,7 @@
  * Splitters of all hosts' keys: MilliSort's recursive partitioning (section 2.3.3).
  *
  * Ranks that are multiples of r, the reduction factor, are pivot sorters.  Each gathers the pivots
- * of r hosts.  The pivot sorters sort what they have as hosts sort records: with pivots of pivots
+ * of r hosts, or of all if these are less than 2 r.  The pivot sorters sort what they have as hosts sort records: with pivots of pivots
  * and pivot sorters of the next level, ranks that are multiples of r^2, up to one that is alone,
  * the coordinator.  Groups of pivots are sent with their local rank, here a weight, so that each
  * pivot sorter knows which splitters are its own.  They exchange these, and tell the r hosts all.
@@ -54,16 +54,28 @@ static unsigned int parts_at(const struct dist *d, uint64_t stride)
 	return (d->net->group.count + stride - 1) / stride;
 }
 
-static void merge(const struct pt_list *lists, size_t n, struct pt_list *to)
+static void merge(struct dist *d, const struct pt_list *lists, size_t n, struct pt_list *to)
 {
 	if (pt_merge(lists, n, to))
 		die("out of memory: pivots of %zu hosts", n);
+	charge_spend(&d->net->charge, CHARGE_PIVOT, to->n);
 }
 
-/* Pivots of up to r members to the first of them; there, all in one list. */
+/* How many members of a level one sorts the pivots of.  A level of one or two pivot sorters would
+ * take its messages' time, and would hardly divide the work.
+ */
+static unsigned int width_at(const struct dist *d, uint64_t stride)
+{
+	unsigned int parts = parts_at(d, stride);
+
+	return parts < 2 * d->reduction ? parts : d->reduction;
+}
+
+/* Pivots of the members of a group to the first of them; there, all in one list. */
 static void gather(struct dist *d, unsigned int step, uint64_t stride, unsigned int leader,
 		   const struct pt_list *own, struct pt_list *all)
 {
+	unsigned int width = width_at(d, stride);
 	struct net *net = d->net;
 	struct pt_list *lists;
 	struct net_op op;
@@ -73,28 +85,29 @@ static void gather(struct dist *d, unsigned int step, uint64_t stride, unsigned 
 	net_begin(net, &op, step + NET_GATHER);
 	if (net->rank != leader)
 		net_send(&op, leader, own->mem, bytes_of(own));
-	for (i = 1; net->rank == leader && i < d->reduction; i++) {
+	for (i = 1; net->rank == leader && i < width; i++) {
 		rank = leader + i * stride;
 		if (rank < net->group.count)
 			net_expect(&op, rank);
 	}
 	net_run(&op);
 	if (net->rank == leader) {
-		lists = memory(d->reduction, sizeof(*lists));
+		lists = memory(width, sizeof(*lists));
 		lists[n++] = *own;
-		for (rank = leader + stride; n < d->reduction && rank < net->group.count;
+		for (rank = leader + stride; n < width && rank < net->group.count;
 		     rank += stride)
 			lists[n++] = list_of(d, op.in[rank], op.in_len[rank], rank);
-		merge(lists, n, all);
+		merge(d, lists, n, all);
 		free(lists);
 	}
 	net_end(&op);
 }
 
-/* All splitters from the first of up to r members to the others. */
+/* All splitters from the first member of a group to the others. */
 static void broadcast(struct dist *d, unsigned int step, uint64_t stride, unsigned int leader,
 		      struct pt_list *splitters)
 {
+	unsigned int width = width_at(d, stride);
 	struct net *net = d->net;
 	struct net_op op;
 	struct pt_list came;
@@ -102,7 +115,7 @@ static void broadcast(struct dist *d, unsigned int step, uint64_t stride, unsign
 	uint64_t rank;
 
 	net_begin(net, &op, step + NET_BROADCAST);
-	for (i = 1; net->rank == leader && i < d->reduction; i++) {
+	for (i = 1; net->rank == leader && i < width; i++) {
 		rank = leader + i * stride;
 		if (rank < net->group.count)
 			net_send(&op, rank, splitters->mem, bytes_of(splitters));
@@ -210,7 +223,7 @@ static void sort_pivots(struct dist *d, unsigned int level, uint64_t stride,
 		lists[i] = list_of(d, (char *)op.in[rank] + sizeof(head),
 				   op.in_len[rank] - sizeof(head), rank);
 	}
-	merge(lists, parts, slice);
+	merge(d, lists, parts, slice);
 	net_end(&op);
 	for (i = 0; i < parts; i++)
 		free(out[i]);
@@ -226,7 +239,7 @@ static void find_splitters(struct dist *d, unsigned int level, uint64_t stride,
 			   const struct pt_list *pivots, struct pt_list *splitters)
 {
 	unsigned int step = NET_LEVELS + level * NET_LEVEL_OPS, parts = parts_at(d, stride);
-	uint64_t next = stride * d->reduction, before = 0, total;
+	uint64_t next = stride * width_at(d, stride), before = 0, total;
 	unsigned int leader = d->net->rank - d->net->rank % next;
 	struct pt_list all, found, slice;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One host of a sort: read, sort, divide, shuffle, merge, write. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,6 +161,8 @@ static void sort_keys(struct host *h)
 	h->keys.key = h->sorted;
 	free(r->key);
 	r->key = NULL;
+	if (r->n > 1)
+		charge_spend(&h->net.charge, CHARGE_SORT, r->n * log2(r->n));
 }
 
 static uint64_t values_bytes(const struct host *h, size_t from, size_t to)
@@ -312,63 +315,6 @@ static void shuffle(struct host *h, const struct pt_list *splitters)
 	h->report.bytes_in = net->bytes_in - bytes_in;
 }
 
-static void write_all(struct host *h, FILE *f, const void *p, size_t len)
-{
-	if (len && fwrite(p, 1, len, f) != len)
-		die("%s: cannot write: %s", h->part, strerror(errno));
-}
-
-static void report_keys(struct report *rep, const unsigned char *first, const unsigned char *last,
-			size_t klen)
-{
-	rep->key = klen < REPORT_KEY ? klen : REPORT_KEY;
-	memcpy(rep->first, first, rep->key);
-	memcpy(rep->last, last, rep->key);
-}
-
-/* Values are found by the index that came with their keys, and written in order of keys. */
-static void write_output(struct host *h)
-{
-	size_t klen = h->keys.klen, i, len;
-	const unsigned char *key, *value, *before = NULL;
-	struct merge_run all;
-	FILE *f;
-
-	if (merge_finish(&h->merge, &all))
-		die("out of memory: %zu keys", all.n);
-	f = fopen(h->part, "we");
-	if (!f)
-		die("%s: cannot create: %s", h->part, strerror(errno));
-	setvbuf(f, NULL, _IOFBF, 1 << 20);
-	h->opened = 1;
-	for (i = 0; i < all.n; i++) {
-		const struct column_part *c = &h->column[all.e[i].rank];
-		uint32_t at = all.e[i].index;
-
-		key = c->key + at * klen;
-		if (before && memcmp(before, key, klen) > 0)
-			die("host %u (%s) has sent keys that are not sorted", all.e[i].rank,
-			    net_name(&h->net, all.e[i].rank));
-		before = key;
-		value = c->value + (c->off ? c->off[at] : at * h->records.vlen);
-		len = c->off ? c->off[at + 1] - c->off[at] : h->records.vlen;
-		checksum_add(&h->report.out, c->off ? value : key, c->off ? 0 : klen, value, len);
-		if (!c->off)
-			write_all(h, f, key, klen);
-		write_all(h, f, value, len);
-		if (c->off)
-			write_all(h, f, "\n", 1);
-	}
-	if (fflush(f) || fclose(f))
-		die("%s: cannot write: %s", h->part, strerror(errno));
-	if (all.n) {
-		const struct entry *a = &all.e[0], *b = &all.e[all.n - 1];
-
-		report_keys(&h->report, h->column[a->rank].key + a->index * klen,
-			    h->column[b->rank].key + b->index * klen, klen);
-	}
-}
-
 static void free_host(struct host *h)
 {
 	unsigned int i;
@@ -381,6 +327,7 @@ static void free_host(struct host *h)
 	free(h->own);
 	free(h->order);
 	free(h->sorted);
+	output_free(h);
 	merge_free(&h->merge);
 	net_end(&h->data);
 	records_free(&h->records);
@@ -393,6 +340,16 @@ static void remove_part(void)
 {
 	if (leaving && leaving->opened)
 		unlink(leaving->part);
+}
+
+static void name_output(struct host *h)
+{
+	if (mkdir(h->dir, 0777) && errno != EEXIST)
+		die("%s: cannot create: %s", h->dir, strerror(errno));
+	if ((size_t)snprintf(h->part, sizeof(h->part), "%s/%u.part", h->dir, h->net.rank) >=
+	    sizeof(h->part))
+		die("%s: the name is too long", h->dir);
+	snprintf(h->name, sizeof(h->name), "%s/%u", h->dir, h->net.rank);
 }
 
 /**
@@ -410,12 +367,8 @@ void host_run(struct host *h)
 	ticking = h;
 	leaving = h;
 	atexit(remove_part);
-	if (mkdir(h->dir, 0777) && errno != EEXIST)
-		die("%s: cannot create: %s", h->dir, strerror(errno));
-	if ((size_t)snprintf(h->part, sizeof(h->part), "%s/%u.part", h->dir, h->net.rank) >=
-	    sizeof(h->part))
-		die("%s: the name is too long", h->dir);
-	snprintf(h->name, sizeof(h->name), "%s/%u", h->dir, h->net.rank);
+	if (h->dir)
+		name_output(h);
 	net_open(&h->net, h->op, h->deadline_ms);
 	signal_catch();
 	h->net.tick = tick;
@@ -426,7 +379,10 @@ void host_run(struct host *h)
 	phase_begin(h, PHASE_AGREE);
 	agree(h);
 	phase_end(h);
+	if (h->start)
+		start_wait(h->start);
 	phase_begin(h, PHASE_LOCAL);
+	h->report.start_ns = h->phase_ns;
 	sort_keys(h);
 	phase_end(h);
 	phase_begin(h, PHASE_PARTITION);
@@ -439,15 +395,18 @@ void host_run(struct host *h)
 	shuffle(h, &splitters);
 	pt_list_free(&splitters);
 	phase_end(h);
+	phase_begin(h, PHASE_PLACE);
+	output_place(h);
+	phase_end(h);
 	phase_begin(h, PHASE_WRITE);
-	write_output(h);
+	output_write(h);
 	phase_end(h);
 
 	net_roll_call(&h->net, &h->report);
 	error = report_wrong(&h->net);
 	if (error)
 		die("the result is wrong: %s", error);
-	if (rename(h->part, h->name))
+	if (h->dir && rename(h->part, h->name))
 		die("%s: cannot rename: %s", h->part, strerror(errno));
 	h->opened = 0;
 	if (h->json)

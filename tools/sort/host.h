@@ -32,7 +32,8 @@ struct column_part {
  * @generate: what is made, if there are no @files
  * @path: names of input files
  * @files: how many
- * @dir: for the output
+ * @dir: for the output; NULL: it stays in memory
+ * @start: when the local sort begins, in seconds since the epoch; 0: at once
  * @op: number of the sort
  * @pivots: of each host, 0: as many as hosts
  * @reduction: reduction factor
@@ -50,6 +51,9 @@ struct column_part {
  * @own_len: bytes of it
  * @column: what has come
  * @merge: of its keys
+ * @all: their order
+ * @placed_key: the keys of this host's part in order, without @dir
+ * @placed_value: and their values
  * @report: of this host
  * @phase: that goes on
  * @phase_ns: since then
@@ -66,6 +70,7 @@ struct host {
 	char *const *path;
 	int files;
 	const char *dir;
+	double start;
 	uint64_t op;
 	unsigned int pivots;
 	unsigned int reduction;
@@ -81,6 +86,9 @@ struct host {
 	uint64_t own_len;
 	struct column_part *column;
 	struct merge merge;
+	struct merge_run all;
+	unsigned char *placed_key;
+	unsigned char *placed_value;
 	struct report report;
 	enum phase phase;
 	uint64_t phase_ns;
@@ -94,5 +102,10 @@ struct host {
 extern const char *const phase_names[PHASES];
 
 void host_run(struct host *h);
+
+/* output.c */
+void output_place(struct host *h);
+void output_write(struct host *h);
+void output_free(struct host *h);
 
 #endif /* SHUFFLE_SORT_HOST_H */

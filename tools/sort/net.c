@@ -435,20 +435,20 @@ static void send_short(struct net *net, struct net_op *op)
 void net_run(struct net_op *op)
 {
 	struct net *net = op->net;
+	unsigned int i, sends = 0, expected = op->expected;
 	uint64_t bytes = 0;
-	unsigned int i;
-	int sends = 0;
 
 	for (i = 0; i < net->group.count; i++) {
 		if (op->out_len[i] == SHUFFLE_ABSENT)
 			continue;
 		bytes += op->out_len[i];
-		sends = 1;
+		sends++;
 	}
 	if (!sends && !op->expected)
 		return;
 	net->steps++;
 	net->op = op;
+	charge_spend(&net->charge, CHARGE_MESSAGE, sends);
 	shuffle_tx_init(&op->tx, op->id, op->out, op->out_len, net->group.count,
 			left_ms(net->phase_end_ns));
 	shuffle_tx_absent(&op->tx, op->no_in);
@@ -458,6 +458,7 @@ void net_run(struct net_op *op)
 		send_short(net, op);
 	while (op->expected || (op->referred && !op->ended))
 		advance(net, 0, net->phase_end_ns);
+	charge_spend(&net->charge, CHARGE_MESSAGE, expected);
 	net->op = NULL;
 }
 

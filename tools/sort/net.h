@@ -11,6 +11,7 @@
 #ifndef SHUFFLE_SORT_NET_H
 #define SHUFFLE_SORT_NET_H
 
+#include "../common/charge.h"
 #include "../examples/common.h"
 #include "report.h"
 
@@ -82,6 +83,7 @@ struct net_op {
  * @bytes_in: received in all steps
  * @steps: operations that this member took part in
  * @json: how the end is reported
+ * @charge: what computation costs in virtual time
  * @tick: optional: called now and then while a step waits
  */
 struct net {
@@ -101,6 +103,7 @@ struct net {
 	uint64_t bytes_in;
 	unsigned int steps;
 	int json;
+	struct charge charge;
 	void (*tick)(struct net *net);
 };
 

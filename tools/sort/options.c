@@ -18,6 +18,9 @@ static const struct option options[] = {
 	{ "reduction", required_argument, NULL, OPT_REDUCTION },
 	{ "deadline", required_argument, NULL, OPT_DEADLINE },
 	{ "explain", no_argument, NULL, 'e' },
+	{ "no-output", no_argument, NULL, OPT_NO_OUTPUT },
+	{ "start", required_argument, NULL, OPT_START },
+	{ "charge", required_argument, NULL, OPT_CHARGE },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "no-progress", no_argument, NULL, OPT_NO_PROGRESS },
 	{ "record-length", required_argument, NULL, OPT_RECORD },
@@ -159,13 +162,16 @@ static void __attribute__((noreturn)) try_help(int opt)
 	exit(2);
 }
 
-static void __attribute__((noreturn)) help(const char *usage, int records, int generate)
+static void __attribute__((noreturn)) help(const char *usage, int records, int generate,
+						 int charge)
 {
 	fputs(usage, stdout);
 	if (generate)
 		fputs(generate_help, stdout);
 	if (records)
 		fputs(record_help, stdout);
+	if (charge)
+		printf("Benchmarks:\n%s", charge_help);
 	exit(0);
 }
 
@@ -184,6 +190,8 @@ static const char host_usage[] =
 "  -r, --rank R               which of them is this one, from 0\n"
 "  -o, --op ID                number of the sort, the same everywhere, never reused\n"
 "  -d, --output DIR           folder of the output\n"
+"      --no-output            instead: the sorted records stay in memory\n"
+"      --start TIME           sort when it is so many seconds since the epoch\n"
 "      --pivots N             of each host (as many as hosts)\n"
 "      --reduction R          hosts of which one sorts the pivots (10)\n"
 "      --deadline MS          give up after MS milliseconds (300000)\n"
@@ -195,8 +203,9 @@ static const char host_usage[] =
 
 static void host_parse(struct host *h, int argc, char **argv)
 {
-	int opt, have_rank = 0, have_op = 0, made = 0, first = 0;
-	const char *group = NULL;
+	int opt, have_rank = 0, have_op = 0, made = 0, first = 0, no_output = 0;
+	const char *group = NULL, *wrong;
+	char *end;
 
 	while ((opt = getopt_long(argc, argv, "g:r:o:d:Tk:t:n:aejqh", options, NULL)) != -1) {
 		if (format_option(&h->format, opt, optarg))
@@ -221,6 +230,19 @@ static void host_parse(struct host *h, int argc, char **argv)
 		case 'd':
 			h->dir = optarg;
 			break;
+		case OPT_NO_OUTPUT:
+			no_output = 1;
+			break;
+		case OPT_START:
+			h->start = strtod(optarg, &end);
+			if (end == optarg || *end || !(h->start > 0 && h->start < 1e12))
+				usage_die("--start: \"%s\" is not a time", optarg);
+			break;
+		case OPT_CHARGE:
+			wrong = charge_parse(&h->net.charge, optarg);
+			if (wrong)
+				usage_die("--charge \"%s\": %s", optarg, wrong);
+			break;
 		case OPT_PIVOTS:
 			h->pivots = number("--pivots", optarg, 1, 1000000);
 			break;
@@ -243,13 +265,14 @@ static void host_parse(struct host *h, int argc, char **argv)
 			h->progress = 0;
 			break;
 		case 'h':
-			help(host_usage, 1, 1);
+			help(host_usage, 1, 1, 1);
 		default:
 			try_help(opt);
 		}
 	}
-	if (!group || !have_rank || !have_op || !h->dir)
-		usage_die("--group, --rank, --op and --output are needed, see --help");
+	if (!group || !have_rank || !have_op || !h->dir == !no_output)
+		usage_die("--group, --rank, --op and either --output or --no-output are needed, "
+			  "see --help");
 	set_defaults(&h->format);
 	h->path = argv + optind;
 	h->files = argc - optind;
@@ -311,7 +334,7 @@ int generate_main(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "n:ah", options, NULL)) != -1) {
 		if (opt == 'h')
-			help(generate_usage, 1, 1);
+			help(generate_usage, 1, 1, 0);
 		if (!format_option(&f, opt, optarg) && !generate_option(&g, opt, optarg))
 			try_help(opt);
 	}
@@ -432,7 +455,7 @@ int quality_main(int argc, char **argv)
 			progress = 0;
 			break;
 		case 'h':
-			help(quality_usage, 0, 0);
+			help(quality_usage, 0, 0, 0);
 		default:
 			try_help(opt);
 		}
@@ -508,7 +531,7 @@ int verify_main(int argc, char **argv)
 			v.json = 1;
 			break;
 		case 'h':
-			help(verify_usage, 1, 0);
+			help(verify_usage, 1, 0, 0);
 		default:
 			try_help(opt);
 		}

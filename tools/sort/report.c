@@ -10,6 +10,7 @@ const char *const phase_names[PHASES] = {
 	[PHASE_LOCAL] = "sort",
 	[PHASE_PARTITION] = "partition",
 	[PHASE_SHUFFLE] = "shuffle",
+	[PHASE_PLACE] = "place",
 	[PHASE_WRITE] = "write",
 };
 
@@ -78,12 +79,13 @@ static void json_report(const struct net *net, unsigned int rank)
 	printf("{\"rank\": %u, \"answers\": true, \"sorted\": %s, \"records_in\": %llu, "
 	       "\"records_out\": %llu, \"bytes_in\": %llu, \"bytes_out\": %llu, "
 	       "\"shuffle_bytes_out\": %llu, \"shuffle_bytes_in\": %llu, "
-	       "\"partition_bytes_out\": %llu, \"checksum\": \"%016llx\"",
+	       "\"partition_bytes_out\": %llu, \"checksum\": \"%016llx\", \"start_ns\": %llu",
 	       rank, r->state == REPORT_SORTED ? "true" : "false",
 	       (unsigned long long)r->in.records, (unsigned long long)r->out.records,
 	       (unsigned long long)r->in.bytes, (unsigned long long)r->out.bytes,
 	       (unsigned long long)r->bytes_out, (unsigned long long)r->bytes_in,
-	       (unsigned long long)r->partition_bytes, (unsigned long long)r->out.sum);
+	       (unsigned long long)r->partition_bytes, (unsigned long long)r->out.sum,
+	       (unsigned long long)r->start_ns);
 	for (i = 0; i < PHASES; i++)
 		printf(", \"%s_ns\": %llu", phase_names[i], (unsigned long long)r->ns[i]);
 	printf("}");

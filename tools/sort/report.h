@@ -8,12 +8,13 @@
 #include "util.h"
 
 enum phase {
-	PHASE_READ, PHASE_AGREE, PHASE_LOCAL, PHASE_PARTITION, PHASE_SHUFFLE, PHASE_WRITE, PHASES
+	PHASE_READ, PHASE_AGREE, PHASE_LOCAL, PHASE_PARTITION, PHASE_SHUFFLE, PHASE_PLACE,
+	PHASE_WRITE, PHASES
 };
 
 enum { REPORT_SORTED, REPORT_FAILED, REPORT_GAVE_UP };
 
-#define REPORT_MAGIC	0x53525432U
+#define REPORT_MAGIC	0x53525433U
 #define REPORT_KEY	32
 
 /**
@@ -25,6 +26,7 @@ enum { REPORT_SORTED, REPORT_FAILED, REPORT_GAVE_UP };
  * @first: first bytes of its first key, if it has records
  * @last: of its last key
  * @key: how many bytes these are
+ * @start_ns: CLOCK_MONOTONIC time at which the local sort began
  * @ns: time of each phase
  * @bytes_out: sent in the data shuffle
  * @bytes_in: received in it
@@ -40,6 +42,7 @@ struct report {
 	unsigned char last[REPORT_KEY];
 	uint32_t key;
 	uint32_t reserved;
+	uint64_t start_ns;
 	uint64_t ns[PHASES];
 	uint64_t bytes_out;
 	uint64_t bytes_in;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The part of a host: keys are merged, values are found by the index that came with their keys. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host.h"
+
+/* Record i of the part, as its host has sent it. */
+static const unsigned char *sent_value(const struct host *h, size_t i, const unsigned char **key,
+				       size_t *len)
+{
+	const struct entry *e = &h->all.e[i];
+	const struct column_part *c = &h->column[e->rank];
+
+	*key = c->key + e->index * h->keys.klen;
+	*len = c->off ? c->off[e->index + 1] - c->off[e->index] : h->records.vlen;
+	return c->value + (c->off ? c->off[e->index] : e->index * h->records.vlen);
+}
+
+/**
+ * output_place() - the order of all keys; without a folder, keys and values are put in order, too
+ * @h: what has come
+ */
+void output_place(struct host *h)
+{
+	size_t klen = h->keys.klen, i, len, bytes = 0;
+	const unsigned char *key, *value;
+
+	if (merge_finish(&h->merge, &h->all))
+		die("out of memory: %zu keys", h->all.n);
+	if (!h->dir) {
+		for (i = 0; i < h->all.n; i++, bytes += len)
+			sent_value(h, i, &key, &len);
+		h->placed_key = memory(h->all.n, klen);
+		h->placed_value = memory(bytes, 1);
+		for (i = 0, bytes = 0; i < h->all.n; i++, bytes += len) {
+			value = sent_value(h, i, &key, &len);
+			memcpy(h->placed_key + i * klen, key, klen);
+			memcpy(h->placed_value + bytes, value, len);
+		}
+	}
+	charge_spend(&h->net.charge, CHARGE_PLACE, h->all.n);
+}
+
+static void write_all(struct host *h, FILE *f, const void *p, size_t len)
+{
+	if (f && len && fwrite(p, 1, len, f) != len)
+		die("%s: cannot write: %s", h->part, strerror(errno));
+}
+
+static void report_keys(struct report *rep, const unsigned char *first, const unsigned char *last,
+			size_t klen)
+{
+	rep->key = klen < REPORT_KEY ? klen : REPORT_KEY;
+	memcpy(rep->first, first, rep->key);
+	memcpy(rep->last, last, rep->key);
+}
+
+/**
+ * output_write() - check the part, and write it if there is a folder
+ * @h: after output_place()
+ */
+void output_write(struct host *h)
+{
+	size_t klen = h->keys.klen, i, len, bytes = 0;
+	const unsigned char *key, *value, *before = NULL, *first = NULL;
+	FILE *f = NULL;
+
+	if (h->dir) {
+		f = fopen(h->part, "we");
+		if (!f)
+			die("%s: cannot create: %s", h->part, strerror(errno));
+		setvbuf(f, NULL, _IOFBF, 1 << 20);
+		h->opened = 1;
+	}
+	for (i = 0; i < h->all.n; i++, bytes += len) {
+		value = sent_value(h, i, &key, &len);
+		if (!h->dir) {
+			key = h->placed_key + i * klen;
+			value = h->placed_value + bytes;
+		}
+		if (before && memcmp(before, key, klen) > 0)
+			die("host %u (%s) has sent keys that are not sorted", h->all.e[i].rank,
+			    net_name(&h->net, h->all.e[i].rank));
+		before = key;
+		first = first ? first : key;
+		checksum_add(&h->report.out, key, h->format.text ? 0 : klen, value, len);
+		if (!h->format.text)
+			write_all(h, f, key, klen);
+		write_all(h, f, value, len);
+		if (h->format.text)
+			write_all(h, f, "\n", 1);
+	}
+	if (f && (fflush(f) || fclose(f)))
+		die("%s: cannot write: %s", h->part, strerror(errno));
+	if (h->all.n)
+		report_keys(&h->report, first, before, klen);
+}
+
+/**
+ * output_free() - give the memory of the part back
+ * @h: the host
+ */
+void output_free(struct host *h)
+{
+	free(h->placed_key);
+	free(h->placed_value);
+}
