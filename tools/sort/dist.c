@@ -3,10 +3,11 @@
  * Splitters of all hosts' keys: MilliSort's recursive partitioning (section 2.3.3).
  *
  * Ranks that are multiples of r, the reduction factor, are pivot sorters.  Each gathers the pivots
- * of r hosts, or of all if these are less than 2 r.  The pivot sorters sort what they have as hosts sort records: with pivots of pivots
- * and pivot sorters of the next level, ranks that are multiples of r^2, up to one that is alone,
- * the coordinator.  Groups of pivots are sent with their local rank, here a weight, so that each
- * pivot sorter knows which splitters are its own.  They exchange these, and tell the r hosts all.
+ * of r hosts, or of all if these are less than 2 r.  The pivot sorters sort what they have as hosts
+ * sort records: with pivots of pivots and pivot sorters of the next level, ranks that are multiples
+ * of r^2, up to one that is alone, the coordinator.  Groups of pivots are sent with their local
+ * rank, here a weight, so that each pivot sorter knows which splitters are its own.  They exchange
+ * these, and tell the hosts of their group all.
  */
 #include <stdlib.h>
 #include <string.h>

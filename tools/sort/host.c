@@ -10,6 +10,9 @@
 #include "host.h"
 #include "merge.h"
 
+/* A thread of the local sort is worth its start. */
+#define THREAD_RECORDS	16384
+
 #define AGREE_MAGIC	0x53525431U
 
 /* What all hosts must have in common, and what they tell each other before they sort. */
@@ -144,12 +147,24 @@ static void agree(struct host *h)
 		text_keys(r, &h->format, klen, h->path);
 }
 
+static unsigned int sort_threads(const struct host *h, size_t n)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t worth = n / THREAD_RECORDS + 1;
+
+	if (h->threads)
+		return h->threads;
+	if (online > SORT_MAX_THREADS)
+		online = SORT_MAX_THREADS;
+	return online < 1 ? 1 : (size_t)online < worth ? online : worth;
+}
+
 static void sort_keys(struct host *h)
 {
 	struct records *r = &h->records;
 	size_t i;
 
-	h->order = local_sort(r->key, r->n, r->klen);
+	h->order = local_sort(r->key, r->n, r->klen, sort_threads(h, r->n));
 	if (!h->order)
 		die("out of memory: %zu records", r->n);
 	h->keys.n = r->n;

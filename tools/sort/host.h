@@ -37,6 +37,7 @@ struct column_part {
  * @op: number of the sort
  * @pivots: of each host, 0: as many as hosts
  * @reduction: reduction factor
+ * @threads: of the local sort, 0: as many as processors, fewer for few records
  * @deadline_ms: for all
  * @json: report as JSON
  * @explain: and with phases
@@ -74,6 +75,7 @@ struct host {
 	uint64_t op;
 	unsigned int pivots;
 	unsigned int reduction;
+	unsigned int threads;
 	uint64_t deadline_ms;
 	int json, explain, quiet, progress;
 

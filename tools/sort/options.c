@@ -16,6 +16,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'd' },
 	{ "pivots", required_argument, NULL, OPT_PIVOTS },
 	{ "reduction", required_argument, NULL, OPT_REDUCTION },
+	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "deadline", required_argument, NULL, OPT_DEADLINE },
 	{ "explain", no_argument, NULL, 'e' },
 	{ "no-output", no_argument, NULL, OPT_NO_OUTPUT },
@@ -194,6 +195,7 @@ static const char host_usage[] =
 "      --start TIME           sort when it is so many seconds since the epoch\n"
 "      --pivots N             of each host (as many as hosts)\n"
 "      --reduction R          hosts of which one sorts the pivots (10)\n"
+"      --threads N            of the local sort (as many as processors)\n"
 "      --deadline MS          give up after MS milliseconds (300000)\n"
 "  -e, --explain              phases, balance and bytes\n"
 "  -j, --json                 the result as one line of JSON\n"
@@ -248,6 +250,9 @@ static void host_parse(struct host *h, int argc, char **argv)
 			break;
 		case OPT_REDUCTION:
 			h->reduction = number("--reduction", optarg, 2, SHUFFLE_MAX_MEMBERS);
+			break;
+		case OPT_THREADS:
+			h->threads = number("--threads", optarg, 1, SORT_MAX_THREADS);
 			break;
 		case OPT_DEADLINE:
 			h->deadline_ms = number("--deadline", optarg, 1, 1000000000);

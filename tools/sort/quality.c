@@ -24,7 +24,7 @@ static void draw(const struct quality *q, struct wl_rng *r, uint64_t *raw, struc
 			 (uint64_t)((int64_t)(wl_rng_normal(r) * (1LL << 55)) + (1LL << 62));
 		raw[i] = be64toh(raw[i]);
 	}
-	order = local_sort((unsigned char *)raw, q->keys, KEY);
+	order = local_sort((unsigned char *)raw, q->keys, KEY, 1);
 	if (!order)
 		die("out of memory");
 	for (i = 0; i < q->keys; i++)

@@ -10,6 +10,7 @@
 
 #define SORT_MAX_RECORD	(1U << 16)	/* bytes of a record or line */
 #define SORT_MAX_KEY	4096U
+#define SORT_MAX_THREADS	1024
 #define SORT_MAX_RECORDS	UINT32_MAX	/* of a host */
 
 /**
@@ -63,6 +64,6 @@ static inline const unsigned char *record_value(const struct records *r, size_t 
 void records_free(struct records *r);
 
 /* local.c */
-struct entry *local_sort(const unsigned char *key, size_t n, size_t klen);
+struct entry *local_sort(const unsigned char *key, size_t n, size_t klen, unsigned int threads);
 
 #endif /* SHUFFLE_SORT_RECORDS_H */
