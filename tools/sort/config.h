@@ -48,6 +48,20 @@ struct generate {
 	int ascii;
 };
 
+/**
+ * struct files - input
+ * @path: of each
+ * @n: their number
+ */
+struct files {
+	char **path;
+	int n;
+};
+
+/* folder.c */
+void files_init(struct files *f, char *const *path, int paths);
+void files_free(struct files *f);
+
 /* input.c */
 void format_check(const struct format *f);
 void read_files(struct records *r, const struct format *f, char *const *path, int files);

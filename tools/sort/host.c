@@ -77,10 +77,11 @@ static void read_input(struct host *h)
 	const unsigned char *value;
 	size_t i, len;
 
-	if (h->generate.n || !h->files)
+	files_init(&h->input, h->path, h->files);
+	if (!h->files)
 		generate_records(r, &h->format, &h->generate);
 	else
-		read_files(r, &h->format, h->path, h->files);
+		read_files(r, &h->format, h->input.path, h->input.n);
 	if (r->text)
 		text_keys(r, &h->format, 0, h->path);
 	for (i = 0; i < r->n; i++) {
@@ -156,7 +157,9 @@ static unsigned int sort_threads(const struct host *h, size_t n)
 		return h->threads;
 	if (online > SORT_MAX_THREADS)
 		online = SORT_MAX_THREADS;
-	return online < 1 ? 1 : (size_t)online < worth ? online : worth;
+	if (online < 1)
+		return 1;
+	return (size_t)online < worth ? (size_t)online : worth;
 }
 
 static void sort_keys(struct host *h)
@@ -346,6 +349,7 @@ static void free_host(struct host *h)
 	merge_free(&h->merge);
 	net_end(&h->data);
 	records_free(&h->records);
+	files_free(&h->input);
 }
 
 /* Nothing half-finished is left; SIGKILL leaves the file with the name .part. */

@@ -32,6 +32,7 @@ struct column_part {
  * @generate: what is made, if there are no @files
  * @path: names of input files
  * @files: how many
+ * @input: the files that these stand for
  * @dir: for the output; NULL: it stays in memory
  * @start: when the local sort begins, in seconds since the epoch; 0: at once
  * @op: number of the sort
@@ -70,6 +71,7 @@ struct host {
 	struct generate generate;
 	char *const *path;
 	int files;
+	struct files input;
 	const char *dir;
 	double start;
 	uint64_t op;

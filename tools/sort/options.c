@@ -179,12 +179,12 @@ static void __attribute__((noreturn)) help(const char *usage, int records, int g
 /* ---- sort ---- */
 
 static const char host_usage[] =
-"Usage: shuffle-sort --group GROUP --rank R --op ID --output DIR [options] [FILE...]\n"
+"Usage: shuffle-sort --group GROUP --rank R --op ID --output DIR [options] [FILE|DIR...]\n"
 "       shuffle-sort generate|verify|quality --help\n"
 "\n"
 "One host of a distributed sort over AF_SHUFFLE sockets.  Start one at every host:\n"
-"host R sorts its FILEs, or - for standard input, and has part R of all records in\n"
-"DIR/R.  See shuffle-sort(1).\n"
+"host R sorts its FILEs, those of folders, or - for standard input, and has part R of\n"
+"all records in DIR/R.  See shuffle-sort(1).\n"
 "\n"
 "  -g, --group GROUP          hosts: a file with one ADDRESS:PORT a line, or a list\n"
 "                             ADDRESS:PORT,...; the same everywhere\n"

@@ -76,6 +76,7 @@ static void check_file(struct check *c, char *path)
 static void check_path(struct check *c, char *path)
 {
 	char name[4096];
+	struct files f;
 	unsigned int i;
 	struct stat st;
 
@@ -90,8 +91,15 @@ static void check_path(struct check *c, char *path)
 			break;
 		check_file(c, name);
 	}
-	if (!i)
+	if (i)
+		return;
+	/* no output of a sort: the input of one */
+	if (c->ordered)
 		die("%s: there is no file 0", path);
+	files_init(&f, &path, 1);
+	for (i = 0; i < (unsigned int)f.n; i++)
+		check_file(c, f.path[i]);
+	files_free(&f);
 }
 
 /**

@@ -18,6 +18,7 @@ sort_cases()
 	esac
 	KEEP=
 	run_case sort-loss-4 sort_loss
+	[[ $LANE = qemu* ]] || run_case sort-killed-in-shuffle-4 sort_killed_shuffle
 }
 
 sort_more_cases()
@@ -32,6 +33,7 @@ sort_more_cases()
 	run_case sort-input-error-4 sort_input_error
 	run_case sort-disk-full-4 sort_disk_full
 	run_case sort-signal-4 sort_signal
+	run_case sort-folder-4 sort_folder
 	run_case sort-alone sort_alone
 }
 
@@ -332,17 +334,54 @@ waits_in_pipe()
 	[ "$(readlink "/proc/${sort_pid[$1]}/fd/"* | grep -c "$work/fifo")" = 1 ]
 }
 
-# A host does its first or its last step when it is killed: the others end within the deadline, with
+# Hosts that have folders, one of them with a folder in it; threads; and no output.
+sort_folder()
+{
+	local h rank
+
+	rack 4
+	hosts_file 4
+	sort_begin
+	rm -rf "$state/folders"
+	for h in 0 1 2 3; do
+		mkdir -p "$state/folders/$h/folder"
+		"$BIN/shuffle-sort" generate -n 100 --first $((h * 300)) "$state/folders/$h/b"
+		"$BIN/shuffle-sort" generate -n 200 --first $((h * 300 + 100)) "$state/folders/$h/a"
+		echo hidden >"$state/folders/$h/.hidden"
+	done
+	for h in 0 1 2 3; do
+		sort_start "$h" --threads $((h + 1)) "$state/folders/$h"
+	done
+	sort_wait || fail "folders"
+	"$BIN/shuffle-sort" verify -i "$state/folders/0" -i "$state/folders/1" -i "$state/folders/2" \
+		-i "$state/folders/3" --records 1200 "$state/sorted" || fail "wrong"
+	sort_begin
+	for h in 0 1 2 3; do
+		ip netns exec "${PFX}h$h" "$BIN/shuffle-sort" -g "$work/group" -r "$h" -j -e \
+			-o "$sort_op" --no-output "$state/folders/$h" >"$work/json.$h" 2>"$work/err.$h" &
+		sort_pid[h]=$!
+	done
+	sort_wait || fail "no output"
+	for rank in 0 3; do
+		grep -q '"records": 1200, .*"failed": \[\]' "$work/json.$rank" ||
+			fail "$(cat "$work/json.$rank")"
+	done
+	[ ! -e "$state/sorted" ] || fail "output"
+}
+
+# A host does its first or its last step, or something between, when it is killed: the others end within the deadline, with
 # its name alone.  Once more with a longer one, if the machine was too slow for all to answer.
 sort_killed()
 {
 	rack 8
 	hosts_file 8
 	(sort_killed_in input 2000) || sort_killed_in input 16000
+	(sort_killed_in sort 2000) || sort_killed_in sort 16000
+	(sort_killed_in partition 2000) || sort_killed_in partition 16000
 	(sort_killed_in output 2000) || sort_killed_in output 16000
 }
 
-# sort_killed_in input|output MS
+# sort_killed_in input|sort|partition|output MS - it takes long there
 sort_killed_in()
 {
 	local h others=(0 1 2 3 4 6 7) input=(--generate 100)
@@ -354,6 +393,11 @@ sort_killed_in()
 		mkfifo "$work/fifo"
 		sleep 1000 >"$work/fifo" &
 		input=("$work/fifo")
+	elif [ "$1" = sort ]; then
+		input+=(--charge sort=1e9)
+	elif [ "$1" = partition ]; then
+		# after it has got the first message of the others
+		input+=(--charge message=1e9)
 	else
 		mkfifo "$state/sorted/5.part"
 	fi
@@ -373,6 +417,32 @@ sort_killed_in()
 			fail "host $h blames others: $(cat "$work/err.$h")"
 		grep -q '"failed": \[5\]' "$work/json.$h" || fail "$(cat "$work/json.$h")"
 	done
+}
+
+# In the middle of its data.
+sort_killed_shuffle()
+{
+	local h
+
+	new_rack 4
+	hosts_file 4
+	rate 20
+	sort_begin
+	for h in 0 1 3; do
+		sort_start "$h" -j --deadline 4000 --generate 50000
+	done
+	sort_start 2 --deadline 4000 --generate 50000
+	wait_for 10 has_sent 2 500000 || fail "host 2 sends nothing"
+	kill -9 "${sort_pid[2]}"
+	for h in 0 1 3; do
+		expect_failure "$h" "host 2 (10.77.0.3:7000) does not answer"
+	done
+}
+
+# has_sent HOST BYTES
+has_sent()
+{
+	[ "$(ip netns exec "${PFX}h$1" cat /sys/class/net/eth0/statistics/tx_bytes)" -gt "$2" ]
 }
 
 # A host that was never started.
