@@ -35,6 +35,7 @@ help:
 	@echo "  make bench-mpi      MPI_Alltoallv beside Open MPI's TCP transport"
 	@echo "  make bench [CASE=regex|list|all]"
 	@echo "                      measure against TCP; report in build/bench/report.json;"
+	@echo "                      CASE=cpu: what is limited by the CPU; CASE=milli: sorts and queries in 1 ms"
 	@echo "                      CASE=cpu: what is limited by the CPU; CASE=rperf: latency"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
@@ -118,6 +119,7 @@ bench:
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
+	milli*) tools/bench/milli/milli.sh '$(CASE)' ;; \
 	stream*) tools/bench/stream.sh '$(CASE)' ;; \
 	rperf*) tools/bench/rperf.sh '$(CASE)' ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \

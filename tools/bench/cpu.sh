@@ -50,6 +50,8 @@ cases=(
 	"coll-cpu-alltoall-256  32 uniform-8 1500 5 shuffle-flat shuffle-spread shuffle-cool-p-p"
 	"coll-cpu-alltoall-512  32 uniform-8 1500 5 shuffle-flat shuffle-spread shuffle-cool-p-p"
 	"coll-cpu-alltoall-4096 32 uniform-8 1500 5 shuffle-flat shuffle-spread shuffle-cool-p-p"
+	"cpu-sort-25000 8    none        1500 3 shuffle"
+	"cpu-sort-25000 32   none        1500 3 shuffle"
 	"cpu-sched      1   none        1500 3 none"
 	"cpu-bh-off     1   none        1500 1 none"
 )
@@ -61,6 +63,7 @@ raw=$out/raw-cpu.txt
 mkdir -p "$out"
 [ -n "${KEEP-}" ] || : >"$raw"
 make -s -C tools/lib OUT="$root/build/tools" UAPI="$root/uapi"
+make -s -C tools/sort OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
 
 status=0 any=0

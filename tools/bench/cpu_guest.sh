@@ -37,6 +37,9 @@ for ((h = 0; h < hosts; h++)); do
 		net.ipv4.tcp_max_syn_backlog=65536 \
 		net.core.somaxconn=65536
 done
+if [[ $name = cpu-sort-* ]]; then
+	exec $here/sort_cpu_guest.sh "$hosts" "${name##*-}" "$runs" "$facts"
+fi
 $bin/shuffle-workload generate "$matrix" -n "$hosts" -o /tmp/matrix
 
 offloads=on

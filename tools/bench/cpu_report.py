@@ -28,7 +28,8 @@ GOALS = {
 PACKETS_GOAL = {"cpu-64x64b": 3.0}
 GROWTH_GOAL = 1.10
 KEY_GOAL = 1.05
-BH_OFF_GOAL = 100e3     # ns
+# of metrics that belong to one case each
+METRIC_GOALS = {"bh_off_longest": 100e3, "local_share": 0.30}
 
 
 def parse(path):
@@ -60,6 +61,11 @@ def metrics(key, run):
     if key[0] == "cpu-bh-off":
         return {"bh_off_longest": ("ns", run["bh_off_ns"])}
     out = {"completion": ("ns", run["completion_ns"])}
+    if key[0].startswith("cpu-sort"):
+        # of the CPU, what a local sort of the same records would take
+        out["local_share"] = ("1", run["local_ns"] / run["completion_ns"])
+        out["per_record"] = ("ns", run["completion_ns"] / run["records"] / key[1])
+        return out
     # of a collective the matrix only says how many hosts there are
     if not key[0].startswith("coll-cpu"):
         messages, total = size(key, run)
@@ -107,7 +113,7 @@ def make_rows(found):
                 continue
             figures = [metrics(key, r) for r in runs.values()]
             for metric, (unit, _) in figures[0].items():
-                goal = BH_OFF_GOAL if metric == "bh_off_longest" else None
+                goal = METRIC_GOALS.get(metric)
                 rows.append(row(key, transport, metric, unit, [f[metric][1] for f in figures],
                                 goal))
         if key[0] in ("cpu-sched", "cpu-bh-off"):

@@ -134,7 +134,7 @@ def median_of(rack, what, model, n, runs):
 
 def largest(rack, runs, what, model, budget_us, guess):
     """Search: the time grows with the number, about linearly."""
-    budget, low, high, best = int(budget_us) * 1000, (0, 0), None, None
+    budget, low, high, best = int(budget_us) * 1000, (0, 0, None), None, None
     n = int(guess)
     for _ in range(PROBES):
         got = median_of(rack, what, model, n, 1)
@@ -143,14 +143,14 @@ def largest(rack, runs, what, model, budget_us, guess):
         t = got["total_ns"]
         print(f"{rack.hosts} hosts, {what}, {model}: {n} take {t / 1e3:.1f} us", flush=True)
         if t <= budget:
-            low = (n, t)
+            low = (n, t, got)
+            if t > 0.98 * budget:
+                break
         else:
             high = (n, t)
         if high is None:
-            n = int(n * min(4, 0.98 * budget / t if t > budget / 2 else 2))
+            n = int(n * min(4, 0.995 * budget / t if t > budget / 2 else 2))
             n = max(n, low[0] + max(1, low[0] // 100))
-            if low[0] and low[1] > 0.97 * budget:
-                break
             continue
         slope = (high[1] - low[1]) / (high[0] - low[0])
         n = int(low[0] + (budget * 0.995 - low[1]) / slope)
@@ -158,6 +158,9 @@ def largest(rack, runs, what, model, budget_us, guess):
             break
     for n in (low[0], low[0] * 99 // 100, low[0] * 97 // 100):
         if not n:
+            break
+        if runs == 1:
+            best = low[2]
             break
         best = median_of(rack, what, model, n, runs)
         if best and best["total_ns"] <= budget:
