@@ -53,6 +53,7 @@ static struct batch *scan_next(struct op *op)
 	b = &s->reader->rows;
 	if (s->part[s->at].number != WHOLE || net->count == 1) {
 		op->rows_in += b->rows;
+		charge_spend(&op->q->charge, CHARGE_ROW, b->rows);
 		return b;
 	}
 	op->out.rows = 0;

@@ -64,7 +64,20 @@ void files_free(struct files *f);
 
 /* input.c */
 void format_check(const struct format *f);
-void read_files(struct records *r, const struct format *f, char *const *path, int files);
+/**
+ * struct chunks - who takes records in chunks
+ * @bytes: of a chunk, about
+ * @full: takes records, which are given back afterwards
+ * @arg: for @full
+ */
+struct chunks {
+	size_t bytes;
+	void (*full)(void *arg, struct records *r);
+	void *arg;
+};
+
+void read_files(struct records *r, const struct format *f, char *const *path, int files,
+		const struct chunks *chunks);
 void text_keys(struct records *r, const struct format *f, size_t klen, char *const *path);
 size_t text_key(const struct format *f, const unsigned char *line, size_t len, size_t *at);
 

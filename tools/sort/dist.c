@@ -263,29 +263,45 @@ static void find_splitters(struct dist *d, unsigned int level, uint64_t stride,
 }
 
 /**
- * dist_splitters() - find the splitters of all hosts' keys; the program ends if that fails
+ * dist_splitters_of() - find the splitters of what all hosts' pivots stand for; the program ends if
+ * that fails
  * @net: the hosts
- * @keys: sorted keys of this one
+ * @own: pivots of this one
  * @pivots: of each host
  * @reduction: reduction factor, at least 2
  * @splitters: list that is set: one less than hosts, the same everywhere; none if there are no keys
  */
-void dist_splitters(struct net *net, const struct pt_keys *keys, size_t pivots,
-		    unsigned int reduction, struct pt_list *splitters)
+void dist_splitters_of(struct net *net, const struct pt_list *own, size_t pivots,
+		       unsigned int reduction, struct pt_list *splitters)
 {
 	unsigned int hosts = net->group.count;
 	struct dist d = {
 		.net = net,
-		.klen = keys->klen,
+		.klen = own->klen,
 		.per_part = (pivots + hosts - 1) / hosts,
 		.reduction = reduction,
 	};
+
+	find_splitters(&d, 0, 1, own, splitters);
+	if (splitters->n && splitters->n != hosts - 1)
+		die("%zu splitters for %u hosts", splitters->n, hosts);
+}
+
+/**
+ * dist_splitters() - find the splitters of all hosts' keys
+ * @net: the hosts
+ * @keys: sorted keys of this one
+ * @pivots: of each host
+ * @reduction: as for dist_splitters_of()
+ * @splitters: likewise
+ */
+void dist_splitters(struct net *net, const struct pt_keys *keys, size_t pivots,
+		    unsigned int reduction, struct pt_list *splitters)
+{
 	struct pt_list own;
 
 	if (pt_sample(keys, pivots, &own))
 		die("out of memory: %zu pivots", pivots);
-	find_splitters(&d, 0, 1, &own, splitters);
+	dist_splitters_of(net, &own, pivots, reduction, splitters);
 	pt_list_free(&own);
-	if (splitters->n && splitters->n != hosts - 1)
-		die("%zu splitters for %u hosts", splitters->n, hosts);
 }

@@ -13,7 +13,7 @@
 /* A thread of the local sort is worth its start. */
 #define THREAD_RECORDS	16384
 
-#define AGREE_MAGIC	0x53525431U
+#define AGREE_MAGIC	0x53525432U
 
 /* What all hosts must have in common, and what they tell each other before they sort. */
 struct agree {
@@ -26,15 +26,9 @@ struct agree {
 	uint32_t first_field;
 	uint32_t last_field;
 	uint32_t separator;
+	uint32_t external;
+	uint32_t rounds;
 	uint64_t records;
-};
-
-/* In front of the records of a message: keys and values; or, of lines, lengths and the lines, which
- * have their keys in them.
- */
-struct message_head {
-	uint64_t n;
-	uint64_t value_bytes;
 };
 
 static struct host *ticking;
@@ -71,24 +65,35 @@ static void tick(struct net *net)
 		show(ticking, phase_names[ticking->phase]);
 }
 
-static void read_input(struct host *h)
+/**
+ * host_checksum() - add records to the checksum of the input
+ * @h: the host
+ * @r: the records; of lines without keys
+ */
+void host_checksum(struct host *h, const struct records *r)
 {
-	struct records *r = &h->records;
 	const unsigned char *value;
 	size_t i, len;
 
-	files_init(&h->input, h->path, h->files);
-	if (!h->files)
-		generate_records(r, &h->format, &h->generate);
-	else
-		read_files(r, &h->format, h->input.path, h->input.n);
-	if (r->text)
-		text_keys(r, &h->format, 0, h->path);
 	for (i = 0; i < r->n; i++) {
 		value = record_value(r, i, &len);
 		checksum_add(&h->report.in, r->text ? value : r->key + i * r->klen,
 			     r->text ? 0 : r->klen, value, len);
 	}
+}
+
+static void read_input(struct host *h)
+{
+	struct records *r = &h->records;
+
+	files_init(&h->input, h->path, h->files);
+	if (!h->files)
+		generate_records(r, &h->format, &h->generate);
+	else
+		read_files(r, &h->format, h->input.path, h->input.n, NULL);
+	if (r->text)
+		text_keys(r, &h->format, 0, h->path);
+	host_checksum(h, r);
 }
 
 static void same(struct host *h, const char *what, unsigned int rank, uint64_t theirs,
@@ -108,7 +113,8 @@ static void agree(struct host *h)
 		.magic = AGREE_MAGIC, .record = h->format.record, .key = r->klen, .text = r->text,
 		.pivots = h->pivots, .reduction = h->reduction, .records = r->n,
 		.first_field = h->format.first_field, .last_field = h->format.last_field,
-		.separator = (unsigned char)h->format.separator,
+		.separator = (unsigned char)h->format.separator, .external = !!h->memory,
+		.rounds = h->rounds,
 	};
 	struct net *net = &h->net;
 	size_t klen = r->klen;
@@ -139,6 +145,8 @@ static void agree(struct host *h)
 		same(h, "first field", i, a->first_field, own.first_field);
 		same(h, "last field", i, a->last_field, own.last_field);
 		same(h, "separator", i, a->separator, own.separator);
+		same(h, "kind of sort, in memory or with --memory", i, a->external, own.external);
+		h->rounds = a->rounds > h->rounds ? a->rounds : h->rounds;
 		klen = a->key > klen ? a->key : klen;
 	}
 	net_end(&op);
@@ -148,7 +156,14 @@ static void agree(struct host *h)
 		text_keys(r, &h->format, klen, h->path);
 }
 
-static unsigned int sort_threads(const struct host *h, size_t n)
+/**
+ * host_threads() - how many threads a local sort is worth
+ * @h: the host
+ * @n: records
+ *
+ * Return: at least 1.
+ */
+unsigned int host_threads(const struct host *h, size_t n)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t worth = n / THREAD_RECORDS + 1;
@@ -167,7 +182,7 @@ static void sort_keys(struct host *h)
 	struct records *r = &h->records;
 	size_t i;
 
-	h->order = local_sort(r->key, r->n, r->klen, sort_threads(h, r->n));
+	h->order = local_sort(r->key, r->n, r->klen, host_threads(h, r->n));
 	if (!h->order)
 		die("out of memory: %zu records", r->n);
 	h->keys.n = r->n;
@@ -183,171 +198,33 @@ static void sort_keys(struct host *h)
 		charge_spend(&h->net.charge, CHARGE_SORT, r->n * log2(r->n));
 }
 
-static uint64_t values_bytes(const struct host *h, size_t from, size_t to)
+/**
+ * host_pivots() - how many pivots each host has
+ * @h: the host
+ *
+ * Return: at least 1.
+ */
+size_t host_pivots(const struct host *h)
 {
-	uint64_t sum = 0;
-	size_t len;
-
-	if (!h->records.text)
-		return (to - from) * h->records.vlen;
-	for (; from < to; from++) {
-		record_value(&h->records, h->order[from].index, &len);
-		sum += len;
-	}
-	return sum;
-}
-
-/* Records [@from, @to) of the sorted ones, as they are sent.  Values are moved here, once. */
-static unsigned char *make_message(const struct host *h, size_t from, size_t to, uint64_t *len)
-{
-	size_t n = to - from, klen = h->keys.klen, i, one;
-	struct message_head head = { .n = n, .value_bytes = values_bytes(h, from, to) };
-	unsigned char *mem, *at;
-
-	*len = sizeof(head) + n * (h->records.text ? 4 : klen) + head.value_bytes;
-	mem = malloc(*len);
-	if (!mem)
-		die("out of memory: %llu bytes", (unsigned long long)*len);
-	memcpy(mem, &head, sizeof(head));
-	at = mem + sizeof(head);
-	for (i = from; h->records.text && i < to; i++, at += 4) {
-		uint32_t line;
-
-		record_value(&h->records, h->order[i].index, &one);
-		line = one;
-		memcpy(at, &line, 4);
-	}
-	if (!h->records.text) {
-		memcpy(at, h->keys.key + from * klen, n * klen);
-		at += n * klen;
-	}
-	for (i = from; i < to; i++) {
-		const unsigned char *value = record_value(&h->records, h->order[i].index, &one);
-
-		memcpy(at, value, one);
-		at += one;
-	}
-	return mem;
-}
-
-/* Where the lines of a message are, and their keys. */
-static void take_lines(struct host *h, struct column_part *c, const unsigned char *lens,
-		       uint64_t bytes, unsigned int rank)
-{
-	size_t klen = h->keys.klen, i, at, len;
-	uint32_t line;
-
-	c->value = lens + 4 * c->n;
-	c->off = memory(c->n + 1, sizeof(*c->off));
-	for (i = 0; i < c->n; i++) {
-		memcpy(&line, lens + 4 * i, 4);
-		c->off[i + 1] = c->off[i] + line;
-	}
-	if (c->off[c->n] != bytes)
-		die("host %u (%s): lines that do not fill its message", rank,
-		    net_name(&h->net, rank));
-	c->line_key = memory(c->n, klen);
-	for (i = 0; i < c->n; i++) {
-		const unsigned char *value = c->value + c->off[i];
-
-		len = text_key(&h->format, value, c->off[i + 1] - c->off[i], &at);
-		if (len > klen)
-			die("host %u (%s): a key of %zu bytes, not %zu", rank,
-			    net_name(&h->net, rank), len, klen);
-		memcpy(c->line_key + i * klen, value + at, len);
-	}
-	c->key = c->line_key;
-}
-
-/* A message is complete: its keys are merged with those that have come before. */
-static void take_message(struct host *h, unsigned int rank, const unsigned char *mem, uint64_t len)
-{
-	size_t klen = h->keys.klen, vlen = h->records.vlen;
-	struct column_part *c = &h->column[rank];
-	struct message_head head;
-	uint64_t want = sizeof(head);
-
-	if (len >= sizeof(head)) {
-		memcpy(&head, mem, sizeof(head));
-		if (head.n <= len && head.value_bytes <= len)
-			want += head.n * (h->records.text ? 4 : klen) + head.value_bytes;
-	}
-	if (len != want || (!h->records.text && head.value_bytes != head.n * vlen))
-		die("host %u (%s): a message of %llu bytes, not %llu", rank,
-		    net_name(&h->net, rank), (unsigned long long)len, (unsigned long long)want);
-	mem += sizeof(head);
-	c->n = head.n;
-	if (h->records.text) {
-		take_lines(h, c, mem, head.value_bytes, rank);
-	} else {
-		c->key = mem;
-		c->value = mem + head.n * klen;
-	}
-	if (merge_add(&h->merge, rank, c->key, head.n))
-		die("out of memory: %llu keys", (unsigned long long)head.n);
-}
-
-static void whole(void *arg, unsigned int rank)
-{
-	struct host *h = arg;
-
-	take_message(h, rank, h->data.in[rank], h->data.in_len[rank]);
+	return h->pivots ? h->pivots : h->net.group.count;
 }
 
 static void shuffle(struct host *h, const struct pt_list *splitters)
 {
-	struct net *net = &h->net;
-	unsigned int i, count = net->group.count;
+	unsigned int count = h->net.group.count;
 	size_t *bound = memory(count + 1, sizeof(*bound));
-	unsigned char **out = memory(count, sizeof(*out));
-	uint64_t len, bytes_out = net->bytes_out, bytes_in = net->bytes_in;
 
-	if (merge_init(&h->merge, count, h->keys.klen))
-		die("out of memory: %u hosts", count);
-	h->column = memory(count, sizeof(*h->column));
 	pt_bounds(&h->keys, splitters, count, bound);
-	net_begin(net, &h->data, NET_DATA);
-	h->data.whole = whole;
-	h->data.arg = h;
-	for (i = 0; i < count; i++) {
-		out[i] = make_message(h, bound[i], bound[i + 1], &len);
-		if (i == net->rank) {
-			h->own_len = len;
-			continue;
-		}
-		net_send(&h->data, i, out[i], len);
-		net_expect(&h->data, i);
-	}
-	records_free(&h->records);
-	h->records.text = h->format.text;
-	h->records.vlen = h->format.text ? 0 : h->format.record - h->format.key;
-	take_message(h, net->rank, out[net->rank], h->own_len);
-	net_run(&h->data);
-	h->own = out[net->rank];
-	for (i = 0; i < count; i++)
-		if (i != net->rank)
-			free(out[i]);
-	free(out);
+	message_shuffle(h, NET_DATA, bound, bound + 1, 1);
 	free(bound);
-	h->report.bytes_out = net->bytes_out - bytes_out;
-	h->report.bytes_in = net->bytes_in - bytes_in;
 }
 
 static void free_host(struct host *h)
 {
-	unsigned int i;
-
-	for (i = 0; i < h->net.group.count; i++) {
-		free(h->column[i].off);
-		free(h->column[i].line_key);
-	}
-	free(h->column);
-	free(h->own);
 	free(h->order);
 	free(h->sorted);
 	output_free(h);
-	merge_free(&h->merge);
-	net_end(&h->data);
+	message_free(h);
 	records_free(&h->records);
 	files_free(&h->input);
 }
@@ -371,26 +248,10 @@ static void name_output(struct host *h)
 	snprintf(h->name, sizeof(h->name), "%s/%u", h->dir, h->net.rank);
 }
 
-/**
- * host_run() - sort, as one of the hosts; the program ends if that fails
- * @h: what the command line says
- */
-void host_run(struct host *h)
+static void sort_in_memory(struct host *h)
 {
 	struct pt_list splitters;
-	const char *error;
 	uint64_t bytes;
-
-	h->start_ns = clock_now_ns();
-	h->report.magic = REPORT_MAGIC;
-	ticking = h;
-	leaving = h;
-	atexit(remove_part);
-	if (h->dir)
-		name_output(h);
-	net_open(&h->net, h->op, h->deadline_ms);
-	signal_catch();
-	h->net.tick = tick;
 
 	phase_begin(h, PHASE_READ);
 	read_input(h);
@@ -406,8 +267,7 @@ void host_run(struct host *h)
 	phase_end(h);
 	phase_begin(h, PHASE_PARTITION);
 	bytes = h->net.bytes_out;
-	dist_splitters(&h->net, &h->keys, h->pivots ? h->pivots : h->net.group.count, h->reduction,
-		       &splitters);
+	dist_splitters(&h->net, &h->keys, host_pivots(h), h->reduction, &splitters);
 	h->report.partition_bytes = h->net.bytes_out - bytes;
 	phase_end(h);
 	phase_begin(h, PHASE_SHUFFLE);
@@ -420,7 +280,57 @@ void host_run(struct host *h)
 	phase_begin(h, PHASE_WRITE);
 	output_write(h);
 	phase_end(h);
+}
 
+/* With runs in files: phases have other work in them. */
+static void sort_external(struct host *h)
+{
+	struct external *x;
+	uint64_t bytes;
+
+	phase_begin(h, PHASE_READ);
+	x = external_read(h);
+	phase_end(h);
+	phase_begin(h, PHASE_AGREE);
+	agree(h);
+	phase_end(h);
+	phase_begin(h, PHASE_PARTITION);
+	h->report.start_ns = h->phase_ns;
+	bytes = h->net.bytes_out;
+	external_partition(x);
+	h->report.partition_bytes = h->net.bytes_out - bytes;
+	phase_end(h);
+	phase_begin(h, PHASE_SHUFFLE);
+	external_shuffle(x);
+	phase_end(h);
+	phase_begin(h, PHASE_WRITE);
+	external_write(x);
+	phase_end(h);
+}
+
+/**
+ * host_run() - sort, as one of the hosts; the program ends if that fails
+ * @h: what the command line says
+ */
+void host_run(struct host *h)
+{
+	const char *error;
+
+	h->start_ns = clock_now_ns();
+	h->report.magic = REPORT_MAGIC;
+	ticking = h;
+	leaving = h;
+	atexit(remove_part);
+	if (h->dir)
+		name_output(h);
+	net_open(&h->net, h->op, h->deadline_ms);
+	signal_catch();
+	h->net.tick = tick;
+
+	if (h->memory)
+		sort_external(h);
+	else
+		sort_in_memory(h);
 	net_roll_call(&h->net, &h->report);
 	error = report_wrong(&h->net);
 	if (error)

@@ -35,6 +35,8 @@ struct column_part {
  * @input: the files that these stand for
  * @dir: for the output; NULL: it stays in memory
  * @start: when the local sort begins, in seconds since the epoch; 0: at once
+ * @memory: bytes of records that are held at once; 0: all
+ * @rounds: shuffles of a sort that is larger
  * @op: number of the sort
  * @pivots: of each host, 0: as many as hosts
  * @reduction: reduction factor
@@ -74,6 +76,8 @@ struct host {
 	struct files input;
 	const char *dir;
 	double start;
+	uint64_t memory;
+	unsigned int rounds;
 	uint64_t op;
 	unsigned int pivots;
 	unsigned int reduction;
@@ -106,10 +110,34 @@ struct host {
 extern const char *const phase_names[PHASES];
 
 void host_run(struct host *h);
+void host_checksum(struct host *h, const struct records *r);
+unsigned int host_threads(const struct host *h, size_t n);
+size_t host_pivots(const struct host *h);
+
+/* external.c */
+struct external;
+
+struct external *external_read(struct host *h);
+void external_partition(struct external *x);
+void external_shuffle(struct external *x);
+
+/* external_merge.c */
+void external_write(struct external *x);
+
+
+/* message.c */
+void message_shuffle(struct host *h, unsigned int step, const size_t *from, const size_t *to,
+		     int last);
+void message_free(struct host *h);
 
 /* output.c */
 void output_place(struct host *h);
 void output_write(struct host *h);
 void output_free(struct host *h);
+FILE *output_open(struct host *h);
+void output_bytes(struct host *h, FILE *f, const void *p, size_t len);
+void output_keys(struct report *rep, const unsigned char *first, const unsigned char *last,
+		 size_t klen);
+void output_close(struct host *h, FILE *f);
 
 #endif /* SHUFFLE_SORT_HOST_H */

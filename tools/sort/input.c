@@ -50,7 +50,35 @@ struct reader {
 	const char *path;
 	size_t key_room, value_room, off_room;
 	size_t bytes;		/* of values of lines */
+	const struct chunks *chunks;
 };
+
+static void begin(struct reader *rd)
+{
+	struct records *r = rd->r;
+
+	memset(r, 0, sizeof(*r));
+	r->text = rd->f->text;
+	r->klen = rd->f->key;
+	r->vlen = rd->f->text ? 0 : rd->f->record - rd->f->key;
+	r->off = memory(1, sizeof(*r->off));
+	rd->off_room = 1;
+	rd->key_room = 0;
+	rd->value_room = 0;
+	rd->bytes = 0;
+}
+
+/* Is it so much that it is passed on? */
+static void pass_on(struct reader *rd)
+{
+	const struct chunks *c = rd->chunks;
+
+	if (!c || rd->bytes + rd->r->n * (rd->r->klen + rd->r->vlen) < c->bytes)
+		return;
+	c->full(c->arg, rd->r);
+	records_free(rd->r);
+	begin(rd);
+}
 
 static void count_record(struct reader *rd)
 {
@@ -127,6 +155,7 @@ static void read_stream(struct reader *rd, FILE *in, unsigned char *buf)
 		signal_check();
 		bytes += n;
 		have = take(rd, buf, have + n, &line);
+		pass_on(rd);
 	}
 	signal_check();
 	if (ferror(in))
@@ -145,19 +174,16 @@ static void read_stream(struct reader *rd, FILE *in, unsigned char *buf)
  * @f: what a record is
  * @path: names of files, - for standard input
  * @files: how many
+ * @chunks: who takes records before all are read, or NULL; @r has the last ones
  */
-void read_files(struct records *r, const struct format *f, char *const *path, int files)
+void read_files(struct records *r, const struct format *f, char *const *path, int files,
+		const struct chunks *chunks)
 {
 	unsigned char *buf = memory(CHUNK + SORT_MAX_RECORD + 1, 1);
-	struct reader rd = { .r = r, .f = f };
+	struct reader rd = { .r = r, .f = f, .chunks = chunks };
 	int i;
 
-	memset(r, 0, sizeof(*r));
-	r->text = f->text;
-	r->klen = f->key;
-	r->vlen = f->text ? 0 : f->record - f->key;
-	r->off = memory(1, sizeof(*r->off));
-	rd.off_room = 1;
+	begin(&rd);
 	for (i = 0; i < files; i++) {
 		int std = !strcmp(path[i], "-");
 		FILE *in = std ? stdin : fopen(path[i], "re");

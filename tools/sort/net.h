@@ -16,8 +16,9 @@
 #include "report.h"
 
 /* Operations of a sort, after the first one. */
-#define NET_OPS		1024
-enum { NET_ROLL_CALL, NET_AGREE, NET_DATA, NET_LEVELS = 8 };
+#define NET_OPS		(1U << 20)
+/* NET_ROUNDS and those after it: of a sort larger than memory */
+enum { NET_ROLL_CALL, NET_AGREE, NET_DATA, NET_LEVELS = 8, NET_ROUNDS = 256 };
 /* and of each level of the partitioning */
 enum { NET_GATHER, NET_SHUFFLE, NET_ALLGATHER, NET_BROADCAST, NET_LEVEL_OPS };
 

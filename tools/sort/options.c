@@ -17,6 +17,7 @@ static const struct option options[] = {
 	{ "pivots", required_argument, NULL, OPT_PIVOTS },
 	{ "reduction", required_argument, NULL, OPT_REDUCTION },
 	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "deadline", required_argument, NULL, OPT_DEADLINE },
 	{ "explain", no_argument, NULL, 'e' },
 	{ "no-output", no_argument, NULL, OPT_NO_OUTPUT },
@@ -196,6 +197,7 @@ static const char host_usage[] =
 "      --pivots N             of each host (as many as hosts)\n"
 "      --reduction R          hosts of which one sorts the pivots (10)\n"
 "      --threads N            of the local sort (as many as processors)\n"
+"      --memory BYTES         hold no more; the rest is in files in DIR (all in memory)\n"
 "      --deadline MS          give up after MS milliseconds (300000)\n"
 "  -e, --explain              phases, balance and bytes\n"
 "  -j, --json                 the result as one line of JSON\n"
@@ -254,6 +256,9 @@ static void host_parse(struct host *h, int argc, char **argv)
 		case OPT_THREADS:
 			h->threads = number("--threads", optarg, 1, SORT_MAX_THREADS);
 			break;
+		case OPT_MEMORY:
+			h->memory = number("--memory", optarg, MEMORY_MIN, INT64_MAX);
+			break;
 		case OPT_DEADLINE:
 			h->deadline_ms = number("--deadline", optarg, 1, 1000000000);
 			break;
@@ -278,6 +283,8 @@ static void host_parse(struct host *h, int argc, char **argv)
 	if (!group || !have_rank || !have_op || !h->dir == !no_output)
 		usage_die("--group, --rank, --op and either --output or --no-output are needed, "
 			  "see --help");
+	if (h->memory && no_output)
+		usage_die("--memory: what is more than memory holds needs --output");
 	set_defaults(&h->format);
 	h->path = argv + optind;
 	h->files = argc - optind;

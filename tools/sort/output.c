@@ -42,18 +42,60 @@ void output_place(struct host *h)
 	charge_spend(&h->net.charge, CHARGE_PLACE, h->all.n);
 }
 
-static void write_all(struct host *h, FILE *f, const void *p, size_t len)
+/**
+ * output_bytes() - write some of the output
+ * @h: the host
+ * @f: its output, or NULL
+ * @p: the bytes
+ * @len: their number
+ */
+void output_bytes(struct host *h, FILE *f, const void *p, size_t len)
 {
 	if (f && len && fwrite(p, 1, len, f) != len)
 		die("%s: cannot write: %s", h->part, strerror(errno));
 }
 
-static void report_keys(struct report *rep, const unsigned char *first, const unsigned char *last,
-			size_t klen)
+/**
+ * output_keys() - report the first and the last key of the part
+ * @rep: the report
+ * @first: the first key
+ * @last: the last one
+ * @klen: bytes of each
+ */
+void output_keys(struct report *rep, const unsigned char *first, const unsigned char *last,
+		 size_t klen)
 {
 	rep->key = klen < REPORT_KEY ? klen : REPORT_KEY;
 	memcpy(rep->first, first, rep->key);
 	memcpy(rep->last, last, rep->key);
+}
+
+/**
+ * output_close() - all is written
+ * @h: the host
+ * @f: its output
+ */
+void output_close(struct host *h, FILE *f)
+{
+	if (fflush(f) || fclose(f))
+		die("%s: cannot write: %s", h->part, strerror(errno));
+}
+
+/**
+ * output_open() - create the output, under another name
+ * @h: the host
+ *
+ * Return: the file.
+ */
+FILE *output_open(struct host *h)
+{
+	FILE *f = fopen(h->part, "we");
+
+	if (!f)
+		die("%s: cannot create: %s", h->part, strerror(errno));
+	setvbuf(f, NULL, _IOFBF, 1 << 20);
+	h->opened = 1;
+	return f;
 }
 
 /**
@@ -66,13 +108,8 @@ void output_write(struct host *h)
 	const unsigned char *key, *value, *before = NULL, *first = NULL;
 	FILE *f = NULL;
 
-	if (h->dir) {
-		f = fopen(h->part, "we");
-		if (!f)
-			die("%s: cannot create: %s", h->part, strerror(errno));
-		setvbuf(f, NULL, _IOFBF, 1 << 20);
-		h->opened = 1;
-	}
+	if (h->dir)
+		f = output_open(h);
 	for (i = 0; i < h->all.n; i++, bytes += len) {
 		value = sent_value(h, i, &key, &len);
 		if (!h->dir) {
@@ -86,15 +123,15 @@ void output_write(struct host *h)
 		first = first ? first : key;
 		checksum_add(&h->report.out, key, h->format.text ? 0 : klen, value, len);
 		if (!h->format.text)
-			write_all(h, f, key, klen);
-		write_all(h, f, value, len);
+			output_bytes(h, f, key, klen);
+		output_bytes(h, f, value, len);
 		if (h->format.text)
-			write_all(h, f, "\n", 1);
+			output_bytes(h, f, "\n", 1);
 	}
-	if (f && (fflush(f) || fclose(f)))
-		die("%s: cannot write: %s", h->part, strerror(errno));
+	if (f)
+		output_close(h, f);
 	if (h->all.n)
-		report_keys(&h->report, first, before, klen);
+		output_keys(&h->report, first, before, klen);
 }
 
 /**

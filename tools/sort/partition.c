@@ -98,7 +98,7 @@ static size_t group_begin(size_t i, size_t groups, size_t n)
 static void set_pivot(struct pt_pivot *p, const struct pt_keys *keys, size_t i, uint64_t weight)
 {
 	p->weight = weight;
-	p->index = i;
+	p->index = keys->first + i;
 	p->rank = keys->rank;
 	memcpy(p->key, keys->key + i * keys->klen, keys->klen);
 }
@@ -329,7 +329,7 @@ static size_t bound_of(const struct pt_keys *keys, const struct pt_pivot *s, siz
 		if (!d && keys->rank != s->rank)
 			d = keys->rank < s->rank ? -1 : 1;
 		if (!d)
-			d = mid < s->index ? -1 : 1;
+			d = keys->first + mid < s->index ? -1 : 1;
 		if (d < 0)
 			lo = mid + 1;
 		else

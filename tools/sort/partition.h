@@ -50,12 +50,14 @@ struct pt_list {
  * @n: their number
  * @klen: bytes of a key
  * @rank: of the host
+ * @first: index of the first one: keys of a host may come in several sorted runs
  */
 struct pt_keys {
 	const unsigned char *key;
 	size_t n;
 	size_t klen;
 	uint32_t rank;
+	uint64_t first;
 };
 
 /* Bytes of a pivot. */

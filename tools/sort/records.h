@@ -10,6 +10,8 @@
 
 #define SORT_MAX_RECORD	(1U << 16)	/* bytes of a record or line */
 #define SORT_MAX_KEY	4096U
+/* what --memory may say: some of the longest records */
+#define MEMORY_MIN	1000000U
 #define SORT_MAX_THREADS	1024
 #define SORT_MAX_RECORDS	UINT32_MAX	/* of a host */
 

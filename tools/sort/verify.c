@@ -54,7 +54,7 @@ static void check_file(struct check *c, char *path)
 	struct records r;
 	size_t i, len, at;
 
-	read_files(&r, &c->v->format, &path, 1);
+	read_files(&r, &c->v->format, &path, 1, NULL);
 	for (i = 0; i < r.n; i++) {
 		const unsigned char *value = record_value(&r, i, &len);
 		const unsigned char *key = r.text ? value : r.key + i * r.klen;

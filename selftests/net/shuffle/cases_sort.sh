@@ -34,6 +34,7 @@ sort_more_cases()
 	run_case sort-disk-full-4 sort_disk_full
 	run_case sort-signal-4 sort_signal
 	run_case sort-folder-4 sort_folder
+	run_case sort-larger-than-memory-4 sort_memory
 	run_case sort-alone sort_alone
 }
 
@@ -367,6 +368,39 @@ sort_folder()
 			fail "$(cat "$work/json.$rank")"
 	done
 	[ ! -e "$state/sorted" ] || fail "output"
+}
+
+# Runs in files: the same result as in memory, in several rounds, of which some are divided.
+sort_memory()
+{
+	local h kind n
+
+	rack 4
+	hosts_file 4
+	n=$(sz 9000 6000)
+	for kind in skewed reversed equal; do
+		sort_all 4 --generate "$n" --keys "$kind"
+		cat "$state"/sorted/? >"$work/one"
+		sort_all 4 --generate "$n" --keys "$kind" --memory 1000k
+		cat "$state"/sorted/? | cmp - "$work/one" || fail "$kind: another result"
+		largest "$n" "$kind"
+	done
+	# all hosts have the same keys in order: a round is for one host
+	sort_all 4 --generate "$n" --keys sorted --first 0 --memory 1000k
+	"$BIN/shuffle-sort" verify --records $((4 * n)) "$state/sorted" || fail "wrong"
+	for h in 0 1 2 3; do
+		awk -v s="$h" 'BEGIN { srand(s); for (i = 0; i < 6000 * s; i++)
+			printf "%d w%d: %d:%s\n", s, rand() * 50, rand() * 1000, i % 9 ? "" : "end " i }' \
+			>"$work/lines.$h"
+	done
+	sort_begin
+	for h in 0 1 2 3; do
+		sort_start "$h" --text -k 2 --memory 1000k "$work/lines.$h"
+	done
+	sort_wait || fail "lines"
+	LC_ALL=C sort -s -k 2 "$work"/lines.[0-3] >"$work/want"
+	cat "$state"/sorted/? | cmp - "$work/want" || fail "not what sort -k 2 makes of it"
+	[ "$(ls "$state/sorted" | wc -l)" = 4 ] || fail "files are left: $(ls "$state/sorted")"
 }
 
 # A host does its first or its last step, or something between, when it is killed: the others end within the deadline, with
