@@ -390,7 +390,8 @@ sort_memory()
 	"$BIN/shuffle-sort" verify --records $((4 * n)) "$state/sorted" || fail "wrong"
 	for h in 0 1 2 3; do
 		awk -v s="$h" 'BEGIN { srand(s); for (i = 0; i < 6000 * s; i++)
-			printf "%d w%d: %d:%s\n", s, rand() * 50, rand() * 1000, i % 9 ? "" : "end " i }' \
+			printf "%d w%d: %d:%s\n", s, rand() * 50, rand() * 1000,
+				i % 9 ? "" : "end " i }' \
 			>"$work/lines.$h"
 	done
 	sort_begin

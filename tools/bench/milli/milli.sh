@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Flash bursts: how many records can be sorted, and rows be queried, in 1 ms and in 10 ms, on the
-# network of the other cases (25 Gb/s, 4 us) in virtual time, lane uml-time.  Computation is charged
-# to virtual time (shuffle-sort --charge) by two models: "source", the measured costs of Li's servers
-# (a quarter of a machine: 10 cores of 2.4 GHz), and "counted", instructions of these programs
-# (lane qemu-icount), one a cycle at 2.4 GHz, 10 cores for the local sort, which has threads, and one
-# core for all else.  See Documentation/evaluation-milli.rst.
+# network of the other cases (25 Gb/s, 4 us) in virtual time, lane uml-time.  Computation is
+# charged to virtual time (shuffle-sort --charge) by two models: "source", the measured costs of
+# Li's servers (a quarter of a machine: 10 cores of 2.4 GHz), and "counted", instructions of these
+# programs (lane qemu-icount), one a cycle at 2.4 GHz, 10 cores for the local sort, which has
+# threads, and one core for all else.  See Documentation/evaluation-milli.rst.
 #
 # usage: [RUNS=3] [KEEP=1] milli.sh [REGEX]
 #
@@ -43,7 +43,12 @@ if [ ! -s "$out/milli.count" ]; then
 		"$here/count.sh" | tee "$out/milli.count" | sed 's/^/   /'
 fi
 # ns KIND CORES - virtual ns at 2 ns an instruction become ns at 2.4 GHz
-ns() { awk -v k="$1" -v c="$2" '$1 == "COUNT" && $2 == k { printf "%.3f", $3 / 2 / 2.4 / c }' "$out/milli.count"; }
+ns()
+{
+	awk -v k="$1" -v c="$2" '$1 == "COUNT" && $2 == k { printf "%.3f", $3 / 2 / 2.4 / c }' \
+		"$out/milli.count"
+}
+
 counted=sort=$(ns sort 10),place=$(ns place 1),pivot=$(ns pivot 1)
 network=sort=1.644,place=18.3
 

@@ -161,8 +161,9 @@ def svg(all_bars, found):
         body.append(f'<text x="{x + 4:.1f}" y="{y + 13}">{sum(us):.0f} us</text>')
         y += step
     for i, phase in enumerate(PHASES):
-        body.append(f'<rect x="{left + i * 90}" y="30" width="10" height="10" '
-                    f'fill="{COLOURS[phase]}"/><text x="{left + i * 90 + 14}" y="39">{phase}</text>')
+        x = left + i * 90
+        body.append(f'<rect x="{x}" y="30" width="10" height="10" fill="{COLOURS[phase]}"/>'
+                    f'<text x="{x + 14}" y="39">{phase}</text>')
     x0, y0, width, height = 830, 250, 260, 200
     lines = {}
     for d in found:

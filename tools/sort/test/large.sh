@@ -10,7 +10,7 @@
 set -euo pipefail
 
 hosts=${1:-16} records=${2:-10000000}
-[ $# -le 2 ] && shift $# || shift 2
+shift $(($# < 2 ? $# : 2))
 bin=build/tools
 dir=$(mktemp -d)
 
@@ -32,7 +32,7 @@ peak=0
 while kill -0 "${pids[0]}" 2>/dev/null; do
 	for pid in "${pids[@]}"; do
 		kb=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status" 2>/dev/null || true)
-		[ "${kb:-0}" -le $peak ] || peak=$kb
+		[ "${kb:-0}" -le "$peak" ] || peak=$kb
 	done
 	sleep 1
 done

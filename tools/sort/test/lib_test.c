@@ -197,7 +197,7 @@ static void test_weights(void)
 static void test_by_hand(void)
 {
 	static const unsigned char a[] = { 0, 2, 4, 6 }, b[] = { 1, 3, 5, 7 };
-	struct pt_keys keys[2] = { { a, 4, 1, 0 }, { b, 4, 1, 1 } };
+	struct pt_keys keys[2] = { { a, 4, 1, 0, 0 }, { b, 4, 1, 1, 0 } };
 	struct pt_list lists[2], all, splitters;
 	size_t bound[3];
 
