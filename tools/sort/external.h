@@ -5,8 +5,8 @@
  * A host reads as much as it may hold, sorts it, and writes it to a file, run by run.  Splitters
  * are found from pivots of all runs.  Then there is a round for each run: all hosts shuffle their
  * run of that number as they would all of their records; what comes is merged, and is a run of
- * another file.  If more comes for a host than it may hold, all divide the round.  In the end each host
- * merges the runs that have come.
+ * another file.  If more comes for a host than it may hold, all divide the round.  In the end each
+ * host merges the runs that have come.
  *
  * Equal keys stay in the order of hosts, runs and places in a run, as in memory.
  */

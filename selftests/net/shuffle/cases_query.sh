@@ -14,6 +14,7 @@ query_cases()
 	[[ $LANE != qemu* ]] || return 0
 	run_case query-1-host query_hosts 1 q3
 	run_case query-8-hosts query_hosts 8 q3
+	run_case query-32-hosts query_hosts 32 q3
 	run_case query-member-dies query_dies
 	run_case query-member-is-missing query_missing
 	run_case query-member-has-a-bad-table query_bad_table

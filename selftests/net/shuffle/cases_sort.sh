@@ -404,7 +404,7 @@ sort_memory()
 	[ "$(ls "$state/sorted" | wc -l)" = 4 ] || fail "files are left: $(ls "$state/sorted")"
 }
 
-# A host does its first or its last step, or something between, when it is killed: the others end within the deadline, with
+# A host is in some phase when it is killed: the others end within the deadline, with
 # its name alone.  Once more with a longer one, if the machine was too slow for all to answer.
 sort_killed()
 {
