@@ -29,8 +29,13 @@ for ((h = 0; h < hosts; h++)); do
 	echo "10.18.$(((h + 1) / 256)).$(((h + 1) % 256)):7000"
 done >/tmp/group
 for ((run = 1; run <= runs; run++)); do
-	sort_at 0 10.18.0.1:7001 0 "$run" --seed "$run" >$json
-	local_ns=$(($(field sort_ns $json) + $(field place_ns $json)))
+	# the shortest of three: they are short, and what else the kernel does counts
+	local_ns=0
+	for try in 0 1 2; do
+		sort_at 0 10.18.0.1:7001 0 $((3 * run + try)) --seed "$run" >$json
+		ns=$(($(field sort_ns $json) + $(field place_ns $json)))
+		[ $local_ns != 0 ] && [ $local_ns -le $ns ] || local_ns=$ns
+	done
 	start=$(($(date +%s) + 30))
 	pids=()
 	for ((h = 0; h < hosts; h++)); do
