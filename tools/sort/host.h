@@ -124,7 +124,6 @@ void external_shuffle(struct external *x);
 /* external_merge.c */
 void external_write(struct external *x);
 
-
 /* message.c */
 void message_shuffle(struct host *h, unsigned int step, const size_t *from, const size_t *to,
 		     int last);

@@ -29,7 +29,7 @@ struct radix {
 	unsigned int threads;
 	struct entry *e, *to;
 	uint32_t (*all)[DIGITS][VALUES];	/* of each thread: digits of its part of the keys */
-	uint32_t (*at)[VALUES];			/* likewise: of one digit, where the next one goes */
+	uint32_t (*at)[VALUES];			/* likewise: where the next one goes */
 	pthread_mutex_t gate;			/* closed until the number of threads is known */
 	pthread_barrier_t barrier;
 };

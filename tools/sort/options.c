@@ -164,8 +164,8 @@ static void __attribute__((noreturn)) try_help(int opt)
 	exit(2);
 }
 
-static void __attribute__((noreturn)) help(const char *usage, int records, int generate,
-						 int charge)
+static void __attribute__((noreturn))
+help(const char *usage, int records, int generate, int charge)
 {
 	fputs(usage, stdout);
 	if (generate)

@@ -401,7 +401,8 @@ sort_memory()
 	sort_wait || fail "lines"
 	LC_ALL=C sort -s -k 2 "$work"/lines.[0-3] >"$work/want"
 	cat "$state"/sorted/? | cmp - "$work/want" || fail "not what sort -k 2 makes of it"
-	[ "$(ls "$state/sorted" | wc -l)" = 4 ] || fail "files are left: $(ls "$state/sorted")"
+	[ "$(find "$state/sorted" -type f | wc -l)" = 4 ] ||
+		fail "files are left: $(ls "$state/sorted")"
 }
 
 # A host is in some phase when it is killed: the others end within the deadline, with

@@ -84,7 +84,8 @@ static void count_place(const unsigned char *key)
 {
 	const size_t each = RECORDS / HOSTS;
 	unsigned char *sent[HOSTS], *value = must(calloc(RECORDS, VALUE));
-	unsigned char *to_key = must(malloc(RECORDS * KEY)), *to_value = must(malloc(RECORDS * VALUE));
+	unsigned char *to_key = must(malloc(RECORDS * KEY));
+	unsigned char *to_value = must(malloc(RECORDS * VALUE));
 	struct merge_run all;
 	struct merge m;
 	double begin;
