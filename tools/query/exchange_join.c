@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common.h"
 #include "exchange.h"
@@ -87,9 +88,17 @@ static void both(struct pair *p, struct op *caller)
 		batch_like(&rows[s], &p->side[s]->op.out);
 		take_side(p->side[s], caller, &rows[s]);
 	}
-	hot_choose(&hot, caller, rows, p->keys);
+	/* counting takes three collectives */
+	if (q->hot == HOT_OFF)
+		memset(&hot, 0, sizeof(hot));
+	else
+		hot_choose(&hot, caller, rows, p->keys);
 	for (s = 0; s < 2; s++)
 		send_side(p->side[s], caller, &rows[s], &hot);
+	if (q->hot == HOT_OFF) {
+		query_note(q, "%s: heavy keys are not looked for", caller->name);
+		return;
+	}
 	query_note(q, "%s: skew by hash %llu.%03llu, %u keys split, then %llu.%03llu", caller->name,
 		   (unsigned long long)hot.skew / 1000, (unsigned long long)hot.skew % 1000,
 		   hot.splits, (unsigned long long)hot.skew_after / 1000,
