@@ -176,7 +176,7 @@ static void parse(struct run *r, int argc, char **argv)
 		case OPT_START:
 			r->start = strtod(optarg, &end);
 			if (end == optarg || *end || !(r->start > 0 && r->start < 1e12))
-				errx(2, "--start: \"%s\" is not a time", optarg);
+				errx(2, "--start \"%s\": is not a time", optarg);
 			break;
 		case OPT_CHARGE:
 			wrong = charge_parse(&r->charge, optarg);

@@ -148,6 +148,8 @@ wrong_usage()
 	fails 2 '--rank 2: the group has 2 members' "$q" run q1 -T whole -g 127.0.0.1:1,127.0.0.1:2 -r 2 &&
 	fails 2 '--deadline 0' "$q" run q1 -T whole -l -t 0 &&
 	fails 2 '--hot "x"' "$q" run q1 -T whole -l -k x &&
+	fails 2 '--start "x": is not a time' "$q" run q1 -T whole -l --start x &&
+	fails 2 '--charge "row=": a number of ns' "$q" run q1 -T whole -l --charge row= &&
 	fails 2 'no command "x"' "$q" x &&
 	fails 2 '--zipf: "x"' "$q" generate wiki -o o -z x &&
 	fails 2 'there is no table "x"' "$q" generate x -o o &&

@@ -44,6 +44,15 @@ bad_arguments()
 		fails 2 'are for --text' "$s" verify -k 3 x &&
 		fails 2 'is not one character' "$s" verify -T -t ab x &&
 		fails 2 'there is no "odd"' "$s" generate -n 1 --keys odd &&
+		fails 2 '--threads: "0" is not' "$s" --threads 0 &&
+		fails 2 '--memory: "999999" is not a number from 1000000' "$s" --memory 999999 &&
+		fails 2 'what is more than memory holds needs --output' \
+			"$s" -g "$g" -r 0 -o 1 --no-output --memory 1M -n 1 &&
+		fails 2 'either --output or --no-output' "$s" -g "$g" -r 0 -o 1 -d out --no-output -n 1 &&
+		fails 2 '--start: "soon" is not a time' "$s" --start soon &&
+		fails 2 '--charge "sort=1,x": there are source' "$s" --charge sort=1,x &&
+		fails 2 '--charge "sort=-1": a number of ns' "$s" --charge sort=-1 &&
+		fails 2 '--charge "sort=nan": a number of ns' "$s" --charge sort=nan &&
 		fails 2 '"5G" is not a number from 0 to 4294967295' "$s" generate -n 5G &&
 		fails 2 'is not a number from' "$s" generate -n 99999999999999999999 &&
 		fails 2 'there is no "both"' "$s" quality --keys both &&
@@ -91,6 +100,10 @@ verifies()
 	"$s" generate -n 10 --keys equal e
 	"$s" verify -j e | grep -q '"ok": true, "records": 10, .*"equal_keys": 9, "out_of_order": 0' ||
 		return 1
+	# folders: of an input all files, in order of names, but those that are hidden
+	mkdir in in/folder && cp a in/y && cp b in/x && echo >in/.z &&
+		"$s" verify -i in a b --records 1500 >/dev/null || return 1
+	fails 1 "in: there is no file 0" "$s" verify in || return 1
 	mkdir d && mv a d/0 && mv b d/1 && "$s" verify --records 1500 d >/dev/null || return 1
 	fails 1 "there is no file 0" "$s" verify /
 }
