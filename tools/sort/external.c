@@ -373,8 +373,9 @@ static void shuffle_round(struct external *x, unsigned int round, unsigned int *
 		x->h->keys = (struct pt_keys){ .klen = x->longest, .rank = x->h->net.rank };
 	}
 	pt_bounds(&x->h->keys, &x->splitters, count, bound);
-	parts = divide(x, step, bound);
-	if (parts > NET_OPS - 2 - *step)
+	/* of the numbers of a sort's operations, two for what divide() tells */
+	parts = *step < NET_OPS - 2 ? divide(x, step, bound) : NET_OPS;
+	if (parts > NET_OPS - *step)
 		die("too many rounds: --memory is too small");
 	for (part = 0; part < parts; part++) {
 		for (i = 0; i < count; i++) {

@@ -257,7 +257,7 @@ static void host_parse(struct host *h, int argc, char **argv)
 			h->threads = number("--threads", optarg, 1, SORT_MAX_THREADS);
 			break;
 		case OPT_MEMORY:
-			h->memory = number("--memory", optarg, MEMORY_MIN, INT64_MAX);
+			h->memory = number("--memory", optarg, MEMORY_MIN, SIZE_MAX / 2);
 			break;
 		case OPT_DEADLINE:
 			h->deadline_ms = number("--deadline", optarg, 1, 1000000000);
