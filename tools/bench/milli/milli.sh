@@ -72,6 +72,7 @@ cases=(
 	"milli-partition 120 6000 once sort $network 7000 network-1-level --reduction 512"
 	"milli-partition 120 6000 once sort source 7000 source-2-level"
 	"milli-partition 120 6000 once sort source 7000 source-1-level --reduction 512"
+	"milli-partition 120 6000 once sort source,message=625 7000 source-messages"
 	"milli-partition 160 8000 once sort source 7000 source-2-level"
 	"milli-partition 160 8000 once sort source 7000 source-1-level --reduction 512"
 	"milli-q1        120 6000 largest q1 row=2.7 1000 300000"

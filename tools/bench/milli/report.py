@@ -124,9 +124,12 @@ def bars(found):
     """Mean time of each phase: (label, us of each)."""
     out = [(f"source, {n} servers", us) for n, us in SOURCE_PHASES.items()]
     for d in found:
-        if d["kind"] == "once" and d["found"] and d["label"] == "source-2-level":
+        if d["kind"] == "once" and d["found"] and d["label"] in (
+                "source-2-level", "source-messages"):
             run = d["found"][len(d["found"]) // 2]
             label = f"{d['hosts']} hosts, 7000 each"
+            if d["label"] == "source-messages":
+                label += ", and of messages"
         elif d["kind"] == "largest" and d["what"] == "sort" and d["found"] and \
                 d["budget_ns"] == 1000000:
             run, label = d["found"], f"{d['hosts']} hosts, {d['each']} each, " \
