@@ -83,7 +83,7 @@ def largest(found, rows, text):
         model = kind_of(d["model"], d["what"])
         goal, at = GOALS.get((d["what"], ms), (None, None))
         goal = goal if model == "source" and d["hosts"] == at else None
-        r = row(f"milli-{d['what']}-{ms}ms-{model}", d["hosts"], "records_share", "1",
+        r = row(f"milli-{d['what']}-{ms}ms-{model}", d["hosts"], "records", "records",
                 [d["found"]["records"]], goal)
         r["runs"] = d["runs"]
         rows.append(r)
