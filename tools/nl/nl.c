@@ -13,7 +13,7 @@
 #include <netlink/attr.h>
 
 #include "nl.h"
-#include "shufflectl.h"
+#include "program.h"
 
 #define DUMP_TRIES	20
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Requests over netlink, and what the kernel says about them. */
-#ifndef SHUFFLECTL_NL_H
-#define SHUFFLECTL_NL_H
+#ifndef SHUFFLE_NL_H
+#define SHUFFLE_NL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
-#include "shufflectl.h"
+#include "program.h"
 #include "tc.h"
 
 static void *no_memory(void *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The queueing disciplines of a device, as the kernel describes them. */
-#ifndef SHUFFLECTL_TC_H
-#define SHUFFLECTL_TC_H
+#ifndef SHUFFLE_TC_H
+#define SHUFFLE_TC_H
 
 #include <stdbool.h>
 #include <stdint.h>

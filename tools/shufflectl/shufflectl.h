@@ -7,23 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
-/**
- * enum ctl_exit - exit status, as documented in shufflectl(8)
- * @CTL_OK: done
- * @CTL_USAGE: the command line is wrong; nothing was sent to the kernel
- * @CTL_KERNEL: the kernel refused; what it said follows "Error:"
- * @CTL_ENV: no module, no such namespace, device or file, no permission to look
- * @CTL_REFUSED: it would destroy something; --force does it anyhow
- */
-enum ctl_exit {
-	CTL_OK		= 0,
-	CTL_USAGE	= 1,
-	CTL_KERNEL	= 2,
-	CTL_ENV		= 3,
-	CTL_REFUSED	= 4,
-};
+#include "program.h"
 
 /**
  * struct ctl_options - what stands before the object
@@ -53,7 +37,6 @@ struct ctl_command {
 	int		(*run)(int argc, char **argv);
 };
 
-int ctl_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int ctl_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ctl_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int ctl_dispatch(const char *object, const char *usage, const struct ctl_command *cmds,
