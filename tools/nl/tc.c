@@ -141,7 +141,16 @@ static void read_qdisc(struct tc_tree *t, struct nlmsghdr *h)
 	tc_tree_add(t, &n);
 }
 
-static int filters_get(struct nl_sock *sk, int ifindex, uint32_t parent, struct nl_reply *r)
+/**
+ * tc_filters_get() - ask for the filters of a qdisc
+ * @sk: rtnetlink socket
+ * @ifindex: device
+ * @parent: handle of the qdisc
+ * @r: result, RTM_NEWTFILTER; to be freed by nl_reply_free()
+ *
+ * Return: 0 or -errno.
+ */
+int tc_filters_get(struct nl_sock *sk, int ifindex, uint32_t parent, struct nl_reply *r)
 {
 	struct tcmsg m = { .tcm_family = AF_UNSPEC, .tcm_ifindex = ifindex, .tcm_parent = parent };
 	struct nl_said said;
@@ -176,7 +185,7 @@ struct tc_tree *tc_tree_get(struct nl_sock *sk, int ifindex)
 		unsigned int j;
 
 		/* those of handle 0 cannot be named, and have no filters */
-		if (!t->node[i].handle || filters_get(sk, ifindex, t->node[i].handle, &f))
+		if (!t->node[i].handle || tc_filters_get(sk, ifindex, t->node[i].handle, &f))
 			continue;
 		for (j = 0; j < f.n; j++) {
 			struct tcmsg *fm = nlmsg_data(nlmsg_hdr(f.msg[j]));
@@ -339,15 +348,21 @@ int tc_qdisc_del(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t hand
 	return said.error;
 }
 
-/* One key of an u32 selector: a word of the packet, from the network header. */
-struct key {
-	int		off;
-	uint32_t	val;
-	uint32_t	mask;
-};
-
-static int u32_add(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t classid,
-		   unsigned int pref, uint16_t protocol, const struct key *key, unsigned int n)
+/**
+ * tc_u32_add() - add an u32 filter that chooses a class
+ * @sk: rtnetlink socket
+ * @ifindex: device
+ * @parent: handle of the qdisc
+ * @classid: the class
+ * @pref: order among the filters
+ * @protocol: ETH_P_IP or ETH_P_IPV6
+ * @key: words of the packet, all of which have to match
+ * @n: their number, at most 4
+ *
+ * Return: 0, or -errno after a message.
+ */
+int tc_u32_add(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t classid,
+	       unsigned int pref, uint16_t protocol, const struct tc_key *key, unsigned int n)
 {
 	struct tcmsg m = {
 		.tcm_family = AF_UNSPEC, .tcm_ifindex = ifindex, .tcm_parent = parent,
@@ -395,21 +410,21 @@ int tc_filter_add(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t cla
 		  const struct tc_match *match)
 {
 	/* traffic class, protocol, destination port; IPv4 without options */
-	const struct key v4[] = {
+	const struct tc_key v4[] = {
 		{ 0, (uint32_t)match->dscp << 18, 0x00fc0000 },
 		{ 8, 17 << 16, 0x00ff0000 },
 		{ 20, match->port, 0xffff },
 	};
-	const struct key v6[] = {
+	const struct tc_key v6[] = {
 		{ 0, (uint32_t)match->dscp << 22, 0x0fc00000 },
 		{ 4, 17 << 8, 0xff00 },
 		{ 40, match->port, 0xffff },
 	};
 	int err;
 
-	err = u32_add(sk, ifindex, parent, classid, 1, ETH_P_IP, v4, ARRAY_SIZE(v4));
+	err = tc_u32_add(sk, ifindex, parent, classid, 1, ETH_P_IP, v4, ARRAY_SIZE(v4));
 	if (!err)
-		err = u32_add(sk, ifindex, parent, classid, 2, ETH_P_IPV6, v6, ARRAY_SIZE(v6));
+		err = tc_u32_add(sk, ifindex, parent, classid, 2, ETH_P_IPV6, v6, ARRAY_SIZE(v6));
 	return err;
 }
 
@@ -484,7 +499,7 @@ int tc_filter_verdict(struct nl_sock *sk, int ifindex, uint32_t parent, uint16_t
 	unsigned int i;
 
 	make_packet(packet, protocol, match, control);
-	if (filters_get(sk, ifindex, parent, &r))
+	if (tc_filters_get(sk, ifindex, parent, &r))
 		return TC_FILTER_UNKNOWN;
 	/* in the order of their priority, as the dump has them */
 	for (i = 0; i < r.n && verdict == TC_FILTER_NONE; i++) {

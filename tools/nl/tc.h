@@ -69,6 +69,18 @@ struct tc_match {
 	uint16_t	port;
 };
 
+/**
+ * struct tc_key - a word of a packet
+ * @off: bytes behind the start of the network header
+ * @val: value, host byte order
+ * @mask: bits that count
+ */
+struct tc_key {
+	int		off;
+	uint32_t	val;
+	uint32_t	mask;
+};
+
 /* verdict of filters about a control packet */
 #define TC_FILTER_NONE		(-1)	/* no filter matches */
 #define TC_FILTER_UNKNOWN	(-2)	/* there is one that cannot be judged */
@@ -86,6 +98,9 @@ bool tc_netem_has_rate(const struct tc_node *n);
 int tc_qdisc_put(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t handle,
 		 const char *kind, const void *options, unsigned int len, int flags);
 int tc_qdisc_del(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t handle);
+int tc_filters_get(struct nl_sock *sk, int ifindex, uint32_t parent, struct nl_reply *r);
+int tc_u32_add(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t classid,
+	       unsigned int pref, uint16_t protocol, const struct tc_key *key, unsigned int n);
 int tc_filter_add(struct nl_sock *sk, int ifindex, uint32_t parent, uint32_t classid,
 		  const struct tc_match *match);
 int tc_filter_verdict(struct nl_sock *sk, int ifindex, uint32_t parent, uint16_t protocol,
