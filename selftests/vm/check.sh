@@ -164,6 +164,7 @@ job()
 	topo) lane topo timeout "$(limit 2700)" make -s -C tools/topo OUT="$BUILD/topo" check ;;
 	rperf) lane rperf timeout "$(limit 900)" make -s -C tools/rperf OUT="$BUILD/rperf" check ;;
 	stream) lane stream timeout "$(limit 2700)" make -s -C tools/stream OUT="$BUILD/stream" check ;;
+	saba) lane saba timeout "$(limit 2700)" make -s -C tools/saba OUT="$BUILD/saba" check ;;
 	sort) lane sort timeout "$(limit 2700)" make -s -C tools/sort OUT="$BUILD/sort" check ;;
 	query) lane query timeout "$(limit 2700)" make -s -C tools/query OUT="$BUILD/query" check ;;
 	planted-*) lane "$1" timeout "$(limit 2700)" "$here/planted/check.sh" "${1#planted-}" ;;
@@ -247,6 +248,7 @@ run_jobs()
 
 # A kernel first: lanes without one run while it is built.  Then the long ones.
 checks=(kernel-um-debug selftests-uml-debug-time static selftests-qemu-6.12 selftests-qemu-6.1
+	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream saba kunit-uml-debug fpu-uml-debug)
 	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream rperf kunit-uml-debug fpu-uml-debug)
 
 # What the races and a fifth of the other cases take beside other lanes, with

@@ -16,10 +16,6 @@
 #include "saba_client.h"
 #include "shufflectl.h"
 
-#ifndef LIBDIR
-#define LIBDIR	"/usr/local/lib"
-#endif
-
 #define USAGE	"usage: shuffle-saba run --app APP [--to ADDRESS...] -- COMMAND...\n"
 #define PRELOAD	"libsaba-mark.so"
 
@@ -40,17 +36,19 @@ static int add_to(struct saba *s, const char *to)
 static void preload(void)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char own[512], all[1200];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - sizeof(PRELOAD));
+	char own[400], lib[500], all[1600];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	char *slash;
 
 	own[n > 0 ? n : 0] = '\0';
 	slash = strrchr(own, '/');
-	if (slash)
-		strcpy(slash + 1, PRELOAD);
-	if (!slash || access(own, R_OK))
-		snprintf(own, sizeof(own), "%s/shuffle/%s", LIBDIR, PRELOAD);
-	snprintf(all, sizeof(all), "%s%s%s", own, before ? ":" : "", before ? before : "");
+	if (!slash)
+		return;
+	*slash = '\0';
+	snprintf(lib, sizeof(lib), "%s/" PRELOAD, own);
+	if (access(lib, R_OK))
+		snprintf(lib, sizeof(lib), "%s/../lib/shuffle/" PRELOAD, own);
+	snprintf(all, sizeof(all), "%s%s%s", lib, before ? ":" : "", before ? before : "");
 	setenv("LD_PRELOAD", all, 1);
 }
 

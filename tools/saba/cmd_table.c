@@ -33,7 +33,7 @@ int cli_show_app(const struct table_app *app, const char *svg)
 
 	out_begin(false);
 	out_open(NULL);
-	out_title("app", "%s", app->name);
+	out_title("app", "app %s", app->name);
 	for (i = 0; i < n; i++) {
 		snprintf(key, sizeof(key), "slowdown-%g", b[i] * 100);
 		number(key, d[i]);
@@ -142,7 +142,7 @@ int cmd_table(int argc, char **argv)
 			struct saba_model m;
 
 			out_open(NULL);
-			out_title("app", "%s", t.app[i].name);
+			out_title("app", "app %s", t.app[i].name);
 			out_u64("samples", t.app[i].n, OUT_PLAIN);
 			if (!table_model(&t.app[i], w.degree, &m))
 				number("r2", m.r2);
@@ -182,7 +182,7 @@ static int weigh(const struct words *w, const struct table *t, char **name, unsi
 	out_begin(false);
 	for (i = 0; i < n; i++) {
 		out_open(NULL);
-		out_title("app", "%s", name[i]);
+		out_title("app", "app %s", name[i]);
 		out_u64("weight", percent[i], OUT_PLAIN);
 		number("predicted", cost[i].at[percent[i]]);
 		number("descent", going[i] * 100);

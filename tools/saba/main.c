@@ -104,7 +104,7 @@ static int show_line(char *text, void *arg)
 			continue;
 		*value++ = '\0';
 		if (!strcmp(word, "name"))
-			out_title(kind, "%s", value);
+			out_title(kind, strcmp(kind, "port") ? "app %s" : "port %s", value);
 		else if (!parse_u64(value, &v))
 			out_u64(word, v, strcmp(word, "rate") ? OUT_PLAIN : OUT_BPS);
 		else

@@ -12,6 +12,7 @@
 
 #include "saba_client.h"
 
+__attribute__((visibility("default")))
 int socket(int domain, int type, int protocol)
 {
 	int (*next)(int, int, int) = (int (*)(int, int, int))dlsym(RTLD_NEXT, "socket");

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define SABA_DEGREE	3	/* of a polynomial, the greatest */
-#define SABA_POINTS	64	/* samples of a profile, the most */
+#define SABA_POINTS	32	/* samples of a profile, the most */
 #define SABA_LEVELS	16	/* priority levels, the most */
 #define SABA_QUEUES	16	/* queues of a port, the most */
 #define SABA_APPS	4096	/* applications, the most */

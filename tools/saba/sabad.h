@@ -17,7 +17,7 @@
 #define SABAD_PREFIXES	64	/* of a port, the most */
 #define SABAD_CLIENTS	4096
 #define SABAD_PER_USER	512	/* clients of a user without privilege */
-#define SABAD_CONNS	65536	/* connections of a client */
+#define SABAD_CONNS	4096	/* connections of a client */
 #define SABAD_LEVELS	15	/* the most: 0 of the 16 is everything else */
 #define SABAD_MAX_QUEUES 14	/* ETS has 16 bands; two are not Saba's */
 #define SABAD_DSCP(level) (33 + (level))	/* level from 0 */

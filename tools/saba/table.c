@@ -71,7 +71,10 @@ struct table_app *table_add(struct table *t, const char *name)
 
 	if (t->n >= SABA_APPS)
 		return NULL;
-	more = realloc(t->app, (t->n + 1) * sizeof(*more));
+	/* room for a power of two */
+	more = t->app;
+	if (!(t->n & (t->n - 1)))
+		more = realloc(t->app, (t->n ? 2 * t->n : 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	t->app = more;

@@ -8,7 +8,7 @@
 #include "saba.h"
 
 #define TABLE_NAME	64	/* bytes of a name, with its end */
-#define TABLE_REPEATS	32	/* runs with one bandwidth, the most */
+#define TABLE_REPEATS	16	/* runs with one bandwidth, the most */
 
 /**
  * struct table_sample - runs with one bandwidth
