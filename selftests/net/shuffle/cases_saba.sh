@@ -147,13 +147,14 @@ saba_measure()
 {
 	local lr ts wl wt before after
 
-	read -r lr wl < <(saba_weight "$1" LR) || fail "LR is not there"
-	read -r ts wt < <(saba_weight "$1" TS) || fail "TS is not there"
+	read -r lr wl <<<"$(saba_weight "$1" LR)"
+	read -r ts wt <<<"$(saba_weight "$1" TS)"
+	[ -n "$wl$wt" ] || fail "LR or TS is not there"
 	wait_for 20 saba_waits "$1" "$lr" || fail "nothing of LR waits"
 	wait_for 20 saba_waits "$1" "$ts" || fail "nothing of TS waits"
-	read -ra before < <(saba_sent "$1")
+	read -ra before <<<"$(saba_sent "$1")"
 	sleep "$2"
-	read -ra after < <(saba_sent "$1")
+	read -ra after <<<"$(saba_sent "$1")"
 	awk -v a=$((after[lr + 2] - before[lr + 2])) -v b=$((after[ts + 2] - before[ts + 2])) \
 		-v wa="$wl" -v wb="$wt" 'BEGIN {
 		share = a / (a + b); want = wa / (wa + wb)
@@ -186,11 +187,11 @@ saba_shares()
 	saba set TS 10
 	wait_for 5 saba_weighs p2 TS 10 || fail "the weight is not set"
 	pkill -INT -f "iperf3 -c 10.77.0.3 -p 5201" || fail "no sender"
-	read -r ts w < <(saba_weight p2 TS)
+	read -r ts w <<<"$(saba_weight p2 TS)"
 	sleep 1
-	read -ra before < <(saba_sent p2)
+	read -ra before <<<"$(saba_sent p2)"
 	sleep 4
-	read -ra after < <(saba_sent p2)
+	read -ra after <<<"$(saba_sent p2)"
 	[ $((after[ts + 2] - before[ts + 2])) -gt 3500000 ] ||
 		fail "$((after[ts + 2] - before[ts + 2])) bytes in 4 s at 10 Mbit/s"
 	saba stop || fail "it does not stop"

@@ -14,6 +14,7 @@
 #define FABRIC_LEAVES	17	/* of a pod */
 #define FABRIC_PLANES	3	/* leaf l has links to the spines of plane l % 3 */
 #define FABRIC_SPINES	18	/* of a plane */
+#define FABRIC_MOST_PORTS 16384
 #define FABRIC_SERVERS	(FABRIC_PODS * FABRIC_RACKS * FABRIC_RACK)
 
 /**

@@ -157,7 +157,7 @@ hooks()
 		--repeat 3 -- true
 }
 
-daemon()
+talk_to_it()
 {
 	{ law A .8; law B .033; } >table
 	printf 'table %s/table\nlevels 4\nport nix0 to 10.0.0.1\nport nix1 to 10.0.0.2\n' "$PWD" >conf
@@ -179,6 +179,17 @@ daemon()
 	wait "$pid" || { cat log; return 1; }
 	[ ! -e sock ] || return 1
 	! grep -E 'Sanitizer|runtime error' log
+}
+
+# Whatever goes wrong, the daemon does not outlive the test.
+daemon()
+{
+	local status=0
+
+	pid=
+	talk_to_it || status=1
+	[ -z "$pid" ] || kill "$pid" 2>/dev/null
+	return $status
 }
 
 t "weights" weights
