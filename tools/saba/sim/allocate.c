@@ -240,8 +240,10 @@ static void saba_queues(struct sim *s)
 
 		for (h = 0; h < 7; h++)
 			d[h] = kind_alone(s->job[i].kind, b[h]);
-		saba_fit(b, d, 7, SABA_DEGREE, &model[i]);
+		saba_fit(b, d, 7, s->degree ? s->degree : SABA_DEGREE, &model[i]);
 		saba_costs(&model[i], &s->job[i].costs);
+		for (h = 1; h <= SABA_GRID && !s->degree; h++)
+			s->job[i].costs.at[h] = kind_alone(s->job[i].kind, h / (double)SABA_GRID);
 	}
 	saba_levels_make(model, s->jobs, SABA_LEVELS, s->queues ? s->queues : 1, NULL, level, &lv);
 	for (i = 0; i < s->flows; i++)

@@ -8,7 +8,7 @@
 
 #include "sim.h"
 
-#define TICK	500	/* flows that end within a 500th of the shortest application */
+#define TICK	200	/* flows that end within a 200th of the shortest one that runs */
 
 /**
  * kind_alone() - slowdown of a workload that has the network for itself
@@ -63,9 +63,9 @@ static void set_volumes(struct sim *s, unsigned int job)
 }
 
 /* When the next thing happens; flows that end almost then are taken with it. */
-static double next_event(const struct sim *s, double now, double tick)
+static double next_event(const struct sim *s, double now)
 {
-	double flows = INFINITY, timers = INFINITY;
+	double flows = INFINITY, timers = INFINITY, tick = INFINITY;
 	unsigned int i;
 
 	for (i = 0; i < s->flows; i++)
@@ -76,6 +76,7 @@ static double next_event(const struct sim *s, double now, double tick)
 
 		if (j->stage == j->kind->stages)
 			continue;
+		tick = fmin(tick, j->size * j->kind->seconds / TICK);
 		if (!j->sending)
 			timers = fmin(timers, j->send_at);
 		else if (!j->flows)
@@ -113,7 +114,7 @@ static bool step_jobs(struct sim *s, double now)
  */
 void jobs_run(struct sim *s)
 {
-	double now = 0, tick = INFINITY;
+	double now = 0;
 	unsigned int i;
 
 	shares = sim_memory(calloc(s->jobs, sizeof(*shares)));
@@ -125,13 +126,12 @@ void jobs_run(struct sim *s)
 	for (i = 0; i < s->jobs; i++) {
 		s->job[i].stage = 0;
 		begin_stage(&s->job[i], 0);
-		tick = fmin(tick, s->job[i].size * s->job[i].kind->seconds / TICK);
 	}
 	while (step_jobs(s, now)) {
 		double then;
 
 		allocate_rates(s);
-		then = next_event(s, now, tick);
+		then = next_event(s, now);
 		for (i = 0; i < s->flows; i++) {
 			struct flow *f = &s->flow[i];
 

@@ -61,6 +61,7 @@ struct options {
 	unsigned int	runs;
 	unsigned int	peers;
 	unsigned int	queues;
+	unsigned int	degree;
 	uint64_t	seed;
 	bool		two;
 };
@@ -164,6 +165,7 @@ static void set_up(const struct options *o, unsigned int run, double *log_mean)
 	wl_rng_init(&r, wl_rng_mix(o->seed, run, 0));
 	make_jobs(&s, o, &r, synthetic);
 	s.queues = o->queues;
+	s.degree = o->degree;
 	s.queue = sim_memory(calloc(s.net.ports * s.jobs, 1));
 	s.weight = sim_memory(calloc(s.net.ports * SIM_QUEUES, sizeof(*s.weight)));
 	for (p = 0; p < POLICIES; p++) {
@@ -206,6 +208,7 @@ static int usage(FILE *to, int status)
 		"                 12 with --spine-leaf)\n"
 		"  --queues N     of each port for Saba, 1 to 16; 0: one for each application\n"
 		"                 (default 8)\n"
+		"  --degree K     of the models, 1 to 3 (default); 0: weigh by what slowdown really is\n"
 		"  --seed N       default 1\n");
 	return status;
 }
@@ -218,12 +221,13 @@ int main(int argc, char **argv)
 		{ "runs",	required_argument,	NULL, 'r' },
 		{ "peers",	required_argument,	NULL, 'p' },
 		{ "queues",	required_argument,	NULL, 'q' },
+		{ "degree",	required_argument,	NULL, 'd' },
 		{ "seed",	required_argument,	NULL, 's' },
 		{ "help",	no_argument,		NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	double least[POLICIES], most[POLICIES], sum[POLICIES] = { 0 }, mean[POLICIES];
-	struct options o = { .runs = 10, .queues = 8, .seed = 1 };
+	struct options o = { .runs = 10, .queues = 8, .degree = SABA_DEGREE, .seed = 1 };
 	unsigned int i, p;
 	int opt;
 
@@ -243,6 +247,9 @@ int main(int argc, char **argv)
 			break;
 		case 'q':
 			o.queues = option_whole("queues", optarg, 0, SABA_QUEUES);
+			break;
+		case 'd':
+			o.degree = option_whole("degree", optarg, 0, SABA_DEGREE);
 			break;
 		case 's':
 			o.seed = option_whole("seed", optarg, 0, 4294967295.0);

@@ -104,6 +104,7 @@ struct flow {
  * @flows: their number
  * @policy: who has how much
  * @queues: of a port, 0 for one for each application
+ * @degree: of the polynomials, 0 to weigh by what slowdown really is
  * @queue: [port * jobs + job]
  * @weight: [port * SIM_QUEUES + queue]
  */
@@ -115,6 +116,7 @@ struct sim {
 	unsigned int	flows;
 	enum policy	policy;
 	unsigned int	queues;
+	unsigned int	degree;
 	uint8_t		*queue;
 	double		*weight;
 };
