@@ -5,10 +5,12 @@
 # a network namespace of its own where that is possible, with ports that are not there.
 #
 # usage: cli_test.sh FOLDER	of the programs
+#
+# shellcheck disable=SC2317 # functions are called by t
 of=saba
+here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../../common/cli_test.sh
-. "$(dirname "$0")/../../common/cli_test.sh"
-here=$(cd "$(dirname "$0")" 2>/dev/null && pwd)
+. "$here/../../common/cli_test.sh"
 bin=$1
 saba=$bin/shuffle-saba sabad=$bin/shuffle-sabad
 
