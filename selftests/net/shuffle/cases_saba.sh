@@ -187,7 +187,7 @@ saba_shares()
 	saba set TS 10
 	wait_for 5 saba_weighs p2 TS 10 || fail "the weight is not set"
 	pkill -INT -f "iperf3 -c 10.77.0.3 -p 5201" || fail "no sender"
-	read -r ts w <<<"$(saba_weight p2 TS)"
+	read -r ts _ <<<"$(saba_weight p2 TS)"
 	sleep 1
 	read -ra before <<<"$(saba_sent p2)"
 	sleep 4
@@ -328,7 +328,7 @@ saba_profile()
 	rack 2
 	saba_receive 1 0
 	profile=(profile P --table "$work/p.table" --nic "${PFX}h0:eth0" --nic "${PFX}h1:eth0" --rate 40mbit
-		--percent 100,50,25)
+		--percent "100,50,25")
 	saba "${profile[@]}" --repeat 1 -- ip netns exec "${PFX}h0" iperf3 -c 10.77.0.2 -p 5201 -n 2M \
 		>"$work/out" || fail "no profile"
 	! ip netns exec "${PFX}h0" tc qdisc show dev eth0 | grep tbf || fail "the limit is left"

@@ -148,7 +148,7 @@ hooks()
 	# shellcheck disable=SC2016 # for the hook's shell
 	"$saba" profile A --hook 'echo $SABA_PERCENT $SABA_RATE >>log' --rate 1gbit --table table \
 		--percent 100,50,10 --repeat 2 -- true >out 2>err || { cat err; return 1; }
-	[ "$(wc -l <log)" = 7 ] && [ "$(sed -n 3p log)" = '10 100000000' ] || { cat log; return 1; }
+	[ "$(wc -l <log; sed -n 3p log)" = $'7\n10 100000000' ] || { cat log; return 1; }
 	[ "$(tail -1 log)" = '100 1000000000' ] || return 1
 	# nothing is left to do; more repeats are what is missing
 	"$saba" profile A --hook true --rate 1gbit --table table --percent 100,50,10 --repeat 2 \
@@ -191,7 +191,7 @@ daemon()
 	pid=
 	talk_to_it || status=1
 	[ -z "$pid" ] || kill "$pid" 2>/dev/null
-	return $status
+	return "$status"
 }
 
 t "weights" weights
