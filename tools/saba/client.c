@@ -296,8 +296,8 @@ static bool request(struct client *c, char *text)
 	if (!strcmp(word, "set"))
 		return do_set(c, arg, more);
 	if (!strcmp(word, "reload"))
-		return sabad_reload() ? answer(c, "error the table cannot be read: see the daemon's log")
-				      : answer(c, "ok");
+		return answer(c, sabad_reload() ? "error the table cannot be read, see the log" :
+			      "ok");
 	sabad_stop();
 	return answer(c, "ok");
 }

@@ -43,7 +43,7 @@ static int help(void)
 {
 	printf(USAGE "\n"
 	       "Runs COMMAND with every NIC limited to parts of RATE and notes how long it takes.\n\n"
-	       "  --nic [NETNS:]DEV     a device that is limited; as many as the hosts have\n"
+	       "  --nic [NETNS:]DEV     a device that is limited; as many as hosts have\n"
 	       "  --rate RATE           of the links, as 25gbit\n"
 	       "  --hook COMMAND        limits NICs elsewhere: run by sh before each run, and at the\n"
 	       "                        end with 100, with SABA_PERCENT and SABA_RATE (bit/s) set\n"
@@ -117,7 +117,7 @@ static double seconds(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
+	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 /* How long the command takes; negative after a message. */

@@ -125,7 +125,8 @@ int cmd_table(int argc, char **argv)
 	struct words w;
 	int err;
 
-	err = read_words(argc, argv, &w, "usage: shuffle-saba table [APP] [--table FILE] [--svg FILE]\n");
+	err = read_words(argc, argv, &w,
+			 "usage: shuffle-saba table [APP] [--table FILE] [--svg FILE]\n");
 	if (err)
 		return err;
 	if (argc - optind > 1 || (w.svg && argc == optind))

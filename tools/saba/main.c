@@ -27,7 +27,7 @@ static const char usage_text[] =
 	"  set APP PERCENT|auto  set a weight                         (CAP_NET_ADMIN)\n"
 	"  reload                read the table again, take back ports (CAP_NET_ADMIN)\n"
 	"  stop                  remove everything, and end the daemon (CAP_NET_ADMIN)\n\n"
-	"COMMAND --help and shuffle-saba(1) say more.  $SHUFFLE_SABA_SOCKET: the daemon's socket.\n";
+	"shuffle-saba(1) says more.  $SHUFFLE_SABA_SOCKET: the daemon's socket.\n";
 
 static void say(const char *prefix, const char *fmt, va_list ap)
 {
