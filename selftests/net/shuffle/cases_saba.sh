@@ -59,7 +59,7 @@ saba_rack()
 		echo "table $work/table"
 		echo "grace ${2-10000}"
 		for ((h = 0; h < $1; h++)); do
-			echo "port p$h rate 10mbit queues 4 limit 100000 to 10.77.0.$((h + 1)) to fd77::$((h + 1))"
+			echo "port p$h rate 10mbit queues 4 limit 1000000 to 10.77.0.$((h + 1)) to fd77::$((h + 1))"
 		done
 	} >"$work/saba.conf"
 	export SHUFFLE_SABA_SOCKET=$work/saba.sock
