@@ -248,8 +248,8 @@ run_jobs()
 
 # A kernel first: lanes without one run while it is built.  Then the long ones.
 checks=(kernel-um-debug selftests-uml-debug-time static selftests-qemu-6.12 selftests-qemu-6.1
-	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream saba kunit-uml-debug fpu-uml-debug)
-	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream rperf kunit-uml-debug fpu-uml-debug)
+	mpi-uml-debug sim planted-uml-debug wireshark unit workload topo query sort stream saba rperf kunit-uml-debug
+	fpu-uml-debug)
 
 # What the races and a fifth of the other cases take beside other lanes, with
 # planted bugs and KUnit; the races by themselves; the kernel.
