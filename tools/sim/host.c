@@ -44,6 +44,20 @@ void sim_host_init(struct sim *s)
 }
 
 /**
+ * sim_host_begin() - a host starts the shuffles whose time has come
+ * @s: simulation
+ * @host: index
+ */
+void sim_host_begin(struct sim *s, u32 host)
+{
+	const struct sim_config *cfg = s->cfg;
+	struct sim_host *h = &s->host[host];
+
+	while (h->up && h->ops < cfg->ops && s->now >= h->ops * cfg->stagger)
+		s->algo->start(s, h->ops++, host);
+}
+
+/**
  * sim_host_times() - a step begins at all hosts
  * @s: simulation
  */
@@ -63,8 +77,7 @@ void sim_host_times(struct sim *s)
 			if (h->cpu > (int)SIM_ONE)
 				h->cpu = SIM_ONE;
 		}
-		while (h->up && h->ops < cfg->ops && s->now >= h->ops * cfg->stagger)
-			s->algo->start(s, h->ops++, i);
+		sim_host_begin(s, i);
 	}
 }
 
@@ -123,7 +136,12 @@ void sim_host_send(struct sim *s, u32 host)
 		h->credit -= SIM_ONE;
 }
 
-static void take(struct sim *s, const struct sim_pkt *p)
+/**
+ * sim_host_take() - a host takes a packet that has arrived
+ * @s: simulation
+ * @p: the packet
+ */
+void sim_host_take(struct sim *s, const struct sim_pkt *p)
 {
 	u32 op = sim_op(p);
 	struct shuffle_rx_sched *m;
@@ -144,12 +162,14 @@ static void take(struct sim *s, const struct sim_pkt *p)
 		s->last[sim_row(s, op, p->dst, p->src)] = s->now;
 	s->algo->data(s, op, p->dst, p->src, sim_value(p));
 	m = &sim_end(s, op, p->dst)->rx.msg[p->src];
-	if (m->received >> s->shift == sim_len(s, op, p->src, p->dst)) {
+	if (m->received == m->len) {
 		s->completed++;
 		s->host[p->dst].cpu -= (int)(s->cfg->cost_message * SIM_ONE);
 	}
 	s->left--;
-	if (!--s->left_op[op])
+	s->left_op[op]--;
+	/* the last one counts */
+	if (s->done_at[op] <= s->now)
 		s->done_at[op] = s->now + 1;
 }
 
@@ -161,18 +181,22 @@ static void drain(struct sim *s, struct sim_host *h)
 	while (!sim_ring_empty(&h->ctl)) {
 		struct sim_pkt p = sim_ring_pop(&h->ctl);
 
-		take(s, &p);
+		sim_host_take(s, &p);
 	}
 	for (n = 0; n < s->cfg->catchup && h->cpu > 0 && !sim_ring_empty(&h->data); n++) {
 		struct sim_pkt p = sim_ring_pop(&h->data);
 
 		h->cpu -= (int)(s->cfg->cost_packet * SIM_ONE);
-		take(s, &p);
+		sim_host_take(s, &p);
 	}
 }
 
-/* The memory that a packet will need: with many hosts it is in no cache. */
-static void fetch(const struct sim *s, const struct sim_pkt *p)
+/**
+ * sim_host_fetch() - the memory that a packet will need: with many hosts it is in no cache
+ * @s: simulation
+ * @p: the packet
+ */
+void sim_host_fetch(const struct sim *s, const struct sim_pkt *p)
 {
 	const struct sim_end *e = sim_end(s, sim_op(p), p->dst);
 
@@ -200,9 +224,9 @@ void sim_host_receive(struct sim *s)
 		struct sim_host *h = &s->host[p.dst];
 
 		if (i + AHEAD < in->n)
-			fetch(s, &in->p[i + AHEAD]);
+			sim_host_fetch(s, &in->p[i + AHEAD]);
 		if (s->plain)
-			take(s, &p);
+			sim_host_take(s, &p);
 		else
 			sim_ring_push(sim_type(&p) == SIM_DATA ? &h->data : &h->ctl, p);
 	}

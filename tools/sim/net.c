@@ -53,6 +53,11 @@ static struct sim_vec *slot(const struct sim *s, struct sim_vec *ring, u32 steps
 	return &ring[(s->now + steps) & (s->slots - 1)];
 }
 
+static struct sim_vec *rack_slot(const struct sim *s, u32 steps, enum sim_phase phase)
+{
+	return &s->to_tor[((s->now + steps) & (s->slots - 1)) * SIM_PHASES + phase];
+}
+
 /* which core switch a packet goes through */
 static u32 spine(struct sim *s, const struct sim_pkt *p)
 {
@@ -130,7 +135,7 @@ static void emit(struct sim *s, const struct sim_pkt *p)
 	else if (sim_type(p) != SIM_DATA && s->cfg->prio == SIM_PRIO_CORE)
 		put(slot(s, s->to_host, 4 * s->cfg->hop), p);
 	else
-		put(slot(s, s->to_tor, s->cfg->hop), p);
+		put(rack_slot(s, s->cfg->hop, s->phase), p);
 }
 
 /**
@@ -172,9 +177,8 @@ void sim_control(struct sim *s, enum sim_packet type, u32 op, u32 from, u32 to, 
 	s->res->control++;
 }
 
-static void step_racks_in(struct sim *s)
+static void step_racks_in(struct sim *s, struct sim_vec *in)
 {
-	struct sim_vec *in = slot(s, s->to_tor, 0);
 	u32 i;
 
 	for (i = 0; i < in->n; i++) {
@@ -267,7 +271,8 @@ void sim_net_step(struct sim *s)
 	u32 longest = 0;
 	u32 i;
 
-	step_racks_in(s);
+	for (i = 0; i < SIM_PHASES; i++)
+		step_racks_in(s, rack_slot(s, 0, i));
 	if (s->cfg->racks > 1)
 		step_core(s);
 	for (i = 0; i < s->n; i++) {
@@ -294,7 +299,8 @@ void sim_net_init(struct sim *s)
 	u32 ports = cfg->racks * cfg->spines;
 	u32 rate, i;
 
-	for (s->slots = 1; s->slots <= 4 * cfg->hop; s->slots *= 2)
+	/* packets of two windows and the longest way */
+	for (s->slots = 1; s->slots <= 6 * cfg->hop; s->slots *= 2)
 		;
 	s->down = sim_alloc(s, s->n, sizeof(*s->down));
 	s->up = sim_alloc(s, ports, sizeof(*s->up));
@@ -302,7 +308,7 @@ void sim_net_init(struct sim *s)
 	s->tor_data = sim_alloc(s, cfg->racks, sizeof(*s->tor_data));
 	s->tor_up = sim_alloc(s, cfg->racks, sizeof(*s->tor_up));
 	s->core_data = sim_alloc(s, cfg->spines, sizeof(*s->core_data));
-	s->to_tor = sim_alloc(s, s->slots, sizeof(*s->to_tor));
+	s->to_tor = sim_alloc(s, s->slots * SIM_PHASES, sizeof(*s->to_tor));
 	s->to_core = sim_alloc(s, s->slots * cfg->spines, sizeof(*s->to_core));
 	s->from_core = sim_alloc(s, s->slots, sizeof(*s->from_core));
 	s->to_host = sim_alloc(s, s->slots, sizeof(*s->to_host));
@@ -352,7 +358,7 @@ void sim_net_free(struct sim *s)
 	free_ports(s, s->down, s->n);
 	free_ports(s, s->up, ports);
 	free_ports(s, s->core, ports);
-	free_vecs(s, s->to_tor, s->slots);
+	free_vecs(s, s->to_tor, s->slots * SIM_PHASES);
 	free_vecs(s, s->to_core, s->slots * s->cfg->spines);
 	free_vecs(s, s->from_core, s->slots);
 	free_vecs(s, s->to_host, s->slots);

@@ -350,13 +350,13 @@ static void summarise(struct sim *s)
 	}
 }
 
-static void count_grants(struct sim *s)
+/**
+ * sim_count_grants() - what is outstanding at the end of a step
+ * @s: simulation
+ * @sum: of all receivers, in the policy's bytes
+ */
+void sim_count_grants(struct sim *s, u64 sum)
 {
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < s->n * s->cfg->ops; i++)
-		sum += s->end[i].rx.outstanding;
 	sum >>= s->shift;
 	s->sum_grants += (double)sum;
 	if (sum > s->res->grants_max)
@@ -374,6 +374,7 @@ static void fetch_heap(const struct sim *s, u32 host)
 
 static void step(struct sim *s)
 {
+	u64 sum = 0;
 	u32 i;
 
 	s->sent_now = 0;
@@ -399,7 +400,9 @@ static void step(struct sim *s)
 	}
 	sim_net_step(s);
 	sim_host_receive(s);
-	count_grants(s);
+	for (i = 0; i < s->n * s->cfg->ops; i++)
+		sum += s->end[i].rx.outstanding;
+	sim_count_grants(s, sum);
 	if (s->series)
 		sim_series_step(s);
 	s->now++;
@@ -448,6 +451,8 @@ void sim_run(const struct sim_config *cfg, const struct sim_matrix *m,
 	limit = c.max_steps ? c.max_steps : 1000ULL * res->bound + 1000000;
 	if (limit >= SIM_NEVER)
 		limit = SIM_NEVER - 1;
+	if (sim_window_fits(&s))
+		sim_window_run(&s, (u32)limit);
 	while (s.left && s.now < limit)
 		step(&s);
 	summarise(&s);

@@ -351,6 +351,11 @@ struct sim_matrix {
 	u32	*len;
 };
 
+/* What hosts do in a step, one after the other.  A window (window.c) does all for one host
+ * before it turns to the next; packets of each phase still go behind those of the one before.
+ */
+enum sim_phase { SIM_PHASE_START, SIM_PHASE_SEND, SIM_PHASE_GRANT, SIM_PHASES };
+
 struct sim_series;
 struct sim_algo;
 
@@ -397,11 +402,12 @@ struct sim {
 	u32			*tor_data;	/* data packets in a switch */
 	u32			*tor_up;	/* those for the core */
 	u32			*core_data;
-	struct sim_vec		*to_tor;	/* rings of slots by step */
-	struct sim_vec		*to_core;
+	struct sim_vec		*to_tor;	/* [slot by step * SIM_PHASES + phase] */
+	struct sim_vec		*to_core;	/* rings of slots by step */
 	struct sim_vec		*from_core;
 	struct sim_vec		*to_host;
 	u32			slots;		/* a power of two */
+	enum sim_phase		phase;
 	struct rnd		rnd;
 	struct sim_series	*series;
 	void			*priv;		/* the algorithm's */
@@ -470,6 +476,7 @@ void sim_defaults(struct sim_config *cfg);
 const char *sim_check(const struct sim_config *cfg, u32 hosts);
 void sim_run(const struct sim_config *cfg, const struct sim_matrix *m,
 	     struct sim_series *series, struct sim_result *res);
+void sim_count_grants(struct sim *s, u64 sum);
 void sim_only_bound(const struct sim_config *cfg, const struct sim_matrix *m,
 		    struct sim_result *res);
 void *sim_alloc(struct sim *s, size_t n, size_t size);
@@ -495,8 +502,15 @@ static inline struct sim_pkt sim_ring_pop(struct sim_ring *r)
 /* host.c */
 void sim_host_init(struct sim *s);
 void sim_host_times(struct sim *s);
+void sim_host_begin(struct sim *s, u32 host);
 void sim_host_send(struct sim *s, u32 host);
+void sim_host_take(struct sim *s, const struct sim_pkt *p);
+void sim_host_fetch(const struct sim *s, const struct sim_pkt *p);
 void sim_host_receive(struct sim *s);
+
+/* window.c */
+bool sim_window_fits(const struct sim *s);
+void sim_window_run(struct sim *s, u32 limit);
 
 /* interfere.c */
 void sim_interfere_init(const struct sim_config *cfg, u32 rtt, struct sim_host *h, u32 host);

@@ -11,6 +11,7 @@
 #include "gen.h"
 
 #define RADIX_BITS	11
+#define BLOCK		64	/* columns, the bits of a word */
 #define MAX_TRIES	16	/* preliminary matrices until one is placed */
 
 /**
@@ -92,24 +93,102 @@ static int sort_messages(struct prelim *msg, size_t count, struct wl_rng *r)
 	return 0;
 }
 
-/* Step 2.1: the vacant column of the row with the most free space. */
-static unsigned int best_column(const int64_t *space, const uint8_t *used, unsigned int n,
+/**
+ * struct columns - free space of columns, in blocks of 64
+ * @n: columns
+ * @blocks: how many
+ * @space: of each column; behind the last what is never the most
+ * @top: most space in each block
+ */
+struct columns {
+	unsigned int n, blocks;
+	int64_t *space, *top;
+};
+
+static int64_t block_top(const struct columns *c, unsigned int b)
+{
+	const int64_t *v = c->space + (size_t)b * BLOCK;
+	int64_t best = v[0];
+	unsigned int i;
+
+	for (i = 1; i < BLOCK; i++)
+		best = v[i] > best ? v[i] : best;
+	return best;
+}
+
+static int columns_init(struct columns *c, unsigned int n, uint64_t row)
+{
+	unsigned int i;
+
+	c->n = n;
+	c->blocks = (n + BLOCK - 1) / BLOCK;
+	c->space = malloc(((size_t)c->blocks * BLOCK + c->blocks) * sizeof(*c->space));
+	if (!c->space)
+		return -1;
+	c->top = c->space + (size_t)c->blocks * BLOCK;
+	for (i = 0; i < c->blocks * BLOCK; i++)
+		c->space[i] = i < n ? (int64_t)row : INT64_MIN;
+	for (i = 0; i < c->blocks; i++)
+		c->top[i] = row;
+	return 0;
+}
+
+/* What of a block is vacant and has the most space, if that is at least @best. */
+static uint64_t best_of_block(const struct columns *c, unsigned int b, uint64_t vacant,
+			      int64_t *best)
+{
+	const int64_t *v = c->space + (size_t)b * BLOCK;
+	uint64_t found = 0;
+
+	for (; vacant; vacant &= vacant - 1) {
+		unsigned int i = __builtin_ctzll(vacant);
+
+		if (v[i] < *best)
+			continue;
+		if (v[i] > *best)
+			found = 0;
+		*best = v[i];
+		found |= 1ULL << i;
+	}
+	return found;
+}
+
+/* Step 2.1: the vacant column of the row with the most free space; of several, any. */
+static unsigned int best_column(const struct columns *c, const uint64_t *vacant,
 				struct wl_rng *r)
 {
-	unsigned int j, ties = 0;
+	unsigned int b, ties = 0, from = 0;
 	int64_t best = INT64_MIN;
+	uint64_t found;
 
-	for (j = 0; j < n; j++) {
-		int64_t s = used[j] ? INT64_MIN : space[j];
-
-		best = s > best ? s : best;
-	}
-	for (j = 0; j < n; j++)
-		ties += !used[j] & (space[j] == best);
+	/* Blocks that are all below what another one has are not looked at. */
+	for (b = 1; b < c->blocks; b++)
+		if (c->top[b] > c->top[from])
+			from = b;
+	best_of_block(c, from, vacant[from], &best);
+	for (b = 0; b < c->blocks; b++)
+		if (c->top[b] > best)
+			best_of_block(c, b, vacant[b], &best);
+	for (b = 0; b < c->blocks; b++)
+		if (c->top[b] >= best)
+			ties += __builtin_popcountll(best_of_block(c, b, vacant[b], &best));
 	ties = ties > 1 ? wl_rng_below(r, ties) : 0;
-	for (j = 0;; j++)
-		if (!used[j] && space[j] == best && !ties--)
-			return j;
+	for (b = 0;; b++) {
+		if (c->top[b] < best)
+			continue;
+		for (found = best_of_block(c, b, vacant[b], &best); found; found &= found - 1)
+			if (!ties--)
+				return b * BLOCK + __builtin_ctzll(found);
+	}
+}
+
+static void fill_column(struct columns *c, unsigned int j, uint64_t bytes)
+{
+	bool top = c->space[j] == c->top[j / BLOCK];
+
+	c->space[j] -= bytes;
+	if (top)
+		c->top[j / BLOCK] = block_top(c, j / BLOCK);
 }
 
 /* Steps 2.2 and 2.3: over- and under-committed columns next to each other. */
@@ -153,21 +232,19 @@ static void order_columns(const int64_t *space, unsigned int *sorted, unsigned i
 int wl_general_place(struct matrix *m, const uint64_t *prelim, uint64_t row, struct wl_rng *r,
 		     struct wl_error *err)
 {
-	unsigned int n = m->n, i, j, *sorted, *order;
+	unsigned int n = m->n, words = (n + BLOCK - 1) / BLOCK, i, j, *sorted, *order;
 	size_t cells = (size_t)n * n, count = 0, k;
+	struct columns cols = { 0 };
 	struct prelim *msg;
-	uint64_t *placed;
-	int64_t *space;
+	uint64_t *placed, *vacant;
 	struct wl_lay lay;
-	uint8_t *used;
 	int ret = -1;
 
 	msg = malloc(cells * sizeof(*msg));
-	placed = calloc(cells, sizeof(*placed));
-	used = calloc(cells, 1);
-	space = malloc(n * sizeof(*space));
+	vacant = malloc((size_t)n * words * sizeof(*vacant));
 	sorted = malloc(2 * (size_t)n * sizeof(*sorted));
-	if (!msg || !placed || !used || !space || !sorted)
+	placed = NULL;
+	if (!msg || !vacant || !sorted || columns_init(&cols, n, row))
 		goto out;
 	order = sorted + n;
 	/* Empty messages fill what is left vacant. */
@@ -179,29 +256,34 @@ int wl_general_place(struct matrix *m, const uint64_t *prelim, uint64_t row, str
 	}
 	if (sort_messages(msg, count, r))
 		goto out;
-	for (j = 0; j < n; j++)
-		space[j] = row;
+	placed = calloc(cells, sizeof(*placed));
+	if (!placed)
+		goto out;
+	for (i = 0; i < n; i++)
+		for (j = 0; j < words; j++)
+			vacant[(size_t)i * words + j] = (j + 1) * BLOCK <= n ? UINT64_MAX :
+				(1ULL << n % BLOCK) - 1;
 	for (k = 0; k < count; k++) {
-		size_t base = (size_t)msg[k].from * n;
+		uint64_t *row_vacant = vacant + (size_t)msg[k].from * words;
 
-		j = best_column(space, used + base, n, r);
-		used[base + j] = 1;
-		placed[base + j] = msg[k].bytes;
-		space[j] -= msg[k].bytes;
+		j = best_column(&cols, row_vacant, r);
+		row_vacant[j / BLOCK] &= ~(1ULL << j % BLOCK);
+		placed[(size_t)j * n + msg[k].from] = msg[k].bytes;
+		fill_column(&cols, j, msg[k].bytes);
 	}
-	order_columns(space, sorted, order, n, r);
+	order_columns(cols.space, sorted, order, n, r);
 	wl_lay_init(&lay, m, order, row);
 	for (j = 0; j < n; j++)
 		for (i = 0; i < n; i++)
-			wl_lay_add(&lay, i, placed[(size_t)i * n + order[j]]);
+			wl_lay_add(&lay, i, placed[(size_t)order[j] * n + i]);
 	ret = 0;
 out:
 	if (ret)
 		wl_error_set(err, "out of memory for %u hosts", n);
 	free(msg);
 	free(placed);
-	free(used);
-	free(space);
+	free(vacant);
+	free(cols.space);
 	free(sorted);
 	return ret;
 }
