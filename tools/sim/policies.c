@@ -213,8 +213,12 @@ static void control(struct sim *s, const struct sim_pkt *p)
 	if (sim_type(p) == SIM_INFO) {
 		heard(s, sim_op(p), p->dst, p->src);
 	} else if (limit > m->limit) {
+		bool sends = m->next < m->limit;
+
 		m->limit = limit;
-		shuffle_policy_tx_update(&e->tx, p->src);
+		/* one that may send already keeps its place */
+		if (!sends)
+			shuffle_policy_tx_update(&e->tx, p->src);
 	}
 }
 
@@ -234,6 +238,8 @@ static u64 limit_of(struct sim *s, u32 op, u32 host)
 	struct sim_end *e = sim_end(s, op, host);
 	double most = s->cfg->overcommit * s->rtt * packet(s);
 
+	if (s->cfg->global == SIM_GLOBAL_NONE && s->host[host].base == SIM_ONE)
+		return most < packet(s) ? packet(s) : (u64)most;
 	if (s->host[host].base != SIM_ONE)
 		most = most * s->host[host].base / SIM_ONE;
 	if (s->cfg->global == SIM_GLOBAL_TOTAL && s->max_total) {

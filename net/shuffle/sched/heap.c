@@ -55,7 +55,7 @@ void shuffle_heap_set(struct shuffle_heap *h, u32 id, u64 key)
 		sift_up(h, h->n++, key, id);
 	else if (key > h->node[at - 1].key)
 		sift_up(h, at - 1, key, id);
-	else
+	else if (key < h->node[at - 1].key)
 		sift_down(h, at - 1, key, id);
 }
 

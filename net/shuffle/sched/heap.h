@@ -47,6 +47,18 @@ static inline u32 shuffle_heap_top(const struct shuffle_heap *h)
 }
 
 /**
+ * shuffle_heap_has() - is an index in the heap?
+ * @h: heap
+ * @id: index
+ *
+ * Return: whether it is.
+ */
+static inline bool shuffle_heap_has(const struct shuffle_heap *h, u32 id)
+{
+	return h->node[id].at;
+}
+
+/**
  * shuffle_heap_key() - priority of an index
  * @h: heap
  * @id: index that is in it

@@ -361,6 +361,7 @@ void shuffle_policy_rx_absent(struct shuffle_policy_rx *rx, u32 i)
 void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end)
 {
 	struct shuffle_rx_sched *m = &rx->msg[i];
+	bool same = end <= m->granted;
 
 	rx->outstanding -= counted(m);
 	m->stalled = false;
@@ -374,7 +375,9 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 	rx->outstanding += counted(m);
 	if (m->granted >= m->len)
 		rx_released(rx, i);
-	rx_update(rx, i);
+	/* a priority is of what is granted next, but for policies with their own */
+	if (!same || policies[rx->kind]->grant_prio || !shuffle_heap_has(&rx->heap, i))
+		rx_update(rx, i);
 }
 
 /**
