@@ -47,6 +47,7 @@ static void op_free(struct shuffle_op *op)
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
+	kvfree(op->ptx.served);
 	kvfree(op->prx.msg);
 	kvfree(op->prx.heap.node);
 	kvfree(op->out);
@@ -151,11 +152,12 @@ static struct shuffle_op *op_alloc(u32 n)
 	INIT_LIST_HEAD(&op->references);
 	op->ptx.msg = kvcalloc(n + 1, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
 	op->ptx.heap.node = kvcalloc(n + 1, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
+	op->ptx.served = kvcalloc(n + 1, sizeof(*op->ptx.served), GFP_KERNEL_ACCOUNT);
 	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
 	op->prx.heap.node = kvcalloc(n, sizeof(*op->prx.heap.node), GFP_KERNEL_ACCOUNT);
 	op->out = kvcalloc(n + 1, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
 	op->in = kvcalloc(n, sizeof(*op->in), GFP_KERNEL_ACCOUNT);
-	if (!op->ptx.msg || !op->ptx.heap.node || !op->prx.msg ||
+	if (!op->ptx.msg || !op->ptx.heap.node || !op->ptx.served || !op->prx.msg ||
 	    !op->prx.heap.node || !op->out || !op->in) {
 		op_free(op);
 		return NULL;

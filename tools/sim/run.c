@@ -182,11 +182,14 @@ static void make_ends(struct sim *s)
 	struct shuffle_tx_sched *out = sim_alloc(s, messages, sizeof(*out));
 	struct shuffle_rx_sched *in = sim_alloc(s, messages, sizeof(*in));
 	struct shuffle_heap_node *node = sim_alloc(s, 2 * messages, sizeof(*node));
+	u64 *served = NULL;
 	u32 *pool = NULL;
 	u32 op, i, k;
 
 	if (s->algo != &sim_algo_policy)
 		pool = sim_alloc(s, messages, sizeof(*pool));
+	if (s->cfg->algo == SIM_HADOOP)
+		served = sim_alloc(s, messages, sizeof(*served));
 	for (op = 0; op < s->cfg->ops; op++) {
 		for (i = 0; i < s->n; i++) {
 			struct sim_end *e = sim_end(s, op, i);
@@ -197,6 +200,7 @@ static void make_ends(struct sim *s)
 			e->tx.n = s->n;
 			e->tx.msg = out + at;
 			e->tx.heap.node = node + 2 * at;
+			e->tx.served = served ? served + at : NULL;
 			e->rx.n = s->n;
 			e->rx.msg = in + at;
 			e->rx.heap.node = node + 2 * at + s->n;
@@ -273,6 +277,7 @@ static void finish(struct sim *s)
 	s->res->memory = s->memory;
 	free(s->end[0].tx.msg);
 	free(s->end[0].tx.heap.node);
+	free(s->end[0].tx.served);
 	free(s->end[0].rx.msg);
 	free(s->end[0].pool);
 	free(s->end);

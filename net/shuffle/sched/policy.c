@@ -20,6 +20,17 @@ const char *shuffle_policy_name(u8 kind)
 	return policies[kind]->name;
 }
 
+/**
+ * shuffle_policy_round_robin() - does a sender serve what it has served least recently?
+ * @kind: enum shuffle_policy_kind
+ *
+ * Return: whether a schedule needs @served (struct shuffle_policy_tx).
+ */
+bool shuffle_policy_round_robin(u8 kind)
+{
+	return policies[kind]->round_robin;
+}
+
 /* a * b / c for b <= c, rounded down (up to the bits that a large c loses) */
 static u64 mul_div(u64 a, u64 b, u64 c)
 {
@@ -83,8 +94,8 @@ static u64 tx_key(const struct shuffle_policy_tx *tx, u32 i)
 {
 	const struct shuffle_tx_sched *m = &tx->msg[i];
 
-	if (tx->kind != SHUFFLE_POLICY_GRPF && policies[tx->kind]->round_robin)
-		return U64_MAX - m->turn;
+	if (tx->kind != SHUFFLE_POLICY_GRPF && tx->served && policies[tx->kind]->round_robin)
+		return U64_MAX - tx->served[i];
 	return shuffle_policy_prio(tx->kind, tx_seed(tx, i), m->len, m->next, tx->unit);
 }
 
@@ -111,7 +122,9 @@ void shuffle_policy_tx_update(struct shuffle_policy_tx *tx, u32 i)
  */
 void shuffle_policy_tx_sent(struct shuffle_policy_tx *tx, u32 i)
 {
-	tx->msg[i].turn = ++tx->turn;
+	tx->turn++;
+	if (tx->served)
+		tx->served[i] = tx->turn;
 	shuffle_policy_tx_update(tx, i);
 }
 

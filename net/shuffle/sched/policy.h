@@ -29,13 +29,11 @@ enum shuffle_policy_kind {
  * @len: bytes of the message
  * @next: first byte not sent yet
  * @limit: bytes below may be sent now (granted, and in the kernel's hands)
- * @turn: Hadoop: the schedule's @turn when it sent last; 0: never
  */
 struct shuffle_tx_sched {
 	u64	len;
 	u64	next;
 	u64	limit;
-	u64	turn;
 };
 
 /**
@@ -45,7 +43,9 @@ struct shuffle_tx_sched {
  * @rank: our own
  * @members: of the group
  * @unit: bytes that are scheduled as one (a packet or super-packet)
- * @turn: Hadoop: counts what has been sent
+ * @turn: counts what has been sent
+ * @served: Hadoop: @turn when each message sent last, 0: never; the caller's memory, zeroed, or
+ *	NULL: a policy that does not need it (shuffle_policy_round_robin())
  * @n: messages
  * @heap: messages that may send; its nodes are the caller's memory
  * @msg: the messages; the caller's memory
@@ -57,6 +57,7 @@ struct shuffle_policy_tx {
 	u32			members;
 	u32			unit;
 	u64			turn;
+	u64			*served;
 	u32			n;
 	struct shuffle_heap	heap;
 	struct shuffle_tx_sched	*msg;
@@ -157,6 +158,7 @@ static inline u64 shuffle_policy_amount(u64 left, u32 unit)
 }
 
 const char *shuffle_policy_name(u8 kind);
+bool shuffle_policy_round_robin(u8 kind);
 u32 shuffle_policy_seed(u32 seed, u32 from, u32 to, u32 members);
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
 

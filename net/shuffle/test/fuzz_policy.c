@@ -18,6 +18,7 @@ struct column {
 struct row {
 	struct shuffle_policy_tx	tx;
 	struct shuffle_heap_node	node[MSGS];
+	u64				served[MSGS];
 	struct shuffle_tx_sched		msg[MSGS];
 };
 
@@ -104,7 +105,7 @@ static u64 prio(const struct shuffle_policy_tx *tx, u32 i)
 	u32 seed = shuffle_policy_seed(tx->seed, tx->rank, i, tx->members);
 
 	if (tx->kind == SHUFFLE_POLICY_HADOOP)
-		return U64_MAX - tx->msg[i].turn;
+		return U64_MAX - tx->served[i];
 	return shuffle_policy_prio(tx->kind, seed, tx->msg[i].len, tx->msg[i].next, tx->unit);
 }
 
@@ -174,6 +175,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	r.tx.rank = fuzz_u8(&in) % r.tx.members;
 	r.tx.msg = r.msg;
 	r.tx.heap.node = r.node;
+	r.tx.served = r.served;
 	unscheduled(&r, &in);
 	for (step = 0; in.left && step < 500; step++) {
 		if (fuzz_u8(&in) & 1)

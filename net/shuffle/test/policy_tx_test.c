@@ -23,7 +23,8 @@ static struct shuffle_policy_tx *make_tx(struct kunit *test, u8 kind, u32 seed,
 	tx->n = n;
 	tx->msg = kunit_kcalloc(test, n, sizeof(*tx->msg), GFP_KERNEL);
 	tx->heap.node = kunit_kcalloc(test, n, sizeof(*tx->heap.node), GFP_KERNEL);
-	if (!tx->msg || !tx->heap.node)
+	tx->served = kunit_kcalloc(test, n, sizeof(*tx->served), GFP_KERNEL);
+	if (!tx->msg || !tx->heap.node || !tx->served)
 		return NULL;
 	for (i = 0; i < n; i++)
 		tx->msg[i].len = len[i];

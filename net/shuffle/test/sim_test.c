@@ -27,6 +27,7 @@ struct host {
 	struct shuffle_policy_tx	tx;
 	struct shuffle_policy_rx	rx;
 	struct shuffle_heap_node	tx_node[HOSTS];
+	u64				tx_served[HOSTS];
 	struct shuffle_heap_node	rx_node[HOSTS];
 	struct shuffle_tx_sched		out[HOSTS];
 	struct shuffle_rx_sched		in[HOSTS];
@@ -128,6 +129,7 @@ static u64 prepare(struct net *net, const struct sim_row *t)
 		h->tx.n = t->n;
 		h->tx.msg = h->out;
 		h->tx.heap.node = h->tx_node;
+		h->tx.served = h->tx_served;
 		h->rx.kind = t->kind;
 		h->rx.hadoop_c = 5;
 		h->rx.unit = UNIT;
