@@ -149,6 +149,25 @@ def stale_snapshot(tap):
     within(fresh - stale, -0.05, 0.05, "loss by stale information")
 
 
+WINDOWS = [
+    "", "--prio none", "--racks 4 --core 0.5", "--racks 4 --core 0.3 --prio core --spines 3",
+    "--racks 4 --core 0.5 --spines 2 --spray on", "--algo hadoop --racks 2",
+    "--racks 2 --core 0.5 --global total", "--hop 1 --window const", "--hop 5 --grant-units 4",
+    "--max-steps 61 --racks 2 --core 0.4",
+]
+
+
+def windows(tap, options):
+    """Windows of several steps, one host after the other, change nothing: what is recorded over
+    time is simulated step by step.
+    """
+    base = "--hosts 24 --mean 8 --skewness 0.4 --quiet --csv - %s" % options
+    rows = [tap.call(base + extra)[1].splitlines()[1].split(",")
+            for extra in ("", " --series " + os.path.join(tap.dir, "series.csv"))]
+    # the last column is memory
+    equal(rows[0][:-1], rows[1][:-1], "results")
+
+
 def long_series(tap):
     """More steps than the series has rows: they are joined, nothing is lost."""
     series = os.path.join(tap.dir, "series.csv")
@@ -186,6 +205,8 @@ def add(tap):
     tap.test("the number of threads changes nothing", threads)
     tap.test("text, CSV and series", outputs)
     tap.test("a series of many steps", long_series)
+    for options in WINDOWS:
+        tap.test("windows of steps: " + (options or "one rack"), windows, options)
     tap.test("the transposed matrix", transposed)
     tap.test("figure 3.10", figure_310)
     tap.test("Hadoop begins with any senders", starts_fair)
