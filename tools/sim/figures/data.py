@@ -6,24 +6,54 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 
 from sets import SETS
 
 
-def command(sim, name, runs, plan, raw):
+def runs_of(name, runs):
+    """Runs of a set when so many are asked for."""
     s = SETS[name]
-    skew = s.points if s.points is not None else plan[s.coarse]
     n = 1 if s.series else max(1, round(runs * s.share))
-    n = min(n, s.most or n)
-    args = [sim] + s.options + ["--runs", str(n), "--quiet"]
+    return min(n, s.most or n)
+
+
+def points_of(name, plan):
+    """Skewnesses of which each is a call; [None]: one call."""
+    s = SETS[name]
+    if s.matrix or s.series:
+        return [None]
+    return s.points if s.points is not None else plan[s.coarse]
+
+
+def command(sim, name, point, runs, raw):
+    s = SETS[name]
+    args = [sim] + s.options + ["--runs", str(runs_of(name, runs)), "--quiet"]
     if s.matrix:
         args += ["--matrix", write_matrix(s.matrix, raw)]
     else:
+        skew = s.points if point is None else [point]
         args += ["--skewness", ",".join("%g" % p for p in skew)]
     args += ["--series" if s.series else "--csv", raw]
     for label, opts in s.curves:
         args += ["--curve", label] + opts
     return args
+
+
+def option(options, name, default):
+    return float(options[options.index(name) + 1]) if name in options else default
+
+
+def work(name, runs):
+    """Packets that a call simulates, of all its curves and runs."""
+    s = SETS[name]
+    if s.matrix:
+        return sum(map(sum, s.matrix)) * len(s.curves)
+    if "--bounds" in s.options:
+        return 1
+    hosts = option(s.options, "--hosts", 40)
+    packets = hosts * hosts * option(s.options, "--mean", 16)
+    return packets * runs_of(name, runs) * sum(option(o, "--shuffles", 1) for _, o in s.curves)
 
 
 def write_matrix(rows, raw):
@@ -34,21 +64,74 @@ def write_matrix(rows, raw):
     return path
 
 
-def simulate(sim, name, runs, plan, folder):
-    """One set; results of an earlier call with the same program and options are kept."""
-    raw = os.path.join(folder, name + ".csv")
-    args = command(sim, name, runs, plan, raw)
+class Progress:
+    """How long all calls that are still to come will take, by those that have ended."""
+
+    def __init__(self, names, runs, plan):
+        self.left = sum(work(n, runs) * len(points_of(n, plan)) for n in names)
+        self.calls = sum(len(points_of(n, plan)) for n in names)
+        self.call = 0
+        self.done = 0
+        self.seconds = 0.0
+
+    def rate(self):
+        """Packets a second; before the first call has ended, that of a core or two."""
+        if self.seconds > 5:
+            return self.done / self.seconds
+        return 3e6 * (os.cpu_count() or 1)
+
+    def begin(self, what):
+        left = self.left / self.rate() / 60
+        print("%s (call %d of %d; all: about %d:%02d h left)"
+              % (what, self.call, self.calls, left // 60, left % 60), file=sys.stderr)
+
+    def end(self, packets, seconds, kept):
+        self.left -= packets
+        if not kept:
+            self.done += packets
+            self.seconds += seconds
+
+
+def call(sim, name, point, runs, raw, progress):
+    """One call; results of an earlier one with the same program and options are kept."""
+    args = command(sim, name, point, runs, raw)
     with open(sim, "rb") as f:
         tag = hashlib.sha256(f.read()).hexdigest() + "\n" + " ".join(args[1:]) + "\n"
     note = raw + ".made-by"
+    begin = time.monotonic()
+    progress.call += 1
+    kept = False
     if os.path.exists(raw) and os.path.exists(note):
         with open(note, encoding="utf-8") as f:
-            if f.read() == tag:
-                return raw
-    print("simulating %s: %d curves" % (name, len(SETS[name].curves)), file=sys.stderr)
-    subprocess.run(args, check=True)
-    with open(note, "w", encoding="utf-8") as f:
-        f.write(tag)
+            kept = f.read() == tag
+    if not kept:
+        progress.begin("simulating %s%s: %d curves" % (name, "" if point is None else
+                                                       " at %g" % point,
+                                                       len(SETS[name].curves)))
+        subprocess.run(args, check=True)
+        with open(note, "w", encoding="utf-8") as f:
+            f.write(tag)
+    progress.end(work(name, runs), time.monotonic() - begin, kept)
+
+
+def simulate(sim, name, runs, plan, folder, progress):
+    """One set, a call for each skewness: an interrupted set goes on with the next of them."""
+    raw = os.path.join(folder, name + ".csv")
+    points = points_of(name, plan)
+    if points == [None]:
+        call(sim, name, None, runs, raw, progress)
+        return raw
+    parts = []
+    for point in points:
+        os.makedirs(os.path.join(folder, name), exist_ok=True)
+        parts.append(os.path.join(folder, name, "%g.csv" % point))
+        call(sim, name, point, runs, parts[-1], progress)
+    with open(raw, "w", encoding="utf-8") as out:
+        for i, part in enumerate(parts):
+            with open(part, encoding="utf-8") as f:
+                head = f.readline()
+                out.write("" if i else head)
+                out.writelines(f)
     return raw
 
 
@@ -144,8 +227,9 @@ def load(sim, names, runs, plan, folder):
     """plan: skewnesses of a set by its "coarse"."""
     os.makedirs(folder, exist_ok=True)
     out = {}
+    progress = Progress(names, runs, plan)
     for name in names:
-        raw = simulate(sim, name, runs, plan, folder)
+        raw = simulate(sim, name, runs, plan, folder, progress)
         out[name] = (Series if SETS[name].series else Table)(raw)
     return out
 
