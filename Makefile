@@ -39,6 +39,9 @@ help:
 	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
+	@echo "  make figures-module [RUNS=3] [KEEP=1]"
+	@echo "                      Documentation/evaluation-module.rst again: the module beside the simulator"
+	@echo "                      (an hour; KEEP: draws what has been measured)"
 	@echo "  make figures-coll   Documentation/evaluation-collectives.rst again: COOL's cost tables"
 	@echo "  make figures-agg    Documentation/evaluation-aggregation.rst again: in-network aggregation"
 	@echo "                      (minutes)"
@@ -145,6 +148,17 @@ figures:
 		--raw build/figures$(if $(QUICK),-quick/raw) --document $(SHOWN)/evaluation.rst
 	@$(MAKE) -s figures-coll
 
+# The module in virtual time beside the simulator: an hour; KEEP: draws what has been measured.
+figures-module:
+	@$(MAKE) -s -C tools/sim OUT=$(OUT)
+	@$(MAKE) -s -C tools/workload OUT=$(OUT)
+ifeq ($(KEEP),)
+	@RUNS=$(if $(filter command environment,$(firstword $(origin RUNS))),$(RUNS),3) tools/bench/run.sh circle
+endif
+	@python3 -B tools/sim/figures/module.py --sim $(OUT)/shuffle-sim \
+		--workload $(OUT)/shuffle-workload $(if $(KEEP),,--raw build/bench/raw.txt) \
+		--figures Documentation/figures --document Documentation/evaluation-module.rst
+
 # AlSader's tables of collectives: seconds.
 figures-coll:
 	@$(MAKE) -s -C tools/sim OUT=$(OUT)
@@ -190,5 +204,5 @@ clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo demo-sort check check-smp check-ci mpi install-mpi \
-	check-mpi bench bench-mpi figures figures-coll figures-agg figures-stream \
+	check-mpi bench bench-mpi figures figures-module figures-coll figures-agg figures-stream \
 	install install-tools deb check-deb clean

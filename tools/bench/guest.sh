@@ -140,6 +140,14 @@ windows()
 	esac
 }
 
+# unscheduled BYTES - what a member sends unasked
+unscheduled()
+{
+	[ "$1" != "$unsched" ] || return 0
+	unsched=$1
+	each_host $bin/shufflectl config set unscheduled "$unsched"
+}
+
 # What has been learnt of links is lost with the module.
 forget()
 {
@@ -249,6 +257,8 @@ measure()
 		tell 0 0
 		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
 		echo "${opt[overcommit]}" >$params/overcommit
+		echo "${opt[policy]}" >$params/policy
+		unscheduled "${opt[unsched]}"
 		windows "${opt[window]}"
 		;;
 	*/tcp-*)
@@ -286,7 +296,7 @@ measure()
 	wait $! || status=1
 }
 
-status=0 world=fq tcp_bytes=0 window=pro-rata
+status=0 world=fq tcp_bytes=0 window=pro-rata unsched=0
 host_queue fq limit 100000 flow_limit 50000 buckets 4096
 for ((run = 1; run <= runs; run++)); do
 	for w in fq fifo dctcp nogso; do

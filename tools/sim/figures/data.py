@@ -208,6 +208,8 @@ class Series:
                     self.rows[name] = []
                 elif names is None:
                     names = line.strip().split(",")
+                    # fewer columns and rows, see kept.py
+                    self.kept = "in_median" not in names
                 else:
                     row = dict(zip(names, (float(v) for v in line.split(","))))
                     row["time"] = row["step"] / bound

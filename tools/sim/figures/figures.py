@@ -113,13 +113,21 @@ def past(figure, verdict, tables):
     return out
 
 
-def summary(verdicts):
+def fewest(figure, tables):
+    """Runs behind a figure's numbers: of the set with the fewest, and of that with the most."""
+    runs = sorted(tables[name].runs for name in figure.sets)
+    return "%d" % runs[0] if runs[0] == runs[-1] else "%d, %d" % (runs[0], runs[-1])
+
+
+def summary(verdicts, tables):
     rows = [(f.number, f.title, v.agrees()) for f, v in verdicts]
     out = table(("Figure", "Subject", "Verdict"), rows)
-    out += ["The numbers behind the verdicts.  A verdict is computed from nothing else.", ""]
-    rows = [(f.number, c.what, c.source, c.ours, c.tolerance, "yes" if c.ok else "no")
+    out += ["The numbers behind the verdicts.  A verdict is computed from nothing else.  Runs:",
+            "at each point; of several sets of curves, the fewest and the most.", ""]
+    rows = [(f.number, c.what, c.source, c.ours, c.tolerance, fewest(f, tables),
+             "yes" if c.ok else "no")
             for f, v in verdicts for c in v.checks]
-    return out + table(("Figure", "Number", "Source", "Here", "Tolerance", "Holds"), rows)
+    return out + table(("Figure", "Number", "Source", "Here", "Tolerance", "Runs", "Holds"), rows)
 
 
 def table(head, rows):
@@ -154,7 +162,7 @@ def document(verdicts, tables, path, head):
     with open(head, encoding="utf-8") as f:
         out = f.read().rstrip("\n").split("\n")
     ours = [v for v in verdicts if v[0] not in beyond.FIGURES]
-    out += ["", "Results in one table", "=" * 20, ""] + summary(ours)
+    out += ["", "Results in one table", "=" * 20, ""] + summary(ours, tables)
     for title, figures in (("An ideal environment", ideal.FIGURES),
                            ("Preemption, and limited core bandwidth", disturbed.FIGURES),
                            ("Outside the source's chapter 6", more.FIGURES)):
