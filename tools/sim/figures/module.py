@@ -306,7 +306,7 @@ def document(cases, figures):
         out += heading(text) + image(number, text) + differences(cases, parts)
     if any(c.stop != "0" for c in cases):
         draw(figures, "6.18", panels_618(cases))
-        text = "Figure 6.18: longest queue of a port, preempted hosts, 400 packets a message"
+        text = "Figure 6.18: longest queue of a port, preempted hosts, 100 packets a message"
         out += heading(text) + image("6.18", text) + queues(cases)
     plain = [c for c in cases if c.stop == "0"]
     out += wrap("Headers were %.1f %% of the payload, and control packets, which cost the "
