@@ -23,10 +23,10 @@ local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
-local DATA, GRANT, ACK, RESEND, ECHO = 1, 2, 3, 4, 5
+local DATA, GRANT, ACK, RESEND, ECHO, END = 1, 2, 3, 4, 5, 6
 local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND",
-	[ECHO] = "ECHO" }
-local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44 }	-- without tag
+	[ECHO] = "ECHO", [END] = "END" }
+local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40 }	-- without tag
 local MAX_PLACE = UInt64(0xffffffff, 0xffff)		-- 2^48 - 1
 local ZERO64 = UInt64(0, 0)
 
@@ -64,6 +64,8 @@ local f = {
 	arrived = ProtoField.uint64("shuffle.grant.arrived", "Arrived without gap up to", base.DEC),
 	resend_off = ProtoField.uint64("shuffle.resend.offset", "Offset", base.DEC),
 	resend_len = ProtoField.uint64("shuffle.resend.len", "Length", base.DEC),
+	end_len = ProtoField.uint64("shuffle.end.len", "Message length in the end", base.DEC),
+	end_senders = ProtoField.uint64("shuffle.end.senders", "Senders", base.DEC),
 	reply = ProtoField.bool("shuffle.flags.reply", "Reply: answers an echo", 8, nil, 0x01),
 	short = ProtoField.bool("shuffle.flags.short", "Short: the answer has no padding", 8, nil, 0x02),
 	seq = ProtoField.uint64("shuffle.echo.seq", "Sequence number", base.DEC),
@@ -170,6 +172,9 @@ local function check_control(r)
 	if r.type == GRANT and r.b > r.a then
 		bad(r, e.length, "Arrived up to %s, granted up to %s", tostring(r.b), tostring(r.a))
 	end
+	if r.type == END and r.b > UInt64(0xffff, 0) then
+		bad(r, e.length, "%s senders: more than 65535", tostring(r.b))
+	end
 	if r.type == RESEND and r.a + r.b > MAX_PLACE then
 		bad(r, e.length, "Offset %s and length %s: the sum is over 2^48",
 			tostring(r.a), tostring(r.b))
@@ -266,9 +271,9 @@ local function parse(tvb, off)
 		if r.flags > 3 then
 			bad(r, e.reserved, "Flags 0x%02x on ECHO: it has only 0x01 and 0x02", r.flags)
 		end
-	elseif (r.probe or r.retrans or r.delay) and r.type ~= DATA then
-		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01, 0x02 and 0x04", r.flags,
-			names[r.type])
+	elseif (r.probe and r.type ~= END or r.retrans or r.delay) and r.type ~= DATA then
+		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01 (END, too), 0x02 and 0x04",
+			r.flags, names[r.type])
 	elseif r.tells and r.type ~= GRANT and r.type ~= ACK then
 		bad(r, e.reserved, "Flags 0x%02x on %s: only GRANT and ACK have 0x08", r.flags,
 			names[r.type])
@@ -292,9 +297,9 @@ local function parse(tvb, off)
 	return r
 end
 
--- Ranks of the message's sender and receiver: DATA goes one way, the rest the other.
+-- Ranks of the message's sender and receiver: DATA and END go one way, the rest the other.
 local function ends(r)
-	if r.type == DATA then
+	if r.type == DATA or r.type == END then
 		return r.src_rank, r.dst_rank
 	end
 	return r.dst_rank, r.src_rank
@@ -311,6 +316,8 @@ local function describe(r)
 		return string.format("%s up to %s, arrived %s", who, tostring(r.a), tostring(r.b))
 	elseif r.type == RESEND then
 		return string.format("%s %s bytes at %s", who, tostring(r.b), tostring(r.a))
+	elseif r.type == END then
+		return string.format("%s at %s, %s senders", who, tostring(r.a), tostring(r.b))
 	elseif r.payload == 0 then
 		return string.format("%s %s of %s bytes", who, r.probe and "probe" or "announces", tostring(r.a))
 	end
@@ -330,7 +337,7 @@ local function message_key(r, pinfo)
 	local from, to = tostring(pinfo.src), tostring(pinfo.dst)
 	local sender, receiver = ends(r)
 
-	if r.type ~= DATA then
+	if r.type ~= DATA and r.type ~= END then
 		from, to = to, from
 	end
 	return table.concat({ tostring(r.nonce), r.op_id, sender, receiver, from, to }, "/")
@@ -425,7 +432,7 @@ local function relate(r, pinfo)
 	elseif r.type == RESEND then
 		m.resends[#m.resends + 1] = { frame = frame, from = r.a:tonumber(),
 			to = r.a:tonumber() + r.b:tonumber() }
-	elseif not m.acked then
+	elseif r.type == ACK and not m.acked then
 		m.acked = frame
 	end
 	return rel
@@ -535,6 +542,7 @@ local offset_fields = {
 	[DATA] = { f.msg_len, f.offset },
 	[GRANT] = { f.granted, f.arrived },
 	[RESEND] = { f.resend_off, f.resend_len },
+	[END] = { f.end_len, f.end_senders },
 }
 
 local function show_offsets(tree, tvb, r)

@@ -35,6 +35,8 @@ static void check_flags(const struct shuffle_wire *w)
 		known = SHUFFLE_FLAGS_RESEND;
 	else if (w->type == SHUFFLE_ECHO)
 		known = SHUFFLE_FLAGS_ECHO;
+	else if (w->type == SHUFFLE_END)
+		known = SHUFFLE_FLAGS_END;
 	if (w->flags & ~known)
 		fuzz_check("a flag that the type does not have");
 	if (w->flags & SHUFFLE_FLAG_HEARSAY && !(w->flags & SHUFFLE_FLAG_SLOWEST))
@@ -78,6 +80,8 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 	check_flags(w);
 	if (w->type == SHUFFLE_RESEND && w->resend.off + w->resend.len > SHUFFLE_MAX_LEN)
 		fuzz_check("a range that wraps around");
+	if (w->type == SHUFFLE_END && w->end.senders > SHUFFLE_MAX_SENDERS)
+		fuzz_check("more senders than an END counts");
 	if (w->type == SHUFFLE_GRANT && w->grant.acked > w->grant.limit)
 		fuzz_check("more arrived than granted");
 	if (!w->nonce && w->type != SHUFFLE_RESEND)

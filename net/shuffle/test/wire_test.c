@@ -237,7 +237,8 @@ static void wire_parse__version_and_type(struct kunit *test)
 			want = -EPROTONOSUPPORT;
 		else if ((b & 15) == SHUFFLE_ACK)
 			want = 28;
-		else if ((b & 15) >= SHUFFLE_DATA && (b & 15) <= SHUFFLE_RESEND)
+		else if (((b & 15) >= SHUFFLE_DATA && (b & 15) <= SHUFFLE_RESEND) ||
+			 (b & 15) == SHUFFLE_END)
 			want = 40;
 		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), want);
 		/* another version may be shorter or longer: still not ours */
@@ -250,7 +251,7 @@ static void wire_parse__version_and_type(struct kunit *test)
 
 		if (b == SHUFFLE_ACK)
 			KUNIT_EXPECT_EQ(test, hdr, 28U);
-		else if (b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND)
+		else if ((b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND) || b == SHUFFLE_END)
 			KUNIT_EXPECT_EQ(test, hdr, 40U);
 		else
 			KUNIT_EXPECT_EQ(test, hdr, b == SHUFFLE_ECHO ? 44U : 0U);
@@ -264,9 +265,10 @@ static void wire_parse__flags(struct kunit *test)
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 	u8 type;
 
-	for (type = SHUFFLE_DATA; type <= SHUFFLE_ECHO; type++) {
+	for (type = SHUFFLE_DATA; type <= SHUFFLE_END; type++) {
 		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA :
 			   type == SHUFFLE_ECHO ? SHUFFLE_FLAGS_ECHO :
+			   type == SHUFFLE_END ? SHUFFLE_FLAGS_END :
 			   type == SHUFFLE_RESEND ? SHUFFLE_FLAGS_RESEND : SHUFFLE_FLAGS_GRANT;
 		unsigned int f;
 
@@ -330,6 +332,15 @@ static const struct bad_field bad_fields[] = {
 	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .resend.len = SHUFFLE_MAX_LEN }, true },
 	{ "RESEND with payload", { .type = SHUFFLE_RESEND, .payload = 1 } },
 	{ "RESEND with unscheduled bytes", { .type = SHUFFLE_RESEND, .unsched = 64 } },
+	{ "END, of all that there can be", {
+		.type = SHUFFLE_END, .nonce = 1, .end.len = SHUFFLE_MAX_LEN,
+		.end.senders = SHUFFLE_MAX_SENDERS }, true },
+	{ "END of nothing", { .type = SHUFFLE_END, .nonce = 1 }, true },
+	{ "END without nonce", { .type = SHUFFLE_END } },
+	{ "END, a sender too many", {
+		.type = SHUFFLE_END, .nonce = 1, .end.senders = SHUFFLE_MAX_SENDERS + 1 } },
+	{ "END with payload", { .type = SHUFFLE_END, .nonce = 1, .payload = 1 } },
+	{ "END with unscheduled bytes", { .type = SHUFFLE_END, .nonce = 1, .unsched = 64 } },
 	{ "ECHO", { .type = SHUFFLE_ECHO, .nonce = 1 }, true },
 	{ "ECHO without nonce", { .type = SHUFFLE_ECHO } },
 	{ "ECHO of a rank", { .type = SHUFFLE_ECHO, .nonce = 1, .src_rank = 1 } },
@@ -417,7 +428,7 @@ static void wire_build__unscheduled(struct kunit *test)
 static struct shuffle_wire random_record(struct shuffle_rnd *r)
 {
 	struct shuffle_wire w = {
-		.type = (u8)shuffle_rnd_in(r, SHUFFLE_DATA, SHUFFLE_ECHO),
+		.type = (u8)shuffle_rnd_in(r, SHUFFLE_DATA, SHUFFLE_END),
 		.src_rank = (u16)shuffle_rnd64(r),
 		.dst_rank = (u16)shuffle_rnd64(r),
 		.dst_port = (u16)shuffle_rnd64(r),
@@ -443,6 +454,11 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 	}
 	if (w.type == SHUFFLE_ACK)
 		return w;
+	if (w.type == SHUFFLE_END) {
+		w.end.len = shuffle_rnd64(r) >> shuffle_rnd_in(r, 16, 63);
+		w.end.senders = shuffle_rnd_below(r, SHUFFLE_MAX_SENDERS + 1);
+		return w;
+	}
 	w.data.off = shuffle_rnd64(r) >> shuffle_rnd_in(r, 17, 63);
 	w.data.len = w.data.off + (shuffle_rnd64(r) >> shuffle_rnd_in(r, 17, 63));
 	if (w.type == SHUFFLE_DATA) {

@@ -58,8 +58,6 @@
 . "$here/cases_stream.sh"
 # shellcheck source=cases_query.sh
 . "$here/cases_query.sh"
-# shellcheck source=cases_saba.sh
-. "$here/cases_saba.sh"
 # shellcheck source=cases_topology_install.sh
 . "$here/cases_topology_install.sh"
 # shellcheck source=cases_soak.sh
@@ -72,7 +70,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity echo qdisc ctl netlink bounds cool same
-	forward query keys topology_install sort saba stream relay soak)
+	forward query keys topology_install sort stream relay soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all

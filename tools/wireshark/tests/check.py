@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 import wire
-from wire import ACK, DATA, ECHO, GRANT, PORT, RESEND, build
+from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, build
 
 BAD = ["empty", "header", "length", "nonce", "payload", "reserved", "trailing", "type", "version"]
 PLAIN = ["type", "flags", "src_rank", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
@@ -236,7 +236,7 @@ class Checks:
             ("version", 0, build(ACK, version=1)),
             ("version", 0, build(ACK, version=0)),
             ("version", 1, good + build(ACK, version=15)),
-            ("type", 0, build(6, a=1, b=1)),
+            ("type", 0, build(7, a=1, b=1)),
             ("type", 1, good + build(0)),
             ("type", 0, build(15)),
             ("reserved", 0, build(DATA, flags=8, a=10, payload=b"x")),
@@ -274,6 +274,12 @@ class Checks:
             (None, 1, build(GRANT, a=big, b=0)),
             (None, 1, build(GRANT, a=big, b=big)),
             (None, 1, build(RESEND, nonce=0)),
+            (None, 1, build(END, a=big, b=65535, flags=1)),
+            (None, 2, good + build(END, flags=0x80)),
+            ("length", 0, build(END, a=10, b=65536)),
+            ("nonce", 0, build(END, nonce=0)),
+            ("reserved", 0, build(END, flags=2)),
+            ("reserved", 1, good + build(END, payload_len=1)),
             (None, 1, build(RESEND, a=big - 1, b=1)),
             (None, 1, build(DATA, a=10, flags=0x80, payload=b"x")),
             (None, 2, good + build(ACK, flags=0x80)),

@@ -10,7 +10,7 @@ import struct
 from collections import namedtuple
 
 PORT = 818
-DATA, GRANT, ACK, RESEND, ECHO = 1, 2, 3, 4, 5
+DATA, GRANT, ACK, RESEND, ECHO, END = 1, 2, 3, 4, 5, 6
 BASE = struct.Struct(">BBHHHQQHH")
 OFFSETS = struct.Struct(">HIHI")
 TIMES = struct.Struct(">QQ")
@@ -40,7 +40,7 @@ def records(data):
         if head >> 4 != 2:
             raise ValueError("version %d" % (head >> 4))
         kind, start, at, a, b = head & 15, at, at + BASE.size, None, None
-        if kind in (DATA, GRANT, RESEND):
+        if kind in (DATA, GRANT, RESEND, END):
             high_a, low_a, high_b, low_b = OFFSETS.unpack_from(data, at)
             a, b = high_a << 32 | low_a, high_b << 32 | low_b
             at += OFFSETS.size
