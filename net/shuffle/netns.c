@@ -91,8 +91,12 @@ err_mib:
  */
 static void __net_exit shuffle_net_pre_exit(struct net *net)
 {
-	shuffle_relay_exit(shuffle_net(net));
+	bool relays = shuffle_relay_exit(shuffle_net(net));
+
 	shuffle_udp_close(shuffle_net(net));
+	/* their sockets look at the namespace when they are freed */
+	if (relays)
+		rcu_barrier();
 }
 
 static void __net_exit shuffle_net_exit(struct net *net)

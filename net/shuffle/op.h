@@ -277,6 +277,9 @@ struct shuffle_column {
 	const struct shuffle_times	*times;
 };
 
+/* What an operation takes for each member, about. */
+#define SHUFFLE_OP_MEMBER_BYTES	512U
+
 /* op.c */
 struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,

@@ -22,18 +22,28 @@ static struct shuffle_sock *sock_of(const struct shuffle_relay *r)
 }
 
 /**
- * shuffle_relay_wake() - a packet has been kept, or an operation has ended
+ * shuffle_relay_heard() - a packet of an operation that has not begun has come from a member
  * @ssk: socket
+ * @op_id: the operation
+ *
+ * Where memory is scarce the packet may not have been kept: the operation begins all the same, and
+ * asks for it.
  *
  * Context: any, ssk->lock not held.
  */
-void shuffle_relay_wake(struct shuffle_sock *ssk)
+void shuffle_relay_heard(struct shuffle_sock *ssk, u64 op_id)
 {
+	struct shuffle_relay *r;
+
 	if (likely(!READ_ONCE(ssk->relay)))
 		return;
 	spin_lock_bh(&ssk->lock);
-	if (ssk->relay)
-		queue_work(system_unbound_wq, &ssk->relay->work);
+	r = ssk->relay;
+	if (r) {
+		r->heard = op_id;
+		r->has_heard = true;
+		queue_work(system_unbound_wq, &r->work);
+	}
 	spin_unlock_bh(&ssk->lock);
 }
 
@@ -84,6 +94,11 @@ static bool next_start(struct shuffle_relay *r, u64 *id)
 
 	spin_lock_bh(&ssk->lock);
 	found = ssk->nr_ops < r->max_ops && shuffle_early_oldest(ssk, id);
+	if (!found && ssk->nr_ops < r->max_ops && r->has_heard) {
+		*id = r->heard;
+		r->has_heard = false;
+		found = true;
+	}
 	spin_unlock_bh(&ssk->lock);
 	return found;
 }
@@ -117,13 +132,18 @@ static void relay_work(struct work_struct *work)
 	struct shuffle_relay *r = container_of(work, struct shuffle_relay, work);
 	struct shuffle_sock *ssk = sock_of(r);
 	struct mem_cgroup *old;
+	int err;
 	u64 id;
 
 	end_ops(r);
 	/* those who have made it pay for what it holds */
 	old = set_active_memcg(ssk->sk.sk_memcg);
 	while (next_start(r, &id)) {
-		if (start_op(r, id)) {
+		err = start_op(r, id);
+		/* kept while the operation began */
+		if (err == -EEXIST) {
+			shuffle_early_claim(ssk, id);
+		} else if (err) {
 			WRITE_ONCE(r->refused, r->refused + 1);
 			shuffle_early_drop(ssk, id);
 		}
@@ -176,6 +196,7 @@ struct shuffle_relay *shuffle_relay_find(struct shuffle_net *sn, const char *nam
 static int make_row(struct shuffle_relay *r, const struct shuffle_relay_new *new)
 {
 	u32 n = new->group->count, words = DIV_ROUND_UP(n, 64), inputs = 0, i;
+	u64 cost;
 
 	r->row = kvzalloc(struct_size(r->row, lens, n), GFP_KERNEL_ACCOUNT);
 	r->absent = kzalloc(struct_size(r->absent, bits, words), GFP_KERNEL_ACCOUNT);
@@ -194,8 +215,8 @@ static int make_row(struct shuffle_relay *r, const struct shuffle_relay_new *new
 	}
 	r->merge = new->merge;
 	r->merge.size = sizeof(r->merge);
-	r->max_ops = clamp_t(u64, div64_u64(r->bytes, shuffle_merge_memory(&r->merge, inputs)),
-			     1, SHUFFLE_MAX_OPS);
+	cost = shuffle_merge_memory(&r->merge, inputs) + n * SHUFFLE_OP_MEMBER_BYTES;
+	r->max_ops = clamp_t(u64, div64_u64(r->bytes, cost), 1, SHUFFLE_MAX_OPS);
 	return 0;
 }
 
@@ -220,7 +241,7 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 	WRITE_ONCE(sock->sk->sk_sndbuf, r->bytes);
 	err = sock->ops->bind(sock, (struct sockaddr *)self, sizeof(*self));
 	if (err) {
-		NL_SET_ERR_MSG(extack, "member: the one of our rank has no address to bind to here");
+		NL_SET_ERR_MSG(extack, "member: that of our rank cannot be bound to here");
 		return err;
 	}
 	if (new->key)
@@ -237,7 +258,7 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 	WRITE_ONCE(ssk->relay, r);
 	spin_unlock_bh(&ssk->lock);
 	/* what has come since it has a group */
-	shuffle_relay_wake(ssk);
+	queue_work(system_unbound_wq, &r->work);
 	return 0;
 }
 
@@ -330,18 +351,18 @@ void shuffle_relay_init(struct shuffle_net *sn)
  * shuffle_relay_exit() - of a namespace that goes
  * @sn: namespace, which nobody else uses any more
  *
- * Context: process, may sleep.  Relays do not hold the namespace: no packet of theirs may find it
- * afterwards.
+ * Context: process, may sleep.
+ * Return: true if there were any.  Relays do not hold the namespace, and their sockets are freed after
+ * a grace period: it is to be waited for when no packet can find them any more.
  */
-void shuffle_relay_exit(struct shuffle_net *sn)
+bool shuffle_relay_exit(struct shuffle_net *sn)
 {
 	struct shuffle_relay *r, *tmp;
 
 	if (list_empty(&sn->relays))
-		return;
+		return false;
 	list_for_each_entry_safe(r, tmp, &sn->relays, node)
 		free_relay(r);
 	INIT_LIST_HEAD(&sn->relays);
-	/* sockets are freed after their grace period, and look at the namespace then */
-	rcu_barrier();
+	return true;
 }

@@ -31,6 +31,8 @@ struct netlink_ext_ack;
  * @done: operations that have completed
  * @failed: operations that have failed
  * @refused: operations that could not be begun
+ * @heard: operation of which a packet has come last, which may not have been kept; ssk->lock
+ * @has_heard: there is one that the work has not looked at
  * @work: begins and ends operations
  */
 struct shuffle_relay {
@@ -45,6 +47,8 @@ struct shuffle_relay {
 	u64			done;
 	u64			failed;
 	u64			refused;
+	u64			heard;
+	bool			has_heard;
 	struct work_struct	work;
 };
 
@@ -69,11 +73,11 @@ struct shuffle_relay_new {
 };
 
 void shuffle_relay_init(struct shuffle_net *sn);
-void shuffle_relay_exit(struct shuffle_net *sn);
+bool shuffle_relay_exit(struct shuffle_net *sn);
 int shuffle_relay_add(struct shuffle_net *sn, const struct shuffle_relay_new *new,
 		      struct netlink_ext_ack *extack);
 int shuffle_relay_del(struct shuffle_net *sn, const char *name);
 struct shuffle_relay *shuffle_relay_find(struct shuffle_net *sn, const char *name);
-void shuffle_relay_wake(struct shuffle_sock *ssk);
+void shuffle_relay_heard(struct shuffle_sock *ssk, u64 op_id);
 
 #endif /* _SHUFFLE_RELAY_H */

@@ -98,7 +98,17 @@ static u32 number(const struct nlattr *a, u32 otherwise)
 	return a ? nla_get_u32(a) : otherwise;
 }
 
-/* How records are merged.  0 or -EINVAL, with extack. */
+/* A namespace's owner may not have more of the machine's memory than the machine's own gives. */
+static u32 bytes_max(void)
+{
+	const struct shuffle_config *cfg = &shuffle_net(&init_net)->dev0.cfg;
+
+	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
+		return U32_MAX;
+	return min(READ_ONCE(cfg->rcvbuf), READ_ONCE(cfg->sndbuf));
+}
+
+/* How records are merged.  0, -EINVAL or -EPERM, with extack. */
 static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
 {
 	struct nlattr **a = info->attrs;
@@ -125,6 +135,10 @@ static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
 		m->flush_us = number(a[SHUFFLE_A_RELAY_FLUSH], 0);
 	}
 	new->bytes = number(a[SHUFFLE_A_RELAY_BYTES], DEFAULT_BYTES);
+	if (new->bytes > bytes_max()) {
+		NL_SET_ERR_MSG(info->extack, "bytes: more than the machine's own rcvbuf or sndbuf");
+		return -EPERM;
+	}
 	new->key = a[SHUFFLE_A_RELAY_KEY] ? nla_data(a[SHUFFLE_A_RELAY_KEY]) : NULL;
 	return 0;
 }
@@ -163,6 +177,8 @@ int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info)
 /* The name of a request, or NULL, with extack. */
 static const char *name_of(struct genl_info *info)
 {
+	if (shuffle_netlink_once(info->nlhdr, info->extack))
+		return NULL;
 	if (GENL_REQ_ATTR_CHECK(info, SHUFFLE_A_RELAY_NAME)) {
 		NL_SET_ERR_MSG(info->extack, "name is missing");
 		return NULL;

@@ -242,10 +242,9 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	/* a datagram is kept whole; one with records of several operations is
 	 * rare and its sender asks again
 	 */
-	if (run->whole && shuffle_early_keep(ssk, c->skb, w->op_id)) {
+	if (run->whole && shuffle_early_keep(ssk, c->skb, w->op_id))
 		c->skb = NULL;
-		shuffle_relay_wake(ssk);
-	}
+	shuffle_relay_heard(ssk, w->op_id);
 }
 
 /* @ssk: the socket that it is for, with a reference that is dropped; or NULL */
@@ -447,6 +446,13 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 				memcpy(buf, p, avail);
 			hdr = p ? shuffle_wire_parse(buf, avail, left, &w) : -EBADMSG;
 		}
+		if (hdr > 0 && w.type == SHUFFLE_END && run.n) {
+			/* it means nothing without the announcement in front of it */
+			run.whole = run.whole && off + hdr == skb->len;
+			handle_run(&c, &run);
+			run.n = 0;
+			continue;
+		}
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
 			if (w.type == SHUFFLE_ECHO) {
@@ -454,7 +460,7 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 					shuffle_echo_answer(sn, skb, off, &c.from,
 							    c.multicast ? NULL : &c.to, &w);
 				off += w.payload;
-			} else if (!claims) {
+			} else if (!claims || w.type == SHUFFLE_END) {
 				handle_run(&c, &(struct rx_run) { .w = w });
 			}
 			off += hdr;

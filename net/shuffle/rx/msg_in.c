@@ -632,13 +632,14 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
  * @op: operation
  * @rank: message
  *
- * Return: true if what it is made into waits for them: nothing of it is in the receive buffer.
+ * Return: true if what it is made into waits for them, and nothing of it is in the receive buffer:
+ * of messages that are merged, if they are sorted and all others wait for it.
  */
 bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank)
 {
 	if (likely(!op->forward && !op->merge))
 		return false;
-	return ((op->forward && rank == op->forward->from) || shuffle_merge_takes(op)) &&
+	return rank == (op->forward ? op->forward->from : op->merge->starved) &&
 	       RB_EMPTY_ROOT(&op->in[rank].pieces);
 }
 
@@ -661,12 +662,13 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 	if (in_order && shuffle_msg_in_must_go_on(op, w->src_rank))
 		return true;
 	shuffle_grant_pressure(ssk);
-	return in_order && !shuffle_sock_makes_room(ssk);
+	/* what is merged makes room when the others come */
+	return in_order && !shuffle_sock_makes_room(ssk) && !shuffle_merge_takes(op);
 }
 
-/* Does DATA belong to the message that has been announced, which may have fewer bytes than that
- * said?  Data for all members comes behind
- * announcements that each of them gets alone, with a nonce for its answers: see shuffle_op_nonce().
+/* Does DATA belong to the message that has been announced?  That may have fewer bytes than was
+ * announced: msg_end.c.  Data for all members comes behind announcements that each of them gets alone,
+ * with a nonce for its answers: see shuffle_op_nonce().
  */
 static bool continues(struct shuffle_op *op, const struct shuffle_wire *w, u32 len)
 {

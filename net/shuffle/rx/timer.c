@@ -337,7 +337,8 @@ static bool buffer_is_full(const struct shuffle_op *op, u32 rank)
 	/* there is room for one piece of what goes on: data_has_room() */
 	if (shuffle_msg_in_must_go_on(op, rank))
 		return false;
-	return room_left(op) <= 0 && shuffle_sock_makes_room(op->ssk);
+	return room_left(op) <= 0 &&
+	       (shuffle_sock_makes_room(op->ssk) || shuffle_merge_takes(op));
 }
 
 /* Ask for all of a message that was granted and is missing, as much as the buffer has room for:
@@ -592,7 +593,7 @@ void shuffle_timer_start(struct shuffle_op *op)
 }
 
 /**
- * shuffle_timer_now() - work is left for the timer, to be done at once
+ * shuffle_timer_now() - work is left for the timer, to be done at once, or at a time
  * @op: operation
  * @now: ns
  *

@@ -13,8 +13,8 @@
  *
  * What has no room to leave is not taken in, and then members are not granted more: an inner member
  * holds what its two buffers have room for, a table, and some records of each stream.  Sorted
- * streams wait for one another, so the one that all others wait for is granted something whatever
- * others hold: shuffle_msg_in_must_go_on().
+ * streams wait for one another, so the one that all others wait for is granted something, and taken
+ * in, whatever others hold: shuffle_msg_in_must_go_on().
  *
  * All under ssk->lock, any context, unless said otherwise.
  */
@@ -35,7 +35,10 @@
 #define OUT_BYTES	SZ_32K
 #define PKT_MAX		(OUT_BYTES / 2)
 
-/* How often memory is asked for again */
+/* Merged records that may be sent and not have arrived, whatever else the send buffer holds */
+#define AHEAD_BYTES	SZ_64K
+
+/* How often memory, or room, is asked for again */
 #define RETRY_NS	(5 * NSEC_PER_MSEC)
 
 /**
@@ -48,7 +51,7 @@ void shuffle_merge_free(struct shuffle_key_merge *m)
 {
 	if (!m)
 		return;
-	kvfree(m->rank);
+	kvfree(m->input);
 	kvfree(m->stage);
 	kvfree(m->out);
 	kvfree(m->table.pair);
@@ -67,8 +70,8 @@ void shuffle_merge_free(struct shuffle_key_merge *m)
 u64 shuffle_merge_memory(const struct shuffle_merge *c, u32 inputs)
 {
 	if (c->flags & SHUFFLE_MERGE_SORTED)
-		return OUT_BYTES + (u64)inputs * STAGE_BYTES;
-	return OUT_BYTES + STAGE_BYTES +
+		return AHEAD_BYTES + OUT_BYTES + (u64)inputs * STAGE_BYTES;
+	return AHEAD_BYTES + OUT_BYTES + STAGE_BYTES +
 	       shuffle_merge_table_bytes(c->records ?: SHUFFLE_MERGE_RECORDS);
 }
 
@@ -102,13 +105,13 @@ static int alloc_inputs(struct shuffle_op *op)
 	u32 i, n = 0;
 
 	m->inputs = op->incomplete;	/* nothing has come yet */
-	m->rank = kvmalloc_array(m->inputs, sizeof(*m->rank), GFP_KERNEL_ACCOUNT);
+	m->input = kvcalloc(m->inputs, sizeof(*m->input), GFP_KERNEL_ACCOUNT);
 	m->out = kvmalloc(OUT_BYTES, GFP_KERNEL_ACCOUNT);
-	if (!m->rank || !m->out)
+	if (!m->input || !m->out)
 		return -ENOMEM;
 	for (i = 0; i < op->group->count; i++)
 		if (!op->in[i].absent)
-			m->rank[n++] = i;
+			m->input[n++].rank = i;
 	return 0;
 }
 
@@ -163,7 +166,7 @@ static bool announce(struct shuffle_op *op)
 	if (op->prx.unannounced)
 		return false;
 	for (i = 0; i < m->inputs; i++)
-		records += op->prx.msg[m->rank[i]].len / SHUFFLE_PAIR_BYTES;
+		records += op->prx.msg[m->input[i].rank].len / SHUFFLE_PAIR_BYTES;
 	if (records >= SHUFFLE_MAX_LEN / SHUFFLE_PAIR_BYTES) {
 		shuffle_op_fail(op, EMSGSIZE);
 		return false;
@@ -172,12 +175,15 @@ static bool announce(struct shuffle_op *op)
 	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, m->to);
 	m->pkt = min_t(u32, shuffle_route_payload(op->dev, op->group, m->to, dst), PKT_MAX);
 	dst_release(dst);
-	out->unsched = min(shuffle_unscheduled_forward(op, m->inputs), m->bound);
+	/* as many may send to its receiver as to us, or all members something */
+	out->unsched = min3(shuffle_unscheduled_forward(op, m->inputs),
+			    div_u64(4 * shuffle_grant_max_out(op->dev), op->group->count), m->bound);
 	if (out->unsched < m->bound)
 		out->unsched = rounddown(out->unsched, SHUFFLE_UNSCHED_UNIT);
 	out->granted = out->unsched;
 	op->ptx.msg[m->to].len = m->bound;
 	m->announced = true;
+	m->tell = true;
 	return true;
 }
 
@@ -206,6 +212,17 @@ static void fill_chunk(const struct shuffle_op *op, struct shuffle_chunk *chunk)
 	}
 }
 
+/* Some of it has room always: our own part, or other operations, may fill the send buffer, and what
+ * is sent of it is freed by a GRANT that comes when there is more of it.
+ */
+static bool may_emit(const struct shuffle_op *op)
+{
+	const struct shuffle_msg_out *out = &op->out[op->merge->to];
+
+	return out->filled - min(out->free_to, out->filled) < AHEAD_BYTES ||
+	       shuffle_chunk_room(op, op->merge->to);
+}
+
 /* Merged records may leave, but for a part of a packet if not @all.  False: there is no room, or no
  * memory, now.
  */
@@ -217,16 +234,16 @@ static bool emit(struct shuffle_op *op, bool all)
 
 	if (!n)
 		return true;
-	if (!shuffle_chunk_room(op, m->to))
+	m->waits = true;
+	if (!may_emit(op))
 		return false;
 	if (n <= SHUFFLE_INLINE_MAX)
 		chunk = shuffle_chunk_few(m->to, op->out[m->to].filled, m->out, n);
 	else
 		chunk = shuffle_chunk_make(op, m->to, op->out[m->to].filled, n, m->pkt);
-	if (!chunk || !shuffle_chunk_charge(op, chunk)) {
-		m->no_memory = true;
+	if (!chunk || !shuffle_chunk_charge(op, chunk))
 		return false;
-	}
+	m->waits = false;
 	if (chunk->kind == SHUFFLE_CHUNK_PACKETS)
 		fill_chunk(op, chunk);
 	shuffle_msg_out_append(op, chunk);
@@ -241,29 +258,45 @@ static void close_message(struct shuffle_op *op)
 	struct shuffle_key_merge *m = op->merge;
 
 	m->closed = true;
-	m->end_due = true;
+	m->tell = true;
 	op->ptx.msg[m->to].len = op->out[m->to].filled;
 	shuffle_msg_out_limit(op, m->to);
 	shuffle_timer_out(op, m->to);
 }
 
-/* Copy records that have come of an input; no more than fit.  Returns their number. */
-static u32 copy_records(const struct shuffle_msg_in *in, u8 *to)
+/* Copy what has come of an input, behind the part of a record that had come before; no more than
+ * fit.  Returns its bytes: not always whole records.
+ */
+static u32 copy_stage(const struct shuffle_op *op, const struct shuffle_merge_input *input, u8 *to)
 {
-	u32 n = min_t(u64, (in->have.prefix - in->read) / SHUFFLE_PAIR_BYTES, STAGE_RECORDS);
+	const struct shuffle_msg_in *in = &op->in[input->rank];
+	u32 n = min_t(u64, in->have.prefix - in->read, STAGE_BYTES - input->cut_bytes);
 
+	memcpy(to, input->cut, input->cut_bytes);
 	if (n)
-		shuffle_msg_in_copy(in, in->read, to, n * SHUFFLE_PAIR_BYTES);
-	return n;
+		shuffle_msg_in_copy(in, in->read, to + input->cut_bytes, n);
+	return input->cut_bytes + n;
 }
 
-/* Records have been taken. */
-static void take_records(struct shuffle_op *op, u32 rank, u32 n, s32 *budget)
+/* The first @records of the @bytes in @stage have been taken: the others are there still, but for a
+ * part of a record behind all that there were.  A packet may end in one, and would be held for it.
+ */
+static void take_stage(struct shuffle_op *op, struct shuffle_merge_input *input, const u8 *stage,
+		       u32 bytes, u32 records, s32 *budget)
 {
-	op->in[rank].read += (u64)n * SHUFFLE_PAIR_BYTES;
-	*budget -= n * SHUFFLE_PAIR_BYTES;
-	*budget -= PIECE_BYTES * shuffle_msg_in_drop(op, rank);
-	SHUFFLE_ADD(shuffle_op_net(op), MergeRecords, n);
+	struct shuffle_msg_in *in = &op->in[input->rank];
+	u32 used = records * SHUFFLE_PAIR_BYTES, rest = 0;
+
+	if (bytes - used < SHUFFLE_PAIR_BYTES)
+		rest = bytes - used;
+	else if (!used)
+		return;
+	in->read += used + rest - input->cut_bytes;
+	memcpy(input->cut, stage + used, rest);
+	input->cut_bytes = rest;
+	*budget -= used;
+	*budget -= PIECE_BYTES * shuffle_msg_in_drop(op, input->rank);
+	SHUFFLE_ADD(shuffle_op_net(op), MergeRecords, records);
 }
 
 /* All of it has been taken. */
@@ -283,22 +316,34 @@ static bool is_taken(struct shuffle_op *op, u32 rank)
 static bool refill(struct shuffle_op *op, s32 *budget)
 {
 	struct shuffle_key_merge *m = op->merge;
-	u32 which = m->merge.which, rank = m->rank[which], n;
+	u32 which = m->merge.which, bytes;
 	struct shuffle_merge_stream *stream = &m->merge.stream[which];
+	struct shuffle_merge_input *input = &m->input[which];
 	u8 *stage = m->stage + which * STAGE_BYTES;
 
-	n = copy_records(&op->in[rank], stage);
-	if (n) {
+	bytes = copy_stage(op, input, stage);
+	take_stage(op, input, stage, bytes, bytes / SHUFFLE_PAIR_BYTES, budget);
+	if (bytes >= SHUFFLE_PAIR_BYTES) {
 		stream->data = stage;
 		stream->at = 0;
-		stream->n = n;
-		take_records(op, rank, n, budget);
+		stream->n = bytes / SHUFFLE_PAIR_BYTES;
 		return true;
 	}
-	stream->end = is_taken(op, rank);
+	stream->end = is_taken(op, input->rank);
 	if (!stream->end)
-		m->starved = rank;
+		m->starved = input->rank;
 	return stream->end;
+}
+
+/* What is in m->out: @begin bytes, which are the rest of a record that was cut by a packet's end, and
+ * @n records.  Those that are new cost as much as some that are copied.
+ */
+static void have_merged(struct shuffle_key_merge *m, u32 begin, u32 n, s32 *budget)
+{
+	u32 bytes = begin + n * SHUFFLE_PAIR_BYTES;
+
+	*budget -= bytes - m->out_bytes;
+	m->out_bytes = bytes;
 }
 
 /* Returns true if there is more to do at once. */
@@ -306,26 +351,25 @@ static bool merge_sorted(struct shuffle_op *op, s32 *budget)
 {
 	struct shuffle_key_merge *m = op->merge;
 	u32 begin, n;
+	int state;
 
 	m->starved = SHUFFLE_NONE;
 	while (*budget > 0) {
-		/* the first of them may be the rest of a record that was cut by a packet's end */
 		begin = m->out_bytes % SHUFFLE_PAIR_BYTES;
 		n = m->out_bytes / SHUFFLE_PAIR_BYTES;
-		switch (shuffle_merge_streams(&m->merge, m->out + begin,
-					      (OUT_BYTES - begin) / SHUFFLE_PAIR_BYTES, &n)) {
+		state = shuffle_merge_streams(&m->merge, m->out + begin,
+					      (OUT_BYTES - begin) / SHUFFLE_PAIR_BYTES, &n);
+		have_merged(m, begin, n, budget);
+		switch (state) {
 		case SHUFFLE_MERGE_DONE:
-			m->out_bytes = begin + n * SHUFFLE_PAIR_BYTES;
 			if (emit(op, true))
 				close_message(op);
 			return false;
 		case SHUFFLE_MERGE_FULL:
-			m->out_bytes = begin + n * SHUFFLE_PAIR_BYTES;
 			if (!emit(op, false))
 				return false;
 			break;
 		case SHUFFLE_MERGE_STARVED:
-			m->out_bytes = begin + n * SHUFFLE_PAIR_BYTES;
 			if (refill(op, budget))
 				break;
 			emit(op, false);
@@ -359,30 +403,31 @@ static bool empty_table(struct shuffle_op *op, s32 *budget)
 		if (!emit(op, false))
 			return false;
 	}
-	if (m->urgent && !emit(op, true))
+	if (!emit(op, m->urgent))
 		return false;
+	/* as much memory as many records */
 	shuffle_merge_table_empty(&m->table);
+	*budget -= MERGE_BYTES;
 	m->drained = 0;
 	m->emptying = false;
 	m->urgent = false;
 	return true;
 }
 
-/* Merge what has come of one input.  Returns false if nothing has. */
-static bool add_records(struct shuffle_op *op, u32 rank, s32 *budget, u64 now)
+/* Merge what has come of one input.  Returns false if no record has. */
+static bool add_records(struct shuffle_op *op, struct shuffle_merge_input *input, s32 *budget,
+			u64 now)
 {
 	struct shuffle_key_merge *m = op->merge;
-	u32 n = copy_records(&op->in[rank], m->stage), added;
+	u32 bytes = copy_stage(op, input, m->stage), n = bytes / SHUFFLE_PAIR_BYTES, added;
 
-	if (!n)
-		return false;
-	if (!m->table.n && !m->out_bytes)
+	if (n && !m->table.n && !m->out_bytes)
 		m->first_at = now;
 	added = shuffle_merge_add(&m->table, m->stage, n);
-	take_records(op, rank, added, budget);
+	take_stage(op, input, m->stage, bytes, added, budget);
 	if (added < n)
 		m->emptying = true;
-	return true;
+	return n;
 }
 
 /* Merge what has come, from all in turns, until the table is full.  Returns true if nothing is
@@ -394,16 +439,16 @@ static bool fill_table(struct shuffle_op *op, s32 *budget, u64 now)
 	u32 idle = 0, taken = 0;
 
 	while (idle < m->inputs && *budget > 0 && !m->emptying) {
-		u32 rank = m->rank[m->turn];
+		struct shuffle_merge_input *input = &m->input[m->turn];
 
 		m->turn = (m->turn + 1) % m->inputs;
-		if (add_records(op, rank, budget, now)) {
+		if (add_records(op, input, budget, now)) {
 			idle = 0;
 			taken = 0;
 			continue;
 		}
 		idle++;
-		taken += is_taken(op, rank);
+		taken += is_taken(op, input->rank);
 	}
 	return taken == m->inputs;
 }
@@ -457,18 +502,38 @@ bool shuffle_merge_run(struct shuffle_op *op, u64 now)
 		return false;
 	if (!m->announced && !announce(op))
 		return false;
-	m->no_memory = false;
+	m->waits = false;
 	more = m->sorted ? merge_sorted(op, &budget) : merge_table(op, &budget, now);
 	if (!op->ended)
 		shuffle_egress_kick(op);
 	return more;
 }
 
+/* Other operations may be granted what has been freed: on a relay nobody reads and says so. */
+static void let_others_grant(struct shuffle_op *op, u64 now)
+{
+	struct shuffle_op *next;
+
+	next = list_first_entry_or_null(&op->ssk->grant_ops, struct shuffle_op, grant_node);
+	if (!next || next == op)
+		return;
+	list_move_tail(&next->grant_node, &op->ssk->grant_ops);
+	shuffle_timer_now(next, now);
+}
+
 /* Go on, and leave to the timer what takes packets or more time. */
 static void run(struct shuffle_op *op, u64 now)
 {
-	if (shuffle_merge_run(op, now) || op->merge->end_due)
-		shuffle_timer_now(op, now);
+	bool more = shuffle_merge_run(op, now);
+	u64 due;
+
+	if (op->ended)
+		return;
+	due = more || op->merge->tell ? now :
+	      shuffle_merge_due(op, shuffle_timer_rto(op), now);
+	if (due != U64_MAX)
+		shuffle_timer_now(op, due);
+	let_others_grant(op, now);
 }
 
 /**
@@ -547,8 +612,8 @@ u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now)
 
 	if (m->closed)
 		return U64_MAX;
-	/* memory may come back without a sign */
-	if (m->no_memory)
+	/* memory may come back without a sign, and others' room */
+	if (m->waits)
 		return now + max_t(u64, rto, RETRY_NS);
 	if (m->flush_ns && (m->table.n || m->out_bytes) && !m->emptying)
 		return m->first_at + m->flush_ns;
@@ -593,8 +658,8 @@ void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
 {
 	struct shuffle_key_merge *m = op->merge;
 
-	if (!m->end_due || op->ended)
+	if (!m->tell || op->ended)
 		return;
-	m->end_due = false;
+	m->tell = false;
 	shuffle_msg_out_announce(op, m->to, 0, q);
 }

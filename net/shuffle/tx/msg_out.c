@@ -60,7 +60,7 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 		shuffle_want_room(op->ssk);
 		if (op->forward)
 			shuffle_forward_freed(op);
-		if (op->merge && !op->merge->closed)
+		if (shuffle_merge_takes(op) && !op->merge->closed && !op->ended)
 			shuffle_timer_now(op, shuffle_now());
 		shuffle_forward_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);

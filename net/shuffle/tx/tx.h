@@ -315,13 +315,25 @@ struct shuffle_reduction_state {
 };
 
 /**
+ * struct shuffle_merge_input - a message that is merged with others
+ * @rank: its sender
+ * @cut_bytes: bytes of a record the rest of which has not come
+ * @cut: these bytes
+ */
+struct shuffle_merge_input {
+	u32	rank;
+	u8	cut_bytes;
+	u8	cut[SHUFFLE_PAIR_BYTES];
+};
+
+/**
  * struct shuffle_key_merge - a message that all that come are merged into, by key
  * @to: rank of its receiver; SHUFFLE_NONE: there is none, and only senders are counted
  * @sorted: all streams are sorted
  * @announced: it has been announced, with the most bytes that it can have
  * @closed: all of it is there
- * @end_due: its receiver is to be told so
- * @no_memory: it waits for memory: nobody says when there is any
+ * @tell: its receiver is to be told so, or that it comes
+ * @waits: for memory, or room that other operations have: nobody says when there is any
  * @emptying: records of the table are being sent
  * @urgent: all of them, and none waits for others to fill its packet
  * @expected: senders that are to be folded in; 0: any
@@ -330,7 +342,7 @@ struct shuffle_reduction_state {
  * @pkt: payload bytes of a packet
  * @starved: rank of a message that the others wait for, or SHUFFLE_NONE
  * @inputs: messages that come
- * @rank: their senders
+ * @input: they
  * @turn: the one whose records are merged first, of the table
  * @flush_ns: records wait no longer in the table; 0: as long as there is room
  * @first_at: when the first one of them came
@@ -346,8 +358,8 @@ struct shuffle_key_merge {
 	bool				sorted;
 	bool				announced;
 	bool				closed;
-	bool				end_due;
-	bool				no_memory;
+	bool				tell;
+	bool				waits;
 	bool				emptying;
 	bool				urgent;
 	u32				expected;
@@ -356,7 +368,7 @@ struct shuffle_key_merge {
 	u32				pkt;
 	u32				starved;
 	u32				inputs;
-	u32				*rank;
+	struct shuffle_merge_input	*input;
 	u32				turn;
 	u64				flush_ns;
 	u64				first_at;

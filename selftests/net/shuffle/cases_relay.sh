@@ -7,14 +7,16 @@
 relay_cases()
 {
 	run_case relay-in-a-rack relay_rack
-	run_case relay-refused relay_refused
 	run_case relay-with-key relay_key
+	run_case relay-goes-with-its-namespace relay_namespace
+	# emulated processors have enough to do with these
+	[[ $LANE != qemu* ]] || return 0
+	run_case relay-refused relay_refused
 	run_case relay-many-operations relay_many
 	run_case relay-small relay_small
 	run_case relay-with-loss relay_through loss 2%
 	run_case relay-twice-and-out-of-order relay_through delay 1ms 1ms duplicate 10%
 	run_case relay-sender-missing relay_sender_missing
-	run_case relay-goes-with-its-namespace relay_namespace
 	run_case relay-bcube relay_bcube
 }
 
@@ -120,13 +122,13 @@ relay_refused()
 	no 'no such rank, our own' a rank 1 to 0 from 2 2 members "${group[@]}"
 	no 'both are the same' a rank 1 to 1 from 2 members "${group[@]}"
 	no 'no such member' a rank 3 to 1 from 2 members "${group[@]}"
-	no 'no address to bind to' a rank 2 to 1 from 0 members "${group[@]}"
+	no 'cannot be bound to' a rank 2 to 1 from 0 members "${group[@]}"
 	no 'can be no group' a rank 1 to 0 from 2 members "${group[@]}" "${group[0]}"
 	no 'need no table' a rank 1 to 0 from 2 sorted records 5 members "${group[@]}"
 	no 'oper: "more"' a rank 1 to 0 from 2 oper more members "${group[@]}"
 	relay 1 to 0 from 2
 	no 'there is a relay of this name' agg rank 1 to 0 from 2 members "${group[@]}"
-	no 'no address to bind to' b rank 1 to 0 from 2 members "${group[@]}"
+	no 'cannot be bound to' b rank 1 to 0 from 2 members "${group[@]}"
 	! hctl 1 relay del b 2>"$work/err" || fail "b is no relay"
 	grep -q 'no such relay' "$work/err" || fail "$(cat "$work/err")"
 	printf '%s\n' '# a group' "${group[@]}" >"$work/group"
@@ -169,10 +171,15 @@ relay_many()
 	[ "$(hctl 1 -j op show)" = "[]" ] || fail "operations are left"
 }
 
-# Hardly any memory: one operation at a time, and long messages.
+# Hardly any memory: one operation at a time, and long messages, packets of which end in a record.
 relay_small()
 {
 	new_rack 4
+	relay 1 to 0 from 2 3 bytes 64k records 200
+	merge -t -n "$(sz 100000 30000)" -K 1000 "$PFX" - 0r 1 1 || fail "long messages in a table"
+	hctl 1 relay del agg
+	# nothing may go without a grant, or hardly anything
+	config_all unscheduled 100
 	relay 1 to 0 from 2 3 bytes 64k sorted
 	merge -n "$(sz 200000 60000)" "$PFX" - 0r 1 1 || fail "long messages"
 	merge -c 5 -n 2000 "$PFX" - 0r 1 1 || fail "several operations"
@@ -182,9 +189,6 @@ relay_through()
 {
 	new_rack 5
 	netem "$@"
-	relay 1 to 0 from 2 3 sorted
-	merge -n 20000 -c 3 "$PFX" - 0r 1r 1 2 2>/dev/null && fail "without a relay on host 2"
-	hctl 1 relay del agg
 	relay 1 to 0 from 2 3 4 sorted
 	merge -n 20000 -c 3 "$PFX" - 0r 1 1 1 || fail "sorted"
 	hctl 1 relay del agg
