@@ -241,7 +241,7 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 	WRITE_ONCE(sock->sk->sk_sndbuf, r->bytes);
 	err = sock->ops->bind(sock, (struct sockaddr *)self, sizeof(*self));
 	if (err) {
-		NL_SET_ERR_MSG(extack, "member: that of our rank cannot be bound to here");
+		NL_SET_ERR_MSG(extack, "member: that of our rank cannot be bound to");
 		return err;
 	}
 	if (new->key)

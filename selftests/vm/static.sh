@@ -93,6 +93,8 @@ checkpatch_ignored()
 		echo CAMELCASE,UNCOMMENTED_DEFINITION ;;
 	# checkpatch takes macros, compound literals, 1e-9 and _Atomic for something else
 	net/shuffle/test/user.h) echo "$user,COMPLEX_MACRO,SPACING" ;;
+	tools/saba/mark.c) echo "$user,SPACING,FUNCTION_ARGUMENTS" ;;	# pointers to functions
+	tools/saba/*) echo "$user,SPACING" ;;
 	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
 	selftests/net/shuffle/shuffle_race.c) echo "$user,LINE_SPACING" ;;
 	net/shuffle/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space

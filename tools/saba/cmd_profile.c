@@ -204,7 +204,7 @@ static int read_options(int argc, char **argv, struct profile *p)
 			break;
 		case 'r':
 			if (parse_unit(optarg, OUT_BPS, &p->rate) || p->rate < 160000)
-				return ctl_usage("--rate %s: a rate is expected, as 25gbit", optarg);
+				return ctl_usage("--rate %s: no rate, as 25gbit is", optarg);
 			break;
 		case 'k':
 			p->hook = optarg;

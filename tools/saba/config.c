@@ -179,7 +179,7 @@ static int one_line(const char *file, unsigned int line, char *text, struct conf
 			return bad(file, line, "levels: 1 to 15 are expected, not \"%s\"", arg);
 	} else if (!strcmp(word, "grace")) {
 		if (!whole(arg, 0, 3600000, &c->grace_ms))
-			return bad(file, line, "grace: milliseconds up to an hour, not \"%s\"", arg);
+			return bad(file, line, "grace: ms up to an hour, not \"%s\"", arg);
 	} else if (!strcmp(word, "control")) {
 		if (!strcmp(arg, "none"))
 			c->control = -1;

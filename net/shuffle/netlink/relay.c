@@ -21,7 +21,7 @@ static int read_member(const struct nlattr *nest, struct sockaddr_shuffle *a,
 	v4 = tb[SHUFFLE_A_RELAY_MEMBER_IPV4];
 	v6 = tb[SHUFFLE_A_RELAY_MEMBER_IPV6];
 	if (!v4 == !v6 || !tb[SHUFFLE_A_RELAY_MEMBER_PORT]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest, "member: either ipv4 or ipv6, and port, are needed");
+		NL_SET_ERR_MSG_ATTR(extack, nest, "member: ipv4 or ipv6, and port, are needed");
 		return -EINVAL;
 	}
 	*a = (struct sockaddr_shuffle) {
@@ -81,7 +81,7 @@ static int read_from(struct genl_info *info, const struct shuffle_relay_new *new
 		if (rank >= new->group->count || rank == new->group->rank ||
 		    rank == new->merge.to || __test_and_set_bit(rank, from)) {
 			NL_SET_ERR_MSG_ATTR(info->extack, a,
-					    "from: no such rank, our own, that of the receiver, or twice");
+					    "from: no such rank, our own, the receiver's, or twice");
 			return -EINVAL;
 		}
 		n++;

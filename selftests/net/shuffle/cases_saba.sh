@@ -165,7 +165,7 @@ saba_measure()
 
 saba_shares()
 {
-	local ts w after before
+	local ts after before
 
 	saba_rack 3
 	saba_receive 2 0 1

@@ -134,7 +134,7 @@ stream_intervals()
 {
 	local end=$((SECONDS + $(tmo 60)))
 
-	until [ "$(cat "$work/log.$1" 2>/dev/null | grep -c '"interval"')" -ge "$2" ]; do
+	until [ "$(grep -c '"interval"' "$work/log.$1" 2>/dev/null)" -ge "$2" ] 2>/dev/null; do
 		[ $SECONDS -lt $end ] || fail "member $1: no interval $2: $(tail -n 3 "$work"/err.*)"
 		kill -0 "${stream_pid[$1]}" 2>/dev/null || fail "member $1 has ended: $(head -n 3 "$work"/err.*)"
 		sleep 0.01

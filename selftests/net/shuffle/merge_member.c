@@ -20,7 +20,8 @@
  *
  * Member h is in the namespace PREFIXh<h>.  PARENT of the first one, the root, is "-".  A member
  * with an r behind its parent is a relay, which somebody else has made; one with an f has no
- * records and merges what comes; one that is x takes no part.  Exit status 1 when anything has failed.
+ * records and merges what comes; one that is x takes no part.  Exit status 1 when anything has
+ * failed.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -61,8 +61,10 @@ static void place(const struct fabric *f, struct port *port, unsigned int n, str
 {
 	unsigned int a, i, j, k;
 
-	for (k = 0; k < f->ports; k++)
-		port[k].n = 0, port[k].last = n;
+	for (k = 0; k < f->ports; k++) {
+		port[k].n = 0;
+		port[k].last = n;
+	}
 	for (a = 0; a < n; a++) {
 		unsigned int at[INSTANCES];
 

@@ -184,7 +184,8 @@ static void solve_is_least(void)
 
 static void solve_bounds(void)
 {
-	struct saba_model line = { .degree = 1, .c = { 5, -4 } }, flat = { .degree = 1, .c = { 1 } };
+	struct saba_model line = { .degree = 1, .c = { 5, -4 } };
+	struct saba_model flat = { .degree = 1, .c = { 1 } };
 	const struct saba_costs *p[60];
 	struct saba_costs a, b;
 	uint8_t w[60];
