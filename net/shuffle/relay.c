@@ -352,8 +352,8 @@ void shuffle_relay_init(struct shuffle_net *sn)
  * @sn: namespace, which nobody else uses any more
  *
  * Context: process, may sleep.
- * Return: true if there were any.  Relays do not hold the namespace, and their sockets are freed after
- * a grace period: it is to be waited for when no packet can find them any more.
+ * Return: true if there were any.  Relays do not hold the namespace, and their sockets are freed
+ * after a grace period: it is to be waited for when no packet can find them any more.
  */
 bool shuffle_relay_exit(struct shuffle_net *sn)
 {

@@ -127,7 +127,7 @@ static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
 	if (a[SHUFFLE_A_RELAY_SORTED] && nla_get_u8(a[SHUFFLE_A_RELAY_SORTED])) {
 		m->flags = SHUFFLE_MERGE_SORTED;
 		if (a[SHUFFLE_A_RELAY_RECORDS] || a[SHUFFLE_A_RELAY_FLUSH]) {
-			NL_SET_ERR_MSG(info->extack, "records, flush: sorted messages need no table");
+			NL_SET_ERR_MSG(info->extack, "records, flush: sorted ones need no table");
 			return -EINVAL;
 		}
 	} else {

@@ -667,8 +667,8 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 }
 
 /* Does DATA belong to the message that has been announced?  That may have fewer bytes than was
- * announced: msg_end.c.  Data for all members comes behind announcements that each of them gets alone,
- * with a nonce for its answers: see shuffle_op_nonce().
+ * announced: msg_end.c.  Data for all members comes behind announcements that each of them gets
+ * alone, with a nonce for its answers: see shuffle_op_nonce().
  */
 static bool continues(struct shuffle_op *op, const struct shuffle_wire *w, u32 len)
 {

@@ -177,7 +177,8 @@ static bool announce(struct shuffle_op *op)
 	dst_release(dst);
 	/* as many may send to its receiver as to us, or all members something */
 	out->unsched = min3(shuffle_unscheduled_forward(op, m->inputs),
-			    div_u64(4 * shuffle_grant_max_out(op->dev), op->group->count), m->bound);
+			    div_u64(4 * shuffle_grant_max_out(op->dev), op->group->count),
+			    m->bound);
 	if (out->unsched < m->bound)
 		out->unsched = rounddown(out->unsched, SHUFFLE_UNSCHED_UNIT);
 	out->granted = out->unsched;
@@ -335,8 +336,8 @@ static bool refill(struct shuffle_op *op, s32 *budget)
 	return stream->end;
 }
 
-/* What is in m->out: @begin bytes, which are the rest of a record that was cut by a packet's end, and
- * @n records.  Those that are new cost as much as some that are copied.
+/* What is in m->out: @begin bytes, which are the rest of a record that was cut by a packet's end,
+ * and @n records.  Those that are new cost as much as some that are copied.
  */
 static void have_merged(struct shuffle_key_merge *m, u32 begin, u32 n, s32 *budget)
 {
