@@ -267,82 +267,48 @@ bcube()
 	done
 }
 
+# plan_install COMMAND WORDS... - the relays of $work/plan, on the hosts of a BCube
+plan_install()
+{
+	"$here/../../../tools/topo/shuffle-plan-install" "$1" "$work/plan" "$work/hosts" \
+		--run "ip netns exec %h env PATH=$BIN:$PATH" "${@:2}"
+}
+
 # in_tree RECEIVER COST OPTIONS... - the tree of shuffle-plan in a BCube: who has no records is a
 # relay; what is sent, of flows of the same keys, is the cost of the plan
 in_tree()
 {
-	local r=$1 cost=$2 n=1000 s role h p parents=() children kinds=() sent
+	local r=$1 cost=$2 n=1000 h above above_all role parents=() sent own=0
 	shift 2
 
 	bcube "$r"
 	"$BIN/shuffle-plan" --bcube 4,1 --senders 2,5,9,10,11,14 --receivers "$r" \
 		--table "$work/plan" --quiet "$@" || fail "no plan"
-	sed '1,/^tree/d' "$work/plan" >"$work/tree"
 	for ((h = 0; h < 16; h++)); do
-		parents[h]=0
-		kinds[h]=x
-	done
-	while read -r s p _ _ role; do
-		h=$(server "$s" "$r")
-		if [ "$role" = root ]; then
-			[ "$h" = 0 ] || fail "$s is the root"
-			continue
-		fi
-		case $p in ''|*[!0-9]*) continue ;; esac
-		parents[h]=$(server "$p" "$r")
-		case $s in
-		2 | 5 | 9 | 10 | 11 | 14) kinds[h]= ;;
-		*) kinds[h]=r ;;
+		echo "$(server $h "$r") 10.80.0.$((h + 1)):7000 ${PFX}h$h"
+	done >"$work/hosts"
+	plan_install roles >"$work/roles" || fail "no roles"
+	above_all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
+	while read -r h above role; do
+		case $role in
+		relay) parents[h]=${above}r ;;
+		none) parents[h]=0x ;;
+		*) parents[h]=$above ;;
 		esac
-	done <"$work/tree"
-	parents[0]=-
-	kinds[0]=
-	for ((h = 1; h < 16; h++)); do
-		[ "${kinds[h]}" = r ] || continue
-		children=()
-		for ((p = 1; p < 16; p++)); do
-			[ "${kinds[p]}" = x ] || [ "${parents[p]}" != $h ] || children+=("$p")
-		done
-		# shellcheck disable=SC2046 # several words
-		hctl "$h" relay add agg rank "$h" to "${parents[h]}" from "${children[@]}" sorted \
-			members $(members_of 16 '10.80.0.%d:7000 ') || fail "no relay on host $h"
-	done
+		# what members that merge send to themselves goes by no link
+		if [ "$role" = member ] && [ "$h" != 0 ] &&
+			[[ " $above_all " = *" $h "* ]]; then
+			own=$((own + n * 16))
+		fi
+	done <"$work/roles"
+	plan_install install -- sorted || fail "relays are not installed"
 	sent=$(counters DataBytesOut)
-	for ((h = 0; h < 16; h++)); do
-		parents[h]+=${kinds[h]}
-	done
 	merge -l -n $n "$PFX" "${parents[@]}" || fail "tree of $r: $(cat "$work/plan")"
-	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes)))
-	# each hop is two links; what members send themselves goes by none
-	[ "$((2 * (sent - $(own_bytes $n))))" = $((cost * n * 16)) ] ||
-		fail "tree of $r: $((2 * (sent - $(own_bytes $n)))) bytes on links, not $cost flows"
-	hctl_all_relays
-}
-
-# Bytes that members with children have sent to themselves.
-own_bytes()
-{
-	local h p own=0
-
-	for ((h = 1; h < 16; h++)); do
-		[ -z "${kinds[h]}" ] || continue
-		for ((p = 1; p < 16; p++)); do
-			if [ "${parents[p]}" = $h ] || [ "${parents[p]}" = ${h}r ]; then
-				own=$((own + $1 * 16))
-				break
-			fi
-		done
-	done
-	echo $own
-}
-
-hctl_all_relays()
-{
-	local h
-
-	for ((h = 1; h < 16; h++)); do
-		[ "${kinds[h]}" != r ] || hctl "$h" relay del agg || fail "no relay left on host $h"
-	done
+	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes) - own))
+	# each hop is two links
+	[ $((2 * sent)) = $((cost * n * 16)) ] ||
+		fail "tree of $r: $((2 * sent)) bytes on links, not $cost flows"
+	plan_install remove || fail "relays are not taken away"
 }
 
 # The golden vectors of a BCube of 16 servers: what the plan says is what goes over the links.
