@@ -49,10 +49,12 @@ wire_mutate()
 	tc -n shf-h0 qdisc add dev eth0 parent 1:1 netem loss 10% || skip "no netem"
 	before=$(counter 0 "$DROPS")
 	receive_in_order
-	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=$((4000 + 4000 * slow)) ${2:+key=1} >"$work/mutate" &
+	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
+		${2:+key=1} >"$work/mutate" &
 	pid=$!
 	sleep 0.3
 	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 ${2:+key=5} || shuffle_failed
+	: >"$work/over"
 	wait "$pid" || fail "wire_mutate sent nothing"
 	drops=$(($(counter 0 "$DROPS") - before))
 	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
@@ -76,11 +78,13 @@ wire_collectives()
 	tc -n shf-h0 qdisc add dev eth0 root netem loss 10% || skip "no netem"
 	before=$(counter 0 "$DROPS")
 	receive_in_order
-	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=$((3000 + 3000 * slow)) ${1:+key=1} >"$work/mutate" &
+	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
+		${1:+key=1} >"$work/mutate" &
 	pid=$!
 	sleep 0.3
 	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=60000 ops=120 \
 		timeout=$(($(tmo 30) * 1000)) ${1:+key=7} || shuffle_failed "collectives"
+	: >"$work/over"
 	wait "$pid" || fail "wire_mutate sent nothing"
 	drops=$(($(counter 0 "$DROPS") - before))
 	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")

@@ -75,13 +75,13 @@ relay_failed()
 # Two relays, one behind the other; sorted or not, with all operators.
 relay_rack()
 {
-	local oper
+	local opers=(none sum min max count sumcount or and) i
 
 	new_rack 6
 	relay 1 to 0 from 2 3 sorted
 	relay 2 to 1 from 4 5 sorted
 	merge "$PFX" - 0r 1r 1 2 2 || fail "sorted"
-	merge -n 30000 -K 5000 -c 3 "$PFX" - 0r 1r 1 2 2 || fail "many records"
+	merge -n "$(sz 30000 3000)" -K 5000 -c 3 "$PFX" - 0r 1r 1 2 2 || fail "many records"
 	merge -n 0 "$PFX" - 0r 1r 1 2 2 || fail "no records"
 	wait_for 5 relay_done 5
 	[ "$(relay_json 1 failed)" = 0 ] || fail "$(hctl 1 relay show)"
@@ -90,14 +90,14 @@ relay_rack()
 	hctl 1 relay del agg || fail "not taken away"
 	hctl 2 relay del agg || fail "not taken away on host 2"
 	[ "$(hctl 1 -j relay show)" = "[]" ] || fail "there still"
-	for oper in none sum min max count sumcount or and; do
-		relay 1 to 0 from 2 3 4 5 oper $oper records 500
-		merge -t -n 3000 -K 1000 -O $((oper_number)) "$PFX" - 0r 1 1 1 1 || fail $oper
-		oper_number=$((oper_number + 1))
+	# where processors are emulated one will do
+	[[ $LANE != qemu* ]] || opers=(none)
+	for ((i = 0; i < ${#opers[@]}; i++)); do
+		relay 1 to 0 from 2 3 4 5 oper "${opers[i]}" records 500
+		merge -t -n 3000 -K 1000 -O $i "$PFX" - 0r 1 1 1 1 || fail "${opers[i]}"
 		hctl 1 relay del agg
 	done
 }
-oper_number=0
 
 relay_refused()
 {

@@ -2,7 +2,7 @@
 /*
  * Bad packets.
  *
- *	wire_mutate at=NETNS dev=p0 ms=5000 [rough=1] [key=1]
+ *	wire_mutate at=NETNS dev=p0 ms=5000 [until=FILE] [rough=1] [key=1]
  *
  * listens on eth0 of a host's namespace, takes every kind of record out of the
  * genuine packets that arrive there, changes one field, and sends the result by
@@ -430,7 +430,8 @@ static void report(void)
 	printf("}\n");
 }
 
-static int run_port(const char *netns, const char *dev, long ms)
+/* @until: a file with which it ends before @ms, or NULL */
+static int run_port(const char *netns, const char *dev, long ms, const char *until)
 {
 	struct sockaddr_ll from;
 	socklen_t alen = sizeof(from);
@@ -454,8 +455,11 @@ static int run_port(const char *netns, const char *dev, long ms)
 	add_cuts();
 	pfd.events = POLLIN;
 	for (end = sht_now_ms() + ms; sht_now_ms() < end;) {
-		if (poll(&pfd, 1, 50) <= 0)
+		if (poll(&pfd, 1, 50) <= 0) {
+			if (until && !access(until, F_OK))
+				break;
 			continue;
+		}
 		len = recvfrom(pfd.fd, frame, sizeof(frame), MSG_DONTWAIT,
 			       (struct sockaddr *)&from, &alen);
 		if (len > 0 && (from.sll_pkttype == PACKET_HOST ||
@@ -536,7 +540,7 @@ static int run_flood(const char *host, long count, long sport, u64 op)
 
 int main(int argc, char **argv)
 {
-	const char *dev = NULL, *flood = NULL, *at = NULL;
+	const char *dev = NULL, *flood = NULL, *at = NULL, *until = NULL;
 	long ms = 5000, count = 5000, sport = SOURCE_PORT;
 	u64 op = 0;
 	int i;
@@ -546,6 +550,8 @@ int main(int argc, char **argv)
 			dev = argv[i] + 4;
 		else if (!strncmp(argv[i], "at=", 3))
 			at = argv[i] + 3;
+		else if (!strncmp(argv[i], "until=", 6))
+			until = argv[i] + 6;
 		else if (!strncmp(argv[i], "flood=", 6))
 			flood = argv[i] + 6;
 		else if (!strncmp(argv[i], "ms=", 3))
@@ -565,5 +571,5 @@ int main(int argc, char **argv)
 	}
 	if (flood)
 		return run_flood(flood, count, sport, op);
-	return dev && at ? run_port(at, dev, ms) : 2;
+	return dev && at ? run_port(at, dev, ms, until) : 2;
 }
