@@ -152,12 +152,11 @@ static struct shuffle_op *op_alloc(u32 n)
 	INIT_LIST_HEAD(&op->references);
 	op->ptx.msg = kvcalloc(n + 1, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
 	op->ptx.heap.node = kvcalloc(n + 1, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
-	op->ptx.served = kvcalloc(n + 1, sizeof(*op->ptx.served), GFP_KERNEL_ACCOUNT);
 	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
 	op->prx.heap.node = kvcalloc(n, sizeof(*op->prx.heap.node), GFP_KERNEL_ACCOUNT);
 	op->out = kvcalloc(n + 1, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
 	op->in = kvcalloc(n, sizeof(*op->in), GFP_KERNEL_ACCOUNT);
-	if (!op->ptx.msg || !op->ptx.heap.node || !op->ptx.served || !op->prx.msg ||
+	if (!op->ptx.msg || !op->ptx.heap.node || !op->prx.msg ||
 	    !op->prx.heap.node || !op->out || !op->in) {
 		op_free(op);
 		return NULL;
@@ -230,8 +229,8 @@ static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_mem
 	return dev;
 }
 
-/* The schedules of row and column, as the device's settings say. */
-static void setup_schedules(struct shuffle_op *op, u32 payload)
+/* The schedules of row and column, as the device's settings say.  0 or -ENOMEM. */
+static int setup_schedules(struct shuffle_op *op, u32 payload)
 {
 	const struct shuffle_config *cfg = &op->dev->cfg;
 	u32 members = op->group->count;
@@ -255,6 +254,13 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	op->prx.hadoop_c = READ_ONCE(cfg->hadoop_c);
 	op->prx.unit = unit;
 	op->prx.unannounced = members;
+	if (shuffle_policy_round_robin(op->ptx.kind)) {
+		op->ptx.served = kvcalloc(members + 1, sizeof(*op->ptx.served),
+					  GFP_KERNEL_ACCOUNT);
+		if (!op->ptx.served)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* Who has no message for us.  Nobody else has seen the operation yet.  0 or -EINVAL. */
@@ -361,11 +367,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->incomplete = group->count;
 	for (i = 0; i < group->count; i++)
 		op->in[i].progress_at = op->started_at;
-	setup_schedules(op, payload);
+	err = setup_schedules(op, payload);
 	shuffle_timer_init(op);
 	op->engine = engine;
 	mutex_lock(&op->tx_mutex);
-	err = without_absent(op, column->absent);
+	err = err ?: without_absent(op, column->absent);
 	/* before a reader can take anything of it */
 	if (!err && column->forward)
 		err = shuffle_forward_alloc(op, column->forward->from);

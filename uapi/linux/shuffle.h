@@ -265,7 +265,8 @@ struct shuffle_absent {
  * announced, or sent, as if the row had been submitted now.  A time that is over is no error: the
  * message leaves at once.
  *
- * Not beside SHUFFLE_CMSG_FORWARD or SHUFFLE_CMSG_REDUCE, nor with SHUFFLE_ROW_SAME.
+ * Not beside SHUFFLE_CMSG_FORWARD, SHUFFLE_CMSG_REDUCE or SHUFFLE_CMSG_MERGE, nor with
+ * SHUFFLE_ROW_SAME.
  */
 struct shuffle_times {
 	__u32	size;

@@ -118,6 +118,15 @@ static u8 traffic_class(const struct sk_buff *skb)
 	return ipv6_get_dsfield(ipv6_hdr(skb)) & ~INET_ECN_MASK;
 }
 
+/* Nothing may fragment it. */
+static bool fits_path(const struct sk_buff *out, const struct sockaddr_shuffle *to, u32 payload)
+{
+	u32 ip = to->shs_ip_family == AF_INET6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+
+	return ip + sizeof(struct udphdr) + SHUFFLE_WIRE_ECHO_HDR + payload <=
+	       dst_mtu(skb_dst(out));
+}
+
 static void answer(struct shuffle_net *sn, const struct sk_buff *skb,
 		   const struct sockaddr_shuffle *from, const struct sockaddr_shuffle *to,
 		   const struct shuffle_wire *asked)
@@ -141,6 +150,10 @@ static void answer(struct shuffle_net *sn, const struct sk_buff *skb,
 				    traffic_class(skb));
 	if (!out)
 		return;
+	if (w.payload && !fits_path(out, from, w.payload)) {
+		w.flags |= SHUFFLE_FLAG_SHORT;
+		w.payload = 0;
+	}
 	p = skb_put(out, SHUFFLE_WIRE_ECHO_HDR);
 	skb_put_zero(out, w.payload);
 	SHUFFLE_INC(sn, EchoOut);

@@ -227,6 +227,8 @@ void shuffle_announce_held(struct shuffle_op *op, u32 rank, struct sk_buff_head 
 	if (!out->held)
 		return;
 	out->held = false;
+	/* of the idle timeout: what has left late may be answered late */
+	op->progress_at = shuffle_now();
 	out->granted = max(out->granted, out->unsched);
 	SHUFFLE_INC(shuffle_op_net(op), Timed);
 	shuffle_msg_out_limit(op, rank);

@@ -9,6 +9,7 @@
  */
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/time_namespace.h>
 
 #include "../shuffle.h"
 
@@ -58,6 +59,16 @@ static const u64 *times_at(const struct shuffle_times *times)
 	return (const void *)times + times->size;
 }
 
+/* A time of the caller's CLOCK_MONOTONIC, which its time namespace may have moved by @offset, on that
+ * of the machine.
+ */
+static u64 machine_time(u64 at, s64 offset)
+{
+	if (offset < 0)
+		return at && at <= U64_MAX + offset ? at - offset : at;
+	return at > offset ? at - offset : 0;
+}
+
 /**
  * shuffle_times_alloc() - messages of a new operation have times to leave
  * @op: operation that nobody else has seen
@@ -68,24 +79,31 @@ static const u64 *times_at(const struct shuffle_times *times)
  */
 int shuffle_times_alloc(struct shuffle_op *op, const struct shuffle_times *times)
 {
-	const u64 *at = times_at(times);
+	const u64 *user = times_at(times);
+	struct timespec64 moved = {};
 	struct shuffle_op_times *t;
-	u64 now = shuffle_now();
+	u64 now = shuffle_now(), at;
 	u32 i, count = min(times->count, op->group->count);
+	s64 offset;
 
-	for (i = 0; i < count; i++)
-		if (at[i] > now && at[i] - now > SHUFFLE_MAX_AHEAD_NS)
+	timens_add_monotonic(&moved);
+	offset = timespec64_to_ns(&moved);
+	for (i = 0; i < count; i++) {
+		at = machine_time(user[i], offset);
+		if (at > now && at - now > SHUFFLE_MAX_AHEAD_NS)
 			return -EINVAL;
+	}
 	t = kvzalloc(struct_size(t, due, count), GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return -ENOMEM;
 	RB_CLEAR_NODE(&t->node);
 	t->op = op;
 	for (i = 0; i < count; i++) {
-		if (at[i] <= now)
+		at = machine_time(user[i], offset);
+		if (at <= now)
 			continue;
 		op->out[i].held = true;
-		t->due[t->n++] = (struct times_due) { .at = at[i], .rank = i };
+		t->due[t->n++] = (struct times_due) { .at = at, .rank = i };
 	}
 	sort(t->due, t->n, sizeof(*t->due), by_time, NULL);
 	op->times = t;

@@ -78,9 +78,11 @@ echo_answered()
 		# so much that it comes in fragments, and has an answer without padding
 		echo_from 1 to=$to size=20000 count=5
 		echo_got 5 5 220
+		echo_from 1 to=$to size=1480 count=5
+		echo_got 5 5 220
 	done
-	echo_counted EchoIn 140
-	echo_counted EchoOut 140
+	echo_counted EchoIn 150
+	echo_counted EchoOut 150
 	echo_counted 'EchoRefused|EchoLimited|DropMalformed' 0
 	# what a host asks itself
 	echo_from 0 to=10.77.0.1 count=5
