@@ -122,8 +122,8 @@ static bool same_namespace(pid_t pid)
 }
 
 /*
- * CAP_NET_ADMIN in the daemon's user namespace.  The process may have ended and its
- * number be another one's: then that one has to be the same user's.
+ * Root, with CAP_NET_ADMIN in the daemon's user namespace.  The process may have ended and its
+ * number be another one's, or it may run another program by now: that one has to be root's, too.
  */
 static bool is_admin(const struct client *c)
 {
@@ -141,7 +141,7 @@ static bool is_admin(const struct client *c)
 		sscanf(line, "Uid: %*u %u", &uid);
 	}
 	fclose(f);
-	return uid == c->uid && caps >> CAP_NET_ADMIN & 1 && same_namespace(c->pid);
+	return !c->uid && !uid && caps >> CAP_NET_ADMIN & 1 && same_namespace(c->pid);
 }
 
 static bool do_register(struct client *c, const char *name)

@@ -134,6 +134,7 @@ static void on_signal(int sig)
 static int listen_at(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct stat st;
 	int fd, other;
 
 	if (strlen(path) >= sizeof(a.sun_path))
@@ -149,7 +150,7 @@ static int listen_at(const char *path)
 		return ctl_error("%s: another daemon is there", path), -1;
 	}
 	/* nobody listens: what a daemon that died has left */
-	if (errno == ECONNREFUSED)
+	if (errno == ECONNREFUSED && !lstat(path, &st) && S_ISSOCK(st.st_mode))
 		unlink(path);
 	close(other);
 	umask(0);

@@ -76,6 +76,9 @@ static void take_lines(struct host *h, struct column_part *c, const unsigned cha
 	c->off = memory(c->n + 1, sizeof(*c->off));
 	for (i = 0; i < c->n; i++) {
 		memcpy(&line, lens + 4 * i, 4);
+		if (line > SORT_MAX_RECORD)
+			die("host %u (%s): a line of %u bytes", rank,
+			    net_name(&h->net, rank), line);
 		c->off[i + 1] = c->off[i] + line;
 	}
 	if (c->off[c->n] != bytes)

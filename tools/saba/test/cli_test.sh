@@ -106,7 +106,7 @@ bad_configs()
 	conf 'levels 16' 'levels: 1 to 15' || return 1
 	conf 'degree 0' 'degree: 1 to 3' || return 1
 	conf 'control 40' 'control: "none" or a DSCP outside' || return 1
-	conf 'grace x' 'grace: milliseconds' || return 1
+	conf 'grace x' 'grace: ms' || return 1
 	conf 'table' '"table" wants one value' || return 1
 	conf 'colour red' 'port, table, degree' || return 1
 	conf "$(printf 'port p%d\n' {1..65})" 'conf:65: too many ports' || return 1

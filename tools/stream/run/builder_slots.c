@@ -247,4 +247,7 @@ void builder_input_failed(struct builder *b, u32 input)
 	if (b->lost != STATUS_NONE)
 		without(&b->taken, input);
 	builder_log_event(b, "input-failed", input);
+	/* what nobody has pieces of would be whole at once */
+	if (!b->live && !b->peer[input].done)
+		die("all inputs have failed");
 }

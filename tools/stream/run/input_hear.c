@@ -78,7 +78,7 @@ static void release(struct input *in, u32 builder, u32 place, u64 round)
 		next = q->next;
 		if (q->slice % builders != place || q->slice / builders >= round)
 			continue;
-		if (q->runs && !q->acked)
+		if (q->runs)
 			shuffle_cancel(in->r->data, q->op);
 		/* what is released has arrived */
 		acked(in, q);

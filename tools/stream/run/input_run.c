@@ -110,6 +110,8 @@ int run_input(struct run *r)
 	run_open(r);
 	init(&in, r);
 	meet(&in);
+	if (run_stopped)
+		die("stopped before all builders were there");
 	in.began = run_monotonic();
 	while (!input_is_over(&in) || in.pieces.used || in.end == RUN_NO_END) {
 		input_send(&in, &until);

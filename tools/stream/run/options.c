@@ -204,7 +204,7 @@ static bool take_engine(struct run *r, int opt, const char *arg)
 		r->cfg.slices = option_whole("slices", arg, 1, STREAM_MAX_SLICES);
 		return true;
 	case OPT_TICKETS:
-		r->cfg.ring = option_whole("tickets", arg, 1, 512);
+		r->cfg.ring = option_whole("tickets", arg, 1, 341);
 		return true;
 	case OPT_TIMEOUT:
 		r->cfg.timeout = (s64)(1e6 * option_number("timeout", arg, 300, 3600000));

@@ -191,6 +191,7 @@ int run_plot(int argc, char **argv)
 	const char *to = NULL;
 	struct logs l = { 0 };
 	FILE *f;
+	int bad;
 	int i;
 
 	while ((i = getopt(argc, argv, "o:")) != -1) {
@@ -210,7 +211,8 @@ int run_plot(int argc, char **argv)
 	if (!f)
 		die("%s: %s", to, strerror(errno));
 	draw(&l, f);
-	if (ferror(f) | fclose(f))
+	bad = ferror(f);
+	if (fclose(f) || bad)
 		die("%s: %s", to, strerror(errno));
 	for (i = 0; i < VALUES; i++)
 		free(l.v[i]);

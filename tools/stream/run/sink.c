@@ -139,6 +139,7 @@ static void put_file(struct sink *s, u64 slice, const struct contribution *piece
 {
 	char part[PATH_MAX], whole[PATH_MAX];
 	FILE *f;
+	int bad;
 	u32 i;
 
 	snprintf(whole, sizeof(whole), "%s/%llu", s->name, (unsigned long long)slice);
@@ -149,7 +150,8 @@ static void put_file(struct sink *s, u64 slice, const struct contribution *piece
 	for (i = 0; i < n; i++)
 		if (piece[i].whole && piece[i].len)
 			fwrite(piece[i].data, 1, piece[i].len, f);
-	if (ferror(f) | fclose(f))
+	bad = ferror(f);
+	if (fclose(f) || bad)
 		die("%s: %s", part, strerror(errno));
 	if (rename(part, whole))
 		die("%s: %s", whole, strerror(errno));
