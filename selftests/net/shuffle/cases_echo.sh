@@ -9,13 +9,15 @@
 echo_cases()
 {
 	run_case echo-answered echo_answered
+	run_case echo-netns-exit echo_netns_exit
+	# emulated processors have enough to do with these
+	[[ $LANE != qemu* ]] || return 0
 	run_case echo-for-members-only echo_strangers
 	run_case echo-table echo_table
 	run_case echo-rate echo_rate
 	run_case echo-malformed echo_malformed
 	run_case echo-group-with-a-key echo_with_key
 	run_case echo-rperf echo_rperf
-	run_case echo-netns-exit echo_netns_exit
 }
 
 # echo_group [HOST...] - sockets on host 0 in a group with others
@@ -143,11 +145,17 @@ echo_table()
 	echo_got '*' 0
 	nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.5 10.77.0.1 || fail "port 819"
 	# what somebody else has cannot be opened, and nothing is changed
-	nsx h0 "$BIN/echo_ask" to=10.77.0.2 sport=820 count=30 gap_us=100000 >/dev/null &
-	sleep 0.3
+	nsx h0 "$BIN/echo_ask" to=10.77.0.2 sport=820 count=200 gap_us=100000 >/dev/null &
+	wait_for 5 port_taken 820 || fail "nobody takes port 820"
 	hctl 0 config set port 820 idle-timeout 12345 && fail "port 820 is not free"
 	[ "$(hctl 0 -j config show | grep -c '"idle_timeout": *12345')" = 0 ] || fail "half is set"
 	nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.5 10.77.0.1 || fail "port 819 again"
+}
+
+port_taken()
+{
+	# hexadecimal, in the second column
+	nsx h0 cat /proc/net/udp | grep -qE "^ *[0-9]+: [0-9A-F]+:0*$(printf %X "$1") "
 }
 
 echo_rate()
