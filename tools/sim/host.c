@@ -162,7 +162,9 @@ void sim_host_take(struct sim *s, const struct sim_pkt *p)
 		s->last[sim_row(s, op, p->dst, p->src)] = s->now;
 	s->algo->data(s, op, p->dst, p->src, sim_value(p));
 	m = &sim_end(s, op, p->dst)->rx.msg[p->src];
-	if (m->received == m->len) {
+	/* MADD announces nothing */
+	if (m->received == (m->announced ? m->len :
+			    (u64)sim_len(s, op, p->src, p->dst) << s->shift)) {
 		s->completed++;
 		s->host[p->dst].cpu -= (int)(s->cfg->cost_message * SIM_ONE);
 	}
