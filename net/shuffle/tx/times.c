@@ -59,8 +59,8 @@ static const u64 *times_at(const struct shuffle_times *times)
 	return (const void *)times + times->size;
 }
 
-/* A time of the caller's CLOCK_MONOTONIC, which its time namespace may have moved by @offset, on that
- * of the machine.
+/* A time of the caller's CLOCK_MONOTONIC, which its time namespace may have moved by @offset, on
+ * that of the machine.
  */
 static u64 machine_time(u64 at, s64 offset)
 {
