@@ -9,19 +9,14 @@
  * The environment's MERGE_ROUNDS and MERGE_SEED say how many random trees, and which.
  */
 #define _GNU_SOURCE
-#include <endian.h>
 #include <limits.h>
 
 #include "api.h"
 #include "api_row.h"
+#include "merge_pairs.h"
 
 #define MEMBERS	8
 #define MOST	20000		/* records of a member */
-
-struct pair {
-	uint64_t key;
-	uint64_t value;
-};
 
 static struct pair part[MEMBERS][MOST], got[MEMBERS * MOST], want[MEMBERS * MOST];
 static const uint64_t none = SHUFFLE_ABSENT;
@@ -118,57 +113,6 @@ static void test_refused(void)
 	WORKS(call_row(fds[1], &r, part, 160) == 160, "a good one");
 	WORKS(!sht_cancel(fds[1], r.op), "is cancelled");
 	close_group(fds, 4);
-}
-
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = be64toh(((const struct pair *)a)->key);
-	uint64_t y = be64toh(((const struct pair *)b)->key);
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_pair(const void *a, const void *b)
-{
-	uint64_t x = be64toh(((const struct pair *)a)->value);
-	uint64_t y = be64toh(((const struct pair *)b)->value);
-
-	return by_key(a, b) ?: (x < y ? -1 : x > y);
-}
-
-static uint64_t both(unsigned int oper, uint64_t a, uint64_t b)
-{
-	switch (oper) {
-	case SHUFFLE_MERGE_MIN:
-		return (int64_t)a < (int64_t)b ? a : b;
-	case SHUFFLE_MERGE_MAX:
-		return (int64_t)a > (int64_t)b ? a : b;
-	case SHUFFLE_MERGE_OR:
-		return a | b;
-	case SHUFFLE_MERGE_AND:
-		return a & b;
-	case SHUFFLE_MERGE_SUMCOUNT:
-		return ((a >> 32) + (b >> 32)) << 32 | (uint32_t)(a + b);
-	}
-	return a + b;
-}
-
-/* Sort records and merge those of one key; returns how many are left. */
-static size_t merge_all(struct pair *p, size_t n, unsigned int oper)
-{
-	size_t i, m = 0;
-
-	qsort(p, n, sizeof(*p), by_pair);
-	if (oper == SHUFFLE_MERGE_NONE)
-		return n;
-	for (i = 0; i < n; i++) {
-		if (m && p[m - 1].key == p[i].key)
-			p[m - 1].value = htobe64(both(oper, be64toh(p[m - 1].value),
-						      be64toh(p[i].value)));
-		else
-			p[m++] = p[i];
-	}
-	return m;
 }
 
 /**

@@ -25,7 +25,6 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <endian.h>
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
@@ -37,17 +36,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "merge_pairs.h"
 #include "shtest.h"
 
 #define MOST_MEMBERS	64
 #define MOST_OPS	256
 #define PORT		7000
 #define SECONDS		300
-
-struct pair {
-	uint64_t key;
-	uint64_t value;
-};
 
 static unsigned int members, oper = SHUFFLE_MERGE_SUM, ops = 1, idle_ms;
 static uint64_t first = 1, records = 1000, keys;
@@ -91,22 +86,6 @@ static int open_member(unsigned int rank)
 	return fd;
 }
 
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = be64toh(((const struct pair *)a)->key);
-	uint64_t y = be64toh(((const struct pair *)b)->key);
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_pair(const void *a, const void *b)
-{
-	uint64_t x = be64toh(((const struct pair *)a)->value);
-	uint64_t y = be64toh(((const struct pair *)b)->value);
-
-	return by_key(a, b) ?: (x < y ? -1 : x > y);
-}
-
 /* The records of a member in an operation.  With as many keys as records each key is there once. */
 static void make_records(struct pair *p, unsigned int rank, uint64_t op)
 {
@@ -120,38 +99,6 @@ static void make_records(struct pair *p, unsigned int rank, uint64_t op)
 	}
 	if (!table)
 		qsort(p, records, sizeof(*p), by_key);
-}
-
-static uint64_t both(uint64_t a, uint64_t b)
-{
-	switch (oper) {
-	case SHUFFLE_MERGE_MIN:
-		return (int64_t)a < (int64_t)b ? a : b;
-	case SHUFFLE_MERGE_MAX:
-		return (int64_t)a > (int64_t)b ? a : b;
-	case SHUFFLE_MERGE_OR:
-		return a | b;
-	case SHUFFLE_MERGE_AND:
-		return a & b;
-	case SHUFFLE_MERGE_SUMCOUNT:
-		return ((a >> 32) + (b >> 32)) << 32 | (uint32_t)(a + b);
-	}
-	return a + b;
-}
-
-static size_t merge_all(struct pair *p, size_t n)
-{
-	size_t i, m = 0;
-
-	qsort(p, n, sizeof(*p), by_pair);
-	for (i = 0; i < n; i++) {
-		if (oper != SHUFFLE_MERGE_NONE && m && p[m - 1].key == p[i].key)
-			p[m - 1].value = htobe64(both(be64toh(p[m - 1].value),
-						      be64toh(p[i].value)));
-		else
-			p[m++] = p[i];
-	}
-	return m;
 }
 
 static unsigned int senders(void)
@@ -234,8 +181,8 @@ static void check(const struct result *r, uint64_t op)
 			make_records(want + n, i, op);
 			n += records;
 		}
-	n = merge_all(want, n);
-	m = merge_all(r->p, r->bytes / sizeof(*want));
+	n = merge_all(want, n, oper);
+	m = merge_all(r->p, r->bytes / sizeof(*want), oper);
 	if (n != m || memcmp(want, r->p, n * sizeof(*want)))
 		errx(1, "operation %llu: %zu records, and there should be %zu, or others",
 		     (unsigned long long)op, m, n);
