@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records of a key and a value, merged by a sort of all: what the kernel's merge is compared with. */
+/* Records of a key and a value, merged by a sort: what the kernel is compared with. */
 #ifndef MERGE_PAIRS_H
 #define MERGE_PAIRS_H
 
