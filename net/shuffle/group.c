@@ -159,6 +159,7 @@ static int head_read(struct shuffle_group *head, sockptr_t optval, unsigned int 
 {
 	BUILD_BUG_ON(sizeof(*head) != SHUFFLE_GROUP_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct sockaddr_shuffle) != SHUFFLE_MEMBER_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(struct shuffle_edge) != SHUFFLE_MEMBER_SIZE_VER1);
 	if (optlen < SHUFFLE_GROUP_SIZE_VER0)
 		return -EINVAL;
 	if (copy_from_sockptr(head, optval, sizeof(*head)))
@@ -175,6 +176,33 @@ static int head_read(struct shuffle_group *head, sockptr_t optval, unsigned int 
 	return shuffle_check_zero(optval, sizeof(*head), head->size);
 }
 
+/* The index of our address towards a member, which @group has from now on; or an error. */
+static int group_local(struct shuffle_sock *ssk, struct shuffle_membership *group,
+		       const u8 *addr)
+{
+	struct sockaddr_shuffle a = ssk->addr;
+	int err;
+	u32 i;
+
+	if (!memchr_inv(addr, 0, sizeof(a.shs_addr)))
+		return 0;
+	memcpy(a.shs_addr, addr, sizeof(a.shs_addr));
+	for (i = 0; i < group->locals; i++)
+		if (!memcmp(&a, &group->local[i], sizeof(a)))
+			return i;
+	/* whose scope would it be? */
+	if (i == SHUFFLE_LOCALS || a.shs_scope_id)
+		return -EINVAL;
+	err = shuffle_addr_check(&a);
+	if (err)
+		return err;
+	if (!shuffle_sock_is_local(&ssk->sk, &a))
+		return -EADDRNOTAVAIL;
+	group->local[i] = a;
+	group->locals++;
+	return i;
+}
+
 static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group,
 		      const struct shuffle_group *head, sockptr_t optval)
 {
@@ -182,15 +210,21 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 	const struct sockaddr_shuffle *self = &ssk->addr;
 	struct sockaddr_shuffle a;
 	struct shuffle_peer *peer;
-	size_t at;
+	size_t at, bytes;
 	int err;
 	u32 i;
 
+	group->local[0] = *self;
+	group->locals = 1;
 	for (i = 0; i < group->count; i++, cond_resched()) {
+		struct shuffle_edge edge = {};
+
 		at = head->size + i * head->member_size;
-		if (copy_from_sockptr_offset(&a, optval, at, sizeof(a)))
+		bytes = head->member_size < sizeof(edge) ? sizeof(edge.member) : sizeof(edge);
+		if (copy_from_sockptr_offset(&edge, optval, at, bytes))
 			return -EFAULT;
-		err = shuffle_check_zero(optval, at + sizeof(a), at + head->member_size);
+		a = edge.member;
+		err = shuffle_check_zero(optval, at + bytes, at + head->member_size);
 		if (err)
 			return err;
 		err = shuffle_addr_check(&a);
@@ -199,6 +233,13 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 		if (!a.shs_port || a.shs_ip_family != self->shs_ip_family)
 			return -EINVAL;
 		group->member[i].addr = a;
+		err = group_local(ssk, group, edge.local);
+		if (err < 0)
+			return err;
+		/* we do not send to ourselves from elsewhere */
+		if (i == group->rank && err)
+			return -EINVAL;
+		group->member[i].local = err;
 		peer = shuffle_peer_get(sn, &a, ssk->user);
 		if (IS_ERR(peer))
 			return PTR_ERR(peer);
@@ -224,6 +265,8 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
 
 	if (!ssk->multicast)
 		return 0;
+	if (group->locals > 1)
+		return -EINVAL;
 	group->hops = shuffle_multicast_addr(ssk, &all->addr, &own_port);
 	for (i = 0; i < group->count; i++) {
 		if (own_port && group->member[i].addr.shs_port != ssk->addr.shs_port)
@@ -250,13 +293,15 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
  * Context: process, lock_sock held.
  * Return: 0, or -EINVAL (also: a member twice, or different ports with SHUFFLE_MULTICAST),
  * -E2BIG (fields that we do not know), -EFAULT, -ENOMEM, -EBUSY (operations are running),
- * -EADDRNOTAVAIL (members[rank] is not our address), -EAFNOSUPPORT, or -ENOBUFS (groups of this
- * user name too many hosts).
+ * -EADDRNOTAVAIL (members[rank] is not the address to which we are bound, or an edge's is none of
+ * ours), -EADDRINUSE (another socket has an edge's address and our port), -EAFNOSUPPORT, or
+ * -ENOBUFS (groups of this user name too many hosts).
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
 	struct shuffle_membership *group, *old;
 	struct shuffle_racks *racks = NULL;
+	struct shuffle_ports ports;
 	struct shuffle_group head;
 	int err;
 
@@ -275,14 +320,17 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	group->keyed = ssk->keyed;
 	group->key = ssk->key;
 	group->data_hdr = SHUFFLE_WIRE_DATA_HDR + (ssk->keyed ? SHUFFLE_WIRE_TAG : 0);
-	err = group_read(ssk, group, &head, optval) ?: group_multicast(ssk, group);
-	if (!err) {
-		racks = shuffle_rack_table_group(shuffle_net(sock_net(&ssk->sk)), group);
-		err = PTR_ERR_OR_ZERO(racks);
-	}
+	err = group_read(ssk, group, &head, optval) ?: group_multicast(ssk, group) ?:
+	      shuffle_ports_more(ssk, group, &ports);
 	if (err) {
 		group_free(group);
 		return err;
+	}
+	racks = shuffle_rack_table_group(shuffle_net(sock_net(&ssk->sk)), group);
+	if (IS_ERR(racks)) {
+		shuffle_ports_drop(ssk, &ports, &ssk->more_ports);
+		group_free(group);
+		return PTR_ERR(racks);
 	}
 
 	spin_lock_bh(&ssk->lock);
@@ -291,10 +339,12 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 		old = ssk->group;
 		ssk->group = group;
 		swap(ssk->racks, racks);
+		swap(ssk->more_ports, ports);
 	} else {
 		err = -EBUSY;
 	}
 	spin_unlock_bh(&ssk->lock);
+	shuffle_ports_drop(ssk, &ports, &ssk->more_ports);
 	if (!err)
 		shuffle_delayed_exit(ssk);
 	shuffle_racks_put(racks);
@@ -315,7 +365,9 @@ int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 {
 	struct shuffle_membership *group = ssk->group;
 	struct shuffle_group head = {};
+	struct shuffle_edge edge;
 	char __user *to;
+	bool edges;
 	int len;
 	u32 i;
 
@@ -326,18 +378,21 @@ int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 	if (len < (int)sizeof(head))
 		return -EINVAL;
 	head.size = sizeof(head);
-	head.member_size = sizeof(struct sockaddr_shuffle);
+	edges = group->locals > 1;
+	head.member_size = edges ? sizeof(edge) : sizeof(edge.member);
 	head.rank = group->rank;
 	head.count = group->count;
 	if (copy_to_user(optval, &head, sizeof(head)))
 		return -EFAULT;
 	to = optval + sizeof(head);
 	len -= sizeof(head);
-	for (i = 0; i < group->count && len >= (int)sizeof(group->member[i].addr); i++) {
-		if (copy_to_user(to, &group->member[i].addr, sizeof(group->member[i].addr)))
+	for (i = 0; i < group->count && len >= (int)head.member_size; i++) {
+		edge.member = group->member[i].addr;
+		memcpy(edge.local, shuffle_group_self(group, i)->shs_addr, sizeof(edge.local));
+		if (copy_to_user(to, &edge, head.member_size))
 			return -EFAULT;
-		to += sizeof(group->member[i].addr);
-		len -= sizeof(group->member[i].addr);
+		to += head.member_size;
+		len -= head.member_size;
 	}
 	return put_user((int)(to - optval), optlen);
 }

@@ -24,6 +24,7 @@ struct shuffle_sock;
  * @peer: the host it is on, with a reference
  * @missed: rows that went to all at once and did not arrive there, one behind the other, up to
  *	SHUFFLE_MISSED_MAX: then it gets them alone; ssk->lock
+ * @local: index of our address towards it
  */
 struct shuffle_member {
 	struct sockaddr_shuffle	addr;
@@ -33,6 +34,7 @@ struct shuffle_member {
 	int			oif;
 	struct shuffle_peer	*peer;
 	u8			missed;
+	u8			local;
 };
 
 #define SHUFFLE_MISSED_MAX	2
@@ -42,6 +44,8 @@ struct shuffle_member {
  * @ref: holders
  * @rank: our own index
  * @count: members
+ * @locals: addresses that we have
+ * @local: those, with our port; the first is that to which the socket is bound
  * @multicast: there is one more entry in @member: the multicast address
  * @hops: with @multicast: time to live
  * @keyed: records carry a tag under @key
@@ -53,6 +57,8 @@ struct shuffle_membership {
 	refcount_t		ref;
 	u32			rank;
 	u32			count;
+	u32			locals;
+	struct sockaddr_shuffle	local[SHUFFLE_LOCALS];
 	bool			multicast;
 	u8			hops;
 	bool			keyed;
@@ -71,6 +77,20 @@ struct shuffle_membership {
 static inline u32 shuffle_group_all(const struct shuffle_membership *group)
 {
 	return group->count;
+}
+
+/**
+ * shuffle_group_self() - the address that we have towards a member
+ * @group: group
+ * @rank: the member, or shuffle_group_all()
+ *
+ * Context: any.
+ * Return: the address, with the socket's port.
+ */
+static inline const struct sockaddr_shuffle *
+shuffle_group_self(const struct shuffle_membership *group, u32 rank)
+{
+	return &group->local[group->member[rank].local];
 }
 
 /**

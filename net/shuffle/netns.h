@@ -47,6 +47,8 @@ static inline bool shuffle_source_port(u32 port)
 #define SHUFFLE_ECHO_BITS	8
 
 struct shuffle_op;
+struct shuffle_membership;
+struct shuffle_ports;
 struct shuffle_sock;
 
 /**
@@ -186,6 +188,10 @@ int shuffle_ports_init(struct shuffle_net *sn);
 void shuffle_ports_exit(struct shuffle_net *sn);
 int shuffle_ports_add(struct shuffle_sock *ssk, struct sockaddr_shuffle *addr);
 void shuffle_ports_del(struct shuffle_sock *ssk);
+int shuffle_ports_more(struct shuffle_sock *ssk, const struct shuffle_membership *group,
+		       struct shuffle_ports *ports);
+void shuffle_ports_drop(struct shuffle_sock *ssk, const struct shuffle_ports *from,
+			const struct shuffle_ports *but);
 struct shuffle_sock *shuffle_ports_find(struct shuffle_net *sn, u16 ip_family,
 					const void *addr, u16 port);
 

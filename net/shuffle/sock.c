@@ -101,8 +101,16 @@ static int sock_release_op(struct socket *sock)
 	return 0;
 }
 
-/* As for other sockets: in the VRF of the device to which the socket is bound. */
-static bool is_local(struct sock *sk, const struct sockaddr_shuffle *a)
+/**
+ * shuffle_sock_is_local() - does an address belong to the host of a socket?
+ * @sk: socket
+ * @a: the address
+ *
+ * As for other sockets: in the VRF of the device to which the socket is bound.
+ *
+ * Context: any.
+ */
+bool shuffle_sock_is_local(struct sock *sk, const struct sockaddr_shuffle *a)
 {
 	int ifindex = READ_ONCE(sk->sk_bound_dev_if);
 	struct net *net = sock_net(sk);
@@ -153,7 +161,7 @@ static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	if (port && inet_port_requires_bind_service(net, port) &&
 	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
 		return -EACCES;
-	if (!is_local(sk, a))
+	if (!shuffle_sock_is_local(sk, a))
 		return -EADDRNOTAVAIL;
 
 	lock_sock(sk);

@@ -15,6 +15,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include "../../uapi/linux/shuffle.h"
 #include "mem.h"
 #include "netns.h"
 #include "sched/tag.h"
@@ -82,6 +83,30 @@ struct shuffle_port_key {
 } __aligned(4);	/* hashed and compared as words */
 
 /**
+ * struct shuffle_port - one place where packets find a socket: ports.c
+ * @key: what they ask for
+ * @node: in sn->ports
+ * @ssk: the socket
+ * @rcu: those besides the first are freed after a grace period
+ */
+struct shuffle_port {
+	struct shuffle_port_key	key;
+	struct rhash_head	node;
+	struct shuffle_sock	*ssk;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct shuffle_ports - where packets find a socket besides where it is bound
+ * @n: places
+ * @port: those, each in sn->ports
+ */
+struct shuffle_ports {
+	u32			n;
+	struct shuffle_port	*port[SHUFFLE_LOCALS - 1];
+};
+
+/**
  * struct shuffle_early - packets of operations that are not known yet: early.c
  * @tree: by operation id, those of one in the order in which they came
  * @fifo: all, oldest first
@@ -118,8 +143,8 @@ struct shuffle_owner {
  * @lock: see the top of this file
  * @addr: where it is bound; shs_family is 0 before.  Changed once, under the sk lock
  *	and @lock; code with neither runs for bound sockets only
- * @port_node: in sn->ports
- * @port_key: its key there
+ * @port: where packets find it once it is bound
+ * @more_ports: at other addresses of its group; sk lock
  * @cookie_node: in sn->cookies
  * @number: in sn->socks
  * @inode: of its file
@@ -164,8 +189,8 @@ struct shuffle_sock {
 	struct sock		sk;
 	spinlock_t		lock;
 	struct sockaddr_shuffle	addr;
-	struct rhash_head	port_node;
-	struct shuffle_port_key	port_key;
+	struct shuffle_port	port;
+	struct shuffle_ports	more_ports;
 	struct rhash_head	cookie_node;
 	u64			cookie;
 	u32			number;
@@ -237,5 +262,6 @@ extern struct proto shuffle_proto;
 int shuffle_sock_init(void);
 void shuffle_sock_exit(void);
 void shuffle_sock_write_space(struct sock *sk);
+bool shuffle_sock_is_local(struct sock *sk, const struct sockaddr_shuffle *a);
 
 #endif /* _SHUFFLE_SOCK_H */

@@ -87,8 +87,8 @@ enum {
 /**
  * struct shuffle_group - value of the option SHUFFLE_GROUP
  * @size: sizeof(struct shuffle_group): where the members begin, a multiple of 8
- * @member_size: sizeof(struct sockaddr_shuffle): how far they are apart, a multiple
- *	of 4
+ * @member_size: how far they are apart: sizeof(struct sockaddr_shuffle), or
+ *	sizeof(struct shuffle_edge) where members have more addresses than one
  * @flags: must be zero
  * @rank: index of this socket in the list of members
  * @count: number of members
@@ -96,7 +96,7 @@ enum {
  * @members: all members, in the same order everywhere; members[rank] must be
  *	the address that the socket is bound to
  *
- * getsockopt() fills in the kernel's own sizes.
+ * getsockopt() fills in the kernel's own sizes; it has edges if setsockopt() had.
  */
 struct shuffle_group {
 	__u32			size;
@@ -110,6 +110,26 @@ struct shuffle_group {
 
 #define SHUFFLE_GROUP_SIZE_VER0		24
 #define SHUFFLE_MEMBER_SIZE_VER0	28
+#define SHUFFLE_MEMBER_SIZE_VER1	44
+
+/**
+ * struct shuffle_edge - a member of a group, and the addresses of the way to it
+ * @member: the member, by the address to which our packets go; other members may know it
+ *	by others of its addresses
+ * @local: our address towards it, 4 or 16 bytes, the rest is 0; all 0: that to which the
+ *	socket is bound.  Packets leave with it as their source, and those of the member
+ *	are taken if they have come to it
+ *
+ * A socket has up to SHUFFLE_LOCALS addresses, that to which it is bound among them, all
+ * with its port.  IPv6 ones must not be link-local where there are more than one, and
+ * SHUFFLE_MULTICAST does not go with them.
+ */
+struct shuffle_edge {
+	struct sockaddr_shuffle	member;
+	__u8			local[16];
+};
+
+#define SHUFFLE_LOCALS			8
 
 /**
  * struct shuffle_multicast - value of the option SHUFFLE_MULTICAST

@@ -24,9 +24,17 @@ struct finished {
 	u64				nonce[];
 };
 
-static const struct sockaddr_shuffle *finished_at(const struct finished *f)
+/* Had its socket this address? */
+static bool finished_at(const struct finished *f, const struct sockaddr_shuffle *at)
 {
-	return &f->group->member[f->group->rank].addr;
+	u32 i;
+
+	if (f->group->local[0].shs_port != at->shs_port)
+		return false;
+	for (i = 0; i < f->group->locals; i++)
+		if (shuffle_addr_equal(&f->group->local[i], at->shs_ip_family, at->shs_addr))
+			return true;
+	return false;
 }
 
 static void finished_free(struct finished *f)
@@ -48,8 +56,7 @@ static struct finished *finished_find(struct shuffle_net *sn,
 	struct finished *f;
 
 	hlist_for_each_entry(f, timewait_bucket(sn, op_id), hash)
-		if (f->op_id == op_id && finished_at(f)->shs_port == at->shs_port &&
-		    shuffle_addr_equal(finished_at(f), at->shs_ip_family, at->shs_addr))
+		if (f->op_id == op_id && finished_at(f, at))
 			return f;
 	return NULL;
 }
@@ -211,6 +218,8 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 		    w->nonce == f->nonce[w->src_rank] &&
 		    shuffle_addr_equal(&group->member[w->src_rank].addr,
 				       from->shs_ip_family, from->shs_addr) &&
+		    shuffle_addr_equal(shuffle_group_self(group, w->src_rank),
+				       at->shs_ip_family, at->shs_addr) &&
 		    shuffle_group_tag_valid(group, w)) {
 			struct shuffle_wire ack = {
 				.type = SHUFFLE_ACK,

@@ -92,7 +92,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 				     struct shuffle_membership *group, u32 rank,
 				     unsigned int linear, bool control)
 {
-	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
+	const struct sockaddr_shuffle *self = shuffle_group_self(group, rank);
 	const struct sockaddr_shuffle *to = &group->member[rank].addr;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
@@ -134,7 +134,7 @@ static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
 	const struct xmit_cb *cb = (const struct xmit_cb *)skb->cb;
 
 	return cb->ssk == ssk && cb->rank == rank &&
-	       !memcmp(cb->saddr, group->member[group->rank].addr.shs_addr, 16) &&
+	       !memcmp(cb->saddr, shuffle_group_self(group, rank)->shs_addr, 16) &&
 	       !memcmp(cb->daddr, group->member[rank].addr.shs_addr, 16);
 }
 

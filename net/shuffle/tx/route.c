@@ -96,7 +96,7 @@ static struct dst_entry *route6(struct net *net, struct shuffle_sock *ssk,
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_membership *group, u32 rank)
 {
-	const struct sockaddr_shuffle *self = &group->member[group->rank].addr;
+	const struct sockaddr_shuffle *self = shuffle_group_self(group, rank);
 	__be16 dport = htons(READ_ONCE(sn->dev0.cfg.port));
 	__be16 sport = shuffle_output_port(group, rank);
 	struct shuffle_member *m = &group->member[rank];

@@ -25,6 +25,7 @@ life_cases()
 		run_case "api-absent-v$v" tap_program api_absent -v $v
 		run_case "api-times-v$v" tap_program api_times -v $v
 		run_case "api-same-v$v" tap_program api_same -v $v
+		run_case "api-edges-v$v" tap_program api_edges -v $v
 		run_case "api-delay-v$v" tap_program api_delay -v $v
 		run_case "api-engine-v$v" tap_program api_engine -v $v
 		run_case "api-coll-v$v" tap_program api_coll -v $v $groups

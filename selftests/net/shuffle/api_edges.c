@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Members with several addresses: each knows the others by the addresses of the way between them
+ * (struct shuffle_edge).  What is refused, what is read back, and by which addresses packets go.
+ * TAP.
+ *
+ *	api_edges [-v 6]
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+
+#include "api.h"
+
+struct edges {
+	struct shuffle_group g;
+	struct shuffle_edge e[SHUFFLE_LOCALS + 1];
+};
+
+/* Address @host of this machine: 127.0.0.x, or fd99::x. */
+static void put(uint8_t *addr, unsigned int host)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), v6 ? "fd99::%x" : "127.0.0.%u", host);
+	memset(addr, 0, 16);
+	inet_pton(v6 ? AF_INET6 : AF_INET, text, addr);
+}
+
+/* Member @i is at @host and @port; 0 or our address towards it. */
+static void edge(struct edges *g, unsigned int i, unsigned int host, uint16_t port,
+		 unsigned int local)
+{
+	sht_addr(&g->e[i].member, SHT_LO, v6, 0, port);
+	put(g->e[i].member.shs_addr, host);
+	memset(g->e[i].local, 0, sizeof(g->e[i].local));
+	if (local)
+		put(g->e[i].local, local);
+}
+
+static struct edges group(unsigned int rank, unsigned int count)
+{
+	struct edges g;
+
+	memset(&g, 0, sizeof(g));
+	g.g.size = sizeof(g.g);
+	g.g.member_size = sizeof(g.e[0]);
+	g.g.rank = rank;
+	g.g.count = count;
+	return g;
+}
+
+static int set(int fd, const struct edges *g)
+{
+	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, g,
+			  sizeof(g->g) + g->g.count * sizeof(g->e[0]));
+}
+
+static int bound(unsigned int host, uint16_t port)
+{
+	struct sockaddr_shuffle a;
+	int fd = new_socket(0);
+
+	sht_addr(&a, SHT_LO, v6, 0, port);
+	put(a.shs_addr, host);
+	if (fd < 0 || bind_to(fd, &a)) {
+		printf("Bail out! no socket: %s\n", strerror(errno));
+		exit(1);
+	}
+	return fd;
+}
+
+static void test_refused(void)
+{
+	int fd = bound(1, 7000), other = bound(5, 7000), i;
+	struct edges g = group(0, 2), back;
+	struct sockaddr_shuffle a;
+	socklen_t len = sizeof(back);
+
+	edge(&g, 0, 1, 7000, 0);
+	edge(&g, 1, 2, 7001, 0);
+	inet_pton(v6 ? AF_INET6 : AF_INET, v6 ? "2001:db8::1" : "192.0.2.1", g.e[1].local);
+	FAILS(set(fd, &g), "a local address that is none of ours", EADDRNOTAVAIL);
+	inet_pton(v6 ? AF_INET6 : AF_INET, v6 ? "ff02::1" : "224.0.0.1", g.e[1].local);
+	FAILS(set(fd, &g), "a multicast one", EADDRNOTAVAIL);
+	edge(&g, 1, 2, 7001, 3);
+	if (v6) {
+		inet_pton(AF_INET6, "fe80::1", g.e[1].local);
+		FAILS(set(fd, &g), "a link-local one", EINVAL, EADDRNOTAVAIL);
+	} else {
+		g.e[1].local[15] = 1;
+		FAILS(set(fd, &g), "bytes behind an IPv4 one", EINVAL);
+	}
+	edge(&g, 0, 1, 7000, 3);
+	edge(&g, 1, 2, 7001, 0);
+	FAILS(set(fd, &g), "another one towards ourselves", EINVAL);
+	edge(&g, 0, 1, 7000, 1);
+	edge(&g, 1, 2, 7001, 1);
+	WORKS(!set(fd, &g), "that to which the socket is bound");
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
+	      back.g.member_size == SHUFFLE_MEMBER_SIZE_VER0,
+	      "read back as a group of members with one address");
+	edge(&g, 0, 1, 7000, 0);
+	edge(&g, 1, 2, 7001, 5);
+	FAILS(set(fd, &g), "where another socket is bound", EADDRINUSE);
+	len = sizeof(back);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
+	      back.g.member_size == SHUFFLE_MEMBER_SIZE_VER0, "the group is that from before");
+	g = group(0, SHUFFLE_LOCALS + 1);
+	edge(&g, 0, 1, 7000, 0);
+	for (i = 1; i <= SHUFFLE_LOCALS; i++)
+		edge(&g, i, 10 + i, 7001, 20 + i);
+	FAILS(set(fd, &g), "more addresses than there may be", EINVAL);
+	edge(&g, SHUFFLE_LOCALS, 10 + SHUFFLE_LOCALS, 7001, 21);
+	WORKS(!set(fd, &g), "as many as there may be");
+	len = sizeof(back);
+	g.e[0].local[0] = 0;
+	put(g.e[0].local, 1);
+	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
+	      len == sizeof(g) && !memcmp(&back, &g, len), "read back with all addresses");
+	close(other);
+	/* they are the socket's as long as its group has them */
+	other = new_socket(0);
+	sht_addr(&a, SHT_LO, v6, 0, 7000);
+	put(a.shs_addr, 21);
+	FAILS(bind_to(other, &a), "bound where a group's socket is", EADDRINUSE);
+	g = group(0, 2);
+	edge(&g, 0, 1, 7000, 0);
+	edge(&g, 1, 2, 7001, 22);
+	WORKS(!set(fd, &g), "another group");
+	WORKS(!bind_to(other, &a), "free when the group has gone");
+	close(other);
+	close(fd);
+	other = bound(22, 7000);
+	WORKS(other >= 0, "free when the socket has gone");
+	close(other);
+}
+
+/* A row of @len bytes each way; the errors of both operations. */
+static void exchange(int fds[2], uint32_t deadline_ms, int errors[2])
+{
+	uint64_t op = next_op++;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (deadline_ms && setsockopt(fds[i], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT,
+					      &deadline_ms, sizeof(deadline_ms)))
+			result(false, "idle timeout", strerror(errno));
+		send_row(fds[i], op, 1, 1, "ab", 2, 0);
+	}
+	for (i = 0; i < 2; i++)
+		errors[i] = read_end(fds[i], op);
+}
+
+/* Member 0 is at 1, and at 3 for member 1, which is at 2, and at 4 for member 0. */
+static void test_way(void)
+{
+	int fds[2] = { bound(1, 7010), bound(2, 7011) }, errors[2];
+	struct edges g[2] = { group(0, 2), group(1, 2) };
+
+	edge(&g[0], 0, 1, 7010, 0);
+	edge(&g[0], 1, 4, 7011, 3);
+	edge(&g[1], 0, 3, 7010, 4);
+	edge(&g[1], 1, 2, 7011, 0);
+	WORKS(!set(fds[0], &g[0]) && !set(fds[1], &g[1]), "two members with two addresses each");
+	exchange(fds, 0, errors);
+	WORKS(!errors[0] && !errors[1], "messages go by the addresses of the edge");
+	/* the socket is there, but this is not the member's way to it */
+	edge(&g[0], 1, 2, 7011, 3);
+	WORKS(!set(fds[0], &g[0]), "by the address to which the other one is bound");
+	exchange(fds, 200, errors);
+	WORKS(errors[0] == ETIMEDOUT && errors[1] == ETIMEDOUT,
+	      "what comes to another address is not taken");
+	edge(&g[0], 1, 4, 7011, 0);
+	WORKS(!set(fds[0], &g[0]), "from the address to which we are bound");
+	exchange(fds, 200, errors);
+	WORKS(errors[0] == ETIMEDOUT && errors[1] == ETIMEDOUT,
+	      "what comes from another address is not taken");
+	close_pair(fds);
+}
+
+/* One address would have to be the source of what goes to all. */
+static void test_multicast(void)
+{
+	struct shuffle_multicast m = {
+		.size = sizeof(m), .ip_family = v6 ? AF_INET6 : AF_INET,
+	};
+	struct edges g = group(0, 2);
+	int fd = bound(1, 7020);
+
+	inet_pton(m.ip_family, v6 ? "ff02::4242" : "239.77.0.1", m.addr);
+	edge(&g, 0, 1, 7020, 0);
+	edge(&g, 1, 2, 7020, 3);
+	if (setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &m, sizeof(m)))
+		result(false, "a multicast address", strerror(errno));
+	FAILS(set(fd, &g), "edges and a multicast address", EINVAL);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+	char cmd[64];
+
+	api_start(argc, argv);
+	for (i = 1; v6 && i < 32; i++) {
+		snprintf(cmd, sizeof(cmd), "ip addr add fd99::%x/128 dev lo nodad", i);
+		if (system(cmd)) {
+			printf("Bail out! %s\n", cmd);
+			return 1;
+		}
+	}
+	test_refused();
+	test_way();
+	test_multicast();
+	return api_finish();
+}
