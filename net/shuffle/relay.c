@@ -228,7 +228,7 @@ static int set_option(struct socket *sock, int option, const void *value, unsign
 static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 		     const struct shuffle_relay_new *new, struct netlink_ext_ack *extack)
 {
-	const struct sockaddr_shuffle *self = &new->group->members[new->group->rank];
+	const struct shuffle_edge *self = &shuffle_relay_edges(new->group)[new->group->rank];
 	struct shuffle_sock *ssk;
 	struct socket *sock;
 	int err;
@@ -239,7 +239,7 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 	sock = r->sock;
 	WRITE_ONCE(sock->sk->sk_rcvbuf, r->bytes);
 	WRITE_ONCE(sock->sk->sk_sndbuf, r->bytes);
-	err = sock->ops->bind(sock, (struct sockaddr *)self, sizeof(*self));
+	err = sock->ops->bind(sock, (struct sockaddr *)&self->member, sizeof(self->member));
 	if (err) {
 		NL_SET_ERR_MSG(extack, "member: that of our rank cannot be bound to");
 		return err;
@@ -248,10 +248,12 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 		err = set_option(sock, SHUFFLE_KEY, new->key, SHUFFLE_KEY_BYTES);
 	if (!err)
 		err = set_option(sock, SHUFFLE_GROUP, new->group, new->group_bytes);
-	if (err) {
+	if (err == -EADDRNOTAVAIL)
+		NL_SET_ERR_MSG(extack, "member: a local address is none of ours");
+	else if (err)
 		NL_SET_ERR_MSG(extack, "member: these can be no group");
+	if (err)
 		return err;
-	}
 	ssk = shuffle_sk(sock->sk);
 	spin_lock_bh(&ssk->lock);
 	sock->sk->sk_data_ready = data_ready;

@@ -55,7 +55,7 @@ struct shuffle_relay {
 /**
  * struct shuffle_relay_new - what a relay is to be
  * @name: its name
- * @group: members, and our own rank
+ * @group: members, and our own rank: shuffle_relay_edges()
  * @group_bytes: of @group
  * @from: a bit for each member that sends us something: SHUFFLE_MAX_MEMBERS bits
  * @merge: what is done, but for the structure's size
@@ -71,6 +71,17 @@ struct shuffle_relay_new {
 	u32			bytes;
 	const u8		*key;
 };
+
+/**
+ * shuffle_relay_edges() - the members of a new relay's group
+ * @group: the group, of member_size sizeof(struct shuffle_edge)
+ *
+ * Return: group->count edges.
+ */
+static inline struct shuffle_edge *shuffle_relay_edges(struct shuffle_group *group)
+{
+	return (struct shuffle_edge *)group->members;
+}
 
 void shuffle_relay_init(struct shuffle_net *sn);
 bool shuffle_relay_exit(struct shuffle_net *sn);

@@ -153,8 +153,8 @@ int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags)
 	return -1;
 }
 
-int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
-		 unsigned int rank)
+/* @members: @count of @bytes each, a struct sockaddr_shuffle in front */
+static int join(int fd, const void *members, size_t bytes, unsigned int count, unsigned int rank)
 {
 	struct shuffle_group *group;
 	int family, err, ret;
@@ -168,22 +168,37 @@ int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int co
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len))
 		return -1;
-	size = sizeof(*group) + count * sizeof(group->members[0]);
+	size = sizeof(*group) + count * bytes;
 	group = calloc(1, size);
 	if (!group)
 		return -1;
 	group->size = sizeof(*group);
-	group->member_size = sizeof(group->members[0]);
+	group->member_size = bytes;
 	group->rank = rank;
 	group->count = count;
-	memcpy(group->members, members, count * sizeof(group->members[0]));
-	for (i = 0; i < count; i++)
-		group->members[i].shs_family = family;
+	memcpy(group->members, members, count * bytes);
+	for (i = 0; i < count; i++) {
+		char *member = (char *)group->members + i * bytes;
+
+		((struct sockaddr_shuffle *)member)->shs_family = family;
+	}
 	ret = setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, group, size);
 	err = errno;
 	free(group);
 	errno = err;
 	return ret;
+}
+
+int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
+		 unsigned int rank)
+{
+	return join(fd, members, sizeof(*members), count, rank);
+}
+
+int shuffle_join_edges(int fd, const struct shuffle_edge *edges, unsigned int count,
+		       unsigned int rank)
+{
+	return join(fd, edges, sizeof(*edges), count, rank);
 }
 
 int shuffle_multicast(int fd, const struct sockaddr_shuffle *group, unsigned int hops)

@@ -51,6 +51,11 @@ int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags);
 int shuffle_multicast(int fd, const struct sockaddr_shuffle *group, unsigned int hops);
 int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int count,
 		 unsigned int rank);
+/* The same where hosts have several addresses: each member by the address that this host knows it
+ * by, with our own address towards it, struct shuffle_edge.  edges[rank] is where fd is bound.
+ */
+int shuffle_join_edges(int fd, const struct shuffle_edge *edges, unsigned int count,
+		       unsigned int rank);
 
 /* Submit a row: bufs[i], lens[i] is the message to rank i, for all members; a length
  * SHUFFLE_ABSENT says that there is none.

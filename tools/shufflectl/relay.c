@@ -16,10 +16,11 @@
 static const char usage[] =
 	"usage: shufflectl relay [show] [NAME]\n"
 	"       shufflectl relay add NAME rank RANK to RANK from RANK...\n"
-	"                  {members ADDRESS:PORT... | file FILE} [oper OPER] [sorted]\n"
+	"                  {members MEMBER... | file FILE} [oper OPER] [sorted]\n"
 	"                  [senders N] [records N] [flush TIME] [bytes SIZE] [key FILE]\n"
 	"       shufflectl relay del NAME\n"
 	"\n"
+	"MEMBER := ADDRESS:PORT[@LOCAL]\n"
 	"OPER := { none | sum | min | max | count | sumcount | or | and }\n"
 	"\n"
 	"  add   this machine is member RANK of the group, without a process: in each\n"
@@ -27,7 +28,8 @@ static const char usage[] =
 	"        merged by key and sent on \"to\" another one\n"
 	"  del   and is no more\n"
 	"\n"
-	"  members, file  all members of the group, in order of rank; FILE has one a line\n"
+	"  members, file  all members of the group, in order of rank; FILE has one a line;\n"
+	"           LOCAL is our address towards a member, if we have several\n"
 	"  sorted   the records of each member are in ascending order of keys: they are\n"
 	"           merged while they come; else in a table\n"
 	"  senders  so many are to be folded in, or the operation fails\n"
@@ -106,14 +108,18 @@ static int relay_show(int argc, char **argv)
 
 /* ---- add ---- */
 
-/* ADDRESS:PORT or [ADDRESS]:PORT as a member.  @word is written to. */
+/* ADDRESS:PORT or [ADDRESS]:PORT as a member, perhaps with @LOCAL behind it.  @word is written to. */
 static int put_member(struct nl_msg *msg, char *word, const char *where)
 {
-	char *colon = strrchr(word, ':'), *addr = word;
+	char *colon, *addr = word, *local = strchr(word, '@');
+	uint8_t bytes[16], local_bytes[16];
 	struct nlattr *nest;
-	uint8_t bytes[16];
 	uint64_t port;
 	int v6 = 0;
+
+	if (local)
+		*local++ = '\0';
+	colon = strrchr(word, ':');
 
 	if (!colon || parse_u64(colon + 1, &port) || !port || port > 65535)
 		return ctl_usage("%s: \"%s\" is not ADDRESS:PORT", where, word);
@@ -126,10 +132,15 @@ static int put_member(struct nl_msg *msg, char *word, const char *where)
 	if (inet_pton(v6 ? AF_INET6 : AF_INET, addr, bytes) != 1)
 		return ctl_usage("%s: \"%s\" is no IP address%s", where, addr,
 				 strchr(addr, ':') ? " (IPv6: [ADDRESS]:PORT)" : "");
+	if (local && inet_pton(v6 ? AF_INET6 : AF_INET, local, local_bytes) != 1)
+		return ctl_usage("%s: \"%s\" is no IP%s address", where, local, v6 ? "v6" : "v4");
 	nest = nla_nest_start(msg, SHUFFLE_A_RELAY_MEMBER);
 	if (!nest || nla_put(msg, v6 ? SHUFFLE_A_RELAY_MEMBER_IPV6 : SHUFFLE_A_RELAY_MEMBER_IPV4,
 			     v6 ? 16 : 4, bytes) ||
-	    nla_put_u32(msg, SHUFFLE_A_RELAY_MEMBER_PORT, port))
+	    nla_put_u32(msg, SHUFFLE_A_RELAY_MEMBER_PORT, port) ||
+	    (local && nla_put(msg, v6 ? SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 :
+					SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4,
+			      v6 ? 16 : 4, local_bytes)))
 		return ctl_error("too many members for one request");
 	nla_nest_end(msg, nest);
 	return CTL_OK;

@@ -1008,6 +1008,16 @@ static const struct shuffle_attr set_relay_member[] = {
 		NULL, 1ULL, 65535ULL,
 		"Its port."
 	},
+	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4] = {
+		"local-ipv4", "local_ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
+		NULL, 4ULL, 4ULL,
+		"Our address towards it, if that is an IPv4 address; else that of our rank."
+	},
+	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6] = {
+		"local-ipv6", "local_ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
+		NULL, 16ULL, 16ULL,
+		"Our address towards it, if that is an IPv6 address."
+	},
 };
 
 const struct shuffle_attr_set shuffle_attr_set_relay_member = {

@@ -129,10 +129,12 @@ const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1] = {
 	[SHUFFLE_A_RACK_LENGTH] = NLA_POLICY_MAX(NLA_U32, 128),
 };
 
-const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_PORT + 1] = {
+const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1] = {
 	[SHUFFLE_A_RELAY_MEMBER_IPV4] = NLA_POLICY_EXACT_LEN(4),
 	[SHUFFLE_A_RELAY_MEMBER_IPV6] = NLA_POLICY_EXACT_LEN(16),
 	[SHUFFLE_A_RELAY_MEMBER_PORT] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_member_port_range),
+	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4] = NLA_POLICY_EXACT_LEN(4),
+	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6] = NLA_POLICY_EXACT_LEN(16),
 };
 
 /* SHUFFLE_CMD_CONFIG_GET - do */

@@ -13,7 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1];
-extern const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_PORT + 1];
+extern const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1];
 
 extern const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1];
 

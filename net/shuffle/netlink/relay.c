@@ -8,10 +8,11 @@
 #define DEFAULT_RECORDS	4096
 
 /* A member of the group.  0 or -EINVAL, with extack. */
-static int read_member(const struct nlattr *nest, struct sockaddr_shuffle *a,
+static int read_member(const struct nlattr *nest, struct shuffle_edge *edge,
 		       struct netlink_ext_ack *extack)
 {
-	struct nlattr *tb[SHUFFLE_A_RELAY_MEMBER_MAX + 1], *v4, *v6;
+	struct nlattr *tb[SHUFFLE_A_RELAY_MEMBER_MAX + 1], *v4, *v6, *local4, *local6;
+	struct sockaddr_shuffle *a = &edge->member;
 	int err;
 
 	err = nla_parse_nested(tb, SHUFFLE_A_RELAY_MEMBER_MAX, nest,
@@ -24,12 +25,22 @@ static int read_member(const struct nlattr *nest, struct sockaddr_shuffle *a,
 		NL_SET_ERR_MSG_ATTR(extack, nest, "member: ipv4 or ipv6, and port, are needed");
 		return -EINVAL;
 	}
+	local4 = tb[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4];
+	local6 = tb[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6];
+	if (v6 ? local4 : local6) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "member: both ends have one family");
+		return -EINVAL;
+	}
 	*a = (struct sockaddr_shuffle) {
 		.shs_family = shuffle_params.family,
 		.shs_ip_family = v6 ? AF_INET6 : AF_INET,
 		.shs_port = htons(nla_get_u32(tb[SHUFFLE_A_RELAY_MEMBER_PORT])),
 	};
 	memcpy(a->shs_addr, nla_data(v6 ?: v4), v6 ? 16 : 4);
+	if (local4)
+		memcpy(edge->local, nla_data(local4), 4);
+	if (local6)
+		memcpy(edge->local, nla_data(local6), 16);
 	return 0;
 }
 
@@ -38,6 +49,7 @@ static struct shuffle_group *read_group(struct genl_info *info, size_t *bytes)
 {
 	struct shuffle_group *group;
 	const struct nlattr *nest;
+	struct shuffle_edge *edges;
 	u32 n = 0, i = 0;
 	int rem, err;
 
@@ -47,17 +59,18 @@ static struct shuffle_group *read_group(struct genl_info *info, size_t *bytes)
 		NL_SET_ERR_MSG(info->extack, "member: none, or more than 4096");
 		return ERR_PTR(-EINVAL);
 	}
-	*bytes = struct_size(group, members, n);
+	*bytes = sizeof(*group) + n * sizeof(*edges);
 	group = kvzalloc(*bytes, GFP_KERNEL);
 	if (!group)
 		return ERR_PTR(-ENOMEM);
 	group->size = sizeof(*group);
-	group->member_size = sizeof(group->members[0]);
+	group->member_size = sizeof(*edges);
 	group->count = n;
+	edges = shuffle_relay_edges(group);
 	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(nest) != SHUFFLE_A_RELAY_MEMBER)
 			continue;
-		err = read_member(nest, &group->members[i++], info->extack);
+		err = read_member(nest, &edges[i++], info->extack);
 		if (err) {
 			kvfree(group);
 			return ERR_PTR(err);
