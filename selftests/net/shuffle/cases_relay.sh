@@ -219,8 +219,9 @@ relay_namespace()
 	rack_down
 }
 
-# bcube SERVER - BCube(4,1): 16 servers with a NIC for each of 2 levels, 8 switches.  Host 0 is
-# SERVER, and host SERVER is server 0.  Addresses are on lo, routes go to one-hop neighbours only.
+# bcube SERVER edges|routes - BCube(4,1): 16 servers with a NIC for each of 2 levels, 8 switches.
+# Host 0 is SERVER, and host SERVER is server 0.  With "routes" a server has one address, on lo, and
+# routes to one-hop neighbours; with "edges" each NIC has an address in the network of its switch.
 bcube()
 {
 	local h t s u
@@ -254,8 +255,14 @@ bcube()
 			echo "link set lo up"
 			echo "link set eth0 up"
 			echo "link set eth1 up"
-			echo "addr add 10.80.0.$((h + 1))/32 dev lo"
+			if [ "$2" = edges ]; then
+				echo "addr add 10.80.$((s / 4)).$((s % 4 + 1))/24 dev eth0"
+				echo "addr add 10.81.$((s % 4)).$((s / 4 + 1))/24 dev eth1"
+			else
+				echo "addr add 10.80.0.$((h + 1))/32 dev lo"
+			fi
 			for ((t = 0; t < 16; t++)); do
+				[ "$2" = routes ] || break
 				u=$(server "$t" "$1")
 				if ((t != h && s / 4 == u / 4)); then
 					echo "route add 10.80.0.$((t + 1)) dev eth0 src 10.80.0.$((h + 1))"
@@ -267,26 +274,42 @@ bcube()
 	done
 }
 
+relay_words=(sorted)
+
 # plan_install COMMAND WORDS... - the relays of $work/plan, on the hosts of a BCube
 plan_install()
 {
 	"$here/../../../tools/topo/shuffle-plan-install" "$1" "$work/plan" "$work/hosts" \
-		--run "ip netns exec %h env PATH=$BIN:$PATH" "${@:2}"
+		"${@:2}" --run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}"
 }
 
-# in_tree RECEIVER COST OPTIONS... - the tree of shuffle-plan in a BCube: who has no records is a
-# relay; what is sent, of flows of the same keys, is the cost of the plan
+# bcube_hosts SERVER edges|routes - the members of such a group, for shuffle-plan-install
+bcube_hosts()
+{
+	local h s
+
+	for ((h = 0; h < 16; h++)); do
+		s=$(server $h "$1")
+		if [ "$2" = edges ]; then
+			echo "$s 10.80.$((s / 4)).$((s % 4 + 1)):7000,$(
+			)10.81.$((s % 4)).$((s / 4 + 1)):7000 ${PFX}h$h"
+		else
+			echo "$s 10.80.0.$((h + 1)):7000 ${PFX}h$h"
+		fi
+	done
+}
+
+# in_tree RECEIVER COST edges|routes OPTIONS... - the tree of shuffle-plan in a BCube: who has no
+# records is a relay; what is sent, of flows of the same keys, is the cost of the plan
 in_tree()
 {
-	local r=$1 cost=$2 n=1000 h above above_all role parents=() sent own=0
-	shift 2
+	local r=$1 cost=$2 way=$3 n=1000 h above above_all role parents=() sent own=0
+	shift 3
 
-	bcube "$r"
+	bcube "$r" "$way"
 	"$BIN/shuffle-plan" --bcube 4,1 --senders 2,5,9,10,11,14 --receivers "$r" \
 		--table "$work/plan" --quiet "$@" || fail "no plan"
-	for ((h = 0; h < 16; h++)); do
-		echo "$(server $h "$r") 10.80.0.$((h + 1)):7000 ${PFX}h$h"
-	done >"$work/hosts"
+	bcube_hosts "$r" "$way" >"$work/hosts"
 	plan_install roles >"$work/roles" || fail "no roles"
 	above_all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
 	while read -r h above role; do
@@ -301,9 +324,10 @@ in_tree()
 			own=$((own + n * 16))
 		fi
 	done <"$work/roles"
-	plan_install install -- sorted || fail "relays are not installed"
+	plan_install members "$work/group" || fail "no groups"
+	plan_install install || fail "relays are not installed"
 	sent=$(counters DataBytesOut)
-	merge -l -n $n "$PFX" "${parents[@]}" || fail "tree of $r: $(cat "$work/plan")"
+	merge -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "tree of $r: $(cat "$work/plan")"
 	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes) - own))
 	# each hop is two links
 	[ $((2 * sent)) = $((cost * n * 16)) ] ||
@@ -314,8 +338,8 @@ in_tree()
 # The golden vectors of a BCube of 16 servers: what the plan says is what goes over the links.
 relay_bcube()
 {
-	in_tree 0 16 --method irs --irs inter
-	in_tree 0 14 --method irs --irs post
-	in_tree 3 12 --method irs --irs post
-	in_tree 8 12 --method irs --irs post
+	in_tree 0 16 routes --method irs --irs inter
+	in_tree 0 14 edges --method irs --irs post
+	in_tree 3 12 edges --method irs --irs post
+	in_tree 8 12 edges --method irs --irs post
 }

@@ -8,7 +8,6 @@
  *
  *	-6		IPv6
  *	-k		with a group key: that of sht_set_key(fd, 4711)
- *	-l		addresses 10.80.0.<h + 1>, on any device
  *	-t		records in any order, merged in tables
  *	-n RECORDS	of each member (1000)
  *	-K KEYS		of these, other keys (as many as records)
@@ -17,6 +16,8 @@
  *	-c COUNT	operations, all at once (1)
  *	-i MS		idle timeout
  *	-e ERRNO	all operations must fail at the root with this error
+ *	-g FILE		the group as member h sees it is in FILE.<h>, a line ADDRESS[@LOCAL] for each
+ *			member; IPv4 only
  *
  * Member h is in the namespace PREFIXh<h>.  PARENT of the first one, the root, is "-".  A member
  * with an r behind its parent is a relay, which somebody else has made; one with an f has no
@@ -48,7 +49,8 @@ static unsigned int members, oper = SHUFFLE_MERGE_SUM, ops = 1, idle_ms;
 static uint64_t first = 1, records = 1000, keys;
 static int parent[MOST_MEMBERS], expected;
 static char role[MOST_MEMBERS];
-static bool v6, keyed, on_lo, table;
+static bool v6, keyed, table;
+static const char *group_file;
 
 static bool has_children(unsigned int rank)
 {
@@ -60,28 +62,75 @@ static bool has_children(unsigned int rank)
 	return false;
 }
 
-static void member_addr(struct sockaddr_shuffle *a, unsigned int rank)
+/* ADDRESS:PORT[@LOCAL] */
+static void read_edge(char *line, struct shuffle_edge *edge)
 {
-	sht_addr(a, SHT_RACK, v6, rank, PORT);
-	if (on_lo)
-		a->shs_addr[1] = 80;
+	char *local = strchr(line, '@'), *port = strchr(line, ':');
+
+	if (local)
+		*local++ = '\0';
+	if (!port)
+		errx(1, "%s: no port", line);
+	*port++ = '\0';
+	edge->member.shs_port = htons(atoi(port));
+	if (inet_pton(AF_INET, line, edge->member.shs_addr) != 1 ||
+	    (local && inet_pton(AF_INET, local, edge->local) != 1))
+		errx(1, "%s: no address", line);
+}
+
+/* The members, and our own addresses towards them. */
+static void read_edges(unsigned int rank, struct shuffle_edge *edges)
+{
+	char path[256], line[256];
+	unsigned int i;
+	FILE *f = NULL;
+
+	memset(edges, 0, members * sizeof(*edges));
+	if (group_file) {
+		snprintf(path, sizeof(path), "%s.%u", group_file, rank);
+		f = fopen(path, "re");
+		if (!f)
+			err(1, "%s", path);
+	}
+	for (i = 0; i < members; i++) {
+		sht_addr(&edges[i].member, SHT_RACK, v6, i, PORT);
+		if (!f)
+			continue;
+		if (!fgets(line, sizeof(line), f))
+			errx(1, "%s: %u members", path, i);
+		line[strcspn(line, "\n")] = '\0';
+		read_edge(line, &edges[i]);
+	}
+	if (f)
+		fclose(f);
+}
+
+static int set_group(int fd, const struct shuffle_edge *edges, unsigned int rank)
+{
+	struct {
+		struct shuffle_group g;
+		struct shuffle_edge edges[MOST_MEMBERS];
+	} group = { .g = { .size = sizeof(group.g), .member_size = sizeof(group.edges[0]),
+			   .rank = rank, .count = members } };
+
+	memcpy(group.edges, edges, members * sizeof(*edges));
+	return setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &group,
+			  sizeof(group.g) + members * sizeof(*edges));
 }
 
 static int open_member(unsigned int rank)
 {
-	struct sockaddr_shuffle m[MOST_MEMBERS];
-	unsigned int i;
+	struct shuffle_edge m[MOST_MEMBERS];
 	int fd;
 
-	for (i = 0; i < members; i++)
-		member_addr(&m[i], i);
+	read_edges(rank, m);
 	fd = socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&m[rank], sizeof(m[0])) ||
+	if (fd < 0 || bind(fd, (struct sockaddr *)&m[rank].member, sizeof(m[0].member)) ||
 	    (keyed && sht_set_key(fd, 4711)) ||
 	    (idle_ms && setsockopt(fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle_ms,
 				   sizeof(idle_ms))))
 		err(1, "member %u: no socket", rank);
-	if (sht_set_group(fd, m, members, rank))
+	if (set_group(fd, m, rank))
 		err(1, "member %u: no group", rank);
 	return fd;
 }
@@ -252,7 +301,7 @@ static void read_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "6kltn:K:O:o:c:i:e:")) != -1) {
+	while ((c = getopt(argc, argv, "6ktg:n:K:O:o:c:i:e:")) != -1) {
 		switch (c) {
 		case '6':
 			v6 = true;
@@ -260,11 +309,11 @@ static void read_options(int argc, char **argv)
 		case 'k':
 			keyed = true;
 			break;
-		case 'l':
-			on_lo = true;
-			break;
 		case 't':
 			table = true;
+			break;
+		case 'g':
+			group_file = optarg;
 			break;
 		case 'n':
 			records = strtoull(optarg, NULL, 0);
