@@ -77,20 +77,12 @@ static const char *add_link(struct graph *g, u32 a, u32 b)
 	return NULL;
 }
 
-/* All nodes and links are known. */
-static void graph_end(struct graph *g)
+/* Which links does each node have? */
+static void index_links(struct graph *g)
 {
 	u32 i, side, at;
 
-	g->first = memory(NULL, g->nodes + 1, sizeof(*g->first));
 	memset(g->first, 0, (g->nodes + 1) * sizeof(*g->first));
-	g->to = memory(NULL, 2 * (size_t)g->links, sizeof(*g->to));
-	g->by = memory(NULL, 2 * (size_t)g->links, sizeof(*g->by));
-	g->far = memory(NULL, g->nodes, sizeof(*g->far));
-	g->from = memory(NULL, g->nodes, sizeof(*g->from));
-	g->queue = memory(NULL, g->nodes, sizeof(*g->queue));
-	g->found = 0;
-	memset(g->far, 0xff, g->nodes * sizeof(*g->far));
 	for (i = 0; i < g->links; i++)
 		for (side = 0; side < 2; side++)
 			g->first[g->end[i][side]]++;
@@ -103,6 +95,48 @@ static void graph_end(struct graph *g)
 			g->by[at] = i;
 		}
 	}
+}
+
+/* All nodes and links are known. */
+static void graph_end(struct graph *g)
+{
+	g->first = memory(NULL, g->nodes + 1, sizeof(*g->first));
+	g->to = memory(NULL, 2 * (size_t)g->links, sizeof(*g->to));
+	g->by = memory(NULL, 2 * (size_t)g->links, sizeof(*g->by));
+	g->far = memory(NULL, g->nodes, sizeof(*g->far));
+	g->from = memory(NULL, g->nodes, sizeof(*g->from));
+	g->queue = memory(NULL, g->nodes, sizeof(*g->queue));
+	g->found = 0;
+	memset(g->far, 0xff, g->nodes * sizeof(*g->far));
+	index_links(g);
+}
+
+/**
+ * graph_cut() - take links away
+ * @g: the graph
+ * @node: an end of the link
+ * @other: the other end; NONE: all links of @node
+ *
+ * Return: how many were taken away.
+ */
+u32 graph_cut(struct graph *g, u32 node, u32 other)
+{
+	u32 i, n = 0, links = g->links;
+
+	for (i = 0; i < links; i++) {
+		u32 a = g->end[i][0], b = g->end[i][1];
+
+		if ((a == node && (other == NONE || b == other)) ||
+		    (b == node && (other == NONE || a == other)))
+			continue;
+		g->end[n][0] = a;
+		g->end[n++][1] = b;
+	}
+	g->links = n;
+	index_links(g);
+	/* what the last search found may be cut off */
+	graph_search(g, node, false);
+	return links - n;
 }
 
 /**
@@ -168,6 +202,46 @@ struct graph *graph_racks(u32 racks, u32 hosts)
 		add_node(g, "core");
 		for (i = 0; i < racks; i++)
 			add_link(g, g->servers + i, g->servers + racks);
+	}
+	graph_end(g);
+	return g;
+}
+
+/**
+ * graph_cube() - a BCube, for methods and failures that labels know nothing of
+ * @c: the BCube
+ *
+ * Servers are named by their index; the switch of dimension d to which server s is connected is
+ * d:i, with i the index of the server with the same label but for digit 0 in dimension d.
+ *
+ * Return: the graph, or NULL if it is too large for one.
+ */
+struct graph *graph_cube(const struct bcube *c)
+{
+	u32 servers = bcube_servers(c), dim, i, node, base;
+	char name[GRAPH_MAX_NAME + 1];
+	struct graph *g;
+
+	if ((u64)servers / c->n * c->dims + servers > GRAPH_MAX_NODES ||
+	    (u64)servers * c->dims > GRAPH_MAX_LINKS)
+		return NULL;
+	g = graph_new();
+	for (i = 0; i < servers; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		add_node(g, name);
+	}
+	g->servers = g->nodes;
+	for (dim = 0; dim < c->dims; dim++) {
+		for (i = 0; i < servers; i++) {
+			base = bcube_index(c, bcube_with(c, bcube_label(c, i), dim, 0));
+			snprintf(name, sizeof(name), "%u:%u", dim, base);
+			node = graph_find(g, name);
+			if (node == NONE) {
+				add_node(g, name);
+				node = g->nodes - 1;
+			}
+			add_link(g, i, node);
+		}
 	}
 	graph_end(g);
 	return g;

@@ -3,6 +3,7 @@
 #ifndef TOPO_GRAPH_H
 #define TOPO_GRAPH_H
 
+#include "bcube.h"
 #include "util.h"
 
 #define GRAPH_MAX_NODES	131072U
@@ -46,6 +47,8 @@ struct graph {
 
 struct graph *graph_read(const char *path);
 struct graph *graph_racks(u32 racks, u32 hosts);
+struct graph *graph_cube(const struct bcube *c);
+u32 graph_cut(struct graph *g, u32 node, u32 other);
 u32 graph_find(const struct graph *g, const char *name);
 void graph_search(struct graph *g, u32 from, bool hop);
 void graph_free(struct graph *g);

@@ -16,7 +16,7 @@ static const char *const form_names[] = { "exact", "paper", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
 
 enum {
-	OPT_BCUBE = 1000, OPT_RACKS, OPT_GRAPH, OPT_SENDERS, OPT_RECEIVERS, OPT_RANDOM,
+	OPT_BCUBE = 1000, OPT_RACKS, OPT_GRAPH, OPT_WITHOUT, OPT_SENDERS, OPT_RECEIVERS, OPT_RANDOM,
 	OPT_SEED, OPT_RUNS, OPT_METHOD, OPT_IRS, OPT_REFINE, OPT_OBJECTIVE, OPT_ENTRY,
 	OPT_PATHS, OPT_DELTA, OPT_MERGE, OPT_FLOW, OPT_BLOOM, OPT_FORM, OPT_JSON, OPT_SUMMARY,
 	OPT_TABLE, OPT_SVG, OPT_SVG_TREE, OPT_CHECK, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
@@ -31,6 +31,8 @@ static const struct {
 	{ "bcube", OPT_BCUBE, "N,K", "switches of N ports, K + 1 levels" },
 	{ "racks", OPT_RACKS, "RxH", "R racks of H hosts, one switch between them" },
 	{ "graph", OPT_GRAPH, "FILE", "servers, switches and links" },
+	{ "without", OPT_WITHOUT, "LIST", "servers, switches and links (NAME/NAME, of a\n"
+	  "BCube SERVER/DIMENSION) that have failed" },
 	{ "senders", OPT_SENDERS, "LIST|@FILE", "servers; in a file each with its flow" },
 	{ "receivers", OPT_RECEIVERS, "LIST|@FILE", "servers" },
 	{ "random", OPT_RANDOM, "MxQ", "M senders, Q receivers, all different" },
@@ -137,6 +139,7 @@ static void set_random(struct job *j, const char *s)
 /* What waits until the topology is known. */
 struct later {
 	const char	*topology;
+	const char	*without;
 	const char	*senders;
 	const char	*receivers;
 	const char	*random;
@@ -333,10 +336,35 @@ static void check_job(struct job *j, const struct later *l)
 		die("--entry goes with --method srs");
 }
 
+/* Are all members of one part of the network? */
+static void check_connected(struct job *j, const struct later *l)
+{
+	struct shuffle *s = &j->shuffle;
+	struct graph *g = j->topo.graph;
+	u32 i, root = s->receiver[0];
+
+	graph_search(g, root, false);
+	for (i = 0; i < s->senders; i++)
+		if (g->far[s->sender[i]] == NONE)
+			die("--without %s: no links lead from server %s to server %s", l->without,
+			    g->name[s->sender[i]], g->name[root]);
+	for (i = 0; i < s->receivers; i++)
+		if (g->far[s->receiver[i]] == NONE)
+			die("--without %s: no links lead from server %s to server %s", l->without,
+			    g->name[root], g->name[s->receiver[i]]);
+}
+
 static void end_options(struct job *j, const struct later *l)
 {
 	struct shuffle *s = &j->shuffle;
 
+	if (l->without) {
+		if (!l->topology)
+			die("--without goes with a topology");
+		if (l->random)
+			die("--without does not go with --random");
+		topo_without(&j->topo, l->without);
+	}
 	if (j->check) {
 		if (l->of_plans)
 			die("--%s does not go with --check", l->of_plans);
@@ -345,6 +373,8 @@ static void end_options(struct job *j, const struct later *l)
 	if (!l->topology)
 		die("a topology is needed: --bcube, --racks or --graph; see shuffle-plan --help");
 	end_members(j, l);
+	if (l->without)
+		check_connected(j, l);
 	/* A move in a stage costs 2 and saves 4 (1 - delta), at least. */
 	if (s->irs == IRS_AUTO)
 		s->irs = s->delta[0] < 0.5 ? IRS_POST : IRS_INTER;
@@ -387,11 +417,13 @@ void options_parse(struct job *j, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (c == 'h')
 			c = OPT_HELP;
-		if (c > OPT_GRAPH && c != OPT_CHECK && c != OPT_JSON && c != OPT_QUIET &&
+		if (c > OPT_WITHOUT && c != OPT_CHECK && c != OPT_JSON && c != OPT_QUIET &&
 		    c != OPT_PROGRESS)
 			l.of_plans = opts[c - OPT_BCUBE].name;
 		if (c >= OPT_BCUBE && c <= OPT_GRAPH)
 			set_topology(j, &l, c);
+		else if (c == OPT_WITHOUT)
+			l.without = optarg;
 		else if (c >= OPT_SENDERS && c <= OPT_RUNS)
 			set_members(j, &l, c);
 		else if (c == OPT_FLOW)

@@ -166,8 +166,8 @@ static void read_head(struct reader *r)
 	if (!next_line(r) || r->words < 2 || strcmp(r->word[0], "topology"))
 		bad(r, r->no, "topology is missing");
 	if (!strcmp(r->word[1], "graph") && r->words == 2) {
-		if (!r->known || !r->topo->path)
-			bad(r, r->no, "its topology is a file: say which, with --graph");
+		if (!r->known || !r->topo->graph || r->topo->racks)
+			bad(r, r->no, "its topology is no regular one: say which, with --graph, or --without");
 		return;
 	}
 	if (r->words != 3 || (strcmp(r->word[1], "bcube") && strcmp(r->word[1], "racks")))

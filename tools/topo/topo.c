@@ -67,6 +67,77 @@ void topo_file(struct topo *t, const char *path)
 	t->graph = graph_read(path);
 }
 
+/* The switch of a BCube to which a server's NIC of a dimension is connected, or NONE. */
+static u32 cube_switch(const struct topo *t, u32 server, const char *dimension)
+{
+	char name[GRAPH_MAX_NAME + 1], *end;
+	unsigned long dim = strtoul(dimension, &end, 10);
+	u32 label;
+
+	if (!t->cube.n || server >= t->graph->servers || *dimension < '0' || *dimension > '9' ||
+	    *end || dim >= t->cube.dims)
+		return NONE;
+	label = bcube_with(&t->cube, bcube_label(&t->cube, server), (u32)dim, 0);
+	snprintf(name, sizeof(name), "%lu:%u", dim, bcube_index(&t->cube, label));
+	return graph_find(t->graph, name);
+}
+
+/* A link that is gone: NODE/NODE, or SERVER/DIMENSION of a BCube. */
+static void cut_link(struct topo *t, const char *word)
+{
+	char name[TOPO_MAX_TEXT], *slash;
+	u32 node, other = NONE;
+
+	snprintf(name, sizeof(name), "%s", word);
+	slash = strrchr(name, '/');
+	if (!slash)
+		die("--without %s: there is no such server or switch", word);
+	*slash++ = '\0';
+	node = graph_find(t->graph, name);
+	if (node != NONE)
+		other = cube_switch(t, node, slash);
+	if (other == NONE)
+		other = graph_find(t->graph, slash);
+	if (node == NONE || other == NONE || !graph_cut(t->graph, node, other))
+		die("--without %s: there is no such link", word);
+}
+
+/* Those words of the list that are nodes, or those that are not. */
+static void cut(struct topo *t, const char *list, bool nodes)
+{
+	char *copy = memory(NULL, strlen(list) + 1, 1), *word, *save;
+	u32 node;
+
+	strcpy(copy, list);
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		node = graph_find(t->graph, word);
+		if (nodes && node != NONE)
+			graph_cut(t->graph, node, NONE);
+		if (!nodes && node == NONE)
+			cut_link(t, word);
+	}
+	free(copy);
+}
+
+/**
+ * topo_without() - what is left of a topology when some of it has failed
+ * @t: the topology; a graph afterwards
+ * @list: servers, switches and links, with commas between them
+ *
+ * What is wrong with the list ends the program.
+ */
+void topo_without(struct topo *t, const char *list)
+{
+	if (!t->graph)
+		t->graph = graph_cube(&t->cube);
+	if (!t->graph)
+		die("--without: the BCube is too large for that");
+	t->racks = 0;
+	/* links first: those of a server that is gone, too, are no mistake */
+	cut(t, list, false);
+	cut(t, list, true);
+}
+
 /**
  * topo_servers() - how many servers it has
  * @t: the topology

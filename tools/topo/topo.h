@@ -44,6 +44,7 @@ struct links {
 const char *topo_bcube(struct topo *t, const char *text);
 const char *topo_racks(struct topo *t, const char *text);
 void topo_file(struct topo *t, const char *path);
+void topo_without(struct topo *t, const char *list);
 u32 topo_servers(const struct topo *t);
 u32 topo_index(const struct topo *t, u32 server);
 u32 topo_server(const struct topo *t, u32 index);

@@ -18,6 +18,7 @@ relay_cases()
 	run_case relay-twice-and-out-of-order relay_through delay 1ms 1ms duplicate 10%
 	run_case relay-sender-missing relay_sender_missing
 	run_case relay-bcube relay_bcube
+	run_case relay-replan relay_replan
 }
 
 # merge ARGS... - merge_member of this rack; operations have other numbers than those before
@@ -299,40 +300,91 @@ bcube_hosts()
 	done
 }
 
-# in_tree RECEIVER COST edges|routes OPTIONS... - the tree of shuffle-plan in a BCube: who has no
-# records is a relay; what is sent, of flows of the same keys, is the cost of the plan
-in_tree()
+# tree_roles - the groups of $work/plan, and into "parents" what merge_member wants; "inner" are the
+# members that merge
+tree_roles()
 {
-	local r=$1 cost=$2 way=$3 n=1000 h above above_all role parents=() sent own=0
-	shift 3
+	local h above role all
 
-	bcube "$r" "$way"
-	"$BIN/shuffle-plan" --bcube 4,1 --senders 2,5,9,10,11,14 --receivers "$r" \
-		--table "$work/plan" --quiet "$@" || fail "no plan"
-	bcube_hosts "$r" "$way" >"$work/hosts"
+	plan_install members "$work/group" || fail "no groups"
 	plan_install roles >"$work/roles" || fail "no roles"
-	above_all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
+	all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
+	parents=() inner=()
 	while read -r h above role; do
 		case $role in
 		relay) parents[h]=${above}r ;;
 		none) parents[h]=0x ;;
 		*) parents[h]=$above ;;
 		esac
-		# what members that merge send to themselves goes by no link
-		if [ "$role" = member ] && [ "$h" != 0 ] &&
-			[[ " $above_all " = *" $h "* ]]; then
-			own=$((own + n * 16))
-		fi
+		[ "$role" != member ] || [ "$h" = 0 ] || [[ " $all " != *" $h "* ]] || inner+=("$h")
 	done <"$work/roles"
-	plan_install members "$work/group" || fail "no groups"
+}
+
+tree_of=(--bcube 4,1 --senders 2,5,9,10,11,14 --receivers)
+
+# in_tree RECEIVER COST edges|routes OPTIONS... - the tree of shuffle-plan in a BCube: who has no
+# records is a relay; what is sent, of flows of the same keys, is the cost of the plan
+in_tree()
+{
+	local r=$1 cost=$2 n=1000 parents inner sent
+
+	bcube "$r" "$3"
+	"$BIN/shuffle-plan" "${tree_of[@]}" "$r" --table "$work/plan" --quiet "${@:4}" ||
+		fail "no plan"
+	bcube_hosts "$r" "$3" >"$work/hosts"
+	tree_roles
 	plan_install install || fail "relays are not installed"
 	sent=$(counters DataBytesOut)
 	merge -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "tree of $r: $(cat "$work/plan")"
-	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes) - own))
+	# what members that merge send to themselves goes by no link
+	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes) - ${#inner[@]} * n * 16))
 	# each hop is two links
 	[ $((2 * sent)) = $((cost * n * 16)) ] ||
 		fail "tree of $r: $((2 * sent)) bytes on links, not $cost flows"
 	plan_install remove || fail "relays are not taken away"
+}
+
+# mend WITHOUT EPOCH - the plan is mended, without that
+mend()
+{
+	PATH=$BIN:$PATH "$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" "$work/hosts" \
+		--plan "${tree_of[*]} 0" --run "ip netns exec %h env PATH=$BIN:$PATH" \
+		-- "${relay_words[@]}" >"$work/mend" 2>&1 || fail "not mended: $(cat "$work/mend")"
+	grep -qx "# without $1" "$work/plan" || fail "$(cat "$work/mend" "$work/plan")"
+	grep -qx "epoch $2" "$work/mend" || fail "$(cat "$work/mend")"
+	tree_roles
+	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "epoch $2: $(cat "$work/plan")"
+}
+
+relay_runs()
+{
+	[ "$(relay_json 1 running)" != 0 ]
+}
+
+# A relay dies in the middle of an operation, then a NIC: senders start over by another plan.
+relay_replan()
+{
+	local parents inner
+
+	bcube 0 edges
+	"$BIN/shuffle-plan" "${tree_of[@]}" 0 --table "$work/plan" --quiet || fail "no plan"
+	bcube_hosts 0 edges >"$work/hosts"
+	tree_roles
+	plan_install install || fail "relays are not installed"
+	nsx h1 tc qdisc add dev eth0 root netem rate 10mbit || fail "no slow link"
+	merge -g "$work/group" -n 100000 -i 1000 -e 110 "$PFX" "${parents[@]}" &
+	# that counted in a shell of its own
+	peer_calls=$((peer_calls + 1))
+	wait_for 10 relay_runs
+	ip -n "${PFX}h1" link set eth0 down
+	ip -n "${PFX}h1" link set eth1 down
+	wait $! || fail "operations end otherwise when a relay dies"
+	mend 1 2
+	ip -n "${PFX}h14" link set eth1 down
+	mend 1,14/1 3
+	"$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" "$work/hosts" --dry-run \
+		--run "ip netns exec %h env PATH=$BIN:$PATH" | grep -q 'edges are alive' ||
+		fail "dead edges are left"
 }
 
 # The golden vectors of a BCube of 16 servers: what the plan says is what goes over the links.

@@ -10,6 +10,7 @@ import sys
 
 import document
 import errors
+import failures
 import golden
 import outputs
 import props
@@ -38,6 +39,7 @@ def main():
     props.add(tap, sys.argv[2])
     tables.add(tap)
     errors.add(tap)
+    failures.add(tap)
     outputs.add(tap, sys.argv[2])
     document.add(tap, sys.argv[2])
     return tap.end()
