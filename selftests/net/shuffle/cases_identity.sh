@@ -14,6 +14,8 @@ identity_cases()
 	run_case "wire-mutate-key" wire_mutate 0 key
 	run_case "wire-mutate-collectives" wire_collectives
 	run_case "wire-mutate-collectives-key" wire_collectives key
+	run_case "wire-mutate-merge" wire_merge
+	run_case "wire-mutate-merge-key" wire_merge key
 	run_case "wire-flood" wire_flood
 	run_case "process-without-privilege" unprivileged_flood
 	run_case "container-behind-nat-v4" behind_nat 0
@@ -90,6 +92,34 @@ wire_collectives()
 	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
 	diag "drops counted: $drops; $(cat "$work/mutate")"
 	[ "$must" -ge 50 ] || fail "only $must bad packets"
+	# Those that come when their operation is over are filtered uncounted.
+	[ "$drops" -ge $((must / 4)) ] || fail "$must bad packets, $drops drops"
+}
+
+# wire_merge [key] - the same beside messages that are merged on their way: each sum is right.
+wire_merge()
+{
+	local before drops must pid i
+
+	new_rack 4
+	tc -n shf-h0 qdisc add dev eth0 root netem loss 10% || skip "no netem"
+	# so that the host answers to a message before its END comes
+	config_all unscheduled 1000
+	before=$(counter 0 "$DROPS")
+	receive_in_order
+	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
+		${1:+key=1} >"$work/mutate" &
+	pid=$!
+	sleep 0.3
+	for ((i = 0; i < 4; i++)); do
+		merge ${1:+-k} -c 20 -n 3000 "$PFX" - 0 1 1 || fail "a wrong sum, or none"
+	done
+	: >"$work/over"
+	wait "$pid" || fail "wire_mutate sent nothing"
+	drops=$(($(counter 0 "$DROPS") - before))
+	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
+	diag "drops counted: $drops; $(cat "$work/mutate")"
+	grep -qE '"end": \{"seen": [0-9]{2}' "$work/mutate" || fail "hardly an END was seen"
 	# Those that come when their operation is over are filtered uncounted.
 	[ "$drops" -ge $((must / 4)) ] || fail "$must bad packets, $drops drops"
 }
