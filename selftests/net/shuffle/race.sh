@@ -92,6 +92,39 @@ race_rack()
 	diag "$i rounds"
 }
 
+# Relays and members of a tree go while records are merged: sums are right, or there are none.
+race_relays()
+{
+	local i end=$((SECONDS + RACE_SECONDS)) how pid
+
+	new_rack 5
+	for ((i = 1; SECONDS < end; i++)); do
+		how=(sorted)
+		[ $((i % 2)) = 0 ] || how=(records $((1 << i % 11)))
+		relay 1 to 0 from 2 3 4 "${how[@]}"
+		peer_calls=$((peer_calls + 1))
+		"$BIN/merge_member" -o $((peer_calls * 256)) ${how[1]+-t} -c 8 -n 4000 -i 700 \
+			"$PFX" - 0r 1 1 1 >"$work/merge" 2>&1 &
+		pid=$!
+		sleep 0.$((i * 7 % 30))
+		case $((i % 3)) in
+		0) kill -9 $pid 2>/dev/null ;;
+		1) hctl 1 relay del agg || fail "no relay to delete" ;;
+		2)
+			ip -n "${PFX}h1" link set eth0 down
+			sleep 0.05
+			ip -n "${PFX}h1" link set eth0 up
+			;;
+		esac
+		wait $pid
+		grep 'there should be' "$work/merge" && fail "a wrong sum"
+		[ $((i % 3)) = 1 ] || hctl 1 relay del agg || fail "no relay to delete at the end"
+	done
+	diag "$i rounds"
+	relay 1 to 0 from 2 3 4 sorted
+	merge "$PFX" - 0r 1 1 1 || fail "nothing is merged afterwards"
+}
+
 race_cases()
 {
 	local t
@@ -103,6 +136,7 @@ race_cases()
 	run_case "race-unload-held" race_unload_held
 	run_case "race-unload" race_unload
 	run_case "race-rack" race_rack
+	run_case "race-relays" race_relays
 	run_case "race-all-at-once" race_all
 }
 
@@ -112,6 +146,8 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	. "$(dirname "$0")/lib.sh"
 	# shellcheck source=cases_life.sh
 	. "$here/cases_life.sh"
+	# shellcheck source=cases_relay.sh
+	. "$here/cases_relay.sh"
 	setup_all
 	race_cases
 	finish_all
