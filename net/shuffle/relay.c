@@ -77,9 +77,9 @@ static void end_ops(struct shuffle_relay *r)
 	lock_sock(&ssk->sk);
 	while ((op = next_end(ssk))) {
 		if (op->error)
-			WRITE_ONCE(r->failed, r->failed + 1);
+			atomic64_inc(&r->failed);
 		else
-			WRITE_ONCE(r->done, r->done + 1);
+			atomic64_inc(&r->done);
 		shuffle_op_unlink(op);
 		cond_resched();
 	}
@@ -144,7 +144,7 @@ static void relay_work(struct work_struct *work)
 		if (err == -EEXIST) {
 			shuffle_early_claim(ssk, id);
 		} else if (err) {
-			WRITE_ONCE(r->refused, r->refused + 1);
+			atomic64_inc(&r->refused);
 			shuffle_early_drop(ssk, id);
 		}
 		cond_resched();

@@ -44,9 +44,9 @@ struct shuffle_relay {
 	struct shuffle_merge	merge;
 	u32			bytes;
 	u32			max_ops;
-	u64			done;
-	u64			failed;
-	u64			refused;
+	atomic64_t		done;
+	atomic64_t		failed;
+	atomic64_t		refused;
 	u64			heard;
 	bool			has_heard;
 	struct work_struct	work;

@@ -231,9 +231,9 @@ static int fill_relay(struct sk_buff *skb, const void *arg)
 	    nla_put_u32(skb, SHUFFLE_A_RELAY_BYTES, r->bytes) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_SOCKET, ssk->cookie) ||
 	    nla_put_u32(skb, SHUFFLE_A_RELAY_RUNNING, READ_ONCE(ssk->nr_ops)) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_DONE, READ_ONCE(r->done)) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_FAILED, READ_ONCE(r->failed)) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_REFUSED, READ_ONCE(r->refused)))
+	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_DONE, atomic64_read(&r->done)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_FAILED, atomic64_read(&r->failed)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_REFUSED, atomic64_read(&r->refused)))
 		return -EMSGSIZE;
 	for (i = 0; i < r->row->count; i++)
 		if (!shuffle_absent_from(r->absent, i) &&
