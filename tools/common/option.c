@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options of programs, see option.h. */
+#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,4 +108,49 @@ uint32_t option_choice(const char *name, const char *s, const char *const *names
 			at += snprintf(all + at, sizeof(all) - at, " %s", names[i]);
 	}
 	die("--%s %s: there are%s", name, s, all);
+}
+
+/**
+ * option_table() - help for all options
+ * @defs: the options
+ * @n: how many
+ * @width: of a name with its argument
+ */
+void option_table(const struct option_def *defs, size_t n, int width)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		option_help(defs[i].name, defs[i].arg, defs[i].help, width);
+}
+
+/**
+ * option_next() - the next option of a command line
+ * @argc: of main()
+ * @argv: of main()
+ * @defs: the options, the last of which is help: -h is short for it
+ * @n: how many, up to OPTION_MAX
+ *
+ * Its argument is in optarg, what is no option behind optind.  One that there is not ends the
+ * program with status 2.
+ *
+ * Return: its value, or -1: there is none left.
+ */
+int option_next(int argc, char **argv, const struct option_def *defs, size_t n)
+{
+	struct option longs[OPTION_MAX + 1] = { 0 };
+	const char *name;
+	size_t i;
+	int c;
+
+	for (i = 0; i < n && i < OPTION_MAX; i++)
+		longs[i] = (struct option){ defs[i].name, defs[i].arg ? required_argument :
+					    no_argument, NULL, defs[i].value };
+	c = getopt_long(argc, argv, "h", longs, NULL);
+	if (c == '?') {
+		name = strrchr(argv[0], '/');
+		fprintf(stderr, "See %s --help.\n", name ? name + 1 : argv[0]);
+		exit(2);
+	}
+	return c == 'h' ? defs[n - 1].value : c;
 }

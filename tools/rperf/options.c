@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rperf.h"
 
@@ -16,12 +16,7 @@ enum {
 	OPT_QUIET, OPT_HELP,
 };
 
-static const struct {
-	const char	*name;
-	int		value;
-	const char	*arg;
-	const char	*help;
-} opts[] = {
+static const struct option_def opts[] = {
 	{ "size", OPT_SIZE, "BYTES", "UDP payload of a question, 44 to 65507 (64)" },
 	{ "rate", OPT_RATE, "N", "questions per second, 0.1 to 1000000 (1000)" },
 	{ "random", OPT_RANDOM, NULL, "exponential gaps between questions (constant ones)" },
@@ -58,8 +53,6 @@ static const struct {
 
 static void help(void)
 {
-	unsigned int i;
-
 	puts("usage: shuffle-rperf [OPTIONS] HOST[,KEY=VALUE]...\n"
 	     "       shuffle-rperf watch [OPTIONS] HOST[,KEY=VALUE]...\n"
 	     "       shuffle-rperf serve [--port PORT] HOST...\n"
@@ -67,8 +60,7 @@ static void help(void)
 	     "Round-trip times of paths to hosts that run AF_SHUFFLE: their kernels answer.  Each\n"
 	     "HOST is an instance; its keys are size rate mode dscp priority source dev from name,\n"
 	     "and overrule the options.  watch shows results while they come.\n");
-	for (i = 0; i < OPTS; i++)
-		option_help(opts[i].name, opts[i].arg, opts[i].help, 22);
+	option_table(opts, OPTS, 22);
 }
 
 static void copy(char *to, const char *name, const char *s)
@@ -238,25 +230,18 @@ int options_read(struct job *job, int argc, char **argv)
 {
 	struct instance *like = memory(1, sizeof(*like));
 	const char *hosts = NULL, *pattern = "many-to-one", *rank = NULL;
-	struct option list[OPTS + 1] = { 0 };
-	unsigned int k;
 	int opt;
 
 	*job = (struct job){ .duration = 10, .warmup = 0.2, .timeout = 1, .tick = 1 };
 	like->size = 64;
 	like->rate = 1000;
 	like->opt = (struct echo_options){ .port = ECHO_PORT, .priority = -1 };
-	for (k = 0; k < OPTS; k++)
-		list[k] = (struct option){ opts[k].name, opts[k].arg ? required_argument :
-					   no_argument, NULL, opts[k].value };
 	if (argc > 1 && !strcmp(argv[1], "watch")) {
 		job->watch = true;
 		argc--;
 		argv++;
 	}
-	while ((opt = getopt_long(argc, argv, "", list, NULL)) != -1) {
-		if (opt < OPT_SIZE)
-			exit(2);
+	while ((opt = option_next(argc, argv, opts, OPTS)) != -1) {
 		if (times_option(job, opt, optarg) || files_option(job, opt, optarg) ||
 		    (optarg && set(like, opts[opt - OPT_SIZE].name, optarg)))
 			continue;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line. */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,12 +21,7 @@ enum {
 	OPT_TABLE, OPT_SVG, OPT_SVG_TREE, OPT_CHECK, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
 };
 
-static const struct {
-	const char	*name;
-	int		value;
-	const char	*arg;
-	const char	*help;
-} opts[] = {
+static const struct option_def opts[] = {
 	{ "bcube", OPT_BCUBE, "N,K", "switches of N ports, K + 1 levels" },
 	{ "racks", OPT_RACKS, "RxH", "R racks of H hosts, one switch between them" },
 	{ "graph", OPT_GRAPH, "FILE", "servers, switches and links" },
@@ -70,13 +64,10 @@ static const struct {
 
 static void usage(void)
 {
-	size_t i;
-
 	printf("usage: shuffle-plan TOPOLOGY MEMBERS [OPTION...]\n"
 	       "       shuffle-plan --check TABLE [TOPOLOGY]\n\n"
 	       "Plans the trees along which servers aggregate a shuffle.  See shuffle-plan(1).\n\n");
-	for (i = 0; i < N(opts); i++)
-		option_help(opts[i].name, opts[i].arg, opts[i].help, 24);
+	option_table(opts, N(opts), 24);
 }
 
 static void set_methods(struct job *j, const char *s)
@@ -262,12 +253,9 @@ static void set_output(struct job *j, struct later *l, int c)
 	case OPT_PROGRESS:
 		j->progress = option_choice("progress", optarg, bool_names);
 		break;
-	case OPT_HELP:
+	default:
 		usage();
 		exit(0);
-	default:
-		fprintf(stderr, "See shuffle-plan --help.\n");
-		exit(2);
 	}
 }
 
@@ -397,14 +385,8 @@ static void end_options(struct job *j, const struct later *l)
 void options_parse(struct job *j, int argc, char **argv)
 {
 	struct later l = { .flow = 1 };
-	struct option longs[N(opts) + 1];
-	size_t i;
 	int c;
 
-	for (i = 0; i < N(opts); i++)
-		longs[i] = (struct option){ opts[i].name, opts[i].arg ? required_argument :
-					    no_argument, NULL, opts[i].value };
-	longs[i] = (struct option){ 0 };
 	j->shuffle.topo = &j->topo;
 	j->shuffle.deltas = 1;
 	j->shuffle.irs = IRS_AUTO;
@@ -414,9 +396,7 @@ void options_parse(struct job *j, int argc, char **argv)
 	j->shuffle.seed = 1;
 	j->svg_tree = NONE;
 	j->progress = isatty(2);
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (c == 'h')
-			c = OPT_HELP;
+	while ((c = option_next(argc, argv, opts, N(opts))) != -1) {
 		if (c > OPT_WITHOUT && c != OPT_CHECK && c != OPT_JSON && c != OPT_QUIET &&
 		    c != OPT_PROGRESS)
 			l.of_plans = opts[c - OPT_BCUBE].name;

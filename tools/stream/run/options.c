@@ -2,7 +2,6 @@
 /* The command line of an input or a builder, and the file that names the members. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,12 +18,7 @@ enum {
 	OPT_LOG, OPT_METRICS, OPT_QUIET, OPT_HELP,
 };
 
-static const struct {
-	const char	*name;
-	int		value;
-	const char	*arg;
-	const char	*help;
-} opts[] = {
+static const struct option_def opts[] = {
 	{ "members", OPT_MEMBERS, "FILE", "lines: input ADDRESS:PORT, or builder ADDRESS:PORT" },
 	{ "rank", OPT_RANK, "N", "which of the inputs, or builders, we are" },
 	{ "stream", OPT_STREAM, "NUMBER", "of the stream (1)" },
@@ -60,14 +54,11 @@ static const struct {
 
 static void usage(void)
 {
-	size_t i;
-
 	printf("usage: shuffle-stream input|builder --members FILE --rank N [OPTION...]\n"
 	       "       shuffle-stream monitor [--once] [--json] ADDRESS:PORT...\n"
 	       "       shuffle-stream plot -o FILE LOG...\n\n"
 	       "Builds time-slices over AF_SHUFFLE sockets.  See shuffle-stream(1).\n\n");
-	for (i = 0; i < N(opts); i++)
-		option_help(opts[i].name, opts[i].arg, opts[i].help, 26);
+	option_table(opts, N(opts), 26);
 }
 
 /* An IP address and a port as the address of datagrams. */
@@ -279,11 +270,9 @@ static void take(struct run *r, int opt, const char *arg)
 	case OPT_QUIET:
 		r->quiet = true;
 		break;
-	case OPT_HELP:
+	default:
 		usage();
 		exit(0);
-	default:
-		die("try --help");
 	}
 }
 
@@ -344,7 +333,6 @@ static void check(struct run *r, bool builder)
  */
 void run_options(struct run *r, bool builder, int argc, char **argv)
 {
-	struct option longs[N(opts) + 1] = { 0 };
 	u32 i, n;
 	int opt;
 
@@ -355,10 +343,7 @@ void run_options(struct run *r, bool builder, int argc, char **argv)
 	r->piece = 65536;
 	r->rank = UINT32_MAX;
 	r->metrics = -1;
-	for (i = 0; i < N(opts); i++)
-		longs[i] = (struct option){ opts[i].name, opts[i].arg ? required_argument :
-					    no_argument, NULL, opts[i].value };
-	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1)
+	while ((opt = option_next(argc, argv, opts, N(opts))) != -1)
 		if (!take_engine(r, opt, optarg))
 			take(r, opt, optarg);
 	if (optind < argc)

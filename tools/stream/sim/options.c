@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line. */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,12 +20,7 @@ enum {
 	OPT_SVG, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
 };
 
-static const struct {
-	const char	*name;
-	int		value;
-	const char	*arg;
-	const char	*help;
-} opts[] = {
+static const struct option_def opts[] = {
 	{ "inputs", OPT_INPUTS, "N", "hosts that send (20)" },
 	{ "builders", OPT_BUILDERS, "N", "hosts that receive (20)" },
 	{ "schedule", OPT_SCHEDULE, "LIST", "dfs, none, bench, or all (all)" },
@@ -74,12 +68,9 @@ static const struct {
 
 static void usage(void)
 {
-	size_t i;
-
 	printf("usage: shuffle-stream-sim [OPTION...]\n\n"
 	       "Simulates time-slice building.  See shuffle-stream-sim(1).\n\n");
-	for (i = 0; i < N(opts); i++)
-		option_help(opts[i].name, opts[i].arg, opts[i].help, 26);
+	option_table(opts, N(opts), 26);
 }
 
 static void set_schedules(struct job *j, const char *s)
@@ -251,11 +242,9 @@ static void set(struct job *j, int c)
 	case OPT_PROGRESS:
 		j->progress = option_choice(name, optarg, bool_names);
 		break;
-	case OPT_HELP:
+	default:
 		usage();
 		exit(0);
-	default:
-		exit(2);
 	}
 }
 
@@ -269,24 +258,14 @@ static void set(struct job *j, int c)
  */
 void options_read(struct job *j, int argc, char **argv)
 {
-	struct option list[N(opts) + 1] = { 0 };
 	const char *why;
-	size_t i;
 	int c;
 
 	*j = (struct job){ .progress = isatty(2) };
 	sim_defaults(&j->cfg);
 	set_schedules(j, "all");
-	for (i = 0; i < N(opts); i++)
-		list[i] = (struct option){
-			opts[i].name, opts[i].arg ? required_argument : no_argument, NULL,
-			opts[i].value,
-		};
-	while ((c = getopt_long(argc, argv, "", list, NULL)) != -1) {
-		if (c == '?')
-			exit(2);
+	while ((c = option_next(argc, argv, opts, N(opts))) != -1)
 		set(j, c);
-	}
 	if (optind < argc)
 		die("%s: there is no such argument", argv[optind]);
 	why = sim_config_error(&j->cfg);
