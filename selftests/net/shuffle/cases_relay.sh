@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # variables of lib.sh
 #
-# Relays: members of groups that have no process, in racks and in a BCube; to be sourced by
-# run_all.sh.
+# Relays: members of groups that have no process, in racks; to be sourced by run_all.sh.
 
 relay_cases()
 {
@@ -17,8 +16,6 @@ relay_cases()
 	run_case relay-with-loss relay_through loss 2%
 	run_case relay-twice-and-out-of-order relay_through delay 1ms 1ms duplicate 10%
 	run_case relay-sender-missing relay_sender_missing
-	run_case relay-bcube relay_bcube
-	run_case relay-replan relay_replan
 }
 
 # merge ARGS... - merge_member of this rack; operations have other numbers than those before
@@ -218,180 +215,4 @@ relay_namespace()
 	ip netns del "${PFX}h1" || fail "the namespace is not gone"
 	wait $!
 	rack_down
-}
-
-# bcube SERVER edges|routes - BCube(4,1): 16 servers with a NIC for each of 2 levels, 8 switches.
-# Host 0 is SERVER, and host SERVER is server 0.  With "routes" a server has one address, on lo, and
-# routes to one-hop neighbours; with "edges" each NIC has an address in the network of its switch.
-bcube()
-{
-	local h t s u
-
-	net_begin 16
-	server()
-	{
-		case $1 in
-		0) echo "$2" ;;
-		"$2") echo 0 ;;
-		*) echo "$1" ;;
-		esac
-	}
-	{
-		for ((s = 0; s < 4; s++)); do
-			echo "link add l0s$s type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
-			echo "link add l1s$s type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
-			echo "link set l0s$s up"
-			echo "link set l1s$s up"
-		done
-		for ((h = 0; h < 16; h++)); do
-			s=$(server "$h" "$1")
-			echo "link add b$h type veth peer name eth1 netns ${PFX}h$h"
-			echo "link set p$h master l0s$((s / 4)) up"
-			echo "link set b$h master l1s$((s % 4)) up"
-		done
-	} | ip -n "${PFX}br" -batch - || fail "no switches"
-	for ((h = 0; h < 16; h++)); do
-		s=$(server "$h" "$1")
-		{
-			echo "link set lo up"
-			echo "link set eth0 up"
-			echo "link set eth1 up"
-			if [ "$2" = edges ]; then
-				echo "addr add 10.80.$((s / 4)).$((s % 4 + 1))/24 dev eth0"
-				echo "addr add 10.81.$((s % 4)).$((s / 4 + 1))/24 dev eth1"
-			else
-				echo "addr add 10.80.0.$((h + 1))/32 dev lo"
-			fi
-			for ((t = 0; t < 16; t++)); do
-				[ "$2" = routes ] || break
-				u=$(server "$t" "$1")
-				if ((t != h && s / 4 == u / 4)); then
-					echo "route add 10.80.0.$((t + 1)) dev eth0 src 10.80.0.$((h + 1))"
-				elif ((t != h && s % 4 == u % 4)); then
-					echo "route add 10.80.0.$((t + 1)) dev eth1 src 10.80.0.$((h + 1))"
-				fi
-			done
-		} | ip -n "${PFX}h$h" -batch - || fail "no links on host $h"
-	done
-}
-
-relay_words=(sorted)
-
-# plan_install COMMAND WORDS... - the relays of $work/plan, on the hosts of a BCube
-plan_install()
-{
-	"$here/../../../tools/topo/shuffle-plan-install" "$1" "$work/plan" "$work/hosts" \
-		"${@:2}" --run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}"
-}
-
-# bcube_hosts SERVER edges|routes - the members of such a group, for shuffle-plan-install
-bcube_hosts()
-{
-	local h s
-
-	for ((h = 0; h < 16; h++)); do
-		s=$(server $h "$1")
-		if [ "$2" = edges ]; then
-			echo "$s 10.80.$((s / 4)).$((s % 4 + 1)):7000,$(
-			)10.81.$((s % 4)).$((s / 4 + 1)):7000 ${PFX}h$h"
-		else
-			echo "$s 10.80.0.$((h + 1)):7000 ${PFX}h$h"
-		fi
-	done
-}
-
-# tree_roles - the groups of $work/plan, and into "parents" what merge_member wants; "inner" are the
-# members that merge
-tree_roles()
-{
-	local h above role all
-
-	plan_install members "$work/group" || fail "no groups"
-	plan_install roles >"$work/roles" || fail "no roles"
-	all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
-	parents=() inner=()
-	while read -r h above role; do
-		case $role in
-		relay) parents[h]=${above}r ;;
-		none) parents[h]=0x ;;
-		*) parents[h]=$above ;;
-		esac
-		[ "$role" != member ] || [ "$h" = 0 ] || [[ " $all " != *" $h "* ]] || inner+=("$h")
-	done <"$work/roles"
-}
-
-tree_of=(--bcube 4,1 --senders 2,5,9,10,11,14 --receivers)
-
-# in_tree RECEIVER COST edges|routes OPTIONS... - the tree of shuffle-plan in a BCube: who has no
-# records is a relay; what is sent, of flows of the same keys, is the cost of the plan
-in_tree()
-{
-	local r=$1 cost=$2 n=1000 parents inner sent
-
-	bcube "$r" "$3"
-	"$BIN/shuffle-plan" "${tree_of[@]}" "$r" --table "$work/plan" --quiet "${@:4}" ||
-		fail "no plan"
-	bcube_hosts "$r" "$3" >"$work/hosts"
-	tree_roles
-	plan_install install || fail "relays are not installed"
-	sent=$(counters DataBytesOut)
-	merge -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "tree of $r: $(cat "$work/plan")"
-	# what members that merge send to themselves goes by no link
-	sent=$(($(counters DataBytesOut) - sent - $(counters RetransBytes) - ${#inner[@]} * n * 16))
-	# each hop is two links
-	[ $((2 * sent)) = $((cost * n * 16)) ] ||
-		fail "tree of $r: $((2 * sent)) bytes on links, not $cost flows"
-	plan_install remove || fail "relays are not taken away"
-}
-
-# mend WITHOUT EPOCH - the plan is mended, without that
-mend()
-{
-	PATH=$BIN:$PATH "$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" "$work/hosts" \
-		--plan "${tree_of[*]} 0" --run "ip netns exec %h env PATH=$BIN:$PATH" \
-		-- "${relay_words[@]}" >"$work/mend" 2>&1 || fail "not mended: $(cat "$work/mend")"
-	grep -qx "# without $1" "$work/plan" || fail "$(cat "$work/mend" "$work/plan")"
-	grep -qx "epoch $2" "$work/mend" || fail "$(cat "$work/mend")"
-	tree_roles
-	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "epoch $2: $(cat "$work/plan")"
-}
-
-relay_runs()
-{
-	[ "$(relay_json 1 running)" != 0 ]
-}
-
-# A relay dies in the middle of an operation, then a NIC: senders start over by another plan.
-relay_replan()
-{
-	local parents inner
-
-	bcube 0 edges
-	"$BIN/shuffle-plan" "${tree_of[@]}" 0 --table "$work/plan" --quiet || fail "no plan"
-	bcube_hosts 0 edges >"$work/hosts"
-	tree_roles
-	plan_install install || fail "relays are not installed"
-	nsx h1 tc qdisc add dev eth0 root netem rate 10mbit || fail "no slow link"
-	merge -g "$work/group" -n 100000 -i 1000 -e 110 "$PFX" "${parents[@]}" &
-	# that counted in a shell of its own
-	peer_calls=$((peer_calls + 1))
-	wait_for 10 relay_runs
-	ip -n "${PFX}h1" link set eth0 down
-	ip -n "${PFX}h1" link set eth1 down
-	wait $! || fail "operations end otherwise when a relay dies"
-	mend 1 2
-	ip -n "${PFX}h14" link set eth1 down
-	mend 1,14/1 3
-	"$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" "$work/hosts" --dry-run \
-		--run "ip netns exec %h env PATH=$BIN:$PATH" | grep -q 'edges are alive' ||
-		fail "dead edges are left"
-}
-
-# The golden vectors of a BCube of 16 servers: what the plan says is what goes over the links.
-relay_bcube()
-{
-	in_tree 0 16 routes --method irs --irs inter
-	in_tree 0 14 edges --method irs --irs post
-	in_tree 3 12 edges --method irs --irs post
-	in_tree 8 12 edges --method irs --irs post
 }

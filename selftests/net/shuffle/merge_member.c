@@ -173,6 +173,7 @@ static void start(int fd, unsigned int rank, uint64_t op, const struct pair *p)
 		.size = sizeof(merge), .oper = oper,
 		.to = rank ? parent[rank] : 0,
 		.flags = rank && !table ? SHUFFLE_MERGE_SORTED : 0,
+		.records = rank && table ? 4096 : 0,
 		.senders = rank ? 0 : senders(),
 	};
 	size_t bytes = rank && !role[rank] ? records * sizeof(*p) : 0;

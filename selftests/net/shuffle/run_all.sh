@@ -52,6 +52,8 @@
 . "$here/cases_keys.sh"
 # shellcheck source=cases_relay.sh
 . "$here/cases_relay.sh"
+# shellcheck source=cases_bcube.sh
+. "$here/cases_bcube.sh"
 # shellcheck source=cases_sort.sh
 . "$here/cases_sort.sh"
 # shellcheck source=cases_stream.sh
@@ -70,7 +72,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity echo qdisc ctl netlink bounds cool same
-	forward query keys topology_install sort stream relay soak)
+	forward query keys topology_install sort stream relay bcube soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all

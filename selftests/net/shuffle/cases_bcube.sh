@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # variables of lib.sh
+#
+# Relays in BCubes, by the plans of shuffle-plan: servers with a NIC, and an address, for each
+# dimension; to be sourced by run_all.sh behind cases_relay.sh.
+
+bcube_cases()
+{
+	# emulated processors have enough to do with racks
+	[[ $LANE != qemu* ]] || return 0
+	run_case bcube-golden-costs bcube_costs
+	run_case bcube-methods bcube_methods
+	run_case bcube-replan bcube_replan
+}
+
+# Host 0 is the server that receives, $root, and host $root is server 0.
+server()
+{
+	case $1 in
+	0) echo "$root" ;;
+	"$root") echo 0 ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# Of server S and dimension D: "digit" there, "index" of the switch of that dimension.
+place()
+{
+	local -i unit=$((ports ** $2))
+
+	digit=$(($1 / unit % ports))
+	index=$(($1 / (unit * ports)))
+	index=$((index * unit + $1 % unit))
+}
+
+# bcube PORTS DIMENSIONS ROOT - a switch is a bridge, a NIC eth<dimension> with an address in the
+# network of its switch; $work/hosts is for shuffle-plan-install.  Nobody has a route.
+bcube()
+{
+	local h s d digit index
+	local -i n=$(($1 ** $2))
+
+	ports=$1 dims=$2 root=$3 topology="$1,$(($2 - 1))"
+	net_begin $n
+	for ((d = 0; d < dims; d++)); do
+		for ((s = 0; s < n / ports; s++)); do
+			echo "link add l${d}s$s type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
+			echo "link set l${d}s$s up"
+		done
+	done | ip -n "${PFX}br" -batch - || fail "no switches"
+	for ((h = 0; h < n; h++)); do
+		s=$(server $h)
+		for ((d = 0; d < dims; d++)); do
+			place "$s" $d
+			[ $d = 0 ] || echo "link add p${h}d$d type veth peer name eth$d netns ${PFX}h$h"
+			[ $d = 0 ] || echo "link set p${h}d$d master l${d}s$index up"
+			[ $d != 0 ] || echo "link set p$h master l${d}s$index up"
+		done
+	done | ip -n "${PFX}br" -batch - || fail "no links"
+	for ((h = 0; h < n; h++)); do
+		s=$(server $h)
+		printf '%s ' "$s"
+		{
+			echo "link set lo up"
+			for ((d = 0; d < dims; d++)); do
+				place "$s" $d
+				echo "link set eth$d up"
+				echo "addr add 10.$((80 + d)).$index.$((digit + 1))/24 dev eth$d"
+				[ $d = 0 ] || printf ',' >&3
+				printf '10.%d.%d.%d:7000' $((80 + d)) "$index" $((digit + 1)) >&3
+			done
+		} 3>&1 >"$work/batch"
+		echo " ${PFX}h$h"
+		ip -n "${PFX}h$h" -batch "$work/batch" || fail "no addresses on host $h"
+	done >"$work/hosts"
+}
+
+relay_words=(sorted)
+
+# plan_install COMMAND WORDS... - the relays of $work/plan, on the hosts of a BCube
+plan_install()
+{
+	"$here/../../../tools/topo/shuffle-plan-install" "$1" "$work/plan" "$work/hosts" \
+		"${@:2}" --run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}"
+}
+
+# tree_roles - the groups of $work/plan, and into "parents" what merge_member wants; "inner" are the
+# members that merge
+tree_roles()
+{
+	local h above role all
+
+	plan_install members "$work/group" || fail "no groups"
+	plan_install roles >"$work/roles" || fail "no roles"
+	all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
+	parents=() inner=()
+	while read -r h above role; do
+		case $role in
+		relay) parents[h]=${above}r ;;
+		none) parents[h]=0x ;;
+		*) parents[h]=$above ;;
+		esac
+		[ "$role" != member ] || [ "$h" = 0 ] || [[ " $all " != *" $h "* ]] || inner+=("$h")
+	done <"$work/roles"
+}
+
+# plan OPTIONS... - a tree for $root
+plan()
+{
+	"$BIN/shuffle-plan" --bcube "$topology" --receivers "$root" --table "$work/plan" --quiet "$@" ||
+		fail "no plan"
+}
+
+# Payload that all hosts have sent, without what was sent again.
+first_sent()
+{
+	echo $(($(counters DataBytesOut) - $(counters RetransBytes)))
+}
+
+# in_tree COST OPTIONS... - merge by $work/plan: who has no records is a relay; what is sent, of flows
+# of the same keys, is the cost of the plan
+in_tree()
+{
+	local cost=$1 n=1000 parents inner sent
+	shift
+
+	tree_roles
+	plan_install install || fail "relays are not installed"
+	sent=$(first_sent)
+	merge "$@" -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "$*: $(cat "$work/plan")"
+	# what members that merge send to themselves goes by no link
+	sent=$(($(first_sent) - sent - ${#inner[@]} * n * 16))
+	# each hop is two links
+	[ $((2 * sent)) = $((cost * n * 16)) ] ||
+		fail "$((2 * sent)) bytes on links, not $cost flows: $(cat "$work/plan")"
+	plan_install remove || fail "relays are not taken away"
+}
+
+senders=(--senders "2,5,9,10,11,14")
+
+# Figure 2(a) of the source: five flows that never meet before the receiver.
+figure_2a()
+{
+	cat <<-END
+		shuffle-plan 1
+		topology bcube 4,1
+		tree 0 senders 6 servers 12
+		0 - - 6 root
+		1 0 0 1 forward
+		3 0 0 1 forward
+		4 0 1 1 forward
+		8 0 1 1 forward
+		12 0 1 1 forward
+		2 0 0 1 sender
+		5 4 0 1 sender
+		9 1 1 1 sender
+		10 8 0 1 sender
+		11 3 1 1 sender
+		14 12 0 1 sender
+	END
+}
+
+# The golden vectors of the source's figures: what the plan says is what goes over the links.
+bcube_costs()
+{
+	bcube 4 2 0
+	figure_2a >"$work/plan"
+	in_tree 22
+	plan "${senders[@]}" --method irs --irs inter
+	in_tree 16
+	plan "${senders[@]}" --method irs --irs post
+	in_tree 14
+	bcube 4 2 3
+	plan "${senders[@]}" --method irs --irs post
+	in_tree 12
+	bcube 4 2 8
+	plan "${senders[@]}" --method irs --irs post
+	in_tree 12
+}
+
+# plan_cost - of $work/plan, if all flows have the same keys
+plan_cost()
+{
+	"$BIN/shuffle-plan" --check "$work/plan" | sed 's/.*cost \([0-9]*\),.*/\1/'
+}
+
+# Other cubes, all methods, sorted and in tables.
+bcube_methods()
+{
+	bcube 2 3 0
+	plan --senders 1,3,5,6,7 --method unicast
+	relay_words=(sorted)
+	in_tree "$(plan_cost)"
+	plan --senders 1,3,5,6,7 --method kmb
+	relay_words=(oper count records 2000)
+	in_tree "$(plan_cost)" -t -O 4
+	plan --senders 1,3,5,6,7 --method exact
+	relay_words=(oper min sorted)
+	in_tree "$(plan_cost)" -O 2
+	bcube 3 3 0
+	plan --senders 4,8,13,14,20,22,25,26 --method irs
+	relay_words=(oper sumcount)
+	in_tree "$(plan_cost)" -t -O 5
+}
+
+# mend WITHOUT EPOCH - the plan is mended, without that
+mend()
+{
+	env PATH="$BIN:$PATH" "$here/../../../tools/topo/shuffle-plan-mend" \
+		"$work/plan" "$work/hosts" --plan "--bcube 4,1 --receivers 0 ${senders[*]}" \
+		--run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}" >"$work/mend" 2>&1 || fail "not mended: $(cat "$work/mend")"
+	grep -qx "# without $1" "$work/plan" || fail "$(cat "$work/mend" "$work/plan")"
+	grep -qx "epoch $2" "$work/mend" || fail "$(cat "$work/mend")"
+	tree_roles
+	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "epoch $2: $(cat "$work/plan")"
+}
+
+relay_runs()
+{
+	[ "$(relay_json 1 running)" != 0 ]
+}
+
+# A relay dies in the middle of an operation, then a NIC: senders start over by another plan.
+bcube_replan()
+{
+	local parents inner
+
+	bcube 4 2 0
+	plan "${senders[@]}"
+	tree_roles
+	plan_install install || fail "relays are not installed"
+	nsx h1 tc qdisc add dev eth0 root netem rate 10mbit || fail "no slow link"
+	merge -g "$work/group" -n 100000 -i 1000 -e 110 "$PFX" "${parents[@]}" &
+	# that counted in a shell of its own
+	peer_calls=$((peer_calls + 1))
+	wait_for 10 relay_runs
+	ip -n "${PFX}h1" link set eth0 down
+	ip -n "${PFX}h1" link set eth1 down
+	wait $! || fail "operations end otherwise when a relay dies"
+	mend 1 2
+	ip -n "${PFX}h14" link set eth1 down
+	mend 1,14/1 3
+	"$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" "$work/hosts" --dry-run \
+		--run "ip netns exec %h env PATH=$BIN:$PATH" | grep -q 'edges are alive' ||
+		fail "dead edges are left"
+}
