@@ -133,7 +133,8 @@ static void usage(FILE *f)
 	      f);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].does);
-	fputs("\n'shuffle-workload COMMAND --help' lists its options; see shuffle-workload(1).\n",
+	fputs("\n'shuffle-workload COMMAND --help' lists its options, --version tells which program\n"
+	      "this is; see shuffle-workload(1).\n",
 	      f);
 }
 
@@ -147,6 +148,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("shuffle-workload " VERSION);
 		return 0;
 	}
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {

@@ -99,6 +99,7 @@ helps()
 {
 	local c
 	"$w" --help | grep -q '^usage:' || return 1
+	"$w" --version | grep -Eqx 'shuffle-workload [0-9]+(\.[0-9]+)+' || return 1
 	for c in generate sweep stats heatmap convert cdfs; do
 		"$w" "$c" --help | grep -q "^usage: shuffle-workload $c" || { echo "$c"; return 1; }
 	done
