@@ -133,6 +133,18 @@ def figure_310(tap):
     within(tap.one(base + "--global total", rows)["steps"], 900, 1060, "pro rata")
 
 
+def powers(tap):
+    """Equation 3.14 with a power of nearly none is 3.13, whether all-reduce takes time or not."""
+    base = "--hosts 80 --racks 4 --core 0.5 --prio core --mean 8 --skewness 0.3 "
+    none = tap.one(base)["optimality"]
+    for more in ("--global sched ", "--global sched --stale 1 "):
+        first, tiny, cube = (tap.one(base + more + "--power " + n)["optimality"]
+                             for n in ("0", "0.001", "2"))
+        within(tiny, first - 0.005, first + 0.005, more + "a small power")
+        within(first, none + 0.03, 1, more + "3.13")
+        within(cube, 0.85, first - 0.02, more + "the cube")
+
+
 def starts_fair(tap):
     """Hadoop chooses among all senders, also those that are preempted at the first step."""
     h, g = (tap.one("--hosts 20 --mean 100 --preempt 20 --preempt-order alternate --runs 3 "
@@ -209,5 +221,6 @@ def add(tap):
         tap.test("windows of steps: " + (options or "one rack"), windows, options)
     tap.test("the transposed matrix", transposed)
     tap.test("figure 3.10", figure_310)
+    tap.test("equations 3.13 and 3.14", powers)
     tap.test("Hadoop begins with any senders", starts_fair)
     tap.test("stale information is of one time", stale_snapshot)
