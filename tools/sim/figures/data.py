@@ -10,6 +10,8 @@ import time
 
 from sets import SETS
 
+FULL = 100	# runs from which on percentiles are drawn, and compared
+
 
 def runs_of(name, runs):
     """Runs of a set when so many are asked for."""
@@ -144,14 +146,15 @@ def percentile(values, at):
 
 
 class Table:
-    """Results by curve and skewness."""
+    """Results by curve and skewness; runs: the fewest at a point."""
 
     def __init__(self, path):
         self.rows = {}
         self.runs = 0
+        self.ratios = {}
         with open(path, encoding="utf-8", newline="") as f:
             first = f.readline()
-            # medians of so many runs, see kept.py
+            # percentiles of so many runs, see kept.py
             self.kept = first.startswith("# ")
             if self.kept:
                 self.runs = int(first.split()[1])
@@ -159,27 +162,51 @@ class Table:
                 f.seek(0)
             for row in csv.DictReader(f):
                 curve, point = row.pop("curve"), float(row.pop("point"))
+                ratios = row.pop("ratios", None)
                 values = {k: float(v) for k, v in row.items()}
+                if self.kept:
+                    values["of"] = curve
+                    values["ratios"] = dict(r.split(":") for r in (ratios or "").split(";") if r)
                 self.rows.setdefault(curve, {}).setdefault(point, []).append(values)
-        for points in self.rows.values():
-            for runs in points.values():
-                self.runs = max(self.runs, len(runs))
+        each = [runs for points in self.rows.values() for runs in points.values()]
+        if not self.kept:
+            self.runs = min(len(runs) for runs in each)
+        # what is less than all runs has no percentiles
+        self.full = self.runs >= FULL and (not self.kept or
+                                           all(r[0]["at"] < 0.5 for r in each))
 
     def points(self, curve):
         return sorted(self.rows[curve])
 
     def skewness(self, curve, point):
-        runs = self.rows[curve][point]
+        runs = self.runs_of(curve, point)
         return sum(r["skewness"] for r in runs) / len(runs)
+
+    def runs_of(self, curve, point):
+        """The runs; of kept percentiles the median."""
+        return [r for r in self.rows[curve][point] if r.get("at", 0.5) == 0.5]
 
     def stat(self, curve, point, value, at):
         """A percentile of value(row), over the runs."""
+        if self.kept:
+            got = [value(r) for r in self.rows[curve][point] if r["at"] == at]
+            if not got:
+                raise KeyError("percentile %g of %s at %g was not kept" % (at, curve, point))
+            return got[0]
         return percentile([value(r) for r in self.rows[curve][point]], at)
 
     def paired(self, curve, other, point, value, at):
-        """The same of the ratio to another curve on the same matrices."""
-        pairs = zip(self.rows[curve][point], self.rows[other][point])
-        return percentile([value(a) / value(b) for a, b in pairs], at)
+        """The same of the ratio to another curve on the same matrices.
+
+        Medians are remembered, for kept.py: they are not the ratios of medians.
+        """
+        ours, others = self.runs_of(curve, point), self.runs_of(other, point)
+        if self.kept and others[0]["of"] in ours[0]["ratios"]:
+            return float(ours[0]["ratios"][others[0]["of"]])
+        got = percentile([value(a) / value(b) for a, b in zip(ours, others)], at)
+        if at == 0.5:
+            self.ratios.setdefault((curve, point), {})[other] = got
+        return got
 
     def spread(self, curve, value):
         """(skewness, p10, p50, p90) for each point."""
@@ -196,6 +223,7 @@ class Series:
     def __init__(self, path):
         self.rows = {}
         self.runs = 1
+        self.full = False
         self.kept = False
         name, bound, names = None, 1, None
         with open(path, encoding="utf-8") as f:

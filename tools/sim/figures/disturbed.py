@@ -2,7 +2,7 @@
 """Figures 6.11 to 6.26: preemption, and limited core bandwidth."""
 
 from checks import Verdict, at_least, at_most, between, everywhere, more, near
-from figlib import (FULL, Figure, PACKET_MB, SKEW, by_skewness, lines, mb, medians, optimality,
+from figlib import (Figure, PACKET_MB, SKEW, by_skewness, lines, mb, medians, optimality,
                     percent, span, throughput, wins, worst_gap)
 from sets import CORES, INTERVALS, OVERCOMMITS, REDIRECTS, STALES
 from svgplot import COLOURS, Line, Panel
@@ -37,11 +37,11 @@ def draw_612(d):
 def compare_612(d):
     t = d["preempt-40"]
     values = [v for i in INTERVALS for v in medians(t, "MADD %d" % i, optimality)]
-    tail = [t.stat("MADD %d" % i, p, optimality, 0.1) for i in INTERVALS
-            for p in t.points("MADD %d" % i)]
     good = sum(v >= 0.985 for v in values)
-    checks = [everywhere("medians within 1.5 % of the bound", good, len(values))]
-    if t.runs >= FULL:
+    checks = [at_most("loss of a median, most", 1.5, 100 * (1 - min(values)), "%")]
+    if t.full:
+        tail = [t.stat("MADD %d" % i, p, optimality, 0.1) for i in INTERVALS
+                for p in t.points("MADD %d" % i)]
         checks.append(at_most("loss at p10, most", 5, 100 * (1 - min(tail)), "%"))
     return Verdict("%d of %d medians are within 1.5 %% of the bound, the worst is %s below it."
                    % (good, len(values), percent(1 - min(values))), checks)
@@ -229,12 +229,12 @@ def compare_621(d):
     for name in ("core-160", "core-320"):
         t = d[name]
         mids = [v for c in GLOBALS for v in medians(t, c, optimality)]
-        tail = [t.stat(c, p, optimality, 0.1) for c in GLOBALS for p in t.points(c)]
         mean = 1 - sum(mids) / len(mids)
         text.append("%s hosts: medians lose %s on average and %s at most"
                     % (name[5:], percent(mean), percent(1 - min(mids))))
         checks.append(near(name[5:] + " hosts: mean loss", 1, 100 * mean, "%", slack=0.5))
-        if t.runs >= FULL:
+        if t.full:
+            tail = [t.stat(c, p, optimality, 0.1) for c in GLOBALS for p in t.points(c)]
             checks.append(at_most(name[5:] + " hosts: loss at p10", 4.1, 100 * (1 - min(tail)),
                                   "%"))
     return Verdict("; ".join(text) + ".", checks)
@@ -392,13 +392,23 @@ FIGURES = [
            "probability 1/2 (inferred).  MADD sends whatever it has, earliest due first."),
     Figure("6.12", "Preemption: MADD against the oracles",
            "Within 1.5 % of the bound at the median, 5 % in most cases.", PRE, draw_612,
-           compare_612),
+           compare_612,
+           "Only intervals of 20 RTT miss it, by half a percent.  What is lost is a time, not a "
+           "share: with messages four times as long it is 0.3 to 0.8 % of the run instead of 1.2 "
+           "to 3.9 (8 runs).  A run has about 200 intervals of 20 RTT, so that chance preempts "
+           "some hosts more than others; with intervals that alternate the loss is 0.3 to 0.7 %.  "
+           "Receivers that catch up faster change nothing (``--catchup 1000``).  The source "
+           "says of its bound that it is not tight."),
     Figure("6.13", "Preemption: GRPF, overcommit 10",
            "No loss against MADD at low and medium skewness; more than 25 % at the highest with "
            "20 RTT.", PRE, draw_613, compare_613,
-           "The cause is the source's: few messages to redirect bandwidth to.  Most of our matrices "
-           "of 40 hosts have them at lower skewness than the source's seem to have: at 0.45 two of "
-           "three looked at have 6 to 8 messages a host, and lose like those of high skewness."),
+           "The cause is the source's, nothing to redirect bandwidth to, but it is a few senders' "
+           "and not the matrix's: of 16 matrices at 0.45 the seven in which a sender has more "
+           "than 80 % of its data in one message lose 15 to 27 %, the nine others 0 to 11 %, "
+           "though those have more messages a host (11 to 35) than most of these.  Our generator "
+           "draws each row's distribution by itself, and the slowest sender counts.  At the "
+           "highest skewness GRPF's throughput is the source's; the loss is greater by MADD's, "
+           "11.1 instead of 10.5 Gb/s."),
     Figure("6.14", "Preemption: the slowest sender",
            "Preempted for a little more than half of the time; it practically never lacks grants "
            "below 5 RTT, and more so the longer the interval and the higher the skewness.", PRE,
@@ -410,7 +420,12 @@ FIGURES = [
            "Helps at medium and high skewness with diminishing return; twice the interval is as "
            "good as MADD.", PRE, draw_616, compare_616),
     Figure("6.17", "Preemption: Hadoop-10", "Always worse than GRPF-10, by almost a third at the "
-           "highest skewness and 20 RTT.", PRE, draw_617, compare_617),
+           "highest skewness and 20 RTT.", PRE, draw_617, compare_617,
+           "Hadoop's window is a round trip, 8 packets, and a grant turns in the round trip and "
+           "two steps, 10.  With windows of 9 packets Hadoop-10 has 4.8 Gb/s at the highest "
+           "skewness, with 10 it has 5.3, a loss of 27 % (``--rtt``, 16 runs).  In the source's "
+           "simulator the turn may be shorter; an independent model of the same text has 4.4 "
+           "Gb/s."),
     Figure("6.18", "Preemption: buffers",
            "A port holds (overcommit - 1) RTT at most, 0.108 MB; the switch holds more the longer "
            "the interval, with a jump from 5 to 10 RTT.", PRE, draw_618, compare_618),
@@ -430,12 +445,21 @@ FIGURES = [
            "from 100 runs on."),
     Figure("6.22", "Limited core: speedups, 320 hosts",
            "Priority in the core helps at low and medium skewness, with some losses at very high; "
-           "global scheduling helps everywhere.", CORE8, draw_622, compare_622),
+           "global scheduling helps everywhere.", CORE8, draw_622, compare_622,
+           "Global scheduling loses a little where there is little to gain: 0.1 % with 25 and 50 % "
+           "at the lowest skewness, and up to 0.5 % with 90 %, which is more than the 87.5 % that "
+           "racks send to others, up to a skewness of 0.45.  Smaller limits of all but the slowest "
+           "receiver cost that."),
     Figure("6.23", "Limited core: stale information",
            "At most 2 to 3 % worse than fresh between Stale1 and Stale3.", ["stale-160"], draw_623,
            compare_623,
-           "What a receiver had left and the greatest are of one time, the beginning of the "
-           "all-reduce; it takes 64 steps, 2.5 % of a run.",
+           "Up to a skewness of 0.3 what is stale costs nothing; Stale3 costs most at 0.65.  An "
+           "all-reduce takes 64 steps, 1.6 % of a run, Stale3's 192, and what receivers compare is "
+           "one to two of them old; the cube of a ratio that has changed is too small or too great "
+           "by three times the change.  With lower powers Stale3 loses less: 2.4 % at most with n = "
+           "1, 0.8 % with equation 3.13 (``--power 1``, ``0``; 4 runs at 5 skewnesses).  In a "
+           "simulator changed so that an all-reduce begins in each step, and nothing is older than "
+           "one of them, Stale1 loses 0.9 % and Stale3 3.7 % at most.",
            "50 % of core bandwidth, 160 hosts; Stale5 and Stale10 added."),
     Figure("6.24", "Limited core: Hadoop-10",
            "Always worse than GRPF+GlobalSched; 20 to 30 % below the bound in the worst case.",

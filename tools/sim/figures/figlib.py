@@ -3,8 +3,6 @@
 
 from svgplot import COLOURS, Line, Panel
 
-FULL = 100	# runs from which on percentiles are drawn, and compared
-
 SKEW = "message skewness"
 RATE = 25.0
 PACKET_MB = 1500e-6
@@ -46,7 +44,7 @@ def lines(table, curves, value, band=True, scale=1.0, labels=None, dashed=False)
         rows = table.spread(curve, value)
         line = Line(labels[i] if labels else curve, [(x, m * scale) for x, _, m, _ in rows],
                     colour=COLOURS[i % len(COLOURS)], dashed=dashed)
-        if band and table.runs >= FULL:
+        if band and table.full:
             line.band = [(x, lo * scale, hi * scale) for x, lo, _, hi in rows]
         out.append(line)
     return out

@@ -204,8 +204,6 @@ def main():
         tables = data.load(args.sim, names, runs, plan, args.raw)
     if args.only:
         return 0
-    if args.medians:
-        kept.write(tables, args.medians)
     os.makedirs(args.figures, exist_ok=True)
     verdicts = []
     for figure in FIGURES:
@@ -218,6 +216,8 @@ def main():
         verdicts.append((figure, figure.compare(tables)))
         print("figure %-10s %s" % (figure.number, verdicts[-1][1].agrees()
                                    if figure not in beyond.FIGURES else "is drawn"))
+    if args.medians:
+        kept.write(tables, args.medians)
     head = os.path.join(os.path.dirname(os.path.abspath(__file__)), "head.rst")
     document(verdicts, tables, args.document, head)
     return 0

@@ -28,17 +28,29 @@ def write_series(series, f):
             f.write(",".join("%.5g" % row[k] for k in OVER_TIME) + "\n")
 
 
+def percentiles(table):
+    """Which are kept: the least is there from enough runs on only; 1: the greatest."""
+    if table.full:
+        return (0.1, 0.5, 0.9, 1)
+    return (0.5, 1) if table.runs > 1 else (0.5,)
+
+
 def write_table(table, f):
-    f.write("# %d runs\ncurve,point,run,%s\n" % (table.runs, ",".join(COLUMNS)))
+    f.write("# %d runs\ncurve,point,at,%s,ratios\n" % (table.runs, ",".join(COLUMNS)))
     for curve in table.rows:
         for point in table.points(curve):
-            values = ["%.6g" % table.stat(curve, point, lambda row, c=c: row[c], 0.5)
-                      for c in COLUMNS]
-            f.write("%s,%g,0,%s\n" % (curve, point, ",".join(values)))
+            for at in percentiles(table):
+                values = ["%.6g" % table.stat(curve, point, lambda row, c=c: row[c], at)
+                          for c in COLUMNS]
+                ratios = table.ratios.get((curve, point), {}) if at == 0.5 else {}
+                values.append(";".join("%s:%.6g" % r for r in ratios.items()))
+                f.write("%s,%g,%g,%s\n" % (curve, point, at, ",".join(values)))
 
 
 def write(tables, folder):
-    """One file a set: medians of the runs, or fewer rows of a run over time."""
+    """One file a set: percentiles of the runs and what verdicts asked of pairs of them, or
+    fewer rows of a run over time.
+    """
     os.makedirs(folder, exist_ok=True)
     for name, table in tables.items():
         if name.startswith("beyond") or table.kept:

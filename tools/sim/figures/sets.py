@@ -58,6 +58,12 @@ def steps_of_62():
     return curves
 
 
+def compared_in_pairs():
+    """Those of 6.7 and 6.8 whose ratios on the same matrices are looked at."""
+    return [("oc%d prio" % c, BASE + "--overcommit %d --prio edge" % c) for c in (2, 10, 20)] + [
+        ("pro rata", "--unsched none --randomise off")]
+
+
 def preempted():
     curves = []
     for i in INTERVALS:
@@ -72,13 +78,16 @@ def preempted():
     return curves
 
 
+def global_sched():
+    return [("Global %d" % c, "--core %g --prio core --global sched" % (c / 100)) for c in CORES]
+
+
 def limited():
-    curves = []
+    curves = global_sched()
     for c in CORES:
         core = "--core %g " % (c / 100)
         curves.append(("Edge %d" % c, core + "--prio edge"))
         curves.append(("Core %d" % c, core + "--prio core"))
-        curves.append(("Global %d" % c, core + "--prio core --global sched"))
         curves.append(("Hadoop %d" % c, core + "--algo hadoop --connections 10"))
     return curves
 
@@ -97,19 +106,20 @@ SETS = {
     "ideal-160": Set(IDEAL_160, BEST + hadoops([3, 5, 10, 20, 1000])),
     "ideal-320": Set(IDEAL_320, BEST + hadoops([5, 20]), coarse=True),
     "pieces-160": Set(PIECES_160, steps_of_62()),
+    "pairs-160": Set(PIECES_160, compared_in_pairs()),
     "unsched-40": Set("--hosts 40 --prio none", [
         ("none", "--unsched none"), ("pro rata", ""), ("RTT each", "--unsched message")]),
     "preempt-40": Set(PREEMPT, preempted(), coarse=True),
     "bounds-160": Set("--hosts 160 --racks 4 --bounds",
                       [("%d%%" % c, "--core %g" % (c / 100)) for c in CORES]),
-    "core-160": Set("--hosts 160 --racks 4", limited()),
+    "core-160": Set("--hosts 160 --racks 4", global_sched()),
     "core-320": Set("--hosts 320 --racks 8", limited(), coarse=True),
     "stale-160": Set("--hosts 160 --racks 4", stale()),
 }
 
 SETS["beyond-ideal"] = Set(IDEAL_160, [("MADD", "--algo madd"), ("rest", ""),
                                        ("all", "--announce all"),
-                                       ("headroom", "--announce all --headroom 4")], share=0.5)
+                                       ("headroom", "--announce all --headroom 4")])
 SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
     ("rest", ""), ("all", "--announce all"), ("headroom", "--announce all --headroom 2"),
     ("3.14", "--announce all --global sched"),
@@ -117,12 +127,12 @@ SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
     ("3.13", "--announce all --global sched --power 0"),
     ("3.13 stale", "--announce all --global sched --power 0 --stale 1"),
     ("3.14 stale", "--announce all --global sched --stale 1"),
-    ("MADD", "--algo madd")], share=0.5)
+    ("MADD", "--algo madd")])
 GOSSIP_CORES = [25, 50, 75, 100]
 SETS["beyond-gossip"] = Set("--hosts 160 --racks 4 --prio core --announce all ", [
     ("%s %d" % (name, c), "%s--core %g" % (opts, c / 100)) for c in GOSSIP_CORES
     for name, opts in (("all", ""), ("gossip", "--global gossip --power 0 "))],
-    share=0.25, coarse=True)
+    coarse=True)
 SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
     ("MADD", "--algo madd"), ("rest", ""), ("all", "--announce all"),
     ("headroom 2", "--announce all --headroom 2"), ("headroom", "--announce all --headroom 4"),
@@ -131,7 +141,7 @@ SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
 SPINES = "--hosts 160 --racks 4 --core 0.5 --prio core --announce all "
 SETS["beyond-spines"] = Set(SPINES, [
     ("one core switch", ""), ("4 sprayed", "--spines 4 --spray on"),
-    ("4 hashed", "--spines 4")], share=0.25, coarse=True)
+    ("4 hashed", "--spines 4")], coarse=True)
 SETS["beyond-buffers"] = Set("--hosts 40 --announce all --timeout 200 ", [
     ("%s %s" % (name, b or "any"), "%s --buffer %d" % (opts, b))
     for name, opts in (("overcommit 2", "--overcommit 2"), ("overcommit 10", ""),
@@ -165,7 +175,7 @@ SETS["fig-3.10"] = Set("--racks 2 --core 0.5 --place in-order", [
 SETS["sort-160"] = Set("--hosts 160 --racks 4 --workload sort", [
     ("MADD", "--algo madd"), ("GRPF", ""), ("Hadoop-5", "--algo hadoop"),
     ("Edge 50", "--core 0.5"), ("Core 50", "--core 0.5 --prio core"),
-    ("Global 50", "--core 0.5 --prio core --global sched")], share=0.5, coarse=True)
+    ("Global 50", "--core 0.5 --prio core --global sched")], coarse=True)
 SETS["large-1024"] = Set("--hosts 1024", [("GRPF", "")], points=[0.5, 0.95], most=1)
 SETS["large-4096"] = Set("--hosts 4096 --mean 4 --threads 1", [("GRPF", "")], points=[0.5], most=1)
 SETS["time-policy-base"] = Set(PIECES_160, policies("--overcommit 1"), points=[0.25],
