@@ -83,6 +83,7 @@ struct shuffle_tx {
 	unsigned int reduce;	/* see shuffle_tx_reduce(): that rank, plus one */
 	unsigned char oper, type;	/* likewise */
 	const uint64_t *times;	/* see shuffle_tx_times() */
+	struct shuffle_merge merge;	/* see shuffle_tx_merge(); size 0: none */
 };
 
 void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
@@ -120,6 +121,22 @@ void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from);
  */
 void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char oper,
 		       unsigned char type);
+/**
+ * shuffle_tx_merge() - the message to one member is what all that come are merged into, by key
+ * @tx: the row.  Its length for member @merge->to is 0, that for ourselves our own part or
+ *	SHUFFLE_ABSENT, all others are SHUFFLE_ABSENT; shuffle_tx_absent() says who sends nothing.
+ * @merge: how.  Copied; its size is filled in.
+ *
+ * Messages are records of 16 bytes: key and value, both big-endian; see struct shuffle_merge.  They
+ * are merged and go on while they come, without this program, which reads none of them.  Where
+ * @merge->to is our own rank the row has no message, what comes is read as always, and the
+ * operation fails unless @merge->senders are folded in.
+ *
+ * Before the first of the calls below; not with shuffle_tx_refer() and shuffle_tx_want().  They
+ * return EINVAL for a row that is not as above or has another source of its messages, too, and
+ * EMSGSIZE for one of more than 1024 members.
+ */
+void shuffle_tx_merge(struct shuffle_tx *tx, const struct shuffle_merge *merge);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 /* The same by reference: the kernel sends from the program's memory, in the order of its
@@ -189,7 +206,7 @@ struct shuffle_column {
 	uint64_t op_id;
 	unsigned int count;	/* members */
 	void **bufs;		/* message of rank i, malloc()ed */
-	uint64_t *lens;
+	uint64_t *lens;		/* of a merged one, until it is whole: the most that it can have */
 	uint64_t *have;		/* bytes that have arrived */
 	unsigned int whole;	/* messages that are complete */
 	int done;		/* the operation has ended */

@@ -63,6 +63,12 @@ void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char ope
 	tx->type = type;
 }
 
+void shuffle_tx_merge(struct shuffle_tx *tx, const struct shuffle_merge *merge)
+{
+	tx->merge = *merge;
+	tx->merge.size = sizeof(*merge);
+}
+
 /* Bytes of a message; one that is absent has none, nor one whose bytes are another's. */
 static uint64_t tx_len(const struct shuffle_tx *tx, unsigned int rank)
 {
@@ -140,7 +146,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
 			   CMSG_SPACE(sizeof(struct shuffle_times) + TX_LENS * sizeof(uint64_t)) +
-			   CMSG_SPACE(sizeof(struct shuffle_reduction))];
+			   CMSG_SPACE(sizeof(struct shuffle_merge))];	/* or a smaller one */
 		struct cmsghdr align;
 	} control;
 	struct shuffle_reduction reduction = { .size = sizeof(reduction) };
@@ -153,11 +159,12 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	struct msghdr msg;
 	ssize_t taken;
 
-	if ((tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) || (tx->times && tx->count > TX_LENS)) {
+	if ((tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) ||
+	    ((tx->times || tx->merge.size) && tx->count > TX_LENS)) {
 		errno = EMSGSIZE;
 		return -1;
 	}
-	if (tx->forward && tx->reduce) {
+	if (!!tx->forward + !!tx->reduce + !!tx->merge.size > 1) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -192,6 +199,8 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		reduction.type = tx->type;
 		add_control(&msg, SHUFFLE_CMSG_REDUCE, &reduction, sizeof(reduction), NULL, 0);
 	}
+	if (tx->merge.size && !tx->announced)
+		add_control(&msg, SHUFFLE_CMSG_MERGE, &tx->merge, sizeof(tx->merge), NULL, 0);
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;
 		msg.msg_iovlen = tx_iov(tx, iov);

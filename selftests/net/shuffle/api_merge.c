@@ -14,6 +14,7 @@
 #include "api.h"
 #include "api_row.h"
 #include "merge_pairs.h"
+#include "shuffle.h"
 
 #define MEMBERS	8
 #define MOST	20000		/* records of a member */
@@ -170,34 +171,40 @@ static size_t fill_parts(struct tree *t, uint64_t keys, uint64_t salt)
 	return n;
 }
 
-/* Member @i's call.  A leaf sends its part as it is. */
+/* Member @i's call, by the library.  A leaf sends its part as it is. */
 static bool take_part(const int fds[], const struct tree *t, unsigned int i, uint64_t op)
 {
 	uint64_t bytes = t->records[i] == UINT_MAX ? 0 : t->records[i] * sizeof(struct pair);
-	struct row r = all_absent(op, t->n);
+	uint64_t lens[MEMBERS], absent = ((1ULL << t->n) - 1) & ~t->children[i];
 	struct shuffle_merge m = t->merge;
+	const void *bufs[MEMBERS];
+	struct shuffle_tx tx;
+	unsigned int k;
 
-	r.absent &= ~t->children[i];
-	r.type = t->children[i] ? SHUFFLE_CMSG_MERGE : 0;
-	r.more = &m;
-	r.size = sizeof(m);
+	for (k = 0; k < t->n; k++) {
+		bufs[k] = part[i];
+		lens[k] = SHUFFLE_ABSENT;
+	}
 	m.to = i ? t->parent[i] : 0;
 	m.senders = i ? 0 : t->senders;
 	if (!i) {
 		m.flags = 0;
 		m.records = 0;
 		m.flush_us = 0;
-		bytes = 0;
 	} else if (!t->children[i]) {
-		r.lens[m.to] = bytes;
+		lens[m.to] = bytes;
 	} else {
-		r.lens[m.to] = 0;
+		lens[m.to] = 0;
 		if (t->records[i] != UINT_MAX) {
-			r.lens[i] = bytes;
-			r.absent &= ~(1ULL << i);
+			lens[i] = bytes;
+			absent &= ~(1ULL << i);
 		}
 	}
-	return call_row_flags(fds[i], &r, part[i], bytes, 0) == (ssize_t)bytes;
+	shuffle_tx_init(&tx, op, bufs, lens, t->n, 0);
+	shuffle_tx_absent(&tx, &absent);
+	if (t->children[i])
+		shuffle_tx_merge(&tx, &m);
+	return !shuffle_tx_finish(fds[i], &tx);
 }
 
 /* Read all of the first member's messages; each one's bytes behind the others'.  Returns the
@@ -405,10 +412,93 @@ static void test_spoilt(void)
 	WORKS(spoilt(&sum, 145, 0) == EPROTO, "a byte more than records, and no end");
 }
 
+/* What the root reads as a column: messages whose lengths are not known when they begin. */
+static void test_column(void)
+{
+	struct tree t = { .parent = { 0, 0, 1, 2, 0 }, .merge = sum,
+			  .records = { UINT_MAX, 1000, MOST, MOST, 3000 } };
+	struct shuffle_column *col = shuffle_column_new(next_op, 5);
+	size_t n = 0, m, i;
+	int fds[5], small = 65536;
+
+	open_group(fds, 5);
+	plant(&t, 5);
+	m = fill_parts(&t, 500, 1);
+	/* longer than what is announced unasked, and much less than they may become */
+	setsockopt(fds[0], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	for (i = 0; i < 5; i++)
+		WORKS(take_part(fds, &t, i, next_op), "a member of a column");
+	WORKS(!shuffle_recv_column(fds[0], col), "a column of messages that are merged");
+	for (i = 0; i < 5; i++)
+		if (col->bufs[i]) {
+			memcpy(got + n, col->bufs[i], col->lens[i]);
+			n += col->lens[i] / sizeof(got[0]);
+		}
+	WORKS(col->bytes == n * sizeof(got[0]) && n < 1501 + 3000, "has their lengths");
+	n = merge_all(got, n, sum.oper);
+	m = merge_all(want, m, sum.oper);
+	WORKS(n == m && !memcmp(got, want, n * sizeof(got[0])), "and all that is right");
+	shuffle_column_free(col);
+	next_op++;
+
+	t.merge.senders = 0;
+	fill_parts(&t, 500, 2);
+	t.senders = 5;
+	col = shuffle_column_new(next_op, 5);
+	for (i = 0; i < 5; i++)
+		take_part(fds, &t, i, next_op);
+	FAILS(shuffle_recv_column(fds[0], col), "a sender is missing", EBADMSG);
+	shuffle_column_free(col);
+	next_op++;
+	close_group(fds, 5);
+}
+
+/* Rows that the library does not send, or the kernel does not take. */
+static void test_library(void)
+{
+	uint64_t lens[1025] = { 0, 0, none, none }, absent[17] = { 0xb };
+	struct shuffle_merge m = { .to = 0, .flags = SHUFFLE_MERGE_SORTED };
+	const void *bufs[1025] = { NULL };
+	struct shuffle_tx tx;
+	int fds[4];
+
+	open_group(fds, 4);
+	lens[1] = none;
+	shuffle_tx_init(&tx, next_op++, bufs, lens, 4, 0);
+	shuffle_tx_absent(&tx, absent);
+	shuffle_tx_merge(&tx, &m);
+	WORKS(shuffle_tx_step(fds[1], &tx) == 1, "the library's row");
+	sht_cancel(fds[1], tx.op_id);
+
+	shuffle_tx_init(&tx, next_op++, bufs, lens, 4, 0);
+	shuffle_tx_absent(&tx, absent);
+	shuffle_tx_merge(&tx, &m);
+	shuffle_tx_forward(&tx, 2);
+	FAILS(shuffle_tx_step(fds[1], &tx), "merged and passed on", EINVAL);
+
+	shuffle_tx_init(&tx, next_op++, bufs, lens, 4, 0);
+	shuffle_tx_absent(&tx, absent);
+	shuffle_tx_merge(&tx, &m);
+	FAILS(shuffle_tx_want(fds[1], &tx), "merged and asked for", EINVAL);
+
+	shuffle_tx_init(&tx, next_op++, bufs, lens, 1025, 0);
+	shuffle_tx_merge(&tx, &m);
+	FAILS(shuffle_tx_step(fds[1], &tx), "of too many members", EMSGSIZE);
+
+	lens[0] = 16;
+	shuffle_tx_init(&tx, next_op++, bufs, lens, 4, 0);
+	shuffle_tx_absent(&tx, absent);
+	shuffle_tx_merge(&tx, &m);
+	FAILS(shuffle_tx_step(fds[1], &tx), "with a length", EINVAL);
+	close_group(fds, 4);
+}
+
 int main(int argc, char **argv)
 {
 	api_start(argc, argv);
 	test_refused();
+	test_library();
+	test_column();
 	test_shapes();
 	test_spoilt();
 	test_random();

@@ -39,6 +39,7 @@
 
 #include "merge_pairs.h"
 #include "shtest.h"
+#include "shuffle.h"
 
 #define MOST_MEMBERS	64
 #define MOST_OPS	256
@@ -161,53 +162,38 @@ static unsigned int senders(void)
 
 static void start(int fd, unsigned int rank, uint64_t op, const struct pair *p)
 {
-	struct {
-		struct shuffle_row row;
-		uint64_t lens[MOST_MEMBERS];
-	} row = { { .size = sizeof(row.row), .op_id = op, .count = members }, { 0 } };
-	struct {
-		struct shuffle_absent head;
-		uint64_t bits;
-	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0 };
 	struct shuffle_merge merge = {
-		.size = sizeof(merge), .oper = oper,
-		.to = rank ? parent[rank] : 0,
+		.oper = oper, .to = rank ? parent[rank] : 0,
 		.flags = rank && !table ? SHUFFLE_MERGE_SORTED : 0,
 		.records = rank && table ? 4096 : 0,
 		.senders = rank ? 0 : senders(),
 	};
-	size_t bytes = rank && !role[rank] ? records * sizeof(*p) : 0;
-	struct iovec iov = { (void *)p, bytes };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	union {
-		struct cmsghdr align;
-		char buf[1024];
-	} control = { 0 };
+	uint64_t lens[MOST_MEMBERS], absent = 0;
+	const void *bufs[MOST_MEMBERS];
+	struct shuffle_tx tx;
 	unsigned int i;
-	ssize_t n;
 
 	for (i = 0; i < members; i++) {
-		row.lens[i] = SHUFFLE_ABSENT;
+		bufs[i] = p;
+		lens[i] = SHUFFLE_ABSENT;
 		if (!i || role[i] == 'x' || parent[i] != (int)rank)
-			absent.bits |= 1ULL << i;
+			absent |= 1ULL << i;
 	}
 	if (rank && !has_children(rank)) {
-		row.lens[parent[rank]] = bytes;
+		lens[parent[rank]] = records * sizeof(*p);
 	} else if (rank) {
-		row.lens[parent[rank]] = 0;
+		lens[parent[rank]] = 0;
 		if (!role[rank]) {
-			row.lens[rank] = bytes;
-			absent.bits &= ~(1ULL << rank);
+			lens[rank] = records * sizeof(*p);
+			absent &= ~(1ULL << rank);
 		}
 	}
-	msg.msg_control = control.buf;
-	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + members * sizeof(row.lens[0]));
-	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
+	shuffle_tx_init(&tx, op, bufs, lens, members, 0);
+	shuffle_tx_absent(&tx, &absent);
 	if (has_children(rank))
-		sht_add_cmsg(&msg, SHUFFLE_CMSG_MERGE, &merge, sizeof(merge));
-	n = sendmsg(fd, &msg, MSG_NOSIGNAL);
-	if (n != (ssize_t)bytes)
-		err(1, "member %u: sendmsg: %zd", rank, n);
+		shuffle_tx_merge(&tx, &merge);
+	if (shuffle_tx_finish(fd, &tx))
+		err(1, "member %u: its row", rank);
 }
 
 /**
