@@ -14,6 +14,9 @@ keys_cases()
 	[[ $LANE != qemu* ]] || return 0
 	run_case keys-words-collide words_collide
 	run_case keys-words-member-missing words_missing
+	run_case keys-words-roles-refused words_roles_refused
+	run_case keys-words-over-relays words_over_relays
+	run_case keys-words-over-relays-collide words_over_relays_collide
 }
 
 # words FIRST OPTIONS... - shuffle-wordcount on the hosts from FIRST on, each of its file
@@ -101,4 +104,182 @@ words_missing()
 	[ "$(cat "$work/rc1")" = 1 ] || fail "no failure without host 0"
 	[ ! -s "$work/out1" ] || fail "a result without host 0"
 	grep -q 'member 0: nothing comes' "$work/err1" || fail "$(cat "$work/err1")"
+}
+
+# A tree of 6 hosts: 1 is a relay, 4 merges what 5 sends with its own words.  $work/plan,
+# $work/group with the hosts, and $work/roles.
+words_tree()
+{
+	local h
+
+	cat >"$work/plan" <<-'END'
+		shuffle-plan 1
+		topology racks 1x6
+		tree 0 senders 4 servers 6
+		0 - - 2 root
+		1 0 - 2 aggregate
+		4 0 - 2 aggregate
+		2 1 - 1 sender
+		3 1 - 1 sender
+		5 4 - 1 sender
+	END
+	keys_port=$((keys_port + 1))
+	for ((h = 0; h < 6; h++)); do
+		echo "$h 10.77.0.$((h + 1)):$keys_port ${PFX}h$h"
+	done >"$work/hosts"
+	cut -d' ' -f2 "$work/hosts" >"$work/group"
+	words_plan roles >"$work/roles" || fail "no roles"
+}
+
+# words_plan COMMAND WORDS... - of shuffle-plan-install
+words_plan()
+{
+	"$here/../../../tools/topo/shuffle-plan-install" "$1" "$work/plan" "$work/hosts" \
+		--run "ip netns exec %h env PATH=$BIN:$PATH" "${@:2}"
+}
+
+# words_roles OPTIONS... - shuffle-wordcount on all hosts that are members in $work/roles
+words_roles()
+{
+	local h role jobs=()
+
+	while read -r h _ role; do
+		[ "$role" = member ] || continue
+		{
+			nsx "h$h" "$BIN/shuffle-wordcount" -g "$work/group" -r "$h" \
+				--roles "$work/roles" "$@" "$work/in$h" \
+				>"$work/out$h" 2>"$work/err$h"
+			echo $? >"$work/rc$h"
+		} &
+		jobs+=($!)
+	done <"$work/roles"
+	wait "${jobs[@]}"
+}
+
+# distinct FILE... - bytes of records of their words
+distinct()
+{
+	echo $((16 * $(cat "$@" | LC_ALL=C tr -cs 'A-Za-z0-9\200-\377' '\n' | sed '/^$/d' |
+		LC_ALL=C sort -u | wc -l)))
+}
+
+# words_right BYTES - the receiver has the right result, and so many bytes of records came
+words_right()
+{
+	local h got
+
+	for h in 0 2 3 4 5; do
+		[ "$(cat "$work/rc$h")" = 0 ] || fail "host $h: $(cat "$work/err$h")"
+	done
+	python3 - "$work/out0" >"$work/got" <<-'END' || fail "no JSON: $(head -c 300 "$work/out0")"
+		import json, sys
+		with open(sys.argv[1], encoding="utf-8") as f:
+		    all = json.load(f)
+		for c in all["counts"]:
+		    print("%7d %s" % (c["count"], c["word"]))
+		print(all["record_bytes_received"])
+	END
+	got=$(tail -n 1 "$work/got")
+	sed '$d' "$work/got" | diff "$work/right" - >"$work/diff" || fail "$(head -5 "$work/diff")"
+	[ "$got" = "$1" ] || fail "$got bytes of records came, and not $1"
+}
+
+# The same words with relays, with a host that merges but has no words, and straight to the receiver.
+words_over_relays()
+{
+	local h n all=0
+
+	new_rack 6
+	word_files
+	cp "$work/in0" "$work/in4"
+	cp "$work/in3" "$work/in5"
+	# the relay has none
+	rm "$work/in1"
+	cat "$here"/*.c >"$work/in3"
+	counted >"$work/right"
+	words_tree
+	words_plan install -- sorted || fail "no relay"
+	words_roles --json
+	words_right $(($(distinct "$work/in2" "$work/in3") + $(distinct "$work/in4" "$work/in5")))
+	# each sender says what it has sent
+	for h in 2 3 4 5; do
+		n=$(distinct "$work/in$h")
+		all=$((all + n))
+		grep -q "\"record_bytes\": $n," "$work/out$h" || fail "host $h: $(cat "$work/out$h")"
+	done
+	# again, as other operations
+	words_roles --op 3
+	diff "$work/right" "$work/out0" >"$work/diff" || fail "again: $(head -5 "$work/diff")"
+	words_plan remove || fail "the relay stays"
+
+	# a plan without relays: all straight to host 0
+	sed -i 's/^\([2-5]\) [^ ]*/\1 0/; s/^1 .*/1 - none/' "$work/roles"
+	words_roles --op 5 --json
+	words_right "$all"
+
+	# roles and relays of different plans: a sender too few is noticed
+	words_tree
+	sed -i 's/ from//; /^5 /d; s/^4 0 - 2 aggregate/4 0 - 1 sender/; s/servers 6/servers 5/' \
+		"$work/plan"
+	words_plan install -- sorted || fail "no relay"
+	words_plan roles | sed 's/^3 1 member/3 0 member/' >"$work/roles"
+	words_roles --timeout 1000
+	[ "$(cat "$work/rc0")" = 1 ] || fail "a result without host 3's words"
+	[ ! -s "$work/out0" ] || fail "a result with words missing"
+}
+
+# Two longer words with one key are named where they meet, at one sender or at the receiver:
+# bandwidth and nevertheless have the same first 8 bits.
+words_over_relays_collide()
+{
+	local which='the strings ".*" and ".*" have the same key 00000000000000b1'
+
+	new_rack 6
+	words_tree
+	words_plan install -- sorted || fail "no relay"
+	: | tee "$work"/in{0,3,4}
+	echo alpha bandwidth >"$work/in2"
+	echo alpha nevertheless >"$work/in5"
+	words_roles
+	[ "$(cat "$work/out0")" = "$(printf '%7d alpha\n%7d bandwidth\n%7d nevertheless' 2 1 1)" ] ||
+		fail "56 bits: $(cat "$work/out0" "$work/err0")"
+	words_roles --op 3 --hash-bits 8
+	[ "$(cat "$work/rc0")" = 1 ] || fail "no failure with two keys"
+	[ ! -s "$work/out0" ] || fail "a result of two keys"
+	grep -q "$which" "$work/err0" || fail "$(cat "$work/err0")"
+	echo bandwidth nevertheless >"$work/in3"
+	words_roles --op 5 --hash-bits 8 --timeout 500
+	grep -q "member 3: $which" "$work/err3" || fail "$(cat "$work/err3")"
+	[ "$(cat "$work/rc0")" = 1 ] || fail "no failure without member 3"
+}
+
+# Files that say nothing useful are named, with the line.
+words_roles_refused()
+{
+	no()
+	{
+		local rc
+
+		printf "$1" >"$work/roles"
+		"$BIN/shuffle-wordcount" -g 127.0.0.1:7000,127.0.0.1:7001,127.0.0.1:7002 -r "${3-0}" \
+			--roles "$work/roles" /dev/null >"$work/out" 2>"$work/err"
+		rc=$?
+		[ $rc = 2 ] || fail "$1: exit status $rc"
+		grep -q -- "$2" "$work/err" || fail "$1: $(cat "$work/err")"
+	}
+	no '0 -\n' 'roles:1: want RANK PARENT'
+	no '0 - member\n3 0 member\n' 'roles:2: the group has no such rank'
+	no '0 - member\n\n1 9 member\n' 'roles:3: the group has no such parent'
+	no '0 - member\n0 - member\n' 'roles:2: this rank was there before'
+	no '0 - king\n' 'roles:1: the third word'
+	no '0 - relay\n' 'roles:1: a relay has a parent'
+	no '0 1 none\n' 'roles:1: who takes no part'
+	no '0 - member\n1 0 member\n' 'rank 2 of the group is not there'
+	no '0 - member\n1 0 member\n2 - member\n' 'ranks 0 and 2 have no parent'
+	no '0 - none\n1 - none\n2 - none\n' 'no receiver'
+	no '0 - member\n1 2 member\n2 1 member\n' 'rank 1 sends does not reach the receiver'
+	no '0 - member\n1 0 relay\n2 0 member\n' 'rank 1 is a relay, and nobody'
+	no '0 - member\n1 - none\n2 - none\n' 'nobody sends to the receiver'
+	no '0 - member\n1 0 relay\n2 1 member\n' 'rank 1 is a relay, which needs no program' 1
+	no '0 - member\n1 - none\n2 0 member\n' 'rank 1 takes no part' 1
 }

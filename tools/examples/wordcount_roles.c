@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * shuffle-wordcount: who sends to whom over relays, as "shuffle-plan-install roles" prints it.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wordcount.h"
+
+/* One line.  Returns NULL, or what is wrong with it. */
+static const char *read_line(struct role *role, unsigned char *seen, uint32_t count, char *line)
+{
+	char *save, *word = strtok_r(line, " \t", &save);
+	char *parent = strtok_r(NULL, " \t", &save), *kind = strtok_r(NULL, " \t", &save);
+	unsigned long rank, above;
+	char *end;
+
+	if (!kind || strtok_r(NULL, " \t", &save))
+		return "want RANK PARENT member, relay or none";
+	rank = strtoul(word, &end, 10);
+	if (*word == '-' || *end || rank >= count)
+		return "the group has no such rank";
+	if (seen[rank]++)
+		return "this rank was there before";
+	role += rank;
+	role->parent = ROLE_NOBODY;
+	if (strcmp(parent, "-")) {
+		above = strtoul(parent, &end, 10);
+		if (*parent == '-' || *end || above >= count)
+			return "the group has no such parent";
+		role->parent = above;
+	}
+	if (!strcmp(kind, "member"))
+		role->kind = ROLE_MEMBER;
+	else if (!strcmp(kind, "relay"))
+		role->kind = ROLE_RELAY;
+	else if (strcmp(kind, "none"))
+		return "the third word is member, relay or none";
+	if (role->kind == ROLE_RELAY && role->parent == ROLE_NOBODY)
+		return "a relay has a parent";
+	if (role->kind == ROLE_NONE && role->parent != ROLE_NOBODY)
+		return "who takes no part has no parent";
+	return NULL;
+}
+
+/* All that send reach the receiver. */
+static void check_tree(const struct role *role, uint32_t count, uint32_t receiver, const char *path)
+{
+	uint32_t i, at, hops;
+
+	for (i = 0; i < count; i++) {
+		if (role[i].kind == ROLE_NONE)
+			continue;
+		for (at = i, hops = 0; role[at].parent != ROLE_NOBODY && hops < count; hops++)
+			at = role[at].parent;
+		if (at != receiver)
+			errx(2, "%s: what rank %u sends does not reach the receiver, rank %u", path,
+			     i, receiver);
+		if (role[i].kind == ROLE_RELAY && !role[i].children)
+			errx(2, "%s: rank %u is a relay, and nobody sends to it", path, i);
+	}
+	if (!role[receiver].children)
+		errx(2, "%s: nobody sends to the receiver, rank %u", path, receiver);
+}
+
+struct role *roles_read(struct count *wc, const char *path)
+{
+	uint32_t i, count = wc->group.count, receiver = ROLE_NOBODY;
+	unsigned char *seen = calloc(count, 1);
+	struct role *role = calloc(count, sizeof(*role));
+	unsigned int number = 0;
+	const char *wrong;
+	char line[256];
+	FILE *f;
+
+	if (!seen || !role)
+		err(1, "roles");
+	f = fopen(path, "re");
+	if (!f)
+		err(2, "%s", path);
+	while (fgets(line, sizeof(line), f)) {
+		number++;
+		if (!strchr(line, '\n') && !feof(f))
+			errx(2, "%s:%u: a line of more than %zu bytes", path, number, sizeof(line) - 2);
+		line[strcspn(line, "#\r\n")] = '\0';
+		if (!line[strspn(line, " \t")])
+			continue;
+		wrong = read_line(role, seen, count, line);
+		if (wrong)
+			errx(2, "%s:%u: %s", path, number, wrong);
+	}
+	if (ferror(f))
+		err(2, "%s", path);
+	fclose(f);
+	for (i = 0; i < count; i++) {
+		if (!seen[i])
+			errx(2, "%s: rank %u of the group is not there", path, i);
+		if (role[i].parent != ROLE_NOBODY) {
+			role[role[i].parent].children++;
+		} else if (role[i].kind == ROLE_MEMBER) {
+			if (receiver != ROLE_NOBODY)
+				errx(2, "%s: ranks %u and %u have no parent", path, receiver, i);
+			receiver = i;
+		}
+	}
+	if (receiver == ROLE_NOBODY)
+		errx(2, "%s: no receiver: a member without a parent", path);
+	check_tree(role, count, receiver, path);
+	wc->receiver = receiver;
+	free(seen);
+	return role;
+}
