@@ -141,7 +141,7 @@ words_plan()
 # words_roles OPTIONS... - shuffle-wordcount on all hosts that are members in $work/roles
 words_roles()
 {
-	local h role jobs=()
+	local h role jobs=() roles=$work/roles
 
 	while read -r h _ role; do
 		[ "$role" = member ] || continue
@@ -152,7 +152,7 @@ words_roles()
 			echo $? >"$work/rc$h"
 		} &
 		jobs+=($!)
-	done <"$work/roles"
+	done <"$roles"
 	wait "${jobs[@]}"
 }
 
@@ -260,7 +260,7 @@ words_roles_refused()
 	{
 		local rc
 
-		printf "$1" >"$work/roles"
+		printf '%b' "$1" >"$work/roles"
 		"$BIN/shuffle-wordcount" -g 127.0.0.1:7000,127.0.0.1:7001,127.0.0.1:7002 -r "${3-0}" \
 			--roles "$work/roles" /dev/null >"$work/out" 2>"$work/err"
 		rc=$?
