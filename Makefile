@@ -24,6 +24,8 @@ help:
 	@echo "                      shuffle real files between 12 hosts in a virtual machine"
 	@echo "  make demo-sort [FILES='path ...']"
 	@echo "                      sort the lines of this machine's files on 8 hosts in a virtual machine"
+	@echo "  make demo-aggregate [FILES='path ...'] [SENDERS=2,5,9-11,14]"
+	@echo "                      count words on 16 hosts, summed on the way and not: bytes on each link"
 	@echo "  make check          all test lanes but the next; ends with a count"
 	@echo "  make check-smp [PART=1/5]"
 	@echo "                      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first);"
@@ -81,6 +83,16 @@ demo-sort:
 	@$(MAKE) -s -C tools/sort OUT=$(OUT) UAPI=$(CURDIR)/uapi
 	@$(VM)/build-kernel.sh um >/dev/null
 	@$(VM)/run.sh uml -t 600 -o $(CURDIR)/build/out/demo-sort tools/sort/demo.sh $(FILES)
+
+demo-aggregate:
+	@$(VM)/build-kernel.sh -s um 'make demo-aggregate'
+	@$(VM)/deps.sh check
+	@for d in examples topo shufflectl; do $(MAKE) -s -C tools/$$d OUT=$(OUT) UAPI=$(CURDIR)/uapi || exit; done
+	@$(VM)/build-kernel.sh um >/dev/null
+	@mkdir -p build/demo
+	@$(VM)/run.sh uml -t 600 -e SENDERS='$(SENDERS)' -o $(CURDIR)/build/demo/aggregate \
+		tools/topo/demo/run.sh $(FILES)
+	@echo "A picture: $(CURDIR)/build/demo/aggregate/aggregate.svg"
 
 netlink:
 	@tools/netlink/regen.sh
@@ -203,6 +215,6 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools tools-installed netlink demo demo-sort check check-smp check-ci mpi install-mpi \
+.PHONY: help deps modules tools tools-installed netlink demo demo-sort demo-aggregate check check-smp check-ci mpi install-mpi \
 	check-mpi bench bench-mpi figures figures-module figures-coll figures-agg figures-stream \
 	install install-tools deb check-deb clean
