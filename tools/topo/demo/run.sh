@@ -40,11 +40,18 @@ die()
 # Texts that a Debian machine has, and this tree's; or those that are named.
 texts()
 {
+	local f
+
 	if [ $# = 0 ]; then
 		set -- /usr/share/doc /usr/share/common-licenses "$root/Documentation"
 	fi
-	find "$@" -xdev -type f -size +0 -size -1000k -readable ! -name '*.gz' ! -name '*.svg' \
-		! -name '*[[:space:]]*' 2>/dev/null | LC_ALL=C sort >"$dir/found"
+	for f; do
+		[ -e "$f" ] || say "$f: does not exist"
+	done
+	{
+		find "$@" -xdev -type f -size +0 -size -1000k -readable ! -name '*.gz' \
+			! -name '*.svg' ! -name '*[[:space:]]*' 2>/dev/null || true
+	} | LC_ALL=C sort >"$dir/found"
 	# no binaries
 	xargs -r grep -lI . <"$dir/found" >"$dir/text" 2>/dev/null || true
 	xargs -r stat -c '%s %n' <"$dir/text" | awk -v most="$most" \
