@@ -118,7 +118,7 @@ static void parse(struct count *wc, int argc, char **argv)
 		}
 	}
 	if (wc->roles && (have_receiver || wc->pattern))
-		errx(2, "--roles says who receives and which tree it is: no --receiver, no --pattern");
+		errx(2, "--roles has the receiver and the tree: no --receiver, no --pattern");
 	if (wc->op && !wc->roles)
 		errx(2, "--op: only with --roles");
 	wc->op = wc->op ? wc->op : 1;

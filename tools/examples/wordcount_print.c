@@ -95,8 +95,8 @@ void print_words(const struct count *wc, struct word *word, size_t n, const char
 	if (n)
 		qsort(word, n, sizeof(*word), wc->top ? by_count : by_name);
 	if (wc->json)
-		printf("{\"members\": %u, \"words\": %" PRIu64 ", \"distinct\": %zu, %s\"counts\": [",
-		       wc->group.count, all, n, more);
+		printf("{\"members\": %u, \"words\": %" PRIu64 ", \"distinct\": %zu, %s"
+		       "\"counts\": [", wc->group.count, all, n, more);
 	for (i = 0; i < shown; i++) {
 		if (!wc->json) {
 			printf("%7" PRIu64 " ", word[i].count);

@@ -245,7 +245,7 @@ static void failed(const struct count *wc, const struct call *c)
 	for (i = 0; i < col->missing_count && at < sizeof(names) - 16; i++)
 		at += snprintf(names + at, sizeof(names) - at, " %u", col->missing[i]);
 	if (col->error == EBADMSG)
-		hint = "; not all senders are counted, or one twice: are relays and roles of one plan?";
+		hint = "; not all senders are counted, or one twice: do relays fit the roles?";
 	if (col->error == EPROTO)
 		hint = "; are the relays made with the word sorted?";
 	errx(1, "member %u: %s: %s%s%s%s", wc->rank, c->op == wc->op ? "counts" : "words",

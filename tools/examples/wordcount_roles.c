@@ -84,7 +84,8 @@ struct role *roles_read(struct count *wc, const char *path)
 	while (fgets(line, sizeof(line), f)) {
 		number++;
 		if (!strchr(line, '\n') && !feof(f))
-			errx(2, "%s:%u: a line of more than %zu bytes", path, number, sizeof(line) - 2);
+			errx(2, "%s:%u: a line of more than %zu bytes", path, number,
+			     sizeof(line) - 2);
 		line[strcspn(line, "#\r\n")] = '\0';
 		if (!line[strspn(line, " \t")])
 			continue;
