@@ -392,7 +392,8 @@ static void report(const struct count *wc, const struct call *counts, const stru
 		word_bytes += words->column->lens[i];
 		take_words(wc, p->longer, i, words->column->bufs[i], words->column->lens[i]);
 	}
-	n = sum(pair, all_pairs(wc, counts, p, &pair));
+	n = all_pairs(wc, counts, p, &pair);
+	n = sum(pair, n);
 	word = calloc(n + 1, sizeof(*word));
 	if (!word)
 		err(1, "words");
