@@ -190,12 +190,14 @@ static int group_local(struct shuffle_sock *ssk, struct shuffle_membership *grou
 	for (i = 0; i < group->locals; i++)
 		if (!memcmp(&a, &group->local[i], sizeof(a)))
 			return i;
-	/* whose scope would it be? */
-	if (i == SHUFFLE_LOCALS || a.shs_scope_id)
-		return -EINVAL;
 	err = shuffle_addr_check(&a);
 	if (err)
 		return err;
+	/* whose scope would it be? */
+	if (i == SHUFFLE_LOCALS || a.shs_scope_id ||
+	    (a.shs_ip_family == AF_INET6 &&
+	     ipv6_addr_type((struct in6_addr *)a.shs_addr) & IPV6_ADDR_LINKLOCAL))
+		return -EINVAL;
 	if (!shuffle_sock_is_local(&ssk->sk, &a))
 		return -EADDRNOTAVAIL;
 	group->local[i] = a;
@@ -214,6 +216,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 	int err;
 	u32 i;
 
+	group->edges = head->member_size >= SHUFFLE_MEMBER_SIZE_VER1;
 	group->local[0] = *self;
 	group->locals = 1;
 	for (i = 0; i < group->count; i++, cond_resched()) {
@@ -294,8 +297,9 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
  * Return: 0, or -EINVAL (also: a member twice, or different ports with SHUFFLE_MULTICAST),
  * -E2BIG (fields that we do not know), -EFAULT, -ENOMEM, -EBUSY (operations are running),
  * -EADDRNOTAVAIL (members[rank] is not the address to which we are bound, or an edge's is none of
- * ours), -EADDRINUSE (another socket has an edge's address and our port), -EAFNOSUPPORT, or
- * -ENOBUFS (groups of this user name too many hosts).
+ * ours), -EADDRINUSE (another socket has an edge's address and our port), -EACCES (our port is
+ * privileged, and the address is one more), -EAFNOSUPPORT, or -ENOBUFS (groups of this user name
+ * too many hosts).
  */
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
@@ -311,6 +315,9 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	if (err)
 		return err;
 
+	/* before places of others are asked for: asked again when the group is there */
+	if (READ_ONCE(ssk->nr_ops))
+		return -EBUSY;
 	group = kvzalloc(struct_size(group, member, head.count + 1), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return -ENOMEM;
@@ -326,7 +333,9 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 		group_free(group);
 		return err;
 	}
-	racks = shuffle_rack_table_group(shuffle_net(sock_net(&ssk->sk)), group);
+	/* Members know one another by different addresses: they would not find the same racks. */
+	if (!group->edges)
+		racks = shuffle_rack_table_group(shuffle_net(sock_net(&ssk->sk)), group);
 	if (IS_ERR(racks)) {
 		shuffle_ports_drop(ssk, &ports, &ssk->more_ports);
 		group_free(group);
@@ -367,7 +376,6 @@ int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 	struct shuffle_group head = {};
 	struct shuffle_edge edge;
 	char __user *to;
-	bool edges;
 	int len;
 	u32 i;
 
@@ -378,8 +386,7 @@ int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 	if (len < (int)sizeof(head))
 		return -EINVAL;
 	head.size = sizeof(head);
-	edges = group->locals > 1;
-	head.member_size = edges ? sizeof(edge) : sizeof(edge.member);
+	head.member_size = group->edges ? sizeof(edge) : sizeof(edge.member);
 	head.rank = group->rank;
 	head.count = group->count;
 	if (copy_to_user(optval, &head, sizeof(head)))

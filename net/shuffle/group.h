@@ -44,6 +44,7 @@ struct shuffle_member {
  * @ref: holders
  * @rank: our own index
  * @count: members
+ * @edges: its members came as struct shuffle_edge
  * @locals: addresses that we have
  * @local: those, with our port; the first is that to which the socket is bound
  * @multicast: there is one more entry in @member: the multicast address
@@ -59,6 +60,7 @@ struct shuffle_membership {
 	u32			count;
 	u32			locals;
 	struct sockaddr_shuffle	local[SHUFFLE_LOCALS];
+	bool			edges;
 	bool			multicast;
 	u8			hops;
 	bool			keyed;

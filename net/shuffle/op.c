@@ -188,18 +188,32 @@ static struct shuffle_op *op_alloc(u32 n)
 	return op;
 }
 
-/* A member whose path is that of all others, or of most.  Those of a merge may be behind several
- * devices: the one that gets the result, or else the first one that sends something.
+/* Is there a message to this member, as far as is known? */
+static bool goes_to(const struct shuffle_column *column, u32 rank)
+{
+	const struct shuffle_row *row = column->row;
+
+	return !row || rank >= row->count || shuffle_row_lens(row)[rank] != SHUFFLE_ABSENT;
+}
+
+/* A member whose path is that of all others, or of most.  Those of a tree may be behind several
+ * devices, and there may be no way to others: the one that gets the result, or something, or else
+ * the first one that sends something.
  */
 static u32 typical_member(const struct shuffle_membership *group,
 			  const struct shuffle_column *column)
 {
-	u32 i;
+	u32 next = group->rank + 1 < group->count ? group->rank + 1 : 0, i;
 
-	if (!column->merge)
-		return group->rank + 1 < group->count ? group->rank + 1 : 0;
-	if (column->merge->to != group->rank && column->merge->to < group->count)
+	if (column->merge && column->merge->to != group->rank && column->merge->to < group->count)
 		return column->merge->to;
+	if (!column->merge) {
+		if (goes_to(column, next))
+			return next;
+		for (i = 0; i < group->count; i++)
+			if (i != group->rank && goes_to(column, i))
+				return i;
+	}
 	for (i = 0; i + 1 < group->count; i++)
 		if (i != group->rank && !shuffle_absent_from(column->absent, i))
 			break;
@@ -282,6 +296,17 @@ static int without_absent(struct shuffle_op *op, const struct shuffle_absent *ab
 	return 0;
 }
 
+/* Has an operation of this number ended lately, at any of the addresses of its group? */
+static bool ended_lately(struct shuffle_net *sn, const struct shuffle_membership *group, u64 id)
+{
+	u32 i;
+
+	for (i = 0; i < group->locals; i++)
+		if (shuffle_timewait_exists(sn, &group->local[i], id))
+			return true;
+	return false;
+}
+
 /* Put an operation into its socket's table, and start its timer. */
 static int op_link(struct shuffle_op *op)
 {
@@ -291,7 +316,7 @@ static int op_link(struct shuffle_op *op)
 	int err = 0;
 
 	spin_lock_bh(&ssk->lock);
-	if (shuffle_op_find(ssk, op->id) || shuffle_timewait_exists(sn, &ssk->addr, op->id))
+	if (shuffle_op_find(ssk, op->id) || ended_lately(sn, group, op->id))
 		err = -EEXIST;
 	else if (ssk->nr_ops >= SHUFFLE_MAX_OPS || ssk->nr_msgs + group->count > SHUFFLE_MAX_MSGS)
 		err = -ENOBUFS;
@@ -337,8 +362,6 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	u32 payload, i;
 	int err;
 
-	if (shuffle_timewait_exists(sn, &ssk->addr, id))
-		return ERR_PTR(-EEXIST);
 	spin_lock_bh(&ssk->lock);
 	group = ssk->group;
 	if (group)
@@ -346,6 +369,10 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	spin_unlock_bh(&ssk->lock);
 	if (!group)
 		return ERR_PTR(-ENOTCONN);
+	if (ended_lately(sn, group, id)) {
+		shuffle_group_put(group);
+		return ERR_PTR(-EEXIST);
+	}
 	op = op_alloc(group->count);
 	if (!op) {
 		shuffle_group_put(group);

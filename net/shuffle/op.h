@@ -268,6 +268,7 @@ static inline u64 shuffle_now(void)
  * @reduction: into which message of the row they are combined, or NULL
  * @merge: into which they are merged, or NULL
  * @times: when the messages of the row are to leave, or NULL
+ * @row: its first part, or NULL: there is a message to each member
  */
 struct shuffle_column {
 	const struct shuffle_absent	*absent;
@@ -275,6 +276,7 @@ struct shuffle_column {
 	const struct shuffle_reduction	*reduction;
 	const struct shuffle_merge	*merge;
 	const struct shuffle_times	*times;
+	const struct shuffle_row	*row;
 };
 
 /* What an operation takes for each member, about. */

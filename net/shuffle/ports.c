@@ -5,6 +5,7 @@
  * its own locks; a packet's socket is looked up under RCU.
  */
 #include <linux/rhashtable.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 
 #include "shuffle.h"
@@ -155,19 +156,23 @@ static struct shuffle_port *find_port(const struct shuffle_ports *ports,
 	return NULL;
 }
 
-/* 0, -EADDRINUSE or -ENOMEM. */
+/* 0, -EADDRINUSE, -EACCES or -ENOMEM.  As bind() does, and so often. */
 static int new_port(struct shuffle_sock *ssk, const struct shuffle_port_key *key,
 		    struct shuffle_ports *to)
 {
-	struct shuffle_port *port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
+	struct net *net = sock_net(&ssk->sk);
+	struct shuffle_port *port;
 	int err;
 
+	if (inet_port_requires_bind_service(net, key->port) &&
+	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+	port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
 	if (!port)
 		return -ENOMEM;
 	port->key = *key;
 	port->ssk = ssk;
-	err = rhashtable_lookup_insert_fast(&shuffle_net(sock_net(&ssk->sk))->ports, &port->node,
-					    port_params);
+	err = rhashtable_lookup_insert_fast(&shuffle_net(net)->ports, &port->node, port_params);
 	if (err) {
 		kfree(port);
 		return err == -EEXIST ? -EADDRINUSE : -ENOMEM;
@@ -186,7 +191,7 @@ static int new_port(struct shuffle_sock *ssk, const struct shuffle_port_key *key
  * way round, if the socket keeps the group that it has.
  *
  * Context: process, lock_sock held.
- * Return: 0, -EADDRINUSE or -ENOMEM; the socket has what it had, then.
+ * Return: 0, -EADDRINUSE, -EACCES or -ENOMEM; the socket has what it had, then.
  */
 int shuffle_ports_more(struct shuffle_sock *ssk, const struct shuffle_membership *group,
 		       struct shuffle_ports *ports)

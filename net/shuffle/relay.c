@@ -249,7 +249,9 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 	if (!err)
 		err = set_option(sock, SHUFFLE_GROUP, new->group, new->group_bytes);
 	if (err == -EADDRNOTAVAIL)
-		NL_SET_ERR_MSG(extack, "member: a local address is none of ours");
+		NL_SET_ERR_MSG(extack, "member: a local address is none of ours, or one is of no host");
+	else if (err == -EADDRINUSE)
+		NL_SET_ERR_MSG(extack, "member: another socket has a local address and this port");
 	else if (err)
 		NL_SET_ERR_MSG(extack, "member: these can be no group");
 	if (err)

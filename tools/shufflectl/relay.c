@@ -108,7 +108,7 @@ static int relay_show(int argc, char **argv)
 
 /* ---- add ---- */
 
-/* ADDRESS:PORT or [ADDRESS]:PORT as a member, perhaps with @LOCAL behind it.  @word is written to. */
+/* A member: ADDRESS:PORT or [ADDRESS]:PORT, perhaps with @LOCAL.  @word is written to. */
 static int put_member(struct nl_msg *msg, char *word, const char *where)
 {
 	char *colon, *addr = word, *local = strchr(word, '@');

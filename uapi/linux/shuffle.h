@@ -87,14 +87,16 @@ enum {
 /**
  * struct shuffle_group - value of the option SHUFFLE_GROUP
  * @size: sizeof(struct shuffle_group): where the members begin, a multiple of 8
- * @member_size: how far they are apart: sizeof(struct sockaddr_shuffle), or
- *	sizeof(struct shuffle_edge) where members have more addresses than one
+ * @member_size: how far they are apart, a multiple of 4: sizeof(struct
+ *	sockaddr_shuffle), or sizeof(struct shuffle_edge) where members have more
+ *	addresses than one
  * @flags: must be zero
  * @rank: index of this socket in the list of members
  * @count: number of members
  * @reserved: must be zero
  * @members: all members, in the same order everywhere; members[rank] must be
- *	the address that the socket is bound to
+ *	the address that the socket is bound to.  With @member_size of an edge it is
+ *	not to be indexed
  *
  * getsockopt() fills in the kernel's own sizes; it has edges if setsockopt() had.
  */

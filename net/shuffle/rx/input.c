@@ -122,7 +122,6 @@ static bool by_device(const struct rx_ctx *c, const struct shuffle_sock *ssk)
 static bool from_member(const struct rx_ctx *c, const struct shuffle_membership *group,
 			const struct shuffle_wire *w)
 {
-	const struct sockaddr_shuffle *self;
 	const struct shuffle_member *m;
 
 	if (!group || w->src_rank >= group->count)
@@ -131,10 +130,9 @@ static bool from_member(const struct rx_ctx *c, const struct shuffle_membership 
 	    (c->multicast && !group->multicast))
 		return false;
 	m = &group->member[w->src_rank];
-	/* a socket with one address is found by it */
-	self = shuffle_group_self(group, w->src_rank);
-	if (group->locals > 1 &&
-	    !shuffle_addr_equal(self, c->to.shs_ip_family, c->to.shs_addr))
+	/* a socket is found by all its addresses, and by those of a group that it gets or had */
+	if (!c->multicast && !shuffle_addr_equal(shuffle_group_self(group, w->src_rank),
+						 c->to.shs_ip_family, c->to.shs_addr))
 		return false;
 	return shuffle_addr_equal(&m->addr, c->from.shs_ip_family, c->from.shs_addr) &&
 	       by_scope(c, m->addr.shs_scope_id);

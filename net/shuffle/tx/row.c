@@ -162,5 +162,6 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_co
 	}
 	if (!row || !fits_column(row, column))
 		return ERR_PTR(-EINVAL);
+	column->row = row;
 	return row;
 }

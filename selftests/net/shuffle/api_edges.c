@@ -84,8 +84,8 @@ static void test_refused(void)
 	FAILS(set(fd, &g), "a multicast one", EADDRNOTAVAIL);
 	edge(&g, 1, 2, 7001, 3);
 	if (v6) {
-		inet_pton(AF_INET6, "fe80::1", g.e[1].local);
-		FAILS(set(fd, &g), "a link-local one", EINVAL, EADDRNOTAVAIL);
+		inet_pton(AF_INET6, "fe80::99", g.e[1].local);
+		FAILS(set(fd, &g), "a link-local one of ours", EINVAL);
 	} else {
 		g.e[1].local[15] = 1;
 		FAILS(set(fd, &g), "bytes behind an IPv4 one", EINVAL);
@@ -97,14 +97,16 @@ static void test_refused(void)
 	edge(&g, 1, 2, 7001, 1);
 	WORKS(!set(fd, &g), "that to which the socket is bound");
 	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
-	      back.g.member_size == SHUFFLE_MEMBER_SIZE_VER0,
-	      "read back as a group of members with one address");
+	      len == sizeof(g.g) + 2 * sizeof(g.e[0]) && !memcmp(&back, &g, len), "read back");
 	edge(&g, 0, 1, 7000, 0);
 	edge(&g, 1, 2, 7001, 5);
 	FAILS(set(fd, &g), "where another socket is bound", EADDRINUSE);
 	len = sizeof(back);
+	g = group(0, 2);
+	edge(&g, 0, 1, 7000, 1);
+	edge(&g, 1, 2, 7001, 1);
 	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
-	      back.g.member_size == SHUFFLE_MEMBER_SIZE_VER0, "the group is that from before");
+	      !memcmp(&back, &g, len), "the group is that from before");
 	g = group(0, SHUFFLE_LOCALS + 1);
 	edge(&g, 0, 1, 7000, 0);
 	for (i = 1; i <= SHUFFLE_LOCALS; i++)
@@ -135,46 +137,79 @@ static void test_refused(void)
 	close(other);
 }
 
-/* A row of @len bytes each way; the errors of both operations. */
-static void exchange(int fds[2], uint32_t deadline_ms, int errors[2])
+static void begin(int fd, uint64_t op, uint32_t idle_ms)
 {
-	uint64_t op = next_op++;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (deadline_ms && setsockopt(fds[i], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT,
-					      &deadline_ms, sizeof(deadline_ms)))
-			result(false, "idle timeout", strerror(errno));
-		send_row(fds[i], op, 1, 1, "ab", 2, 0);
-	}
-	for (i = 0; i < 2; i++)
-		errors[i] = read_end(fds[i], op);
+	if (setsockopt(fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle_ms, sizeof(idle_ms)))
+		result(false, "idle timeout", strerror(errno));
+	send_row(fd, op, 1, 1, "ab", 2, 0);
 }
 
-/* Member 0 is at 1, and at 3 for member 1, which is at 2, and at 4 for member 0. */
+/* Read until an operation has ended: its error, and which ranks' messages have come. */
+static int read_op(int fd, uint64_t op, unsigned int *from)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	struct shuffle_record recs[4];
+	unsigned int i, n;
+	char buf[64];
+
+	for (*from = 0; poll(&pfd, 1, WAIT_MS) == 1;) {
+		n = 4;
+		if (sht_recv(fd, buf, sizeof(buf), recs, &n, 0) < 0)
+			return -1;
+		for (i = 0; i < n; i++) {
+			if (recs[i].op_id != op)
+				continue;
+			if (recs[i].type == SHUFFLE_RECORD_DONE)
+				return 0;
+			if (recs[i].type == SHUFFLE_RECORD_FAILED)
+				return recs[i].error;
+			if (recs[i].type == SHUFFLE_RECORD_DATA)
+				*from |= 1U << recs[i].rank;
+		}
+	}
+	return -1;
+}
+
+/*
+ * Member 0 is at 1, and at 3 for member 1, which is at 2, and at 4 for member 0.  Where a member
+ * must not take a message, it has its own only when the operation fails.
+ */
 static void test_way(void)
 {
-	int fds[2] = { bound(1, 7010), bound(2, 7011) }, errors[2];
+	int fds[2] = { bound(1, 7010), bound(2, 7011) }, errors[2], i;
 	struct edges g[2] = { group(0, 2), group(1, 2) };
+	unsigned int from[2];
 
 	edge(&g[0], 0, 1, 7010, 0);
 	edge(&g[0], 1, 4, 7011, 3);
 	edge(&g[1], 0, 3, 7010, 4);
 	edge(&g[1], 1, 2, 7011, 0);
 	WORKS(!set(fds[0], &g[0]) && !set(fds[1], &g[1]), "two members with two addresses each");
-	exchange(fds, 0, errors);
-	WORKS(!errors[0] && !errors[1], "messages go by the addresses of the edge");
+	for (i = 0; i < 2; i++)
+		begin(fds[i], next_op, WAIT_MS);
+	for (i = 0; i < 2; i++)
+		errors[i] = read_op(fds[i], next_op, &from[i]);
+	next_op++;
+	WORKS(!errors[0] && !errors[1] && from[0] == 3 && from[1] == 3,
+	      "messages go by the addresses of the edge");
 	/* the socket is there, but this is not the member's way to it */
 	edge(&g[0], 1, 2, 7011, 3);
 	WORKS(!set(fds[0], &g[0]), "by the address to which the other one is bound");
-	exchange(fds, 200, errors);
-	WORKS(errors[0] == ETIMEDOUT && errors[1] == ETIMEDOUT,
+	for (i = 0; i < 2; i++)
+		begin(fds[i], next_op, 300);
+	WORKS(read_op(fds[1], next_op, &from[1]) == ETIMEDOUT && from[1] == 2,
 	      "what comes to another address is not taken");
+	WORKS(read_op(fds[0], next_op, &from[0]) == ETIMEDOUT, "and nobody answers");
+	next_op++;
+	/* found by the right address, but from another one; its answers would find us */
 	edge(&g[0], 1, 4, 7011, 0);
 	WORKS(!set(fds[0], &g[0]), "from the address to which we are bound");
-	exchange(fds, 200, errors);
-	WORKS(errors[0] == ETIMEDOUT && errors[1] == ETIMEDOUT,
+	for (i = 0; i < 2; i++)
+		begin(fds[i], next_op, 300);
+	WORKS(read_op(fds[1], next_op, &from[1]) == ETIMEDOUT && from[1] == 2,
 	      "what comes from another address is not taken");
+	WORKS(read_op(fds[0], next_op, &from[0]) == ETIMEDOUT, "and nobody answers");
+	next_op++;
 	close_pair(fds);
 }
 
@@ -208,6 +243,10 @@ int main(int argc, char **argv)
 			printf("Bail out! %s\n", cmd);
 			return 1;
 		}
+	}
+	if (v6 && system("ip addr add fe80::99/64 dev lo nodad")) {
+		printf("Bail out! no link-local address\n");
+		return 1;
 	}
 	test_refused();
 	test_way();

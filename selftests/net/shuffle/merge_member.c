@@ -16,8 +16,8 @@
  *	-c COUNT	operations, all at once (1)
  *	-i MS		idle timeout
  *	-e ERRNO	all operations must fail at the root with this error
- *	-g FILE		the group as member h sees it is in FILE.<h>, a line ADDRESS[@LOCAL] for each
- *			member; IPv4 only
+ *	-g FILE		the group as member h sees it is in FILE.<h>, a line ADDRESS:PORT[@LOCAL]
+ *			for each member; IPv4 only
  *
  * Member h is in the namespace PREFIXh<h>.  PARENT of the first one, the root, is "-".  A member
  * with an r behind its parent is a relay, which somebody else has made; one with an f has no
