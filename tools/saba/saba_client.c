@@ -78,6 +78,7 @@ int saba_open(const char *path)
 int saba_request(int fd, const char *text, int (*line)(char *text, void *arg), void *arg)
 {
 	char record[RECORD];
+	bool ok, error;
 	ssize_t n;
 
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
@@ -89,11 +90,12 @@ int saba_request(int fd, const char *text, int (*line)(char *text, void *arg), v
 		if (n <= 0)
 			return n ? -errno : -EPIPE;
 		record[n] = '\0';
+		/* first: whoever is called may take the record apart */
+		ok = !strncmp(record, "ok", 2);
+		error = !strncmp(record, "error ", 6);
 		line(record, arg);
-		if (!strncmp(record, "ok", 2))
-			return 0;
-		if (!strncmp(record, "error ", 6))
-			return -EPROTO;
+		if (ok || error)
+			return ok ? 0 : -EPROTO;
 	}
 }
 

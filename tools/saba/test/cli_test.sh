@@ -170,6 +170,9 @@ talk_to_it()
 	fails 3 'another daemon is there' "$sabad" --config conf --socket sock || return 1
 	grep -q 'port nix0: there is no such device' log || { cat log; return 1; }
 	python3 -B "$here/protocol.py" sock || { cat log; return 1; }
+	# a refusal is the end of an answer: nothing is waited for
+	fails 2 'X is not registered' "$saba" set X 5 || return 1
+	! "$saba" set X 5 2>&1 | grep -v 'X is not registered' || return 1
 	"$saba" run --app A -- sh -c 'exit 7'
 	[ $? = 7 ] || return 1
 	"$saba" run --app A -- printenv SHUFFLE_SABA_DSCP | grep -qx 33 || return 1
