@@ -11,6 +11,7 @@
  * the new one at one of two places of the level and then removing the other: there
  * is no moment without one.  Weights change by one request for all bands.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
 #include <string.h>
@@ -82,6 +83,44 @@ static int put_tbf(struct nl_sock *sk, const struct port *p, int flags)
 			   nlmsg_datalen(nlmsg_hdr(opt)), flags);
 	nlmsg_free(opt);
 	return err;
+}
+
+/* The rate of a tbf is the configured one. */
+static bool same_rate(const struct port *p, const struct tc_node *tbf)
+{
+	struct tc_tbf_qopt q = { 0 };
+	uint64_t bytes = 0;
+	struct nlattr *a;
+	int rem;
+
+	nla_for_each_attr(a, tbf->options, (int)tbf->options_len, rem) {
+		if (nla_type(a) == TCA_TBF_PARMS && nla_len(a) >= (int)sizeof(q))
+			memcpy(&q, nla_data(a), sizeof(q));
+		else if (nla_type(a) == TCA_TBF_RATE64 && nla_len(a) >= (int)sizeof(bytes))
+			bytes = nla_get_u64(a);
+	}
+	return (bytes ? bytes : q.rate.rate) == p->rate / 8;
+}
+
+static int put_fifo(struct nl_sock *sk, const struct port *p, unsigned int band)
+{
+	struct tc_fifo_qopt q = { .limit = p->limit };
+
+	return tc_qdisc_put(sk, p->ifindex, BANDS | (band + 1), QUEUE(band), "bfifo", &q,
+			    sizeof(q), NLM_F_CREATE | NLM_F_REPLACE);
+}
+
+/* A band has its queue, which holds what is configured. */
+static bool same_fifo(const struct port *p, const struct tc_tree *t, unsigned int band)
+{
+	const struct tc_node *n = tc_child(t, BANDS | (band + 1));
+	struct tc_fifo_qopt q;
+
+	if (!n || n->handle != QUEUE(band) || strcmp(n->kind, "bfifo") ||
+	    n->options_len < sizeof(q))
+		return false;
+	memcpy(&q, n->options, sizeof(q));
+	return q.limit == p->limit;
 }
 
 static uint32_t quantum(double percent)
@@ -196,16 +235,89 @@ static const struct tc_node *our_bands(const struct port *p, const struct tc_tre
 	return ets;
 }
 
-/* Levels and queues of an installation that is there, from filters and quanta. */
+/**
+ * struct found - filters that are there
+ * @queue: by level, place and family (IPv4, IPv6); SABA_NO_QUEUE for none
+ * @control: DSCP of the strict band by family, -1 for none
+ */
+struct found {
+	uint8_t	queue[SABA_LEVELS][2][2];
+	int	control[2];
+};
+
+static void found_one(const struct port *p, struct nlmsghdr *h, struct found *f)
+{
+	struct nlattr *tb[TCA_MAX + 1], *opt[TCA_U32_MAX + 1];
+	struct tcmsg *m = nlmsg_data(h);
+	unsigned int pref = TC_H_MAJ(m->tcm_info) >> 16, band, six;
+	struct {
+		struct tc_u32_sel sel;
+		struct tc_u32_key key;
+	} s;
+
+	if (m->tcm_ifindex != p->ifindex || nlmsg_parse(h, sizeof(*m), tb, TCA_MAX, NULL) < 0 ||
+	    !tb[TCA_OPTIONS] || nla_parse_nested(opt, TCA_U32_MAX, tb[TCA_OPTIONS], NULL) < 0 ||
+	    !opt[TCA_U32_CLASSID])
+		return;
+	band = TC_H_MIN(nla_get_u32(opt[TCA_U32_CLASSID])) - 1;
+	six = pref & 1;
+	if (pref >= PREF(0, 0) && pref < PREF(SABA_LEVELS, 0)) {
+		if (band >= BAND_QUEUE(0) && band < BAND_QUEUE(p->queues))
+			f->queue[(pref - PREF(0, 0)) / 4][pref >> 1 & 1][six] = band - BAND_QUEUE(0);
+	} else if (pref - six == PREF_CONTROL && band == BAND_CONTROL && opt[TCA_U32_SEL] &&
+		   nla_len(opt[TCA_U32_SEL]) >= (int)sizeof(s)) {
+		memcpy(&s, nla_data(opt[TCA_U32_SEL]), sizeof(s));
+		f->control[six] = ntohl(s.key.val) >> (six ? 22 : 18) & 63;
+	}
+}
+
+static bool find_filters(struct nl_sock *sk, const struct port *p, struct found *f)
+{
+	struct nl_reply r;
+	unsigned int i;
+
+	memset(f->queue, SABA_NO_QUEUE, sizeof(f->queue));
+	f->control[0] = -1;
+	f->control[1] = -1;
+	if (tc_filters_get(sk, p->ifindex, BANDS, &r))
+		return false;
+	for (i = 0; i < r.n; i++)
+		found_one(p, nlmsg_hdr(r.msg[i]), f);
+	nl_reply_free(&r);
+	return true;
+}
+
+/* Filters are those that were installed. */
+static bool same_filters(struct nl_sock *sk, const struct port *p)
+{
+	struct found f;
+	unsigned int l, i;
+
+	if (!find_filters(sk, p, &f))
+		return false;
+	for (l = 0; l < SABA_LEVELS; l++)
+		for (i = 0; i < 2; i++)
+			if (f.queue[l][p->bank[l]][i] != p->now.queue[l] ||
+			    f.queue[l][!p->bank[l]][i] != SABA_NO_QUEUE)
+				return false;
+	return f.control[0] == p->control && f.control[1] == p->control;
+}
+
+/*
+ * Levels and queues of an installation that is there, from filters and quanta.  A level
+ * whose filters are at both places, or of which one is missing, is everything else until the
+ * port is programmed.
+ */
 static bool adopt(struct nl_sock *sk, struct port *p, const struct tc_node *ets)
 {
 	struct nlattr *a, *q;
-	struct nl_reply r;
-	unsigned int i = 0, k;
+	unsigned int i = 0, l;
+	struct found f;
 	int rem, left;
 
 	memset(&p->now, 0, sizeof(p->now));
 	memset(p->now.queue, SABA_NO_QUEUE, sizeof(p->now.queue));
+	memset(p->bank, 0, sizeof(p->bank));
 	nla_for_each_attr(a, ets->options, (int)ets->options_len, rem) {
 		if (nla_type(a) != TCA_ETS_QUANTA)
 			continue;
@@ -215,32 +327,49 @@ static bool adopt(struct nl_sock *sk, struct port *p, const struct tc_node *ets)
 			i++;
 		}
 	}
-	if (!same_bands(p, ets) || tc_filters_get(sk, p->ifindex, BANDS, &r))
+	if (!same_bands(p, ets) || !find_filters(sk, p, &f))
 		return false;
-	for (k = 0; k < r.n; k++) {
-		struct nlmsghdr *h = nlmsg_hdr(r.msg[k]);
-		struct nlattr *tb[TCA_MAX + 1], *opt[TCA_U32_MAX + 1];
-		struct tcmsg *m = nlmsg_data(h);
-		unsigned int pref = TC_H_MAJ(m->tcm_info) >> 16, level, band;
+	for (l = 0; l < SABA_LEVELS; l++) {
+		const uint8_t (*at)[2] = f.queue[l];
+		unsigned int bank = at[0][0] == SABA_NO_QUEUE && at[0][1] == SABA_NO_QUEUE;
 
-		if (m->tcm_ifindex != p->ifindex || pref < PREF(0, 0) ||
-		    pref >= PREF(SABA_LEVELS, 0) ||
-		    nlmsg_parse(h, sizeof(*m), tb, TCA_MAX, NULL) < 0 || !tb[TCA_OPTIONS] ||
-		    nla_parse_nested(opt, TCA_U32_MAX, tb[TCA_OPTIONS], NULL) < 0 ||
-		    !opt[TCA_U32_CLASSID])
+		if (at[bank][0] == at[bank][1] && at[!bank][0] == SABA_NO_QUEUE &&
+		    at[!bank][1] == SABA_NO_QUEUE) {
+			p->now.queue[l] = at[bank][0];
+			p->bank[l] = bank;
 			continue;
-		level = (pref - PREF(0, 0)) / 4;
-		band = TC_H_MIN(nla_get_u32(opt[TCA_U32_CLASSID])) - 1;
-		if (band < BAND_QUEUE(0) || band >= BAND_QUEUE(p->queues))
-			continue;
-		p->now.queue[level] = band - BAND_QUEUE(0);
-		p->bank[level] = (pref - PREF(level, 0)) / 2;
+		}
+		if (del_filters(sk, p, PREF(l, 0)) || del_filters(sk, p, PREF(l, 1)))
+			return false;
 	}
-	nl_reply_free(&r);
+	if (f.control[0] == p->control && f.control[1] == p->control)
+		return true;
+	return !del_filters(sk, p, PREF_CONTROL) &&
+	       (p->control < 0 || !put_dscp(sk, p, PREF_CONTROL, BAND_CONTROL, p->control));
+}
+
+/* What the configuration says of an installation taken over; packets that wait stay. */
+static bool adjust(struct nl_sock *sk, struct port *p, const struct tc_tree *t)
+{
+	bool rate = !p->rate || same_rate(p, tc_root(t)), limits = true;
+	unsigned int i;
+
+	if (!rate && put_tbf(sk, p, 0))
+		return false;
+	for (i = 0; i < BAND_QUEUE(p->queues); i++) {
+		if (same_fifo(p, t, i))
+			continue;
+		limits = false;
+		if (put_fifo(sk, p, i))
+			return false;
+	}
+	if (!rate || !limits)
+		sabad_log("port %s: %s of before changed to the configured one", p->name,
+			  rate ? "limit" : limits ? "rate" : "rate and limit");
 	return true;
 }
 
-static bool install(struct nl_sock *sk, struct port *p, int control)
+static bool install(struct nl_sock *sk, struct port *p)
 {
 	const int flags = NLM_F_CREATE | NLM_F_EXCL;
 	unsigned int i;
@@ -250,14 +379,10 @@ static bool install(struct nl_sock *sk, struct port *p, int control)
 	memset(p->bank, 0, sizeof(p->bank));
 	if ((p->rate && put_tbf(sk, p, flags)) || put_bands(sk, p, &p->now, NLM_F_CREATE))
 		return false;
-	for (i = 0; i < BAND_QUEUE(p->queues); i++) {
-		struct tc_fifo_qopt q = { .limit = p->limit };
-
-		if (tc_qdisc_put(sk, p->ifindex, BANDS | (i + 1), QUEUE(i), "bfifo", &q,
-				 sizeof(q), NLM_F_CREATE | NLM_F_REPLACE))
+	for (i = 0; i < BAND_QUEUE(p->queues); i++)
+		if (put_fifo(sk, p, i))
 			return false;
-	}
-	return control < 0 || !put_dscp(sk, p, PREF_CONTROL, BAND_CONTROL, control);
+	return p->control < 0 || !put_dscp(sk, p, PREF_CONTROL, BAND_CONTROL, p->control);
 }
 
 /**
@@ -292,7 +417,8 @@ void port_open(struct nl_sock *sk, struct port *p, int control, bool again)
 	}
 	root = tc_root(t);
 	ets = our_bands(p, t);
-	if (ets && adopt(sk, p, ets)) {
+	p->control = control;
+	if (ets && adopt(sk, p, ets) && adjust(sk, p, t)) {
 		p->state = PORT_OURS;
 		p->adopted = true;
 		sabad_log("port %s: queues taken over as they are", p->name);
@@ -306,7 +432,7 @@ void port_open(struct nl_sock *sk, struct port *p, int control, bool again)
 		if (root && root->handle)
 			tc_qdisc_del(sk, p->ifindex, TC_H_ROOT, root->handle);
 		p->adopted = false;
-		p->state = install(sk, p, control) ? PORT_OURS : PORT_FAILED;
+		p->state = install(sk, p) ? PORT_OURS : PORT_FAILED;
 		if (p->state == PORT_OURS)
 			sabad_log("port %s: %u queues installed", p->name, p->queues);
 		else if (before != PORT_FAILED)
@@ -365,6 +491,20 @@ bool port_program(struct nl_sock *sk, struct port *p, const struct saba_allocati
 	return false;
 }
 
+/* Everything is as it was installed and programmed. */
+static bool unchanged(struct nl_sock *sk, const struct port *p, const struct tc_tree *t,
+		      const struct tc_node *ets)
+{
+	unsigned int i;
+
+	if (!same_bands(p, ets) || (p->rate && !same_rate(p, tc_root(t))))
+		return false;
+	for (i = 0; i < BAND_QUEUE(p->queues); i++)
+		if (!same_fifo(p, t, i))
+			return false;
+	return same_filters(sk, p);
+}
+
 /**
  * port_look() - has somebody else changed the port
  * @sk: rtnetlink socket
@@ -390,7 +530,7 @@ void port_look(struct nl_sock *sk, struct port *p)
 	if (!t)
 		return;
 	ets = our_bands(p, t);
-	if (!ets || !same_bands(p, ets)) {
+	if (!ets || !unchanged(sk, p, t, ets)) {
 		sabad_log("port %s: somebody else has %s its queues: left alone until "
 			  "\"shuffle-saba reload\"", p->name, ets ? "changed" : "replaced");
 		p->state = PORT_FOREIGN;

@@ -59,6 +59,7 @@ enum port_state {
  * @prefixes: their number
  * @ifindex: of the device, 0 if there is none
  * @state: see enum port_state
+ * @control: DSCP of the strict band, -1 for none
  * @now: what is programmed
  * @bank: of each level, which of two places its filters have
  * @dirty: what it should do may have changed
@@ -77,6 +78,7 @@ struct port {
 
 	int		ifindex;
 	enum port_state	state;
+	int		control;
 	struct saba_allocation now;
 	uint8_t		bank[SABA_LEVELS];
 	bool		dirty;

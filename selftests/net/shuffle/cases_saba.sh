@@ -8,7 +8,14 @@
 
 saba_cases()
 {
+	case $LANE in
+	qemu*)
+		# emulated processors send too little for queues that never run empty
+		return
+		;;
+	esac
 	run_case "saba-shares" saba_shares
+	run_case "saba-shares-3" saba_three
 	run_case "saba-nothing-lost" saba_nothing_lost
 	run_case "saba-restart" saba_restart
 	run_case "saba-somebody-else" saba_somebody_else
@@ -36,68 +43,56 @@ saba_answers()
 	saba show >/dev/null 2>&1
 }
 
-# saba_rack HOSTS [GRACE_MS] - a rack whose switch ports are 10 Mbit/s, two profiles.
+# saba_profile_of APP F - slowdown 1 - F + F / b
+saba_profile_of()
+{
+	local b
+
+	echo "app $1"
+	for b in 100 90 75 50 25 10 5; do
+		awk -v b=$b -v f="$2" 'BEGIN { printf "sample %d %.6f\n", b, 1 - f + 100 * f / b }'
+	done
+}
+
+# saba_conf HOSTS RATE LIMIT - configuration of the daemon.
+saba_conf()
+{
+	local h
+
+	echo "table $work/table"
+	# applications have to come back meanwhile, on any machine
+	echo "grace $([ -n "${SHUFFLE_VIRTUAL-}" ] && echo 1000 || echo 4000)"
+	for ((h = 0; h < $1; h++)); do
+		echo "port p$h rate $2 queues 4 limit $3 to 10.77.0.$((h + 1)) to fd77::$((h + 1))"
+	done
+}
+
+# saba_rack HOSTS [LIMIT] - a rack whose switch ports are 4 Mbit/s, three profiles.
 saba_rack()
 {
-	local h b
-
 	modprobe -q sch_ets 2>/dev/null
 	modprobe -q sch_tbf 2>/dev/null
 	modprobe -q cls_u32 2>/dev/null
 	rack "$1"
 	tc -n "${PFX}br" qdisc add dev p0 root ets bands 2 2>/dev/null || skip "no ets"
 	tc -n "${PFX}br" qdisc del dev p0 root
-	for h in LR TS; do
-		echo "app $h"
-		for b in 100 90 75 50 25 10 5; do
-			# slowdown 1 - f + f / b
-			awk -v b=$b -v f="$([ $h = LR ] && echo .8 || echo .033)" \
-				'BEGIN { printf "sample %d %.6f\n", b, 1 - f + 100 * f / b }'
-		done
-	done >"$work/table"
 	{
-		echo "table $work/table"
-		echo "grace ${2-10000}"
-		for ((h = 0; h < $1; h++)); do
-			echo "port p$h rate 10mbit queues 4 limit 1000000 to 10.77.0.$((h + 1)) to fd77::$((h + 1))"
-		done
-	} >"$work/saba.conf"
+		saba_profile_of LR .8
+		saba_profile_of PR .133
+		saba_profile_of TS .033
+	} >"$work/table"
+	saba_conf "$1" 4mbit "${2-1000000}" >"$work/saba.conf"
 	export SHUFFLE_SABA_SOCKET=$work/saba.sock
 	saba_daemon
 }
 
-# saba_send HOST APP TO SECONDS [ARGS...] - an unmodified program as an application.
+# saba_send HOST APP TO MBIT - an unmodified program as an application; its number
+# is sender[HOST].
 saba_send()
 {
 	ip netns exec "${PFX}h$1" "$BIN/shuffle-saba" run --app "$2" --to "10.77.0.$(($3 + 1))" -- \
-		iperf3 -c "10.77.0.$(($3 + 1))" -p "$((5201 + $1))" -t "$4" "${@:5}" >"$work/iperf-$1" 2>&1 &
-}
-
-# saba_receive HOST SENDERS...
-saba_receive()
-{
-	local s
-
-	for s in "${@:2}"; do
-		ip netns exec "${PFX}h$1" iperf3 -s -p "$((5201 + s))" >/dev/null 2>&1 &
-	done
-	for s in "${@:2}"; do
-		wait_for 5 saba_listens "$1" "$((5201 + s))" || fail "iperf3 does not listen"
-	done
-}
-
-saba_listens()
-{
-	nsx "h$1" ss -Htln "sport = :$2" | grep -q .
-}
-
-# saba_sent PORT - bytes that have left each queue, in the order of the bands.
-saba_sent()
-{
-	tc -n "${PFX}br" -s -j qdisc show dev "$1" | python3 -c '
-import json, sys
-q = {x["parent"]: x["bytes"] for x in json.load(sys.stdin) if x["kind"] == "bfifo"}
-print(*(q[k] for k in sorted(q, key=lambda k: int(k.split(":")[1], 16))))'
+		python3 "$here/saba_flow.py" send "10.77.0.$(($3 + 1))" "$4" >"$work/flow-$1" 2>&1 &
+	sender[$1]=$!
 }
 
 # saba_weight PORT APP - queue and weight of an application there.
@@ -133,128 +128,184 @@ saba_has()
 	saba_weight "$1" "$2" >/dev/null
 }
 
-saba_waits()
-{
-	tc -n "${PFX}br" -s -j qdisc show dev "$1" | python3 -c '
-import json, sys
-band = "5362:%x" % (int(sys.argv[1]) + 3)
-sys.exit(not any(q.get("parent") == band and q["backlog"] > 3000 for q in json.load(sys.stdin)))' "$2"
-}
-
-# saba_measure PORT SECONDS - measured shares of LR and TS are their weights', within 3 % of
-# the link.
-saba_measure()
-{
-	local lr ts wl wt before after
-
-	read -r lr wl <<<"$(saba_weight "$1" LR)"
-	read -r ts wt <<<"$(saba_weight "$1" TS)"
-	[ -n "$wl$wt" ] || fail "LR or TS is not there"
-	wait_for 20 saba_waits "$1" "$lr" || fail "nothing of LR waits"
-	wait_for 20 saba_waits "$1" "$ts" || fail "nothing of TS waits"
-	read -ra before <<<"$(saba_sent "$1")"
-	sleep "$2"
-	read -ra after <<<"$(saba_sent "$1")"
-	awk -v a=$((after[lr + 2] - before[lr + 2])) -v b=$((after[ts + 2] - before[ts + 2])) \
-		-v wa="$wl" -v wb="$wt" 'BEGIN {
-		share = a / (a + b); want = wa / (wa + wb)
-		printf "LR has %.4f of the bytes, %.4f of the weights\n", share, want
-		exit !(a + b > 100000 && share > want - .03 && share < want + .03) }' ||
-		fail "shares are not weights"
-}
-
-saba_shares()
-{
-	local ts after before
-
-	saba_rack 3
-	saba_receive 2 0 1
-	saba_send 0 LR 2 100
-	saba_send 1 TS 2 100
-	wait_for 10 saba_has p2 TS || fail "TS is not registered"
-	wait_for 10 saba_has p2 LR || fail "LR is not registered"
-	saba show
-	saba_measure p2 6
-	# live
-	saba set TS 70 || fail "a weight cannot be set"
-	wait_for 5 saba_weighs p2 TS 70 || fail "the weight is not set"
-	saba_measure p2 6
-	saba set TS auto || fail "a weight cannot be given back"
-	# only ports on the way are theirs
-	! saba_has p0 TS || fail "TS is at a port that it does not use"
-	# a light queue lends what it does not use
-	saba set LR 90
-	saba set TS 10
-	wait_for 5 saba_weighs p2 TS 10 || fail "the weight is not set"
-	pkill -INT -f "iperf3 -c 10.77.0.3 -p 5201" || fail "no sender"
-	read -r ts _ <<<"$(saba_weight p2 TS)"
-	sleep 1
-	read -ra before <<<"$(saba_sent p2)"
-	sleep 4
-	read -ra after <<<"$(saba_sent p2)"
-	[ $((after[ts + 2] - before[ts + 2])) -gt 3500000 ] ||
-		fail "$((after[ts + 2] - before[ts + 2])) bytes in 4 s at 10 Mbit/s"
-	saba stop || fail "it does not stop"
-	! tc -n "${PFX}br" qdisc show | grep -E 'ets|tbf|bfifo' || fail "something is left"
-	[ ! -e "$SHUFFLE_SABA_SOCKET" ] || fail "the socket is left"
-}
-
 saba_weighs()
 {
 	[ "$(saba_weight "$1" "$2" | cut -d' ' -f2)" = "$3" ]
 }
 
+# saba_measure PORT APP... - shares of the bytes are those of the weights.
+saba_measure()
+{
+	python3 "$here/saba_share.py" "$BIN/shuffle-saba" "${PFX}br" "$1" 900000 "${@:2}" ||
+		fail "shares are not weights"
+}
+
+saba_classes()
+{
+	tc -n "${PFX}br" class show dev "$1" | sort
+}
+
+# saba_exactly - for cases that count long, of programs that must not fall behind.
+saba_exactly()
+{
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "shares are measured in virtual time"
+}
+
+saba_shares()
+{
+	saba_exactly
+	saba_rack 3
+	saba_send 0 LR 2 5
+	saba_send 1 TS 2 5
+	wait_for 10 saba_has p2 TS || fail "TS is not registered"
+	wait_for 10 saba_has p2 LR || fail "LR is not registered"
+	saba_measure p2 LR TS
+	# live
+	saba set TS 70 || fail "a weight cannot be set"
+	wait_for 5 saba_weighs p2 TS 70 || fail "the weight is not set"
+	saba_measure p2 LR TS
+	saba set TS auto || fail "a weight cannot be given back"
+	# only ports on the way are theirs
+	! saba_has p0 TS || fail "TS is at a port that it does not use"
+	# a light queue has what another one does not use
+	saba set LR 90
+	saba set TS 10
+	wait_for 5 saba_weighs p2 TS 10 || fail "the weight is not set"
+	saba_measure p2 LR TS
+	saba_send 2 PR 1 5
+	wait_for 10 saba_has p1 PR || fail "PR is not registered"
+	pkill -STOP -P "${sender[0]}" || fail "no sender"
+	saba_lends || fail "the link does not do what it can"
+	saba stop || fail "it does not stop"
+	! tc -n "${PFX}br" qdisc show | grep -E 'ets|tbf|bfifo' || fail "something is left"
+	[ ! -e "$SHUFFLE_SABA_SOCKET" ] || fail "the socket is left"
+}
+
+# Two ports of one rate, TS alone at one of them and LR, though registered, silent: that
+# port sends as much as the other one meanwhile.
+saba_lends()
+{
+	local lends other
+
+	saba_weighs p2 LR 90 || return 1
+	lends=$(saba_bytes p2)
+	other=$(saba_bytes p1)
+	wait_for 20 saba_sent p1 $((other + 600000)) || return 1
+	lends=$(($(saba_bytes p2) - lends))
+	other=$(($(saba_bytes p1) - other))
+	echo "TS has sent $lends bytes, PR at the other port $other"
+	[ $((lends * 10)) -gt $((other * 9)) ]
+}
+
+# saba_sent PORT BYTES - so much, for wait_for.
+saba_sent()
+{
+	[ "$(saba_bytes "$1")" -ge "$2" ]
+}
+
+saba_three()
+{
+	saba_exactly
+	saba_rack 4
+	saba_send 0 LR 3 5
+	saba_send 1 PR 3 5
+	saba_send 2 TS 3 5
+	for app in LR PR TS; do
+		wait_for 10 saba_has p3 $app || fail "$app is not registered"
+	done
+	saba_measure p3 LR PR TS
+	saba set LR 60
+	saba set PR 25
+	saba set TS 15
+	wait_for 5 saba_weighs p3 TS 15 || fail "the weight is not set"
+	saba_measure p3 LR PR TS
+}
+
 saba_nothing_lost()
 {
-	local i
+	local i before after receiver sent
 
-	saba_rack 2
-	saba_receive 1 0
-	saba_send 0 LR 1 12 -u -b 2M -l 1000 --json
+	saba_rack 2 8000000
+	: >"$work/count"
+	ip netns exec "${PFX}h1" python3 "$here/saba_flow.py" count >"$work/count" &
+	receiver=$!
+	wait_for 5 grep -q ready "$work/count" || fail "no receiver"
+	# more than the link bears: something waits all the time
+	saba_send 0 LR 1 5
 	wait_for 10 saba_has p1 LR || fail "LR is not registered"
-	for ((i = 0; i < 40; i++)); do
+	before=$(saba_programmed p1)
+	for ((i = 0; i < 12; i++)); do
 		saba set LR $((10 + i)) || fail "a weight cannot be set"
 		# another application comes and goes: levels and filters change
 		saba run --app TS --to 10.77.0.2 -- true || fail "TS does not run"
+		# changes that come together are programmed together
+		sleep .06
 	done
-	wait_for 30 grep -q sum_received "$work/iperf-0" || { cat "$work/iperf-0"; fail "no result"; }
-	python3 -c '
-import json, sys
-r = json.load(open(sys.argv[1]))["end"]["sum"]
-print(r["packets"], "packets,", r["lost_packets"], "lost")
-sys.exit(not (r["packets"] > 1000 and r["lost_packets"] == 0))' "$work/iperf-0" || fail "packets were lost"
+	after=$(saba_programmed p1)
+	[ "$after" -ge $((before + 8)) ] || fail "programmed $before to $after times"
+	pkill -TERM -P "${sender[0]}" || fail "no sender"
+	wait "${sender[0]}"
+	sent=$(cat "$work/flow-0")
+	wait_for 20 saba_drained p1 || fail "something still waits"
+	kill -TERM "$receiver"
+	wait "$receiver"
+	[ "$(tail -1 "$work/count")" = "$sent" ] || fail "$(tail -1 "$work/count") of $sent packets have come"
 }
 
-saba_restart()
+saba_drained()
 {
-	local before
+	! tc -n "${PFX}br" -s qdisc show dev "$1" | grep -E 'backlog [1-9]'
+}
 
-	saba_rack 3
-	saba_receive 2 0 1
-	saba_send 0 LR 2 100
-	saba_send 1 TS 2 100
-	wait_for 10 saba_has p2 TS || fail "TS is not registered"
-	wait_for 10 saba_has p2 LR || fail "LR is not registered"
-	saba_measure p2 3
-	before=$(tc -n "${PFX}br" class show dev p2 | sort)
-	kill -9 "$daemon"
-	wait "$daemon" 2>/dev/null
-	[ "$(tc -n "${PFX}br" class show dev p2 | sort)" = "$before" ] || fail "death has changed weights"
-	saba_daemon
-	grep -q 'port p2: queues taken over' "$work/daemon" || fail "the queues were not taken over"
-	[ "$(tc -n "${PFX}br" class show dev p2 | sort)" = "$before" ] || fail "a start has changed weights"
-	wait_for 10 saba_has p2 TS || fail "TS has not come back"
-	wait_for 10 saba_has p2 LR || fail "LR has not come back"
-	wait_for 20 saba_programs p2 || fail "the port is not programmed again"
-	saba show
-	saba_measure p2 3
+saba_programmed()
+{
+	saba --json show | python3 -c '
+import json, sys
+print(next(r["programmed"] for r in json.load(sys.stdin) if r.get("port") == sys.argv[1]))' "$1"
 }
 
 saba_programs()
 {
-	saba --json show | python3 -c '
+	[ "$(saba_programmed "$1")" != 0 ]
+}
+
+# saba_bytes PORT - what has left the port since its queues were installed.
+saba_bytes()
+{
+	tc -n "${PFX}br" -s -j qdisc show dev "$1" | python3 -c '
 import json, sys
-sys.exit(not any(r.get("port") == sys.argv[1] and r["programmed"] for r in json.load(sys.stdin)))' "$1"
+print(next(q["bytes"] for q in json.load(sys.stdin) if q["kind"] == "ets"))'
+}
+
+saba_restart()
+{
+	local before bytes
+
+	saba_rack 3
+	saba_send 0 LR 2 5
+	saba_send 1 TS 2 5
+	wait_for 10 saba_has p2 TS || fail "TS is not registered"
+	wait_for 10 saba_has p2 LR || fail "LR is not registered"
+	saba_measure p2 LR TS
+	before=$(saba_classes p2)
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+	[ "$(saba_classes p2)" = "$before" ] || fail "death has changed weights"
+	bytes=$(saba_bytes p2)
+	# the next one has another rate and limit in its configuration
+	saba_conf 3 3mbit 900000 >"$work/saba.conf"
+	saba_daemon
+	grep -q 'port p2: queues taken over' "$work/daemon" || fail "the queues were not taken over"
+	[ "$(saba_classes p2)" = "$before" ] || fail "a start has changed weights"
+	[ "$(saba_bytes p2)" -ge "$bytes" ] || fail "the queues are other ones"
+	tc -n "${PFX}br" qdisc show dev p2 | grep -q 'tbf 5361: root .* rate 3Mbit' ||
+		fail "the rate is the former one: $(tc -n "${PFX}br" qdisc show dev p2)"
+	[ "$(tc -n "${PFX}br" qdisc show dev p2 | grep -c 'limit 900000b')" = 6 ] ||
+		fail "limits are the former ones: $(tc -n "${PFX}br" qdisc show dev p2)"
+	wait_for 10 saba_has p2 TS || fail "TS has not come back"
+	wait_for 10 saba_has p2 LR || fail "LR has not come back"
+	wait_for 20 saba_programs p2 || fail "the port is not programmed again"
+	[ -z "${SHUFFLE_VIRTUAL-}" ] || saba_measure p2 LR TS
 }
 
 saba_somebody_else()
@@ -268,8 +319,18 @@ saba_somebody_else()
 	saba reload
 	tc -n "${PFX}br" qdisc show dev p0 | grep -q 'pfifo 77: root' || fail "reload has replaced it"
 	# what somebody has changed
-	tc -n "${PFX}br" class change dev p1 classid 5362:3 ets quantum 9000 || fail "no change"
-	wait_for 5 saba_is p1 foreign || fail "the change was not noticed"
+	for change in "class change dev p1 classid 5362:3 ets quantum 9000" \
+		"filter del dev p1 parent 5362: pref 2" \
+		"qdisc change dev p1 root handle 5361: tbf rate 5mbit burst 3100 limit 1000000" \
+		"qdisc change dev p1 parent 5362:4 handle 5366: bfifo limit 70000"; do
+		# shellcheck disable=SC2086 # words
+		tc -n "${PFX}br" $change || fail "no change: $change"
+		wait_for 5 saba_is p1 foreign || fail "not noticed: $change"
+		saba reload || fail "no reload"
+		wait_for 5 saba_is p1 ours || fail "p1 is $(saba_state p1)"
+	done
+	tc -n "${PFX}br" qdisc show dev p1 | grep -q 'tbf 5361: root .* rate 4Mbit' ||
+		fail "the rate is not back"
 	tc -n "${PFX}br" qdisc del dev p0 root
 	saba reload || fail "no reload"
 	saba_is p0 ours || fail "p0 is $(saba_state p0)"
@@ -322,19 +383,30 @@ saba_who_may()
 	saba stop || fail "root may not stop it"
 }
 
+saba_receives()
+{
+	nsx h1 python3 "$here/saba_flow.py" take &
+	wait_for 5 saba_listens || fail "nobody listens"
+}
+
+saba_listens()
+{
+	nsx h1 ss -Htln "sport = :5201" | grep -q .
+}
+
 saba_profile()
 {
 	modprobe -q sch_tbf 2>/dev/null
 	rack 2
-	saba_receive 1 0
+	saba_receives
 	profile=(profile P --table "$work/p.table" --nic "${PFX}h0:eth0" --nic "${PFX}h1:eth0" --rate 40mbit
 		--percent "100,50,25")
-	saba "${profile[@]}" --repeat 1 -- ip netns exec "${PFX}h0" iperf3 -c 10.77.0.2 -p 5201 -n 2M \
+	saba "${profile[@]}" --repeat 1 -- ip netns exec "${PFX}h0" python3 "$here/saba_flow.py" bulk 10.77.0.2 1000000 \
 		>"$work/out" || fail "no profile"
 	! ip netns exec "${PFX}h0" tc qdisc show dev eth0 | grep tbf || fail "the limit is left"
 	# goes on where it was; then fails, and takes the limit away all the same
 	saba "${profile[@]}" --repeat 2 --svg "$work/p.svg" -- ip netns exec "${PFX}h0" \
-		iperf3 -c 10.77.0.2 -p 5201 -n 2M >"$work/out" 2>"$work/err" || fail "no second run"
+		python3 "$here/saba_flow.py" bulk 10.77.0.2 1000000 >"$work/out" 2>"$work/err" || fail "no second run"
 	[ "$(grep -c '%:' "$work/err")" = 3 ] || { cat "$work/err"; fail "not 3 runs"; }
 	! saba "${profile[@]}" --repeat 3 -- false 2>"$work/err" >/dev/null || fail "a failure is a run"
 	grep -q 'false has failed' "$work/err" || fail "no reason"
@@ -345,7 +417,7 @@ import json, sys
 (r,) = json.load(sys.stdin)
 half, fourth = float(r["slowdown_50"]), float(r["slowdown_25"])
 print(half, fourth)
-sys.exit(not (1.5 < half < 2.5 and 2.8 < fourth < 5))' || fail "slowdowns"
+sys.exit(bool(sys.argv[1]) and not (1.7 < half < 2.3 and 3.4 < fourth < 4.6))' "${SHUFFLE_VIRTUAL-}" || fail "slowdowns"
 	grep -q '</svg>' "$work/p.svg" || fail "no curve"
 	# somebody's qdisc is not replaced
 	ip netns exec "${PFX}h1" tc qdisc add dev eth0 root handle 9: pfifo

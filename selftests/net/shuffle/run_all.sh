@@ -58,6 +58,8 @@
 . "$here/cases_sort.sh"
 # shellcheck source=cases_stream.sh
 . "$here/cases_stream.sh"
+# shellcheck source=cases_saba.sh
+. "$here/cases_saba.sh"
 # shellcheck source=cases_query.sh
 . "$here/cases_query.sh"
 # shellcheck source=cases_topology_install.sh
@@ -72,7 +74,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life identity echo qdisc ctl netlink bounds cool same
-	forward query keys topology_install sort stream relay bcube soak)
+	forward query keys topology_install sort stream relay bcube saba soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 
 setup_all
