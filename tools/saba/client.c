@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,8 +31,40 @@
 #define REQUEST	512
 #define RECORD	8192
 
+/* bytes of answers that wait for a client, with the kernel's own; twice that, socket(7) */
+#define SEND_ROOM	16384
+/* descriptors that are not clients': the listener, netlink, files for a moment */
+#define SPARE_FILES	32
+
 static struct client *clients[SABAD_CLIENTS];
-static unsigned int n_clients;
+static unsigned int n_clients, most_clients;
+
+/**
+ * client_limit() - as many clients as there can be descriptors, and no more
+ *
+ * A daemon without descriptors could not even refuse a connection.
+ */
+void client_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r))
+		r = (struct rlimit){ 1024, 1024 };
+	if (r.rlim_cur < SABAD_CLIENTS + SPARE_FILES) {
+		rlim_t before = r.rlim_cur;
+
+		r.rlim_cur = SABAD_CLIENTS + SPARE_FILES;
+		if (r.rlim_cur > r.rlim_max)
+			r.rlim_cur = r.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &r))
+			r.rlim_cur = before;
+	}
+	most_clients = SABAD_CLIENTS;
+	if (r.rlim_cur < SABAD_CLIENTS + SPARE_FILES) {
+		most_clients = r.rlim_cur > 2 * SPARE_FILES ? r.rlim_cur - SPARE_FILES : SPARE_FILES;
+		sabad_log("at most %u clients: RLIMIT_NOFILE", most_clients);
+	}
+}
 
 /**
  * client_count() - how many there are
@@ -225,28 +258,46 @@ static bool show_port(struct client *c, const struct port *p)
 	return send_text(c, text, n);
 }
 
+static bool show_app(struct client *c, const struct app *a)
+{
+	unsigned int on = 0, i;
+
+	if (!a->clients)
+		return true;
+	for (i = 0; i < cfg.ports; i++)
+		on += a->on[i];
+	return answer(c, "app name=%s uid=%u level=%u dscp=%u r2=%.4f clients=%u connections=%u set=%u",
+		      a->name, (unsigned int)a->uid, a->level + 1, SABAD_DSCP(a->level), a->model.r2,
+		      a->clients, on, a->fixed);
+}
+
+/* As much of a list as the socket takes; the rest when the client has read. */
+static bool show_on(struct client *c)
+{
+	bool sent = true, waited = c->waits;
+
+	while (c->show && sent) {
+		unsigned int i = c->show - 1;
+
+		if (i < cfg.ports)
+			sent = show_port(c, &cfg.port[i]);
+		else if (i - cfg.ports < n_apps)
+			sent = show_app(c, apps[i - cfg.ports]);
+		else
+			sent = answer(c, "ok clients=%u grace=%u", n_clients, sabad_in_grace());
+		if (sent)
+			c->show = i < cfg.ports + n_apps ? c->show + 1 : 0;
+	}
+	c->waits = !sent;
+	if (c->waits != waited)
+		sabad_watch_room(c->fd, c->waits);
+	return sent || errno == EAGAIN;
+}
+
 static bool do_show(struct client *c)
 {
-	unsigned int i, j, shown = 0;
-
-	for (i = 0; i < cfg.ports; i++)
-		if (!show_port(c, &cfg.port[i]))
-			return false;
-	for (i = 0; i < n_apps && shown < 1000; i++) {
-		unsigned int on = 0;
-
-		if (!apps[i]->clients)
-			continue;
-		for (j = 0; j < cfg.ports; j++)
-			on += apps[i]->on[j];
-		shown++;
-		if (!answer(c, "app name=%s uid=%u level=%u dscp=%u r2=%.4f clients=%u "
-			    "connections=%u set=%u", apps[i]->name, (unsigned int)apps[i]->uid,
-			    apps[i]->level + 1, SABAD_DSCP(apps[i]->level), apps[i]->model.r2,
-			    apps[i]->clients, on, apps[i]->fixed))
-			return false;
-	}
-	return answer(c, "ok clients=%u grace=%u", n_clients, sabad_in_grace());
+	c->show = 1;
+	return show_on(c);
 }
 
 static bool do_set(struct client *c, const char *name, const char *value)
@@ -259,7 +310,7 @@ static bool do_set(struct client *c, const char *name, const char *value)
 		if (!v || *end || v > 95)
 			value = NULL;
 	}
-	if (!name || !value)
+	if (!name || !table_name_ok(name) || !value)
 		return answer(c, "error set wants an application and 1 to 95 percent or auto");
 	if (!apps_fix(name, v))
 		return answer(c, "error %.63s is not registered", name);
@@ -308,12 +359,14 @@ static bool request(struct client *c, char *text)
  */
 void client_hello(int fd)
 {
+	const int room = SEND_ROOM;
 	unsigned int i, same = 0;
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
 	struct client *c;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || n_clients == SABAD_CLIENTS) {
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || n_clients >= most_clients ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room))) {
 		close(fd);
 		return;
 	}
@@ -330,15 +383,22 @@ void client_hello(int fd)
 }
 
 /**
- * client_input() - read one request and answer it
+ * client_input() - go on with an answer, or read one request and answer it
  * @c: client; it is gone afterwards if its socket has ended
  */
 void client_input(struct client *c)
 {
 	char text[REQUEST];
-	ssize_t n = recv(c->fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_TRUNC);
 	bool going;
+	ssize_t n;
 
+	/* one answer at a time: whoever does not read is not read, either */
+	if (c->show) {
+		if (!show_on(c))
+			drop(c);
+		return;
+	}
+	n = recv(c->fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_TRUNC);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {

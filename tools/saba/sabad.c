@@ -87,6 +87,19 @@ void sabad_watch(int fd)
 }
 
 /**
+ * sabad_watch_room() - wait for room in a socket that is watched, or for something again
+ * @fd: socket
+ * @room: which of them
+ */
+void sabad_watch_room(int fd, bool room)
+{
+	struct epoll_event e = { .events = room ? EPOLLOUT : EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(poller, EPOLL_CTL_MOD, fd, &e))
+		sabad_log("epoll: %s", strerror(errno));
+}
+
+/**
  * sabad_stop() - remove everything and end
  */
 void sabad_stop(void)
@@ -320,6 +333,7 @@ static int start(const char *path, bool check, const char *file)
 	sigaction(SIGINT, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	started_ms = now_ms();
+	client_limit();
 	poller = epoll_create1(EPOLL_CLOEXEC);
 	if (poller < 0 || listen_to_kernel())
 		return CTL_ENV;

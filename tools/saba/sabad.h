@@ -150,6 +150,8 @@ struct conn {
  * @conn: connections
  * @conns: their number
  * @next: number of the next one
+ * @show: of a list that it has asked for, what comes next; 0 for none
+ * @waits: until it has read something
  */
 struct client {
 	int		fd;
@@ -160,6 +162,8 @@ struct client {
 	struct conn	*conn;
 	unsigned int	conns;
 	uint32_t	next;
+	unsigned int	show;
+	bool		waits;
 };
 
 /* config.c */
@@ -189,6 +193,7 @@ void apps_retable(void);
 void apps_allocate(unsigned int port, struct saba_allocation *a);
 
 /* client.c */
+void client_limit(void);
 void client_hello(int fd);
 void client_input(struct client *c);
 void client_levels(void);
@@ -198,6 +203,7 @@ unsigned int client_count(void);
 /* sabad.c */
 void sabad_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void sabad_watch(int fd);
+void sabad_watch_room(int fd, bool room);
 void sabad_stop(void);
 int sabad_reload(void);
 bool sabad_in_grace(void);

@@ -161,7 +161,11 @@ hooks()
 
 talk_to_it()
 {
-	{ law A .8; law B .033; } >table
+	{
+		law A .8
+		law B .033
+		for i in {0..299}; do printf 'app C%d\nsample 100 1\nsample 50 1.%d\nsample 20 2\nsample 10 3\n' "$i" "$i"; done
+	} >table
 	printf 'table %s/table\nlevels 4\nport nix0 to 10.0.0.1\nport nix1 to 10.0.0.2\n' "$PWD" >conf
 	export SHUFFLE_SABA_SOCKET=$PWD/sock
 	"$sabad" --config conf --socket sock 2>log &
@@ -186,13 +190,29 @@ talk_to_it()
 	! grep -E 'Sanitizer|runtime error' log
 }
 
+# A daemon that may have few descriptors says so, and does not spin.
+few_descriptors()
+{
+	law A .8 >table
+	printf 'table %s/table\nport nix0\n' "$PWD" >conf
+	export SHUFFLE_SABA_SOCKET=$PWD/sock
+	(ulimit -n 80 && exec "$sabad" --config conf --socket sock 2>log) &
+	pid=$!
+	for _ in {1..100}; do "$saba" show >/dev/null 2>&1 && break; sleep .05; done
+	grep -q 'at most 48 clients' log || { cat log; return 1; }
+	python3 -B "$here/protocol.py" sock few || { cat log; return 1; }
+	"$saba" stop || return 1
+	wait "$pid" || { cat log; return 1; }
+	! grep -E 'Sanitizer|runtime error' log
+}
+
 # Whatever goes wrong, the daemon does not outlive the test.
 daemon()
 {
 	local status=0
 
 	pid=
-	talk_to_it || status=1
+	"$1" || status=1
 	[ -z "$pid" ] || kill "$pid" 2>/dev/null
 	return "$status"
 }
@@ -204,7 +224,8 @@ t "bad configurations are refused with file, line and word" bad_configs
 t "command lines" usages
 t "profile with a hook" hooks
 if [ "$(id -u)" = 0 ]; then
-	t "daemon: its protocol, and messages that are none" daemon
+	t "daemon: its protocol, and messages that are none" daemon talk_to_it
+	t "daemon: few descriptors" daemon few_descriptors
 else
 	n=$((n + 1))
 	echo "ok $n - saba: daemon: its protocol # SKIP not root"

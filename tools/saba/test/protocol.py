@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The protocol of shuffle-sabad, requests that are none, and clients that misbehave.
 
-usage: protocol.py SOCKET	of a daemon with profiles A and B and 2 ports
+usage: protocol.py SOCKET few	of a daemon with 80 descriptors
+       protocol.py SOCKET	of a daemon with profiles A, B and C0 to C299, and 2 ports
 """
 import random
 import socket
@@ -24,6 +25,15 @@ def ask(s, text):
         r = s.recv(65536).decode()
         if not r or r.startswith(("ok", "error")):
             return r
+
+
+def rows_of(s):
+    """The records of an answer that is under way."""
+    seen = []
+    while not (seen and seen[-1].startswith("ok")):
+        seen.append(s.recv(65536).decode())
+        assert seen[-1], "dropped after %d rows" % (len(seen) - 1)
+    return seen
 
 
 def check(s, text, want):
@@ -59,18 +69,14 @@ def requests():
     check(b, "set A", "error set wants")
     check(b, "set X 5", "error X is not registered")
     b.send(b"show")
-    seen = []
-    while not (seen and seen[-1].startswith("ok")):
-        seen.append(b.recv(65536).decode())
+    seen = rows_of(b)
     (one,) = [r for r in seen if r.startswith("app name=A ")]
     assert " connections=3 " in one, one
     # the end of a process ends its registration
     a.close()
     for _ in range(100):
         b.send(b"show")
-        seen = []
-        while not (seen and seen[-1].startswith("ok")):
-            seen.append(b.recv(65536).decode())
+        seen = rows_of(b)
         if not any(r.startswith("app name=A ") for r in seen):
             break
     else:
@@ -96,8 +102,32 @@ def limits():
     s.close()
 
 
+def long_list():
+    """More rows than a socket holds: all of them come."""
+    many = []
+    for i in range(300):
+        s = client()
+        check(s, "register C%d" % i, "ok")
+        many.append(s)
+    s = client()
+    s.send(b"show")
+    rows = sum(r.startswith("app name=C") for r in rows_of(s))
+    assert rows == 300, rows
+    check(s, "register A", "ok")
+    # one that asks and does not read, while what it asks for changes
+    deaf = client()
+    deaf.send(b"show")
+    for i in range(0, 300, 2):
+        many[i].close()
+    check(s, "deregister", "ok")
+    rows_of(deaf)
+    check(deaf, "register A", "ok")
+    for i in many + [s, deaf]:
+        i.close()
+
+
 def does_not_read():
-    """Who asks and does not read is dropped; others are served."""
+    """Who asks and does not read waits; others are served."""
     s = client()
     s.settimeout(.5)
     try:
@@ -136,6 +166,37 @@ def fuzz(rounds=1500):
         s.close()
 
 
+def mutate(rounds=3000):
+    """Requests that are in order but for a few bytes."""
+    r = random.Random(2)
+    good = [b"register A", b"register B", b"connect any", b"connect 10.0.0.1", b"connect fd00::2",
+            b"disconnect 1", b"disconnect 2", b"deregister", b"show", b"set A 50", b"set B auto"]
+    many = [client() for _ in range(4)]
+    for _ in range(rounds):
+        text = bytearray(r.choice(good))
+        for _ in range(r.choice((0, 1, 1, 2, 5))):
+            at = r.randrange(len(text) + 1)
+            kind = r.randrange(4)
+            if kind == 0:
+                text.insert(at, r.randrange(256))
+            elif kind == 1:
+                del text[at:at + r.randrange(1, 4)]
+            elif kind == 2:
+                text[at:at] = text[at:at + 8] * r.randrange(1, 30)
+            elif at < len(text):
+                text[at] ^= 1 << r.randrange(8)
+        i = r.randrange(len(many))
+        if not text or text.split()[:1] == [b"stop"]:
+            continue
+        got = ask(many[i], bytes(text))
+        assert got.startswith(("ok", "error")), (text, got)
+        if r.random() < .01:
+            many[i].close()
+            many[i] = client()
+    for s in many:
+        s.close()
+
+
 def crowd():
     """Many clients at a time."""
     many = []
@@ -151,6 +212,28 @@ def crowd():
     s.close()
 
 
-for part in (requests, limits, does_not_read, fuzz, crowd):
+def few():
+    """More clients than descriptors: some are refused, and later ones are served."""
+    many = []
+    for _ in range(100):
+        s = client()
+        try:
+            if ask(s, "connect any").startswith("error"):
+                many.append(s)
+                continue
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        s.close()
+    assert len(many) == 80 - 32, len(many)
+    check(many[0], "register A", "ok")
+    for s in many:
+        s.close()
+    s = client()
+    check(s, "register A", "ok")
+    s.close()
+
+
+for part in (few,) if sys.argv[2:] == ["few"] else (
+        requests, limits, long_list, does_not_read, fuzz, mutate, crowd):
     part()
     print(part.__name__, flush=True)
