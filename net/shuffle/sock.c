@@ -7,6 +7,7 @@
 #include <linux/net.h>
 #include <linux/poll.h>
 #include <net/addrconf.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/l3mdev.h>
 #include <net/route.h>
@@ -267,6 +268,41 @@ static int set_key(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optl
 	return 0;
 }
 
+/* IP_TOS and IPV6_TCLASS are one here: members may have addresses of either kind. */
+static bool is_tos(int level, int optname)
+{
+	return (level == SOL_IP && optname == IP_TOS) ||
+	       (level == SOL_IPV6 && optname == IPV6_TCLASS);
+}
+
+static int set_tos(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
+{
+	int tos;
+
+	if (optlen != sizeof(tos))
+		return -EINVAL;
+	if (copy_from_sockptr(&tos, optval, sizeof(tos)))
+		return -EFAULT;
+	if (tos < 0 || tos > 255)
+		return -EINVAL;
+	/* the transport has no use for ECN */
+	WRITE_ONCE(ssk->tos, tos & ~INET_ECN_MASK);
+	return 0;
+}
+
+static int get_tos(const struct shuffle_sock *ssk, char __user *optval, int __user *optlen)
+{
+	int tos = READ_ONCE(ssk->tos), len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < (int)sizeof(tos))
+		return -EINVAL;
+	if (copy_to_user(optval, &tos, sizeof(tos)) || put_user((int)sizeof(tos), optlen))
+		return -EFAULT;
+	return 0;
+}
+
 static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 			      sockptr_t optval, unsigned int optlen)
 {
@@ -278,6 +314,8 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 
 	if (level == SOL_SOCKET)
 		return sock_set_common(sock, optname, optval, optlen);
+	if (is_tos(level, optname))
+		return set_tos(ssk, optval, optlen);
 	if (level != SOL_SHUFFLE)
 		return -ENOPROTOOPT;
 	switch (optname) {
@@ -331,6 +369,8 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	int len;
 	int err;
 
+	if (is_tos(level, optname))
+		return get_tos(ssk, optval, optlen);
 	if (level != SOL_SHUFFLE)
 		return -ENOPROTOOPT;
 	switch (optname) {

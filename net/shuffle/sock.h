@@ -175,6 +175,7 @@ struct shuffle_owner {
  * @times_timer: for the first of them
  * @egress_node: in sn->egress_socks
  * @user: whose quotas count; the user that has made the socket
+ * @tos: traffic class of packets with data
  * @idle_ms: idle timeout of operations without a deadline
  * @cancelled: operation that the option SHUFFLE_CANCEL has ended last, 0 none
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
@@ -220,6 +221,7 @@ struct shuffle_sock {
 	struct hrtimer		times_timer;
 	struct list_head	egress_node;
 	struct shuffle_user	*user;
+	u8			tos;
 	u32			idle_ms;
 	u64			cancelled;
 	bool			pressure;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * libsaba-mark.so: to be loaded into programs by LD_PRELOAD, as "shuffle-saba run" does.
- * Sockets get the DSCP that the file $SHUFFLE_SABA_MARK holds when they are made.
+ * Sockets, those of AF_SHUFFLE too, get the DSCP that the file $SHUFFLE_SABA_MARK holds when they are made.
  * Connections that are accepted have that of the socket that listens.
  */
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ int socket(int domain, int type, int protocol)
 	const char *name = getenv("SHUFFLE_SABA_MARK");
 	char text[8] = "";
 
-	if (fd < 0 || !name || (domain != AF_INET && domain != AF_INET6))
+	if (fd < 0 || !name || domain == AF_UNIX || domain == AF_NETLINK)
 		return fd;
 	file = open(name, O_RDONLY | O_CLOEXEC);
 	if (file >= 0) {

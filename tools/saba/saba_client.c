@@ -101,7 +101,7 @@ int saba_request(int fd, const char *text, int (*line)(char *text, void *arg), v
 
 /**
  * saba_mark() - have a socket's packets carry a DSCP
- * @fd: an IPv4 or IPv6 socket
+ * @fd: an IPv4, IPv6 or AF_SHUFFLE socket
  * @dscp: 0 to 63
  *
  * Return: 0 or -errno.
@@ -113,11 +113,9 @@ int saba_mark(int fd, int dscp)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len))
 		return -errno;
-	if (family != AF_INET && family != AF_INET6)
-		return -EAFNOSUPPORT;
-	/* an IPv6 socket may talk IPv4 */
-	if (setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)) && family == AF_INET)
-		return -errno;
+	/* an IPv6 socket may talk IPv4; the number of AF_SHUFFLE is not always the same */
+	if (setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)) && family != AF_INET6)
+		return family == AF_INET ? -errno : -EAFNOSUPPORT;
 	if (family == AF_INET6 &&
 	    setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos)))
 		return -errno;

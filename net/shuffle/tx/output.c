@@ -120,6 +120,8 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	if (rank == shuffle_group_all(group))
 		cb->hops = group->hops;
 	cb->v6 = to->shs_ip_family == AF_INET6;
+	if (ssk)
+		cb->tos = READ_ONCE(ssk->tos);
 	if (control) {
 		skb->priority = TC_PRIO_CONTROL;
 		cb->tos = shuffle_dev_control_tos(sn, dst->dev->ifindex);

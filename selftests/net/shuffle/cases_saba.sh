@@ -17,6 +17,7 @@ saba_cases()
 	run_case "saba-shares" saba_shares
 	run_case "saba-shares-3" saba_three
 	run_case "saba-nothing-lost" saba_nothing_lost
+	run_case "saba-shuffle" saba_shuffle
 	run_case "saba-restart" saba_restart
 	run_case "saba-somebody-else" saba_somebody_else
 	run_case "saba-device-gone" saba_device_gone
@@ -255,6 +256,43 @@ saba_nothing_lost()
 saba_drained()
 {
 	! tc -n "${PFX}br" -s qdisc show dev "$1" | grep -E 'backlog [1-9]'
+}
+
+# A program of AF_SHUFFLE that knows nothing of Saba: what it sends is in its queue, control
+# packets are in the strict band.
+saba_shuffle()
+{
+	local h queue rest
+
+	saba_rack 2
+	hosts_file 2
+	sort_begin
+	# registered before, so that the first packets find their queue
+	nsx h0 "$BIN/shuffle-saba" run --app LR --to 10.77.0.1 --to 10.77.0.2 -- sleep 600 &
+	wait_for 10 saba_has p0 LR || fail "LR is not at p0"
+	wait_for 10 saba_has p1 LR || fail "LR is not at p1"
+	for h in 0 1; do
+		ip netns exec "${PFX}h$h" "$BIN/shuffle-saba" run --app LR --to "10.77.0.$((2 - h))" -- \
+			"$BIN/shuffle-sort" -g "$work/group" -r $h -o "$sort_op" -d "$state/sorted" \
+			--no-progress --generate 2000 -j >"$work/json.$h" 2>"$work/err.$h" &
+		sort_pid[h]=$!
+	done
+	read -r queue _ <<<"$(saba_weight p1 LR)"
+	sort_wait || fail "the sort failed"
+	read -r rest queue <<<"$(saba_left p1 1 $((2 + queue)))"
+	echo "$queue bytes in its queue, $rest in that of everything else"
+	# about half of 2000 records of 100 bytes
+	[ "$queue" -gt 80000 ] || fail "data is not in its queue"
+	[ "$rest" -lt 20000 ] || fail "data is among everything else"
+}
+
+# saba_left PORT BAND... - bytes that have left each.
+saba_left()
+{
+	tc -n "${PFX}br" -s -j qdisc show dev "$1" | python3 -c '
+import json, sys
+left = {q.get("parent"): q["bytes"] for q in json.load(sys.stdin)}
+print(*(left["5362:%x" % (int(b) + 1)] for b in sys.argv[1:]))' "${@:2}"
 }
 
 saba_programmed()
