@@ -630,33 +630,6 @@ static void set_and_get(int fd, int name, int value, int want, const char *text)
 	      get_int(fd, name) == want, text);
 }
 
-/* One value by two names; without ECN, which is not the program's. */
-static void test_traffic_class(int fd)
-{
-	socklen_t len = sizeof(int);
-	int tos = 0x87, got = -1;
-
-	WORKS(!setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)) &&
-	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x84 && len == sizeof(int),
-	      "IP_TOS");
-	tos = 0x88;
-	WORKS(!setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)) &&
-	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x88 &&
-	      !getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len) && got == 0x88, "IPV6_TCLASS");
-	tos = 256;
-	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS: 256", EINVAL);
-	tos = -1;
-	FAILS(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)), "IPV6_TCLASS: -1", EINVAL);
-	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, 1), "IP_TOS: too short", EINVAL);
-	FAILS(setsockopt(fd, SOL_IP, IP_TOS, (void *)8, 4), "IP_TOS: bad pointer", EFAULT);
-	len = 1;
-	FAILS(getsockopt(fd, SOL_IP, IP_TOS, &got, &len), "IP_TOS: get, too short", EINVAL);
-	len = sizeof(int);
-	FAILS(setsockopt(fd, SOL_IP, IP_TTL, &got, sizeof(got)), "IP_TTL", ENOPROTOOPT);
-	FAILS(getsockopt(fd, SOL_IP, IP_TTL, &got, &len), "IP_TTL: get", ENOPROTOOPT);
-	WORKS(!getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x88, "IP_TOS: as before");
-}
-
 static void test_sol_socket(void)
 {
 	struct timeval tv = { .tv_sec = 3, .tv_usec = 0 }, got;
@@ -697,7 +670,6 @@ static void test_sol_socket(void)
 	      "SO_RESERVE_MEM", EOPNOTSUPP, ENOPROTOOPT);
 	FAILS(setsockopt(fd, SOL_SOCKET, 9999, &fd, sizeof(fd)),
 	      "SOL_SOCKET: unknown option", ENOPROTOOPT);
-	test_traffic_class(fd);
 	WORKS(pair_works(fds), "the pair still shuffles with all of them");
 	close_pair(fds);
 }

@@ -332,6 +332,33 @@ static void test_group_sizes(void)
 	close(fd);
 }
 
+/* One value by two names; without ECN, which is not the program's. */
+static void test_traffic_class(int fd)
+{
+	socklen_t len = sizeof(int);
+	int tos = 0x87, got = -1;
+
+	WORKS(!setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)) &&
+	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x84 && len == sizeof(int),
+	      "IP_TOS");
+	tos = 0x88;
+	WORKS(!setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)) &&
+	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x88 &&
+	      !getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len) && got == 0x88, "IPV6_TCLASS");
+	tos = 256;
+	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS: 256", EINVAL);
+	tos = -1;
+	FAILS(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)), "IPV6_TCLASS: -1", EINVAL);
+	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, 1), "IP_TOS: too short", EINVAL);
+	FAILS(setsockopt(fd, SOL_IP, IP_TOS, (void *)8, 4), "IP_TOS: bad pointer", EFAULT);
+	len = 1;
+	FAILS(getsockopt(fd, SOL_IP, IP_TOS, &got, &len), "IP_TOS: get, too short", EINVAL);
+	len = sizeof(int);
+	FAILS(setsockopt(fd, SOL_IP, IP_TTL, &got, sizeof(got)), "IP_TTL", ENOPROTOOPT);
+	FAILS(getsockopt(fd, SOL_IP, IP_TTL, &got, &len), "IP_TTL: get", ENOPROTOOPT);
+	WORKS(!getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x88, "IP_TOS: as before");
+}
+
 static void test_shuffle_options(void)
 {
 	struct sockaddr_shuffle m[2];
@@ -383,6 +410,7 @@ static void test_shuffle_options(void)
 	len = sizeof(ms);
 	FAILS(getsockopt(fds[0], IPPROTO_TCP, 1, &ms, &len),
 	      "get at another level", ENOPROTOOPT, EOPNOTSUPP, EINVAL);
+	test_traffic_class(fds[0]);
 	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
 }

@@ -275,6 +275,7 @@ saba_shuffle()
 		ip netns exec "${PFX}h$h" "$BIN/shuffle-saba" run --app LR --to "10.77.0.$((2 - h))" -- \
 			"$BIN/shuffle-sort" -g "$work/group" -r $h -o "$sort_op" -d "$state/sorted" \
 			--no-progress --generate 2000 -j >"$work/json.$h" 2>"$work/err.$h" &
+		# shellcheck disable=SC2034 # sort_wait, of cases_sort.sh
 		sort_pid[h]=$!
 	done
 	read -r queue _ <<<"$(saba_weight p1 LR)"
