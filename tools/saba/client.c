@@ -61,7 +61,8 @@ void client_limit(void)
 	}
 	most_clients = SABAD_CLIENTS;
 	if (r.rlim_cur < SABAD_CLIENTS + SPARE_FILES) {
-		most_clients = r.rlim_cur > 2 * SPARE_FILES ? r.rlim_cur - SPARE_FILES : SPARE_FILES;
+		most_clients = r.rlim_cur > 2 * SPARE_FILES ?
+			       r.rlim_cur - SPARE_FILES : SPARE_FILES;
 		sabad_log("at most %u clients: RLIMIT_NOFILE", most_clients);
 	}
 }

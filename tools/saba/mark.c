@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * libsaba-mark.so: to be loaded into programs by LD_PRELOAD, as "shuffle-saba run" does.
- * Sockets, those of AF_SHUFFLE too, get the DSCP that the file $SHUFFLE_SABA_MARK holds when they are made.
+ * Sockets, those of AF_SHUFFLE too, get the DSCP that the file $SHUFFLE_SABA_MARK holds when
+ * they are made.
  * Connections that are accepted have that of the socket that listens.
  */
 #include <dlfcn.h>

@@ -249,7 +249,7 @@ static void found_one(const struct port *p, struct nlmsghdr *h, struct found *f)
 {
 	struct nlattr *tb[TCA_MAX + 1], *opt[TCA_U32_MAX + 1];
 	struct tcmsg *m = nlmsg_data(h);
-	unsigned int pref = TC_H_MAJ(m->tcm_info) >> 16, band, six;
+	unsigned int pref = TC_H_MAJ(m->tcm_info) >> 16, band, six, at;
 	struct {
 		struct tc_u32_sel sel;
 		struct tc_u32_key key;
@@ -262,8 +262,9 @@ static void found_one(const struct port *p, struct nlmsghdr *h, struct found *f)
 	band = TC_H_MIN(nla_get_u32(opt[TCA_U32_CLASSID])) - 1;
 	six = pref & 1;
 	if (pref >= PREF(0, 0) && pref < PREF(SABA_LEVELS, 0)) {
+		at = pref - PREF(0, 0);
 		if (band >= BAND_QUEUE(0) && band < BAND_QUEUE(p->queues))
-			f->queue[(pref - PREF(0, 0)) / 4][pref >> 1 & 1][six] = band - BAND_QUEUE(0);
+			f->queue[at / 4][at >> 1 & 1][six] = band - BAND_QUEUE(0);
 	} else if (pref - six == PREF_CONTROL && band == BAND_CONTROL && opt[TCA_U32_SEL] &&
 		   nla_len(opt[TCA_U32_SEL]) >= (int)sizeof(s)) {
 		memcpy(&s, nla_data(opt[TCA_U32_SEL]), sizeof(s));

@@ -250,7 +250,8 @@ saba_nothing_lost()
 	wait_for 20 saba_drained p1 || fail "something still waits"
 	kill -TERM "$receiver"
 	wait "$receiver"
-	[ "$(tail -1 "$work/count")" = "$sent" ] || fail "$(tail -1 "$work/count") of $sent packets have come"
+	[ "$(tail -1 "$work/count")" = "$sent" ] ||
+		fail "$(tail -1 "$work/count") of $sent packets have come"
 }
 
 saba_drained()

@@ -34,8 +34,8 @@ def weights():
 
 def sample(queues):
     """Bytes that have left each queue, and the least that waits in one."""
-    rows = {r["parent"]: r for r in output("tc", "-n", netns, "-s", "-j", "qdisc", "show", "dev", port)
-            if r["kind"] == "bfifo"}
+    shown = output("tc", "-n", netns, "-s", "-j", "qdisc", "show", "dev", port)
+    rows = {r["parent"]: r for r in shown if r["kind"] == "bfifo"}
     mine = {n: rows["5362:%x" % (q + 3)] for n, q in queues.items()}
     return {n: r["bytes"] for n, r in mine.items()}, min(r["backlog"] for r in mine.values())
 
