@@ -3,11 +3,13 @@
  * Records merged by key on their way along trees of shuffle-plan, from a common start until the
  * last receiver has the last byte.
  *
- * usage: agg_bench -G TABLE [-n RECORDS] [-D DELTA] [-Z] [options of shuffle_bench] MATRIX
+ * usage: agg_bench -G TABLE [-M RECORDS] [-D DELTA] [-Z] [-W WAYS]
+ *                  [options of shuffle_bench] MATRIX
  *   -G TABLE    of shuffle-plan: its trees, one operation each, all at once
  *   -M RECORDS  of each flow (default 65536, which are 1 MiB)
  *   -D DELTA    share of the records whose keys no other sender has (default 0)
  *   -Z          records in any order, merged in tables, instead of sorted streams
+ *   -W WAYS     of bcube.sh: say, too, what the bound is if nothing is merged
  *   MATRIX      says how many hosts there are, nothing else
  *
  * A server that merges is a member with a process, for in other trees it sends or receives; its
@@ -22,20 +24,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agg.h"
 #include "agg_tree.h"
-#include "bench.h"
-#include "members.h"
 
 #define PORT		7018	/* unless -p */
 #define RECORDS		64
 #define MOST_HOSTS	64
-#define CONTROL_BYTES	2048
-
-/* Both are big-endian, as on the wire. */
-struct pair {
-	uint64_t key;
-	uint64_t value;
-};
 
 /* What is shared: the checksum of what each host has sent into each tree in the round. */
 struct sums {
@@ -44,46 +38,28 @@ struct sums {
 
 /* What a receiver has of one member */
 struct stream {
-	struct pair *pair;
+	struct agg_pair *pair;
 	size_t bytes;
 };
 
 static struct agg_trees trees;
 static struct sums *sums;
 static uint64_t op_base, records = 65536;
-static double delta;
+static double delta, none_ns;
 static bool table;
 
 /* this host's */
 static int fd;
 static unsigned char *buf;
 static size_t size = 4 << 20;
-static struct pair *own;
+static struct agg_pair *own;
 static unsigned int roles;		/* trees in which we take part */
 static struct stream stream[MOST_HOSTS];	/* of our own tree, as its receiver */
 static const struct agg_tree *ours;
 
-static uint64_t mix(uint64_t z)
+static uint64_t weight(const struct agg_pair *p)
 {
-	z += 0x9e3779b97f4a7c15ULL;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-static uint64_t weight(const struct pair *p)
-{
-	return be64toh(p->value) * (mix(be64toh(p->key)) | 1);
-}
-
-static void fail(int error, const char *what, unsigned int peer)
-{
-	struct bench_host *h = &bench->host[bench_self];
-
-	if (h->error)
-		return;
-	h->error = error ? error : EPROTO;
-	snprintf(h->why, sizeof(h->why), "%s (peer %u)", what, peer);
+	return be64toh(p->value) * (agg_mix(be64toh(p->key)) | 1);
 }
 
 /* Is record i one that all senders have?  The others are spread evenly. */
@@ -100,8 +76,8 @@ static void make_records(unsigned int round)
 	for (i = 0; i < records; i++) {
 		uint64_t who = is_common(i) ? 0 : bench_self + 1;
 
-		own[i].key = htobe64(i << 40 | mix(i << 8 | who) >> 24);
-		own[i].value = htobe64(mix(i ^ (uint64_t)bench_self << 32 ^
+		own[i].key = htobe64(i << 40 | agg_mix(i << 8 | who) >> 24);
+		own[i].value = htobe64(agg_mix(i ^ (uint64_t)bench_self << 32 ^
 					   (uint64_t)round << 48) >> 16);
 	}
 }
@@ -122,17 +98,6 @@ static void prepare(unsigned int round)
 	}
 	for (i = 0; i < bench_hosts; i++)
 		stream[i].bytes = 0;
-}
-
-static void add_cmsg(struct msghdr *msg, int type, const void *data, size_t len)
-{
-	struct cmsghdr *c = (void *)((char *)msg->msg_control + msg->msg_controllen);
-
-	c->cmsg_level = SOL_SHUFFLE;
-	c->cmsg_type = type;
-	c->cmsg_len = CMSG_LEN(len);
-	memcpy(CMSG_DATA(c), data, len);
-	msg->msg_controllen += CMSG_SPACE(len);
 }
 
 /* Our row in one tree: what we have goes to our parent, or to ourselves to be merged. */
@@ -156,7 +121,7 @@ static void start(const struct agg_tree *tree, uint64_t op)
 	};
 	size_t bytes = has ? records * sizeof(*own) : 0;
 	struct iovec iov = { own, bytes };
-	char control[CONTROL_BYTES] __attribute__((aligned(8))) = { 0 };
+	char control[AGG_CONTROL] __attribute__((aligned(8))) = { 0 };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control };
 	unsigned int i;
 	ssize_t n;
@@ -172,14 +137,14 @@ static void start(const struct agg_tree *tree, uint64_t op)
 		row.lens[bench_self] = bytes;
 		absent.bits &= ~(1ULL << bench_self);
 	}
-	add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row,
+	agg_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row,
 		 sizeof(row.row) + bench_hosts * sizeof(row.lens[0]));
-	add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
+	agg_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
 	if (inner)
-		add_cmsg(&msg, SHUFFLE_CMSG_MERGE, &merge, sizeof(merge));
+		agg_add_cmsg(&msg, SHUFFLE_CMSG_MERGE, &merge, sizeof(merge));
 	n = sendmsg(fd, &msg, MSG_NOSIGNAL);
 	if (n != (ssize_t)bytes)
-		fail(n < 0 ? errno : EAGAIN, "sendmsg", tree->root);
+		agg_fail(n < 0 ? errno : EAGAIN, "sendmsg", tree->root);
 }
 
 static void keep(const struct shuffle_record *r, const unsigned char *from)
@@ -188,7 +153,7 @@ static void keep(const struct shuffle_record *r, const unsigned char *from)
 	struct stream *s = &stream[r->rank];
 
 	if (s->bytes + r->len > records * bench_hosts * sizeof(*s->pair)) {
-		fail(EMSGSIZE, "too much", r->rank);
+		agg_fail(EMSGSIZE, "too much", r->rank);
 		return;
 	}
 	memcpy((char *)s->pair + s->bytes, from, r->len);
@@ -205,7 +170,7 @@ static unsigned int receive(void)
 	const unsigned char *p = buf;
 
 	if (shuffle_recv(fd, buf, size, rec, &count, 0) < 0) {
-		fail(errno, "recv", bench_self);
+		agg_fail(errno, "recv", bench_self);
 		return roles;
 	}
 	for (i = 0; i < count; i++) {
@@ -215,7 +180,7 @@ static unsigned int receive(void)
 			p += rec[i].len;
 			break;
 		case SHUFFLE_RECORD_FAILED:
-			fail(rec[i].error, "failed", rec[i].op_id - op_base);
+			agg_fail(rec[i].error, "failed", rec[i].op_id - op_base);
 			ended++;
 			break;
 		case SHUFFLE_RECORD_DONE:
@@ -245,39 +210,33 @@ static void check(void)
 	unsigned int i;
 
 	for (i = 0; i < bench_hosts; i++) {
-		const struct pair *p = stream[i].pair;
+		const struct agg_pair *p = stream[i].pair;
 
 		want += s->sent[i];
 		if (ours->parent[i] != (int)bench_self)
 			continue;
 		if (!table && stream[i].bytes != agg_flow(ours, i, records, delta) * sizeof(*p))
-			fail(EBADMSG, "other length than the plan's", i);
+			agg_fail(EBADMSG, "other length than the plan's", i);
 		for (k = 0; k < stream[i].bytes / sizeof(*p); k++) {
 			sum += weight(&p[k]);
 			if (!table && k && be64toh(p[k - 1].key) >= be64toh(p[k].key))
-				fail(EBADMSG, "out of order", i);
+				agg_fail(EBADMSG, "out of order", i);
 		}
 	}
 	if (sum != want)
-		fail(EBADMSG, "wrong sum", bench_self);
+		agg_fail(EBADMSG, "wrong sum", bench_self);
 }
 
 static void finish(unsigned int round)
 {
-	struct bench_host *h = &bench->host[bench_self];
-	unsigned int i;
-
 	(void)round;
-	if (ours && !h->error)
+	if (ours && !bench->host[bench_self].error)
 		check();
-	/* all that the report asks for has come */
-	for (i = 0; i < bench_hosts; i++)
-		h->rx_bytes += matrix_len(bench_matrix, i, bench_self);
+	agg_has_come();
 }
 
 static void make_buffers(void)
 {
-	int bytes = 1 << 30;
 	unsigned int i;
 
 	own = calloc(records, sizeof(*own));
@@ -288,15 +247,13 @@ static void make_buffers(void)
 		if (ours->parent[i] != (int)bench_self)
 			continue;
 		/* touched where something comes */
-		stream[i].pair = mmap(NULL, records * bench_hosts * sizeof(struct pair),
+		stream[i].pair = mmap(NULL, records * bench_hosts * sizeof(struct agg_pair),
 				      PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (stream[i].pair == MAP_FAILED)
 			bench_die("out of memory");
 	}
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)))
-		bench_die("buffers: %s", strerror(errno));
+	agg_buffers(fd);
 }
 
 static void host_main(void)
@@ -319,21 +276,31 @@ static void host_main(void)
 	close(fd);
 }
 
+/* For the report */
+static const char *bound_of_none(void)
+{
+	static char text[64];
+
+	if (none_ns)
+		snprintf(text, sizeof(text), "none_bound_ns=%.0f", none_ns);
+	return text;
+}
+
 static void usage(void)
 {
-	fprintf(stderr, "usage: agg_bench -G TABLE [-M RECORDS] [-D DELTA] [-Z] " BENCH_USAGE
-		" MATRIX\n");
+	fprintf(stderr, "usage: agg_bench -G TABLE [-M RECORDS] [-D DELTA] [-Z] [-W WAYS] "
+		BENCH_USAGE " MATRIX\n");
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
-	const char *plan = NULL;
+	const char *plan = NULL, *ways = NULL;
 	int opt;
 
 	bench_opt.transport = "shuffle";
 	bench_opt.warmup = 1;
-	while ((opt = getopt(argc, argv, BENCH_OPTIONS "G:M:D:Z")) != -1) {
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "G:M:D:W:Z")) != -1) {
 		if (bench_option(opt, optarg))
 			continue;
 		switch (opt) {
@@ -345,6 +312,9 @@ int main(int argc, char **argv)
 			break;
 		case 'D':
 			delta = atof(optarg);
+			break;
+		case 'W':
+			ways = optarg;
 			break;
 		case 'Z':
 			table = true;
@@ -362,6 +332,8 @@ int main(int argc, char **argv)
 		bench_die("at most %d hosts", MOST_HOSTS);
 	agg_read(&trees, plan, bench_hosts);
 	bench_opt.bound_ns = agg_bound_ns(&trees, records, delta);
+	if (ways)
+		none_ns = agg_none_bound_ns(&trees, records, ways);
 	bench_queues_open(true);
 	sums = mmap(NULL, trees.n * sizeof(*sums), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -370,5 +342,5 @@ int main(int argc, char **argv)
 	op_base = (uint64_t)bench_now() << 8;
 	bench_fork(host_main);
 	bench_wait();
-	return bench_rounds(NULL);
+	return bench_rounds(bound_of_none);
 }

@@ -121,31 +121,76 @@ static unsigned int depth(const struct agg_tree *t, unsigned int server)
 	return t->parent[server] < 0 ? 0 : 1 + depth(t, t->parent[server]);
 }
 
-double agg_bound_ns(const struct agg_trees *t, uint64_t records, double delta)
+/* What goes out of a server's NICs, and comes in */
+struct load {
+	uint64_t out[AGG_SERVERS][2];
+	uint64_t in[AGG_SERVERS][2];
+};
+
+static void carry(struct load *l, unsigned int from, unsigned int to, uint64_t records)
 {
-	uint64_t out[AGG_SERVERS][2] = { 0 }, in[AGG_SERVERS][2] = { 0 }, most = 0;
-	unsigned int i, k, level, hops = 0;
+	unsigned int level = from / PORTS != to / PORTS;
 
-	for (k = 0; k < t->n; k++) {
-		for (i = 0; i < t->servers; i++) {
-			int parent = t->tree[k].parent[i];
-			uint64_t bytes;
+	l->out[from][level] += records * RECORD_BYTES;
+	l->in[to][level] += records * RECORD_BYTES;
+}
 
-			if (parent < 0)
-				continue;
-			bytes = agg_flow(&t->tree[k], i, records, delta) * RECORD_BYTES;
-			level = i / PORTS != (unsigned int)parent / PORTS;
-			out[i][level] += bytes;
-			in[parent][level] += bytes;
-			if (depth(&t->tree[k], i) > hops)
-				hops = depth(&t->tree[k], i);
-		}
-	}
-	for (i = 0; i < t->servers; i++) {
+static double longest_ns(const struct load *l, unsigned int hops)
+{
+	uint64_t most = 0;
+	unsigned int i, level;
+
+	for (i = 0; i < AGG_SERVERS; i++) {
 		for (level = 0; level < 2; level++) {
-			most = out[i][level] > most ? out[i][level] : most;
-			most = in[i][level] > most ? in[i][level] : most;
+			most = l->out[i][level] > most ? l->out[i][level] : most;
+			most = l->in[i][level] > most ? l->in[i][level] : most;
 		}
 	}
 	return most * 8e9 / bench_opt.rate_bps + hops * bench_opt.rtt_ns;
+}
+
+double agg_bound_ns(const struct agg_trees *t, uint64_t records, double delta)
+{
+	struct load load = { 0 };
+	unsigned int i, k, hops = 0;
+
+	for (k = 0; k < t->n; k++) {
+		for (i = 0; i < t->servers; i++) {
+			const struct agg_tree *tree = &t->tree[k];
+
+			if (tree->parent[i] < 0)
+				continue;
+			carry(&load, i, tree->parent[i], agg_flow(tree, i, records, delta));
+			if (depth(tree, i) > hops)
+				hops = depth(tree, i);
+		}
+	}
+	return longest_ns(&load, hops);
+}
+
+double agg_none_bound_ns(const struct agg_trees *t, uint64_t records, const char *ways)
+{
+	struct load load = { 0 };
+	unsigned int from, to, between, k;
+	FILE *f = fopen(ways, "re");
+	char text[256];
+
+	if (!f)
+		bench_die("%s: %s", ways, strerror(errno));
+	while (fgets(text, sizeof(text), f)) {
+		int n = sscanf(text, "%u %u %u", &from, &to, &between);
+
+		if (n < 2 || from >= t->servers || to >= t->servers ||
+		    (n == 3 && between >= t->servers))
+			bench_die("%s: no way: %s", ways, text);
+		for (k = 0; k < t->n; k++) {
+			if (t->tree[k].root != to || !agg_sends(&t->tree[k], from))
+				continue;
+			carry(&load, from, n == 3 ? between : to, records);
+			if (n == 3)
+				carry(&load, between, to, records);
+		}
+	}
+	fclose(f);
+	return longest_ns(&load, 1);
 }

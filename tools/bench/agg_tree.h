@@ -21,6 +21,12 @@ struct agg_tree {
 	unsigned int value[AGG_SERVERS];
 };
 
+/**
+ * struct agg_trees - of a plan
+ * @n: how many
+ * @servers: of the topology
+ * @tree: them
+ */
 struct agg_trees {
 	unsigned int n, servers;
 	struct agg_tree tree[AGG_TREES];
@@ -43,5 +49,10 @@ uint64_t agg_flow(const struct agg_tree *t, unsigned int server, uint64_t record
  * deepest tree.
  */
 double agg_bound_ns(const struct agg_trees *t, uint64_t records, double delta);
+
+/* The same if nothing is merged: every sender's records go to the receiver the way of a file with
+ * lines "FROM TO [BETWEEN]", as bcube.sh prints it, or end.
+ */
+double agg_none_bound_ns(const struct agg_trees *t, uint64_t records, const char *ways);
 
 #endif /* AGG_TREE_H */

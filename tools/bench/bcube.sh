@@ -11,10 +11,10 @@
 # A server has one address, on lo.  Servers at distance 2 have two ways of one server between; half
 # of the pairs take the one, half the other: the digit of level 1 is corrected first if the sum of
 # all four digits is even.  Servers between forward IP.  Queues are those of rack.sh on all ports
-# and NICs: a hop from server to server and back takes 4 us.
+# and NICs, and fq in front of the NICs: a hop from server to server and back takes 4 us.
 #
 # usage: bcube.sh up [rate=25gbit] [mtu=1500] [delay=2us]
-#        bcube.sh way FROM TO     the server between; nothing if there is none
+#        bcube.sh ways     of all pairs: FROM TO, and the server between if there is one
 set -euo pipefail
 
 ports=4 servers=16
@@ -40,7 +40,7 @@ burst=9100
 # level FROM TO - of the switch at which they meet
 level() { echo $(($1 / ports != $2 / ports)); }
 
-# mac2 HOST LEVEL
+# mac_at HOST LEVEL
 mac_at() { printf '02:18:00:0%d:00:%02x' "$2" "$1"; }
 
 switches()
@@ -109,7 +109,8 @@ up()
 		routes $h >"$tmp/host"
 		ip -n "h$h" -batch "$tmp/host"
 		for l in 0 1; do
-			qdiscs eth$l "$rate" $hostbuffer 0 "bfifo limit $control" "bfifo limit $hostbuffer"
+			qdiscs eth$l "$rate" $hostbuffer 0 "bfifo limit $control" \
+				"fq limit 100000 flow_limit 50000 buckets 4096"
 		done >"$tmp/host"
 		tc -n "h$h" -batch "$tmp/host"
 		ip netns exec "h$h" sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 \
@@ -137,9 +138,15 @@ up)
 	done
 	up
 	;;
-way) way "$2" "$3" ;;
+ways)
+	for ((i = 0; i < servers; i++)); do
+		for ((k = 0; k < servers; k++)); do
+			[ $i = $k ] || echo "$i $k $(way $i $k)"
+		done
+	done
+	;;
 *)
-	echo "usage: bcube.sh up [name=value ...] | way FROM TO" >&2
+	echo "usage: bcube.sh up [name=value ...] | ways" >&2
 	exit 2
 	;;
 esac
