@@ -31,7 +31,8 @@
 #define RECORDS		64
 #define MOST_RACKS	8
 #define MOST_MEMBERS	64
-#define READER_BYTES	65536	/* of the reader's receive buffer */
+/* Of the reader's receive buffer: parts of 64 KiB are read, and what fits comes whole. */
+#define READER_BYTES	32768
 #define SCRATCH		(4 << 20)
 
 static unsigned int racks = 4, hosts, members;	/* hosts that send, members of a group */

@@ -5,9 +5,12 @@
  *
  * usage: cpu_limits memcpy BYTES   copy that much, 64 KiB at a time
  *        cpu_limits sched N        choose packets among N open messages
+ *        cpu_limits merge FLOWS RECORDS   merge the records of agg_bench by key, in a hash table
  *
  * Prints one line of NAME=VALUE, times in ns.
  */
+#include <endian.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +112,61 @@ static double rx_cost(unsigned int n)
 	return (now() - begin) / TURNS;
 }
 
+/* A table of records; a value that nobody has is not needed, for no key is 0. */
+struct slot {
+	uint64_t key;
+	uint64_t value;
+};
+
+static uint64_t mix(uint64_t z)
+{
+	z += 0x9e3779b97f4a7c15ULL;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* Flows of the same keys, big-endian as on the wire, become one, big-endian again: open addressing,
+ * half full, one multiplication a key.
+ */
+static void merge(unsigned int flows, unsigned int records)
+{
+	struct slot *flow = zeroed((size_t)flows * records, sizeof(*flow)), *table, *out;
+	unsigned int bits = 1, f, i, n = 0;
+	size_t k, all = (size_t)flows * records;
+	double begin;
+
+	while (1U << bits < 2 * records)
+		bits++;
+	table = zeroed(1UL << bits, sizeof(*table));
+	out = zeroed(records, sizeof(*out));
+	for (f = 0; f < flows; f++)
+		for (i = 0; i < records; i++)
+			flow[(size_t)f * records + i] = (struct slot){
+				htobe64((uint64_t)i << 40 | mix(i) >> 24), htobe64(f + i) };
+	/* memory that is there already, as the kernel's is */
+	memset(table, 0, sizeof(*table) << bits);
+	memset(out, 0, records * sizeof(*out));
+	begin = now();
+	for (k = 0; k < all; k++) {
+		uint64_t key = be64toh(flow[k].key);
+		size_t at = key * 0x9e3779b97f4a7c15ULL >> (64 - bits);
+
+		while (table[at].key && table[at].key != key)
+			at = (at + 1) & ((1UL << bits) - 1);
+		table[at].key = key;
+		table[at].value += be64toh(flow[k].value);
+	}
+	for (k = 0; k < 1UL << bits; k++)
+		if (table[k].key)
+			out[n++] = (struct slot){ htobe64(table[k].key), htobe64(table[k].value) };
+	printf("records=%zu completion_ns=%.0f\n", all, now() - begin);
+	if (n != records) {
+		fprintf(stderr, "cpu_limits: %u keys\n", n);
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "memcpy")) {
@@ -117,8 +175,12 @@ int main(int argc, char **argv)
 		unsigned int n = atoi(argv[2]);
 
 		printf("messages=%u tx_ns=%.1f rx_ns=%.1f\n", n, tx_cost(n), rx_cost(n));
+	} else if (argc == 4 && !strcmp(argv[1], "merge") && atoi(argv[2]) > 0 &&
+		   atoi(argv[3]) > 0 && atoi(argv[3]) < 1 << 24) {
+		merge(atoi(argv[2]), atoi(argv[3]));
 	} else {
-		fputs("usage: cpu_limits memcpy BYTES | sched MESSAGES\n", stderr);
+		fputs("usage: cpu_limits memcpy BYTES | sched MESSAGES | merge FLOWS RECORDS\n",
+		      stderr);
 		return 2;
 	}
 	return 0;

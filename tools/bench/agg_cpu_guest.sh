@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What agg.sh runs on one processor whose time is counted: 8 hosts send records of the same keys
+# through one that merges to one that reads, on a rack without queues.  That processor is all hosts:
+# times are those of senders, network, merge and receiver together.
+#
+# usage: agg_cpu_guest.sh RUNS
+#
+#   shuffle         sorted streams
+#   shuffle-table   in a table
+#   shuffle-none    every sender straight to the receiver: without a merge
+#   user-hash       a hash table in a program, of records in memory: no network
+set -euo pipefail
+
+runs=$1
+here=tools/bench
+bin=build/tools
+senders=8 records=65536
+hosts=$((senders + 2))
+facts="case=agg-cpu hosts=$hosts mtu=1500"
+
+$here/rack.sh up $hosts rate=none mtu=1500
+$bin/shuffle-workload generate uniform-8 -n $hosts -o /tmp/matrix
+{
+	echo "tree 0 senders $senders servers $hosts"
+	echo "0 - - 1 root"
+	echo "1 0 0 $senders aggregate"
+	for ((h = 2; h < hosts; h++)); do echo "$h 1 0 1 sender"; done
+} >/tmp/through
+{
+	echo "tree 0 senders $senders servers $hosts"
+	echo "0 - - $senders root"
+	for ((h = 2; h < hosts; h++)); do echo "$h 0 0 1 sender"; done
+} >/tmp/straight
+
+# one WAY RUN ARGS...
+one()
+{
+	$bin/agg_bench -u -c agg-cpu -t "$1" -r "$2" -M $records "${@:3}" /tmp/matrix |
+		sed "s/case=agg-cpu hosts=[0-9]*/$facts records=$((senders * records))/" || {
+		status=1
+		echo "BENCH $facts transport=$1 run=$2 ok=0"
+	}
+}
+
+status=0
+for ((run = 1; run <= runs; run++)); do
+	one shuffle "$run" -G /tmp/through
+	one shuffle-table "$run" -Z -G /tmp/through
+	one shuffle-none "$run" -G /tmp/straight
+	echo "BENCH $facts transport=user-hash run=$run ok=1 $($bin/cpu_limits merge $senders $records)"
+done
+exit $status
