@@ -38,7 +38,8 @@ help:
 	@echo "  make bench [CASE=regex|list|all]"
 	@echo "                      measure against TCP; report in build/bench/report.json;"
 	@echo "                      CASE=cpu: what is limited by the CPU; CASE=rperf: latency; CASE=stream:"
-	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms"
+	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms;"
+	@echo "                      CASE=agg: records merged on their way"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
 	@echo "  make figures-module [RUNS=3] [KEEP=1]"
@@ -136,6 +137,7 @@ bench:
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
 	milli*) tools/bench/milli/milli.sh '$(CASE)' ;; \
 	stream*) tools/bench/stream.sh '$(CASE)' ;; \
+	agg*) tools/bench/agg.sh '$(CASE)' ;; \
 	rperf*) tools/bench/rperf.sh '$(CASE)' ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
 	*) tools/bench/run.sh '$(CASE)' ;; \

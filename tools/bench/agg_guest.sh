@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What agg.sh runs inside the kernel (virtual time): records merged on their way, the same bytes
+# without, and TCP, in turns.
+#
+# usage: agg_guest.sh bcube|racks MTU RUNS REGEX
+#   REGEX  of the cases agg-bcube41-incast, agg-bcube41-shuffle-<delta>, agg-rack-allreduce-1m
+set -euo pipefail
+
+net=$1 mtu=$2 runs=$3 regex=$4
+here=tools/bench
+bin=build/tools
+rate=25 rtt_ns=4000
+racks=4 hosts=40
+status=0
+
+# What the module takes for granted; and as good as TCP gets.
+setup()
+{
+	local h
+
+	echo $((rate * 1000)) >/sys/module/shuffle/parameters/link_mbps
+	echo $rtt_ns >/sys/module/shuffle/parameters/rtt_ns
+	sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
+	for ((h = 0; h < $1; h++)); do
+		ip netns exec "h$h" sysctl -q -w \
+			net.ipv4.tcp_wmem='4096 4194304 33554432' \
+			net.ipv4.tcp_rmem='4096 4194304 33554432' \
+			net.ipv4.tcp_slow_start_after_idle=0 \
+			net.ipv4.tcp_no_metrics_save=1 \
+			net.ipv4.tcp_max_syn_backlog=65536 \
+			net.core.somaxconn=65536
+	done
+}
+
+# one CASE WAY RUN PROGRAM ARGS...
+one()
+{
+	timeout 3000 "$bin/$4" -c "$1" -t "$2" -r "$3" -R "${rate}e9" -T $rtt_ns "${@:5}" |
+		sed "s/ transport=/ mtu=$mtu&/" || {
+		status=1
+		echo "BENCH case=$1 hosts=16 mtu=$mtu transport=$2 run=$3 ok=0"
+	}
+}
+
+# matrix FIRST_SENDER SENDERS FIRST_RECEIVER RECEIVERS - 1 MiB each
+matrix()
+{
+	awk -v s="$1" -v ss="$2" -v r="$3" -v rr="$4" 'BEGIN {
+		for (i = 0; i < 16; i++) {
+			for (j = 0; j < 16; j++)
+				printf("%s%d", j ? "," : "", (i != j && i >= s && i < s + ss &&
+				       j >= r && j < r + rr) ? 1048576 : 0)
+			print ""
+		}
+	}'
+}
+
+# plan METHOD DELTA FIRST_SENDER SENDERS FIRST_RECEIVER RECEIVERS
+plan()
+{
+	$bin/shuffle-plan --bcube 4,1 --method "$1" --delta "$2" --quiet --table /tmp/plan \
+		--senders "$(seq -s, "$3" $(($3 + $4 - 1)))" \
+		--receivers "$(seq -s, "$5" $(($5 + $6 - 1)))"
+}
+
+without()
+{
+	one "$1" shuffle-none "$2" shuffle_bench /tmp/matrix
+	one "$1" tcp-all "$2" tcp_bench -m all -w 1 /tmp/matrix
+	[[ $1 != *shuffle* ]] || one "$1" tcp-hadoop5 "$2" tcp_bench -m hadoop5 -w 1 /tmp/matrix
+}
+
+bcube()
+{
+	local run delta c
+
+	$here/bcube.sh up rate=${rate}gbit mtu="$mtu" delay=$((rtt_ns / 2000))us
+	$here/bcube.sh ways >/tmp/ways
+	setup 16
+	for ((run = 1; run <= runs; run++)); do
+		c=agg-bcube41-incast
+		if [[ $c =~ ^($regex) ]]; then
+			matrix 1 15 0 1 >/tmp/matrix
+			plan irs 0 1 15 0 1
+			one $c shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways /tmp/matrix
+			one $c shuffle-table "$run" agg_bench -Z -G /tmp/plan -W /tmp/ways /tmp/matrix
+			without $c "$run"
+		fi
+		matrix 0 12 4 12 >/tmp/matrix
+		for delta in 0 0.5 1; do
+			c=agg-bcube41-shuffle-$delta
+			[[ $c =~ ^($regex) ]] || continue
+			plan srs $delta 0 12 4 12
+			one $c shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways -D $delta /tmp/matrix
+		done
+		c=agg-bcube41-shuffle
+		[[ $c-0.5 =~ ^($regex) ]] || continue
+		without $c "$run"
+	done
+}
+
+racks()
+{
+	local c=agg-rack-allreduce-1m run how
+
+	$here/rack.sh up $((hosts + racks)) rate=${rate}gbit mtu="$mtu" delay=$((rtt_ns / 2000))us
+	setup $((hosts + racks))
+	$bin/shuffle-workload generate uniform-8 -n $hosts -o /tmp/hosts
+	$bin/shuffle-workload generate uniform-8 -n $((hosts + racks)) -o /tmp/all
+	$here/agg_relays.sh $hosts $racks $rate $rtt_ns 7100
+	for ((run = 1; run <= runs; run++)); do
+		one $c shuffle "$run" agg_allreduce -K $racks /tmp/all
+		for how in auto ring; do
+			one $c shuffle-none-$how "$run" coll_bench -C allreduce:1048576:$how /tmp/hosts
+		done
+	done
+}
+
+case $net in
+bcube | racks) $net ;;
+*) exit 2 ;;
+esac
+exit $status
