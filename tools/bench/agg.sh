@@ -43,8 +43,8 @@ boot()
 	note "$3, $runs runs each"
 	set +e
 	selftests/vm/run.sh "$1" ${2:+-p "$2"} -t 7200 -m 6000 -o "$root/$out/vm-agg" "${@:4}" \
-		</dev/null | tee -a "$raw" |
-		sed -u 's/^ *BENCH case=/   /; s/ \(late_start\|[a-z]*_drops\|peak_\|Data\).*//'
+		</dev/null | sed -u 's/^[[:space:]]*BENCH /BENCH /' | tee -a "$raw" |
+		sed -u 's/^BENCH case=/   /; s/ \(late_start\|[a-z]*_drops\|peak_\|Data\).*//'
 	vm=${PIPESTATUS[0]}
 	set -e
 	if [ "$vm" != 0 ]; then

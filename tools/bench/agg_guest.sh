@@ -13,6 +13,7 @@ here=tools/bench
 bin=build/tools
 rate=25 rtt_ns=4000
 racks=4 hosts=40
+egress=262144
 status=0
 
 # What the module takes for granted; and as good as TCP gets.
@@ -21,7 +22,7 @@ setup()
 	local h
 
 	echo $((rate * 1000)) >/sys/module/shuffle/parameters/link_mbps
-	echo $rtt_ns >/sys/module/shuffle/parameters/rtt_ns
+	echo "$rtt_ns" >/sys/module/shuffle/parameters/rtt_ns
 	sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
 	for ((h = 0; h < $1; h++)); do
 		ip netns exec "h$h" sysctl -q -w \
@@ -37,7 +38,7 @@ setup()
 # one CASE WAY RUN PROGRAM ARGS...
 one()
 {
-	timeout 3000 "$bin/$4" -c "$1" -t "$2" -r "$3" -R "${rate}e9" -T $rtt_ns "${@:5}" |
+	timeout 3000 "$bin/$4" -c "$1" -t "$2" -r "$3" -R "${rate}e9" -T "$rtt_ns" "${@:5}" |
 		sed "s/ transport=/ mtu=$mtu&/" || {
 		status=1
 		echo "BENCH case=$1 hosts=16 mtu=$mtu transport=$2 run=$3 ok=0"
@@ -60,7 +61,7 @@ matrix()
 # plan METHOD DELTA FIRST_SENDER SENDERS FIRST_RECEIVER RECEIVERS
 plan()
 {
-	$bin/shuffle-plan --bcube 4,1 --method "$1" --delta "$2" --quiet --table /tmp/plan \
+	$bin/shuffle-plan --bcube 4,1 --method "$1" --delta "$2" --quiet --progress off --table /tmp/plan \
 		--senders "$(seq -s, "$3" $(($3 + $4 - 1)))" \
 		--receivers "$(seq -s, "$5" $(($5 + $6 - 1)))"
 }
@@ -79,25 +80,30 @@ bcube()
 	$here/bcube.sh up rate=${rate}gbit mtu="$mtu" delay=$((rtt_ns / 2000))us
 	$here/bcube.sh ways >/tmp/ways
 	setup 16
+	# What may wait in a host's own queues is a limit of the host and not of a NIC: with two NICs
+	# a short queue in front of one leaves the other one idle.
+	for ((run = 0; run < 16; run++)); do
+		ip netns exec "h$run" $bin/shufflectl config set egress-bytes "$egress"
+	done
 	for ((run = 1; run <= runs; run++)); do
 		c=agg-bcube41-incast
-		if [[ $c =~ ^($regex) ]]; then
+		if [[ "$c" =~ ^($regex) ]]; then
 			matrix 1 15 0 1 >/tmp/matrix
 			plan irs 0 1 15 0 1
-			one $c shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways /tmp/matrix
-			one $c shuffle-table "$run" agg_bench -Z -G /tmp/plan -W /tmp/ways /tmp/matrix
-			without $c "$run"
+			one "$c" shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways /tmp/matrix
+			one "$c" shuffle-table "$run" agg_bench -Z -G /tmp/plan -W /tmp/ways /tmp/matrix
+			without "$c" "$run"
 		fi
 		matrix 0 12 4 12 >/tmp/matrix
 		for delta in 0 0.5 1; do
 			c=agg-bcube41-shuffle-$delta
-			[[ $c =~ ^($regex) ]] || continue
-			plan srs $delta 0 12 4 12
-			one $c shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways -D $delta /tmp/matrix
+			[[ "$c" =~ ^($regex) ]] || continue
+			plan srs "$delta" 0 12 4 12
+			one "$c" shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways -D "$delta" /tmp/matrix
 		done
 		c=agg-bcube41-shuffle
 		[[ $c-0.5 =~ ^($regex) ]] || continue
-		without $c "$run"
+		without "$c" "$run"
 	done
 }
 
@@ -107,19 +113,20 @@ racks()
 
 	$here/rack.sh up $((hosts + racks)) rate=${rate}gbit mtu="$mtu" delay=$((rtt_ns / 2000))us
 	setup $((hosts + racks))
-	$bin/shuffle-workload generate uniform-8 -n $hosts -o /tmp/hosts
+	$bin/shuffle-workload generate uniform-8 -n "$hosts" -o /tmp/hosts
 	$bin/shuffle-workload generate uniform-8 -n $((hosts + racks)) -o /tmp/all
-	$here/agg_relays.sh $hosts $racks $rate $rtt_ns 7100
+	$here/agg_relays.sh "$hosts" "$racks" "$rate" "$rtt_ns" 7100
 	for ((run = 1; run <= runs; run++)); do
-		one $c shuffle "$run" agg_allreduce -K $racks /tmp/all
+		one "$c" shuffle "$run" agg_allreduce -K "$racks" /tmp/all
 		for how in auto ring; do
-			one $c shuffle-none-$how "$run" coll_bench -C allreduce:1048576:$how /tmp/hosts
+			one "$c" "shuffle-none-$how" "$run" coll_bench -C "allreduce:1048576:$how" /tmp/hosts
 		done
 	done
 }
 
 case $net in
-bcube | racks) $net ;;
+bcube) bcube ;;
+racks) racks ;;
 *) exit 2 ;;
 esac
 exit $status

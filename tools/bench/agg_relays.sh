@@ -37,7 +37,7 @@ for ((r = 0; r < racks; r++)); do
 		for ((i = 8; i < 11; i++)); do members+=("$(addr $((hosts + s)) $((port + i)))"); done
 		from=()
 		for ((i = 0; i < hosts; i++)); do
-			[ $((i * racks / hosts)) != $r ] || from+=($i)
+			[ $((i * racks / hosts)) != $r ] || from+=("$i")
 		done
 		relay "slice$s" rank $h to $top from "${from[@]}"
 		[ $s = $r ] || continue
