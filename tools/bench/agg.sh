@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# In-network aggregation: records merged by key on a BCube(4,1) and in racks, in virtual time, beside
-# AF_SHUFFLE without aggregation and TCP on the same network; and what merging costs a processor
-# whose time is counted.  Adds to build/bench/report.json; report-agg.txt; lines of the runs:
+# In-network aggregation: records merged by key on a BCube(4,1) and in racks, in virtual time,
+# beside AF_SHUFFLE without aggregation and TCP on the same network; and what merging costs a
+# processor whose time is counted.  Adds to build/bench/report.json; report-agg.txt; lines of the runs:
 # raw-agg.txt.
 #
 # usage: [RUNS=3] [KEEP=1] [MTU=1500] agg.sh [REGEX]
@@ -64,9 +64,11 @@ wanted()
 }
 
 ! wanted agg-bcube41-incast agg-bcube41-shuffle-{0,0.5,1} ||
-	boot uml-time mem_mbytes=5000 "BCube(4,1), MTU $mtu" "$here/agg_guest.sh" bcube "$mtu" "$runs" "$regex"
+	boot uml-time mem_mbytes=5000 "BCube(4,1), MTU $mtu" "$here/agg_guest.sh" \
+		bcube "$mtu" "$runs" "$regex"
 ! wanted agg-rack-allreduce-1m ||
-	boot uml-time mem_mbytes=5000 "racks, MTU $mtu" "$here/agg_guest.sh" racks "$mtu" "$runs" "$regex"
+	boot uml-time mem_mbytes=5000 "racks, MTU $mtu" "$here/agg_guest.sh" \
+		racks "$mtu" "$runs" "$regex"
 ! wanted agg-cpu ||
 	boot qemu-icount '' "one processor" "$here/agg_cpu_guest.sh" "$runs"
 [ "$any" = 1 ] || die "no case matches '$regex'"

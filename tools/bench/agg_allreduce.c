@@ -15,9 +15,10 @@
  *                         ranks H .. H+K-1      H+K     H+K+1      H+K+2
  *
  * agg_relays.sh makes the relays, which are the kernel's.  Top, reader and fan are on the machine
- * of relay s, and reader and fan two sockets of one process: the reader hands over what it reads, and the fan's kernel forwards
- * it (SHUFFLE_CMSG_FORWARD) while it comes.  A merged message has no length that is known before
- * its end, and forwarded ones need one: the keys are dense, so the reader knows how many there are.
+ * of relay s, and reader and fan two sockets of one process: the reader hands over what it reads,
+ * and the fan's kernel forwards it (SHUFFLE_CMSG_FORWARD) while it comes.  A merged message has no
+ * length that is known before its end, and forwarded ones need one: the keys are dense, so the
+ * reader knows how many there are.
  */
 #include <endian.h>
 #include <poll.h>

@@ -138,7 +138,7 @@ static void start(const struct agg_tree *tree, uint64_t op)
 		absent.bits &= ~(1ULL << bench_self);
 	}
 	agg_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row,
-		 sizeof(row.row) + bench_hosts * sizeof(row.lens[0]));
+		     sizeof(row.row) + bench_hosts * sizeof(row.lens[0]));
 	agg_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
 	if (inner)
 		agg_add_cmsg(&msg, SHUFFLE_CMSG_MERGE, &merge, sizeof(merge));

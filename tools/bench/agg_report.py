@@ -140,7 +140,8 @@ def make_text(rows):
             text.append("%-26s%6d  %-18sFAILED" % (r["case"], r["mtu"], r["transport"]))
             continue
         said = reached(r["metric"], r["median"], r["goal"])
-        said = "" if said is None else "  goal %g: %s" % (r["goal"], "reached" if said else "MISSED")
+        said = "" if said is None else \
+            "  goal %g: %s" % (r["goal"], "reached" if said else "MISSED")
         text.append("%-26s%6d  %-18s%-32s%14.5g%14.5g%14.5g %-4s%s" % (
             r["case"], r["mtu"], r["transport"], r["metric"], r["median"], r["min"], r["max"],
             r["unit"], said))
