@@ -12,6 +12,7 @@
  * @CTL_KERNEL: the kernel refused; what it said follows "Error:"
  * @CTL_ENV: no module, no such namespace, device or file, no permission to look
  * @CTL_REFUSED: it would destroy something; --force does it anyhow
+ * @CTL_SILENT: ping: nobody has answered
  */
 enum ctl_exit {
 	CTL_OK		= 0,
@@ -19,6 +20,7 @@ enum ctl_exit {
 	CTL_KERNEL	= 2,
 	CTL_ENV		= 3,
 	CTL_REFUSED	= 4,
+	CTL_SILENT	= 5,
 };
 
 /* The program's own: say what went wrong; returns CTL_ENV. */

@@ -208,5 +208,5 @@ int peer_ping(int argc, char **argv)
 			 (unsigned long long)f.answered, (unsigned long long)f.sent, f.min / 1e3,
 			 f.answered ? f.sum / f.answered / 1e3 : 0, f.max / 1e3);
 	out_end();
-	return f.answered ? CTL_OK : CTL_ENV;
+	return f.answered ? CTL_OK : CTL_SILENT;
 }

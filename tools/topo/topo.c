@@ -85,10 +85,11 @@ static u32 cube_switch(const struct topo *t, u32 server, const char *dimension)
 /* A link that is gone: NODE/NODE, or SERVER/DIMENSION of a BCube. */
 static void cut_link(struct topo *t, const char *word)
 {
-	char name[TOPO_MAX_TEXT], *slash;
+	char name[2 * GRAPH_MAX_NAME + 2], *slash;
 	u32 node, other = NONE;
 
-	snprintf(name, sizeof(name), "%s", word);
+	if ((size_t)snprintf(name, sizeof(name), "%s", word) >= sizeof(name))
+		die("--without %s: there is no such link", word);
 	slash = strrchr(name, '/');
 	if (!slash)
 		die("--without %s: there is no such server or switch", word);

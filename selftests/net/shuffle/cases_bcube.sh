@@ -203,13 +203,21 @@ bcube_methods()
 	in_tree "$(plan_cost)" -t -O 5
 }
 
-# mend WITHOUT EPOCH - the plan is mended, without that
-mend()
+# mend_plan OPTIONS... - shuffle-plan-mend
+mend_plan()
 {
-	env PATH="$BIN:$PATH" "$here/../../../tools/topo/shuffle-plan-mend" \
-		"$work/plan" "$work/hosts" --plan "--bcube 4,1 --receivers 0 ${senders[*]}" \
-		--run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}" >"$work/mend" 2>&1 || fail "not mended: $(cat "$work/mend")"
-	grep -qx "# without $1" "$work/plan" || fail "$(cat "$work/mend" "$work/plan")"
+	env PATH="$BIN:$PATH" "$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" \
+		"$work/hosts" --plan "--bcube 4,1 --receivers 0 ${senders[*]}" \
+		--run "${on_host:-ip netns exec %h env PATH=$BIN:$PATH}" "$@" \
+		-- "${relay_words[@]}" >"$work/mend" 2>&1
+}
+
+# mended WITHOUT EPOCH - the plan is mended, without that
+mended()
+{
+	mend_plan || fail "not mended: $(cat "$work/mend")"
+	[ "$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" = "$1" ] ||
+		fail "$(cat "$work/mend" "$work/plan")"
 	grep -qx "epoch $2" "$work/mend" || fail "$(cat "$work/mend")"
 	tree_roles
 	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "epoch $2: $(cat "$work/plan")"
@@ -237,10 +245,18 @@ bcube_replan()
 	ip -n "${PFX}h1" link set eth0 down
 	ip -n "${PFX}h1" link set eth1 down
 	wait $! || fail "operations end otherwise when a relay dies"
-	mend 1 2
+	cp "$work/plan" "$work/plan.1"
+	# those who cannot be asked are not dead
+	on_host='false %h' mend_plan && fail "mended without having asked"
+	cmp -s "$work/plan" "$work/plan.1" || fail "$(cat "$work/mend" "$work/plan")"
+	mended 1 2
 	ip -n "${PFX}h14" link set eth1 down
-	mend 1,14/1 3
-	"$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" "$work/hosts" --dry-run \
-		--run "ip netns exec %h env PATH=$BIN:$PATH" | grep -q 'edges are alive' ||
-		fail "dead edges are left"
+	mended 1,14/1 3
+	mend_plan --dry-run || fail "dead edges are left: $(cat "$work/mend")"
+	grep -q 'edges are alive' "$work/mend" || fail "$(cat "$work/mend")"
+	# what stands in a table is not run
+	cp "$work/plan.1" "$work/plan"
+	echo "# epoch failed[\$(touch $work/run)0]" >>"$work/plan"
+	mend_plan && fail "an epoch that is no number"
+	[ ! -e "$work/run" ] || fail "a table is run"
 }
