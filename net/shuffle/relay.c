@@ -249,7 +249,7 @@ static int open_sock(struct shuffle_net *sn, struct shuffle_relay *r,
 	if (!err)
 		err = set_option(sock, SHUFFLE_GROUP, new->group, new->group_bytes);
 	if (err == -EADDRNOTAVAIL)
-		NL_SET_ERR_MSG(extack, "member: a local address is none of ours, or one is of no host");
+		NL_SET_ERR_MSG(extack, "member: a local address is not ours, or one is no host's");
 	else if (err == -EADDRINUSE)
 		NL_SET_ERR_MSG(extack, "member: another socket has a local address and this port");
 	else if (err)
