@@ -268,10 +268,9 @@ static bool show_app(struct client *c, const struct app *a)
 	for (i = 0; i < cfg.ports; i++)
 		on += a->on[i];
 	return answer(c,
-		      "app name=%s uid=%u level=%u dscp=%u r2=%.4f clients=%u "
-		      "connections=%u set=%u",
-		      a->name, (unsigned int)a->uid, a->level + 1, SABAD_DSCP(a->level), a->model.r2,
-		      a->clients, on, a->fixed);
+		      "app name=%s uid=%u level=%u dscp=%u r2=%.4f clients=%u connections=%u set=%u",
+		      a->name, (unsigned int)a->uid, a->level + 1, SABAD_DSCP(a->level),
+		      a->model.r2, a->clients, on, a->fixed);
 }
 
 /* As much of a list as the socket takes; the rest when the client has read. */
