@@ -275,14 +275,24 @@ static bool is_tos(int level, int optname)
 	       (level == SOL_IPV6 && optname == IPV6_TCLASS);
 }
 
-static int set_tos(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
+/* As ip(7) and RFC 3542 have them: IP_TOS may be a byte, and -1 is the default class. */
+static int set_tos(struct shuffle_sock *ssk, int optname, sockptr_t optval, unsigned int optlen)
 {
 	int tos;
+	u8 byte;
 
-	if (optlen != sizeof(tos))
+	if (optlen >= sizeof(tos)) {
+		if (copy_from_sockptr(&tos, optval, sizeof(tos)))
+			return -EFAULT;
+	} else if (optname == IP_TOS && optlen) {
+		if (copy_from_sockptr(&byte, optval, sizeof(byte)))
+			return -EFAULT;
+		tos = byte;
+	} else {
 		return -EINVAL;
-	if (copy_from_sockptr(&tos, optval, sizeof(tos)))
-		return -EFAULT;
+	}
+	if (optname == IPV6_TCLASS && tos == -1)
+		tos = 0;
 	if (tos < 0 || tos > 255)
 		return -EINVAL;
 	/* the transport has no use for ECN */
@@ -290,12 +300,19 @@ static int set_tos(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optl
 	return 0;
 }
 
-static int get_tos(const struct shuffle_sock *ssk, char __user *optval, int __user *optlen)
+static int get_tos(const struct shuffle_sock *ssk, int optname, char __user *optval,
+		   int __user *optlen)
 {
 	int tos = READ_ONCE(ssk->tos), len;
+	u8 byte = tos;
 
 	if (get_user(len, optlen))
 		return -EFAULT;
+	if (optname == IP_TOS && len > 0 && len < (int)sizeof(tos)) {
+		if (copy_to_user(optval, &byte, sizeof(byte)) || put_user(1, optlen))
+			return -EFAULT;
+		return 0;
+	}
 	if (len < (int)sizeof(tos))
 		return -EINVAL;
 	if (copy_to_user(optval, &tos, sizeof(tos)) || put_user((int)sizeof(tos), optlen))
@@ -315,7 +332,7 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 	if (level == SOL_SOCKET)
 		return sock_set_common(sock, optname, optval, optlen);
 	if (is_tos(level, optname))
-		return set_tos(ssk, optval, optlen);
+		return set_tos(ssk, optname, optval, optlen);
 	if (level != SOL_SHUFFLE)
 		return -ENOPROTOOPT;
 	switch (optname) {
@@ -370,7 +387,7 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	int err;
 
 	if (is_tos(level, optname))
-		return get_tos(ssk, optval, optlen);
+		return get_tos(ssk, optname, optval, optlen);
 	if (level != SOL_SHUFFLE)
 		return -ENOPROTOOPT;
 	switch (optname) {

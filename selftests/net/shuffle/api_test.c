@@ -337,6 +337,7 @@ static void test_traffic_class(int fd)
 {
 	socklen_t len = sizeof(int);
 	int tos = 0x87, got = -1;
+	uint8_t byte;
 
 	WORKS(!setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)) &&
 	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x84 && len == sizeof(int),
@@ -348,11 +349,20 @@ static void test_traffic_class(int fd)
 	tos = 256;
 	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS: 256", EINVAL);
 	tos = -1;
-	FAILS(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)), "IPV6_TCLASS: -1", EINVAL);
-	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, 1), "IP_TOS: too short", EINVAL);
+	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS: -1", EINVAL);
+	WORKS(!setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)) &&
+	      !getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len) && !got, "IPV6_TCLASS: -1");
+	byte = 0x88;
+	WORKS(!setsockopt(fd, SOL_IP, IP_TOS, &byte, 1), "IP_TOS: a byte");
+	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &byte, 0), "IP_TOS: no bytes", EINVAL);
+	FAILS(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &byte, 1), "IPV6_TCLASS: a byte", EINVAL);
 	FAILS(setsockopt(fd, SOL_IP, IP_TOS, (void *)8, 4), "IP_TOS: bad pointer", EFAULT);
 	len = 1;
-	FAILS(getsockopt(fd, SOL_IP, IP_TOS, &got, &len), "IP_TOS: get, too short", EINVAL);
+	byte = 0;
+	WORKS(!getsockopt(fd, SOL_IP, IP_TOS, &byte, &len) && len == 1 && byte == 0x88,
+	      "IP_TOS: get a byte");
+	FAILS(getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &byte, &len), "IPV6_TCLASS: get a byte",
+	      EINVAL);
 	len = sizeof(int);
 	FAILS(setsockopt(fd, SOL_IP, IP_TTL, &got, sizeof(got)), "IP_TTL", ENOPROTOOPT);
 	FAILS(getsockopt(fd, SOL_IP, IP_TTL, &got, &len), "IP_TTL: get", ENOPROTOOPT);
