@@ -35,6 +35,8 @@
 #define SEND_ROOM	16384
 /* descriptors that are not clients': the listener, netlink, files for a moment */
 #define SPARE_FILES	32
+/* clients that only root can be: all others may be there, and it must still be able to act */
+#define FOR_ROOT	8
 
 static struct client *clients[SABAD_CLIENTS];
 static unsigned int n_clients, most_clients;
@@ -273,6 +275,18 @@ static bool show_app(struct client *c, const struct app *a)
 		      a->model.r2, a->clients, on, a->fixed);
 }
 
+/* Tell a client its level, if that has changed.  False: it has no room, or is gone (errno). */
+static bool tell_level(struct client *c)
+{
+	if (c->app < 0 || c->told == apps[c->app]->level)
+		return true;
+	if (!answer(c, "event level=%u dscp=%u", apps[c->app]->level + 1,
+		    SABAD_DSCP(apps[c->app]->level)))
+		return false;
+	c->told = apps[c->app]->level;
+	return true;
+}
+
 /* As much of a list as the socket takes; the rest when the client has read. */
 static bool show_on(struct client *c)
 {
@@ -290,6 +304,9 @@ static bool show_on(struct client *c)
 		if (sent)
 			c->show = i < cfg.ports + n_apps ? c->show + 1 : 0;
 	}
+	/* what it could not be told meanwhile */
+	if (sent)
+		sent = tell_level(c);
 	c->waits = !sent;
 	if (c->waits != waited)
 		sabad_watch_room(c->fd, c->waits);
@@ -362,19 +379,22 @@ static bool request(struct client *c, char *text)
 void client_hello(int fd)
 {
 	const int room = SEND_ROOM;
-	unsigned int i, same = 0;
+	unsigned int i, same = 0, per_user = most_clients / 4;
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
 	struct client *c;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || n_clients >= most_clients ||
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ||
+	    n_clients >= most_clients - (cred.uid ? FOR_ROOT : 0) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room))) {
 		close(fd);
 		return;
 	}
+	if (per_user > SABAD_PER_USER)
+		per_user = SABAD_PER_USER;
 	for (i = 0; i < n_clients; i++)
 		same += clients[i]->uid == cred.uid;
-	c = cred.uid && same >= SABAD_PER_USER ? NULL : calloc(1, sizeof(*c));
+	c = cred.uid && same >= per_user ? NULL : calloc(1, sizeof(*c));
 	if (!c) {
 		close(fd);
 		return;
@@ -398,6 +418,15 @@ void client_input(struct client *c)
 	if (c->show) {
 		if (!show_on(c))
 			drop(c);
+		return;
+	}
+	if (c->waits) {
+		if (tell_level(c)) {
+			c->waits = false;
+			sabad_watch_room(c->fd, false);
+		} else if (errno != EAGAIN) {
+			drop(c);
+		}
 		return;
 	}
 	n = recv(c->fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_TRUNC);
@@ -429,11 +458,10 @@ void client_levels(void)
 	for (i = 0; i < n_clients; i++) {
 		struct client *c = clients[i];
 
-		if (c->app < 0 || c->told == apps[c->app]->level)
-			continue;
-		/* whoever does not read is told again next time */
-		if (answer(c, "event level=%u dscp=%u", apps[c->app]->level + 1,
-			   SABAD_DSCP(apps[c->app]->level)))
-			c->told = apps[c->app]->level;
+		/* whoever does not read is told when there is room */
+		if (!tell_level(c) && !c->waits) {
+			c->waits = true;
+			sabad_watch_room(c->fd, true);
+		}
 	}
 }

@@ -349,6 +349,20 @@ static bool adopt(struct nl_sock *sk, struct port *p, const struct tc_node *ets)
 	       (p->control < 0 || !put_dscp(sk, p, PREF_CONTROL, BAND_CONTROL, p->control));
 }
 
+/* Has somebody put a queue of another kind into one of our bands? */
+static bool foreign_child(const struct port *p, const struct tc_tree *t)
+{
+	const struct tc_node *n;
+	unsigned int i;
+
+	for (i = 0; i < BAND_QUEUE(p->queues); i++) {
+		n = tc_child(t, BANDS | (i + 1));
+		if (n && n->handle && (n->handle != QUEUE(i) || strcmp(n->kind, "bfifo")))
+			return true;
+	}
+	return false;
+}
+
 /* What the configuration says of an installation taken over; packets that wait stay. */
 static bool adjust(struct nl_sock *sk, struct port *p, const struct tc_tree *t)
 {
@@ -419,7 +433,12 @@ void port_open(struct nl_sock *sk, struct port *p, int control, bool again)
 	root = tc_root(t);
 	ets = our_bands(p, t);
 	p->control = control;
-	if (ets && adopt(sk, p, ets) && adjust(sk, p, t)) {
+	if (ets && foreign_child(p, t)) {
+		p->state = PORT_FOREIGN;
+		sabad_log("port %s: somebody has put a queue of another kind into our bands: left "
+			  "alone; \"tc qdisc del dev %s root\" and \"shuffle-saba reload\" hand the "
+			  "port over", p->name, p->name);
+	} else if (ets && adopt(sk, p, ets) && adjust(sk, p, t)) {
 		p->state = PORT_OURS;
 		p->adopted = true;
 		sabad_log("port %s: queues taken over as they are", p->name);
@@ -531,7 +550,18 @@ void port_look(struct nl_sock *sk, struct port *p)
 	if (!t)
 		return;
 	ets = our_bands(p, t);
-	if (!ets || !unchanged(sk, p, t, ets)) {
+	if (ets && unchanged(sk, p, t, ets)) {
+		tc_tree_free(t);
+		return;
+	}
+	/* a device that goes has no queues any more, and its name a little longer: dumps have waited
+	 * for its end
+	 */
+	if (if_nametoindex(p->name) != (unsigned int)p->ifindex) {
+		sabad_log("port %s: the device is gone", p->name);
+		p->state = PORT_GONE;
+		p->ifindex = 0;
+	} else {
 		sabad_log("port %s: somebody else has %s its queues: left alone until "
 			  "\"shuffle-saba reload\"", p->name, ets ? "changed" : "replaced");
 		p->state = PORT_FOREIGN;

@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <linux/shuffle.h>
 
 #include "saba_client.h"
 
@@ -108,11 +109,15 @@ int saba_request(int fd, const char *text, int (*line)(char *text, void *arg), v
  */
 int saba_mark(int fd, int dscp)
 {
-	int tos = dscp << 2, family;
-	socklen_t len = sizeof(family);
+	int tos = dscp << 2, family, idle_ms;
+	socklen_t len = sizeof(family), idle_len = sizeof(idle_ms);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len))
 		return -errno;
+	/* level 0 means something else to other families */
+	if (family != AF_INET && family != AF_INET6 &&
+	    getsockopt(fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle_ms, &idle_len))
+		return -EAFNOSUPPORT;
 	/* an IPv6 socket may talk IPv4; the number of AF_SHUFFLE is not always the same */
 	if (setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)) && family != AF_INET6)
 		return family == AF_INET ? -errno : -EAFNOSUPPORT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* shuffle-sabad: bandwidth of output ports by how much applications suffer. */
 #include <errno.h>
+#include <poll.h>
 #include <getopt.h>
 #include <linux/rtnetlink.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 
 #define RETRY_MS	2000
 #define SETTLE_MS	5	/* changes that come together are programmed together */
+#define NO_FILES_MS		50	/* the machine has no descriptors: wait for some */
 #define MOST_MS		50	/* so long they may wait */
 
 struct ctl_options ctl;		/* of out.c */
@@ -285,6 +287,9 @@ static void loop(int listener)
 				fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 				if (fd >= 0)
 					client_hello(fd);
+				else if (errno == EMFILE || errno == ENFILE)
+					/* it goes on being ready: not in a busy loop */
+					poll(NULL, 0, NO_FILES_MS);
 			} else {
 				/* it may be gone since */
 				c = client_of(e[i].data.fd);

@@ -181,17 +181,39 @@ saba_shares()
 	[ ! -e "$SHUFFLE_SABA_SOCKET" ] || fail "the socket is left"
 }
 
+# saba_band PORT APP - where its packets wait.
+saba_band()
+{
+	local queue
+
+	read -r queue _ <<<"$(saba_weight "$1" "$2")"
+	echo $((2 + queue))
+}
+
+# saba_empty PORT BAND - nothing waits there.
+saba_empty()
+{
+	tc -n "${PFX}br" -s -j qdisc show dev "$1" | python3 -c '
+import json, sys
+parent = "5362:%x" % (int(sys.argv[1]) + 1)
+waits = [q["backlog"] for q in json.load(sys.stdin) if q.get("parent") == parent]
+sys.exit(waits != [0])' "$2"
+}
+
 # Two ports of one rate, TS alone at one of them and LR, though registered, silent: that
-# port sends as much as the other one meanwhile.
+# port sends as much of TS as the other one meanwhile of PR.
 saba_lends()
 {
-	local lends other
+	local lends other band
 
 	saba_weighs p2 LR 90 || return 1
-	lends=$(saba_bytes p2)
+	# what LR has left behind
+	wait_for 20 saba_empty p2 "$(saba_band p2 LR)" || return 1
+	band=$(saba_band p2 TS)
+	lends=$(saba_left p2 "$band")
 	other=$(saba_bytes p1)
 	wait_for 20 saba_sent p1 $((other + 600000)) || return 1
-	lends=$(($(saba_bytes p2) - lends))
+	lends=$(($(saba_left p2 "$band") - lends))
 	other=$(($(saba_bytes p1) - other))
 	echo "TS has sent $lends bytes, PR at the other port $other"
 	[ $((lends * 10)) -gt $((other * 9)) ]
