@@ -248,8 +248,14 @@ bcube_replan()
 	cp "$work/plan" "$work/plan.1"
 	# those who cannot be asked are not dead
 	on_host='false %h' mend_plan && fail "mended without having asked"
+	grep -q 'cannot be asked, the other' "$work/mend" || fail "$(cat "$work/mend")"
 	cmp -s "$work/plan" "$work/plan.1" || fail "$(cat "$work/mend" "$work/plan")"
-	mended 1 2
+	# host 1 has crashed: it cannot be asked, and nobody reaches it
+	cat >"$work/run-on" <<-END
+		[ "\$1" != "${PFX}h1" ] || exit 255
+		exec ip netns exec "\$@"
+	END
+	on_host="env PATH=$BIN:$PATH bash $work/run-on %h" mended 1 2
 	ip -n "${PFX}h14" link set eth1 down
 	mended 1,14/1 3
 	mend_plan --dry-run || fail "dead edges are left: $(cat "$work/mend")"
@@ -258,5 +264,6 @@ bcube_replan()
 	cp "$work/plan.1" "$work/plan"
 	echo "# epoch failed[\$(touch $work/run)0]" >>"$work/plan"
 	mend_plan && fail "an epoch that is no number"
+	grep -q 'epoch is no number' "$work/mend" || fail "$(cat "$work/mend")"
 	[ ! -e "$work/run" ] || fail "a table is run"
 }
