@@ -3,14 +3,13 @@
 #
 # In-network aggregation: records merged by key on a BCube(4,1) and in racks, in virtual time,
 # beside AF_SHUFFLE without aggregation and TCP on the same network; and what merging costs a
-# processor whose time is counted.  Adds to build/bench/report.json; report-agg.txt; lines of the runs:
-# raw-agg.txt.
+# processor whose time is counted.  Adds to build/bench/report.json; report-agg.txt; lines of the
+# runs: raw-agg.txt.
 #
-# usage: [RUNS=3] [KEEP=1] [MTU=1500] agg.sh [REGEX]
+# usage: [RUNS=3] [MTU=1500] agg.sh [REGEX]
 #
 #   REGEX  of the cases agg-bcube41-incast, agg-bcube41-shuffle-0, -0.5, -1,
 #          agg-rack-allreduce-1m, agg-cpu
-#   KEEP   not empty: add to the results that are there
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,7 +27,7 @@ case $runs in
 '' | *[!0-9]* | 0) die "RUNS must be a positive number" ;;
 esac
 mkdir -p "$out"
-[ -n "${KEEP-}" ] || : >"$raw"
+: >"$raw"
 for t in lib bench topo shufflectl; do
 	make -s -C tools/$t OUT="$root/build/tools" UAPI="$root/uapi"
 done

@@ -49,6 +49,11 @@ for ((run = 1; run <= runs; run++)); do
 	one shuffle "$run" -G /tmp/through
 	one shuffle-table "$run" -Z -G /tmp/through
 	one shuffle-none "$run" -G /tmp/straight
-	echo "BENCH $facts transport=user-hash run=$run ok=1 $($bin/cpu_limits merge $senders $records)"
+	if user=$($bin/cpu_limits merge $senders $records); then
+		echo "BENCH $facts transport=user-hash run=$run ok=1 $user"
+	else
+		status=1
+		echo "BENCH $facts transport=user-hash run=$run ok=0"
+	fi
 done
 exit $status

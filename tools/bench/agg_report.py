@@ -66,7 +66,10 @@ def network_rows(found, key, transports):
     """Rows of a case of the network's."""
     rows = []
     merged = transports.get("shuffle", {})
-    none_bound = [r["none_bound_ns"] for r in merged.values() if "none_bound_ns" in r]
+    # what goes without aggregation has a case of its own beside several deltas
+    none_bound = [r["none_bound_ns"] for other, of in found.items()
+                  if group(other[0]) == group(key[0]) and other[2] == key[2]
+                  for r in of.get("shuffle", {}).values() if "none_bound_ns" in r]
     for transport, runs in transports.items():
         goal = GOALS.get(group(key[0])) if transport == "shuffle" else None
         own = transport in ("shuffle", "shuffle-table") or "allreduce" in key[0]

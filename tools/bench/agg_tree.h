@@ -45,8 +45,8 @@ unsigned int agg_senders(const struct agg_tree *t);
  */
 uint64_t agg_flow(const struct agg_tree *t, unsigned int server, uint64_t records, double delta);
 
-/* Nobody is faster: the bytes of the link that carries most, and a round trip for each hop of the
- * deepest tree.
+/* The bytes of the link that carries most, and a round trip for each hop of the deepest tree: half
+ * of one is the least, so this may be too much by two microseconds a hop.
  */
 double agg_bound_ns(const struct agg_trees *t, uint64_t records, double delta);
 

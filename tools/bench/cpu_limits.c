@@ -134,7 +134,8 @@ static void merge(unsigned int flows, unsigned int records)
 	struct slot *flow = zeroed((size_t)flows * records, sizeof(*flow)), *table, *out;
 	unsigned int bits = 1, f, i, n = 0;
 	size_t k, all = (size_t)flows * records;
-	double begin;
+	uint64_t sum = 0, want = (uint64_t)flows * records * (flows + records - 2) / 2;
+	double begin, took;
 
 	while (1U << bits < 2 * records)
 		bits++;
@@ -160,11 +161,14 @@ static void merge(unsigned int flows, unsigned int records)
 	for (k = 0; k < 1UL << bits; k++)
 		if (table[k].key)
 			out[n++] = (struct slot){ htobe64(table[k].key), htobe64(table[k].value) };
-	printf("records=%zu completion_ns=%.0f\n", all, now() - begin);
-	if (n != records) {
-		fprintf(stderr, "cpu_limits: %u keys\n", n);
+	took = now() - begin;
+	for (i = 0; i < n; i++)
+		sum += be64toh(out[i].value);
+	if (n != records || sum != want) {
+		fprintf(stderr, "cpu_limits: %u keys, or a wrong sum\n", n);
 		exit(1);
 	}
+	printf("records=%zu completion_ns=%.0f\n", all, took);
 }
 
 int main(int argc, char **argv)
