@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "wordcount.h"
 
@@ -76,12 +77,21 @@ static void print_json_string(const char *s, size_t len)
 	putchar('"');
 }
 
+/* Those of Latin 1, too, which some terminals obey: alone, or as U+0080 to U+009F. */
+static int is_upper_control(const char *s, size_t i, int utf8)
+{
+	unsigned char c = s[i];
+
+	return c >= 0x80 && c < 0xa0 && (!utf8 || (i && (unsigned char)s[i - 1] == 0xc2));
+}
+
 static void print_text(const char *s, size_t len)
 {
+	int utf8 = is_utf8(s, len), tty = isatty(STDOUT_FILENO);
 	size_t i;
 
 	for (i = 0; i < len; i++)
-		putchar(is_control(s[i]) ? '?' : s[i]);
+		putchar(is_control(s[i]) || (tty && is_upper_control(s, i, utf8)) ? '?' : s[i]);
 	putchar('\n');
 }
 

@@ -95,7 +95,7 @@ race_rack()
 # Relays and members of a tree go while records are merged: sums are right, or there are none.
 race_relays()
 {
-	local i end=$((SECONDS + RACE_SECONDS)) how pid
+	local i end=$((SECONDS + RACE_SECONDS)) how pid good=0
 
 	new_rack 5
 	for ((i = 1; SECONDS < end; i++)); do
@@ -103,7 +103,8 @@ race_relays()
 		[ $((i % 2)) = 0 ] || how=(records $((1 << i % 11)))
 		relay 1 to 0 from 2 3 4 "${how[@]}"
 		peer_calls=$((peer_calls + 1))
-		"$BIN/merge_member" -o $((peer_calls * 256)) ${how[1]+-t} -c 8 -n 4000 -i 700 \
+		"$BIN/merge_member" -o $((peer_calls * 256)) ${how[1]+-t} -c 8 -n 4000 \
+			-i $((700 * slow)) \
 			"$PFX" - 0r 1 1 1 >"$work/merge" 2>&1 &
 		pid=$!
 		sleep 0.$((i * 7 % 30))
@@ -116,11 +117,12 @@ race_relays()
 			ip -n "${PFX}h1" link set eth0 up
 			;;
 		esac
-		wait $pid
-		grep 'there should be' "$work/merge" && fail "a wrong sum"
+		wait $pid && good=$((good + 1))
+		grep -E 'there should be|no socket|no group' "$work/merge" &&
+			fail "a wrong sum, or members that cannot begin"
 		[ $((i % 3)) = 1 ] || hctl 1 relay del agg || fail "no relay to delete at the end"
 	done
-	diag "$i rounds"
+	diag "$i rounds, $good of them with all sums"
 	relay 1 to 0 from 2 3 4 sorted
 	merge "$PFX" - 0r 1 1 1 || fail "nothing is merged afterwards"
 }
