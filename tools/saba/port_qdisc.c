@@ -554,8 +554,8 @@ void port_look(struct nl_sock *sk, struct port *p)
 		tc_tree_free(t);
 		return;
 	}
-	/* a device that goes has no queues any more, and its name a little longer: dumps have waited
-	 * for its end
+	/* a device that goes has no queues any more, and its name a little longer: the dumps have
+	 * waited for its end
 	 */
 	if (if_nametoindex(p->name) != (unsigned int)p->ifindex) {
 		sabad_log("port %s: the device is gone", p->name);
