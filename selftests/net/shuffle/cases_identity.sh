@@ -38,90 +38,81 @@ receive_in_order()
 
 DROPS='Drop(Malformed|Version|Source|Tag|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
 
-# Every field of every record that goes to host 0 is changed; loss on its way
-# out makes the others ask it again.
-#
-# wire_mutate V6 [key] - with a group key every such packet must be refused.
+# mutate_begin [key] - every field of every record that goes to host 0 is changed from now on.
+mutate_begin()
+{
+	mutate_before=$(counter 0 "$DROPS")
+	receive_in_order
+	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
+		${1:+key=1} >"$work/mutate" &
+	mutate_pid=$!
+	sleep 0.3
+}
+
+# mutate_end PART - and no more: of the packets that no receiver may accept at least one in PART is
+# counted.  Those that come when their operation is over are filtered uncounted.  Sets "must".
+mutate_end()
+{
+	local drops
+
+	: >"$work/over"
+	wait "$mutate_pid" || fail "wire_mutate sent nothing"
+	drops=$(($(counter 0 "$DROPS") - mutate_before))
+	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
+	diag "drops counted: $drops; $(cat "$work/mutate")"
+	[ "$drops" -ge $((must / $1)) ] || fail "$must bad packets, $drops drops"
+}
+
+# wire_mutate V6 [key] - loss on host 0's way out makes the others ask it again; with a group key
+# every such packet must be refused.
 wire_mutate()
 {
-	local before drops must pid
+	local must
 
 	rack 3
 	rate 20
 	tc -n shf-h0 qdisc add dev eth0 parent 1:1 netem loss 10% || skip "no netem"
-	before=$(counter 0 "$DROPS")
-	receive_in_order
-	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
-		${2:+key=1} >"$work/mutate" &
-	pid=$!
-	sleep 0.3
+	mutate_begin "${@:2}"
 	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 ${2:+key=5} || shuffle_failed
-	: >"$work/over"
-	wait "$pid" || fail "wire_mutate sent nothing"
-	drops=$(($(counter 0 "$DROPS") - before))
-	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
-	diag "drops counted: $drops; $(cat "$work/mutate")"
+	mutate_end 2
 	nsx h0 cat /proc/net/shuffle/netstat
 	grep -qE '"(data|grant|ack|resend)": \{"seen": 0' "$work/mutate" &&
 		fail "a type of record was not seen"
-	# Those that come when their operation is over are filtered uncounted.
-	[ "$drops" -ge $((must / 2)) ] || fail "$must bad packets, $drops drops"
+	return 0
 }
 
 # wire_collectives [key] - the same beside collectives, in the kernel and in user space: each is right.
 # Without a key each host has one member: those of a host could pass for one another.
 wire_collectives()
 {
-	local before drops must pid members=3
+	local must members=3
 
 	[ $# = 0 ] || members=6
 
 	rack 3
 	tc -n shf-h0 qdisc add dev eth0 root netem loss 10% || skip "no netem"
-	before=$(counter 0 "$DROPS")
-	receive_in_order
-	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
-		${1:+key=1} >"$work/mutate" &
-	pid=$!
-	sleep 0.3
+	mutate_begin "$@"
 	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=60000 ops=120 \
 		timeout=$(($(tmo 30) * 1000)) ${1:+key=7} || shuffle_failed "collectives"
-	: >"$work/over"
-	wait "$pid" || fail "wire_mutate sent nothing"
-	drops=$(($(counter 0 "$DROPS") - before))
-	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
-	diag "drops counted: $drops; $(cat "$work/mutate")"
+	mutate_end 4
 	[ "$must" -ge 50 ] || fail "only $must bad packets"
-	# Those that come when their operation is over are filtered uncounted.
-	[ "$drops" -ge $((must / 4)) ] || fail "$must bad packets, $drops drops"
 }
 
 # wire_merge [key] - the same beside messages that are merged on their way: each sum is right.
 wire_merge()
 {
-	local before drops must pid i
+	local must i
 
 	new_rack 4
 	tc -n shf-h0 qdisc add dev eth0 root netem loss 10% || skip "no netem"
 	# so that the host answers to a message before its END comes
 	config_all unscheduled 1000
-	before=$(counter 0 "$DROPS")
-	receive_in_order
-	nsx br "$BIN/wire_mutate" at="${PFX}h0" dev=p0 ms=120000 until="$work/over" \
-		${1:+key=1} >"$work/mutate" &
-	pid=$!
-	sleep 0.3
+	mutate_begin "$@"
 	for ((i = 0; i < 4; i++)); do
 		merge ${1:+-k} -c 20 -n 3000 "$PFX" - 0 1 1 || fail "a wrong sum, or none"
 	done
-	: >"$work/over"
-	wait "$pid" || fail "wire_mutate sent nothing"
-	drops=$(($(counter 0 "$DROPS") - before))
-	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
-	diag "drops counted: $drops; $(cat "$work/mutate")"
+	mutate_end 4
 	grep -qE '"end": \{"seen": [0-9]{2}' "$work/mutate" || fail "hardly an END was seen"
-	# Those that come when their operation is over are filtered uncounted.
-	[ "$drops" -ge $((must / 4)) ] || fail "$must bad packets, $drops drops"
 }
 
 # Forgeries with the right nonce: operations may fail, but end.
