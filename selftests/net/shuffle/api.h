@@ -154,8 +154,10 @@ static inline ssize_t send_row(int fd, uint64_t op, uint64_t len0, uint64_t len1
 	return sht_send(fd, &row, lens, data, len, flags);
 }
 
-/* Read until the operation ends; 0, its errno, or -1. */
-static inline int read_end(int fd, uint64_t op)
+/* Read until the operation ends; 0, its errno, or -1.  @from: bits of the ranks that have sent us
+ * something, or NULL.
+ */
+static inline int read_end_from(int fd, uint64_t op, unsigned int *from)
 {
 	struct shuffle_record recs[8];
 	uint64_t until = sht_now_ms() + WAIT_MS;
@@ -179,10 +181,17 @@ static inline int read_end(int fd, uint64_t op)
 				return 0;
 			if (recs[i].type == SHUFFLE_RECORD_FAILED)
 				return recs[i].error;
+			if (recs[i].type == SHUFFLE_RECORD_DATA && from)
+				*from |= 1U << recs[i].rank;
 		}
 	}
 	errno = ETIMEDOUT;
 	return -1;
+}
+
+static inline int read_end(int fd, uint64_t op)
+{
+	return read_end_from(fd, op, NULL);
 }
 
 /* A pair still shuffles. */

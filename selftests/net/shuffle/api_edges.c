@@ -144,30 +144,11 @@ static void begin(int fd, uint64_t op, uint32_t idle_ms)
 	send_row(fd, op, 1, 1, "ab", 2, 0);
 }
 
-/* Read until an operation has ended: its error, and which ranks' messages have come. */
+/* Its end, and which ranks' messages have come. */
 static int read_op(int fd, uint64_t op, unsigned int *from)
 {
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	struct shuffle_record recs[4];
-	unsigned int i, n;
-	char buf[64];
-
-	for (*from = 0; poll(&pfd, 1, WAIT_MS) == 1;) {
-		n = 4;
-		if (sht_recv(fd, buf, sizeof(buf), recs, &n, 0) < 0)
-			return -1;
-		for (i = 0; i < n; i++) {
-			if (recs[i].op_id != op)
-				continue;
-			if (recs[i].type == SHUFFLE_RECORD_DONE)
-				return 0;
-			if (recs[i].type == SHUFFLE_RECORD_FAILED)
-				return recs[i].error;
-			if (recs[i].type == SHUFFLE_RECORD_DATA)
-				*from |= 1U << recs[i].rank;
-		}
-	}
-	return -1;
+	*from = 0;
+	return read_end_from(fd, op, from);
 }
 
 /*
