@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/utf8.h"
 #include "wordcount.h"
 
 static int by_name(const void *a, const void *b)
@@ -25,23 +26,6 @@ static int by_count(const void *a, const void *b)
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return by_name(a, b);
-}
-
-/* Bytes of the UTF-8 character that begins here; 0: none does. */
-static size_t utf8_bytes(const unsigned char *s, size_t left)
-{
-	size_t i, n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
-
-	if (n > left || !n || *s > 0xf4)
-		return 0;
-	for (i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* longer than need be, surrogates, and what is behind the last character */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
 }
 
 static int is_utf8(const char *s, size_t len)

@@ -2,26 +2,8 @@
 /* Strings and rows as JSON (RFC 8259). */
 #include <inttypes.h>
 
+#include "../common/utf8.h"
 #include "json.h"
-
-/* Bytes of the UTF-8 sequence that begins here (RFC 3629), or 0. */
-static size_t utf8(const unsigned char *s, size_t len)
-{
-	size_t n, i;
-
-	if (*s < 0x80)
-		return 1;
-	n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-	if (*s < 0xc2 || *s > 0xf4 || n > len)
-		return 0;
-	for (i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
 
 /**
  * json_text - a string
@@ -35,7 +17,7 @@ void json_text(FILE *f, struct text t)
 
 	putc('"', f);
 	for (i = 0; i < t.len; i += n ? n : 1) {
-		n = utf8(s + i, t.len - i);
+		n = utf8_bytes(s + i, t.len - i);
 		if (!n)
 			fputs("\\ufffd", f);
 		else if (s[i] == '"' || s[i] == '\\')
