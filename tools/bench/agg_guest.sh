@@ -19,20 +19,9 @@ status=0
 # What the module takes for granted; and as good as TCP gets.
 setup()
 {
-	local h
-
 	echo $((rate * 1000)) >/sys/module/shuffle/parameters/link_mbps
 	echo "$rtt_ns" >/sys/module/shuffle/parameters/rtt_ns
-	sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
-	for ((h = 0; h < $1; h++)); do
-		ip netns exec "h$h" sysctl -q -w \
-			net.ipv4.tcp_wmem='4096 4194304 33554432' \
-			net.ipv4.tcp_rmem='4096 4194304 33554432' \
-			net.ipv4.tcp_slow_start_after_idle=0 \
-			net.ipv4.tcp_no_metrics_save=1 \
-			net.ipv4.tcp_max_syn_backlog=65536 \
-			net.core.somaxconn=65536
-	done
+	$here/tcp_ready.sh "$1"
 }
 
 # one CASE WAY RUN PROGRAM ARGS...

@@ -4,11 +4,10 @@
 
 usage: agg_report.py RAW FOLDER
 """
-import os
 import statistics
 import sys
 
-from records import add, reached, records, write_report
+from records import good_runs, publish, reached
 
 CPU = "agg-cpu"
 # times the plan's bound
@@ -24,16 +23,6 @@ SORTED_SHARE = 1.0
 def group(case):
     """The case without its delta: what goes without aggregation is the same for all of them."""
     return case.rsplit("-", 1)[0] if case.startswith("agg-bcube41-shuffle-") else case
-
-
-def parse(path):
-    """All runs: (case, hosts, mtu) -> transport -> run -> values."""
-    found = {}
-    for values in records(path):
-        runs = add(found, values)
-        if values.get("ok") == 1:
-            runs[int(values["run"])] = values
-    return found
 
 
 def row(key, transport, metric, unit, values, goal=None):
@@ -155,15 +144,10 @@ def main():
     """Reads, writes, prints."""
     if len(sys.argv) != 3:
         sys.exit("usage: agg_report.py RAW FOLDER")
-    rows = make_rows(parse(sys.argv[1]))
+    rows = make_rows(good_runs(sys.argv[1]))
     if not rows:
         return 1
-    write_report(os.path.join(sys.argv[2], "report.json"), rows,
-                 lambda r: not r["case"].startswith("agg-"))
-    text = make_text(rows)
-    with open(os.path.join(sys.argv[2], "report-agg.txt"), "w", encoding="utf-8") as f:
-        f.write(text)
-    print(text, end="")
+    publish(sys.argv[2], "agg", rows, make_text(rows))
     return 0
 
 

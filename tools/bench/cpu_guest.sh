@@ -25,18 +25,8 @@ if [ "$name" = cpu-bh-off ]; then
 	exec $here/bh_off_guest.sh
 fi
 
-# As good as TCP gets: no buffer is ever the limit, connections stay warm.
 $here/rack.sh up "$hosts" rate=none mtu="$mtu"
-sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
-for ((h = 0; h < hosts; h++)); do
-	ip netns exec "h$h" sysctl -q -w \
-		net.ipv4.tcp_wmem='4096 4194304 33554432' \
-		net.ipv4.tcp_rmem='4096 4194304 33554432' \
-		net.ipv4.tcp_slow_start_after_idle=0 \
-		net.ipv4.tcp_no_metrics_save=1 \
-		net.ipv4.tcp_max_syn_backlog=65536 \
-		net.core.somaxconn=65536
-done
+$here/tcp_ready.sh "$hosts"
 if [[ $name = cpu-sort-* ]]; then
 	exec $here/sort_cpu_guest.sh "$hosts" "${name##*-}" "$runs" "$facts"
 fi

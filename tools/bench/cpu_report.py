@@ -8,7 +8,7 @@ import os
 import statistics
 import sys
 
-from records import add, reached, records, write_report
+from records import good_runs, reached, write_report
 
 LANE = "qemu-icount"
 MARK = "CPU-limited cases"
@@ -30,16 +30,6 @@ GROWTH_GOAL = 1.10
 KEY_GOAL = 1.05
 # of metrics that belong to one case each
 METRIC_GOALS = {"bh_off_longest": 100e3, "local_share": 0.30}
-
-
-def parse(path):
-    """All good runs: (case, hosts, mtu) -> transport -> run -> values."""
-    found = {}
-    for values in records(path):
-        runs = add(found, values)
-        if values.get("ok") == 1:
-            runs[int(values["run"])] = values
-    return found
 
 
 def size(key, run):
@@ -170,7 +160,7 @@ def main():
     """Read, merge, write."""
     if len(sys.argv) != 3:
         sys.exit("usage: cpu_report.py RAW FOLDER")
-    found = parse(sys.argv[1])
+    found = good_runs(sys.argv[1])
     if not found:
         sys.exit("cpu_report.py: no results")
     rows = make_rows(found)

@@ -27,6 +27,16 @@ def add(found, values):
     return found.setdefault(key, {}).setdefault(values["transport"], {})
 
 
+def good_runs(path):
+    """All good runs: (case, hosts, mtu) -> transport -> run -> values."""
+    found = {}
+    for values in records(path):
+        runs = add(found, values)
+        if values.get("ok") == 1:
+            runs[int(values["run"])] = values
+    return found
+
+
 def reached(metric, value, goal):
     """Has a metric reached its goal?  Shares of a link, numbers of records, and how many times
     faster we are ought to be large, all else small.  None where there is nothing to compare."""
@@ -47,3 +57,12 @@ def write_report(path, rows, others=lambda row: False):
     rows = old + [{**r, "reached": reached(r["metric"], r["median"], r["goal"])} for r in rows]
     with open(path, "w", encoding="utf-8") as f:
         f.write("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
+
+
+def publish(folder, name, rows, text):
+    """Rows of the cases NAME-... in report.json, beside those of others; report-NAME.txt; print it."""
+    write_report(os.path.join(folder, "report.json"), rows,
+                 lambda r: not r["case"].startswith(name + "-"))
+    with open(os.path.join(folder, f"report-{name}.txt"), "w", encoding="utf-8") as f:
+        f.write(text)
+    print(text, end="")

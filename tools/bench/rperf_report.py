@@ -10,7 +10,7 @@ import re
 import statistics
 import sys
 
-from records import write_report
+from records import publish
 
 LANE = "uml-time"
 LINE = re.compile(r"RPERF case=(\S+) mode=(\S+) run=(\d+)(?: failed| median=(\S+) p999=(\S+) (.*))")
@@ -90,12 +90,7 @@ def main():
     rows = make_rows(read(sys.argv[1]))
     if not rows:
         return 1
-    write_report(os.path.join(sys.argv[2], "report.json"), rows,
-                 lambda r: not r["case"].startswith("rperf-"))
-    text = make_text(rows)
-    with open(os.path.join(sys.argv[2], "report-rperf.txt"), "w", encoding="utf-8") as f:
-        f.write(text)
-    print(text, end="")
+    publish(sys.argv[2], "rperf", rows, make_text(rows))
     return 0
 
 
