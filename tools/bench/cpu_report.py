@@ -165,7 +165,7 @@ def main():
         sys.exit("cpu_report.py: no results")
     rows = make_rows(found)
     write_report(os.path.join(sys.argv[2], "report.json"), rows,
-                 lambda r: r["lane"] != LANE or r["case"].startswith("mpi-"))
+                 lambda r: r["lane"] != LANE or r["case"].startswith(("mpi-", "agg-")))
     path = os.path.join(sys.argv[2], "report.txt")
     head = ""
     if os.path.exists(path):
