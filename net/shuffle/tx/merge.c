@@ -5,11 +5,9 @@
  * merged at once and freed, and what is merged leaves while the rest comes.  No process wakes up in
  * between.
  *
- * Our own part is a message to ourselves, which comes like others.  How long the result becomes is
- * known in the end only: it is announced, when all lengths are known, with the most that it can
- * have and a byte more, which no whole records reach, and ends with an END record (rx/msg_end.c).
- * Sums are not idempotent: each byte of a message comes once in order, and the number of senders
- * that are folded in goes along with END.
+ * Our own part is a message to ourselves, which comes like others.  Sums are not idempotent: each
+ * byte of a message comes once in order, and the number of senders that are folded in goes along
+ * with the END of the result (merge_send.c).
  *
  * What has no room to leave is not taken in, and then members are not granted more: an inner member
  * holds what its two buffers have room for, a table, and some records of each stream.  Sorted
@@ -18,7 +16,6 @@
  *
  * All under ssk->lock, any context, unless said otherwise.
  */
-#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "../shuffle.h"
@@ -30,13 +27,6 @@
 /* Records that are copied out of a stream at once */
 #define STAGE_RECORDS	256U
 #define STAGE_BYTES	(STAGE_RECORDS * SHUFFLE_PAIR_BYTES)
-
-/* Merged records that wait for more, and the largest packet: some of it fit there */
-#define OUT_BYTES	SZ_32K
-#define PKT_MAX		(OUT_BYTES / 2)
-
-/* Merged records that may be sent and not have arrived, whatever else the send buffer holds */
-#define AHEAD_BYTES	SZ_64K
 
 /* How often memory, or room, is asked for again */
 #define RETRY_NS	(5 * NSEC_PER_MSEC)
@@ -70,8 +60,8 @@ void shuffle_merge_free(struct shuffle_key_merge *m)
 u64 shuffle_merge_memory(const struct shuffle_merge *c, u32 inputs)
 {
 	if (c->flags & SHUFFLE_MERGE_SORTED)
-		return AHEAD_BYTES + OUT_BYTES + (u64)inputs * STAGE_BYTES;
-	return AHEAD_BYTES + OUT_BYTES + STAGE_BYTES +
+		return SHUFFLE_MERGE_AHEAD + SHUFFLE_MERGE_OUT + (u64)inputs * STAGE_BYTES;
+	return SHUFFLE_MERGE_AHEAD + SHUFFLE_MERGE_OUT + STAGE_BYTES +
 	       shuffle_merge_table_bytes(c->records ?: SHUFFLE_MERGE_RECORDS);
 }
 
@@ -106,7 +96,7 @@ static int alloc_inputs(struct shuffle_op *op)
 
 	m->inputs = op->incomplete;	/* nothing has come yet */
 	m->input = kvcalloc(m->inputs, sizeof(*m->input), GFP_KERNEL_ACCOUNT);
-	m->out = kvmalloc(OUT_BYTES, GFP_KERNEL_ACCOUNT);
+	m->out = kvmalloc(SHUFFLE_MERGE_OUT, GFP_KERNEL_ACCOUNT);
 	if (!m->input || !m->out)
 		return -ENOMEM;
 	for (i = 0; i < op->group->count; i++)
@@ -152,117 +142,6 @@ int shuffle_merge_alloc(struct shuffle_op *op, const struct shuffle_merge *c)
 		return err;
 	return m->sorted ? alloc_sorted(m, c->oper) :
 			   alloc_table(m, c->oper, c->records ?: SHUFFLE_MERGE_RECORDS);
-}
-
-/* All lengths are known: announce the most that they can become.  False: not yet, or too much. */
-static bool announce(struct shuffle_op *op)
-{
-	struct shuffle_key_merge *m = op->merge;
-	struct shuffle_msg_out *out = &op->out[m->to];
-	struct dst_entry *dst;
-	u64 records = 0;
-	u32 i;
-
-	if (op->prx.unannounced)
-		return false;
-	for (i = 0; i < m->inputs; i++)
-		records += op->prx.msg[m->input[i].rank].len / SHUFFLE_PAIR_BYTES;
-	if (records >= SHUFFLE_MAX_LEN / SHUFFLE_PAIR_BYTES) {
-		shuffle_op_fail(op, EMSGSIZE);
-		return false;
-	}
-	m->bound = records * SHUFFLE_PAIR_BYTES + 1;
-	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, m->to);
-	m->pkt = min_t(u32, shuffle_route_payload(op->dev, op->group, m->to, dst), PKT_MAX);
-	dst_release(dst);
-	/* as many may send to its receiver as to us, or all members something */
-	out->unsched = min3(shuffle_unscheduled_forward(op, m->inputs),
-			    div_u64(4 * shuffle_grant_max_out(op->dev), op->group->count),
-			    m->bound);
-	if (out->unsched < m->bound)
-		out->unsched = rounddown(out->unsched, SHUFFLE_UNSCHED_UNIT);
-	out->granted = out->unsched;
-	op->ptx.msg[m->to].len = m->bound;
-	m->announced = true;
-	m->tell = true;
-	return true;
-}
-
-/* Lay out merged records as packets. */
-static void fill_chunk(const struct shuffle_op *op, struct shuffle_chunk *chunk)
-{
-	struct shuffle_wire w = shuffle_msg_out_wire(op, chunk->rank);
-	const struct shuffle_membership *group = op->group;
-	struct shuffle_data_tag tag = {};
-	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
-	u32 done, at = 0, n;
-
-	if (group->keyed)
-		shuffle_data_tag_init(&tag, &group->key, &w);
-	shuffle_wire_build(hdr, &w);
-	for (done = 0; done < chunk->len; done += n) {
-		n = min(chunk->pkt, chunk->len - done);
-		shuffle_wire_place(hdr, chunk->off + done, n);
-		if (group->keyed)
-			shuffle_put64(hdr + SHUFFLE_WIRE_DATA_HDR,
-				      shuffle_data_tag(&tag, chunk->off + done, n));
-		shuffle_chunk_fill(chunk, at, hdr, group->data_hdr);
-		at += group->data_hdr;
-		shuffle_chunk_fill(chunk, at, op->merge->out + done, n);
-		at += n;
-	}
-}
-
-/* Some of it has room always: our own part, or other operations, may fill the send buffer, and what
- * is sent of it is freed by a GRANT that comes when there is more of it.
- */
-static bool may_emit(const struct shuffle_op *op)
-{
-	const struct shuffle_msg_out *out = &op->out[op->merge->to];
-
-	return out->filled - min(out->free_to, out->filled) < AHEAD_BYTES ||
-	       shuffle_chunk_room(op, op->merge->to);
-}
-
-/* Merged records may leave, but for a part of a packet if not @all.  False: there is no room, or no
- * memory, now.
- */
-static bool emit(struct shuffle_op *op, bool all)
-{
-	struct shuffle_key_merge *m = op->merge;
-	u32 n = all ? m->out_bytes : rounddown(m->out_bytes, m->pkt);
-	struct shuffle_chunk *chunk;
-
-	if (!n)
-		return true;
-	m->waits = true;
-	if (!may_emit(op))
-		return false;
-	if (n <= SHUFFLE_INLINE_MAX)
-		chunk = shuffle_chunk_few(m->to, op->out[m->to].filled, m->out, n);
-	else
-		chunk = shuffle_chunk_make(op, m->to, op->out[m->to].filled, n, m->pkt);
-	if (!chunk || !shuffle_chunk_charge(op, chunk))
-		return false;
-	m->waits = false;
-	if (chunk->kind == SHUFFLE_CHUNK_PACKETS)
-		fill_chunk(op, chunk);
-	shuffle_msg_out_append(op, chunk);
-	m->out_bytes -= n;
-	memmove(m->out, m->out + n, m->out_bytes);
-	return true;
-}
-
-/* All of the result is there. */
-static void close_message(struct shuffle_op *op)
-{
-	struct shuffle_key_merge *m = op->merge;
-
-	m->closed = true;
-	m->tell = true;
-	op->ptx.msg[m->to].len = op->out[m->to].filled;
-	shuffle_msg_out_limit(op, m->to);
-	shuffle_timer_out(op, m->to);
 }
 
 /* Copy what has come of an input, behind the part of a record that had come before; no more than
@@ -359,21 +238,21 @@ static bool merge_sorted(struct shuffle_op *op, s32 *budget)
 		begin = m->out_bytes % SHUFFLE_PAIR_BYTES;
 		n = m->out_bytes / SHUFFLE_PAIR_BYTES;
 		state = shuffle_merge_streams(&m->merge, m->out + begin,
-					      (OUT_BYTES - begin) / SHUFFLE_PAIR_BYTES, &n);
+					      (SHUFFLE_MERGE_OUT - begin) / SHUFFLE_PAIR_BYTES, &n);
 		have_merged(m, begin, n, budget);
 		switch (state) {
 		case SHUFFLE_MERGE_DONE:
-			if (emit(op, true))
-				close_message(op);
+			if (shuffle_merge_emit(op, true))
+				shuffle_merge_close(op);
 			return false;
 		case SHUFFLE_MERGE_FULL:
-			if (!emit(op, false))
+			if (!shuffle_merge_emit(op, false))
 				return false;
 			break;
 		case SHUFFLE_MERGE_STARVED:
 			if (refill(op, budget))
 				break;
-			emit(op, false);
+			shuffle_merge_emit(op, false);
 			return false;
 		default:
 			shuffle_op_fail(op, EPROTO);
@@ -396,15 +275,15 @@ static bool empty_table(struct shuffle_op *op, s32 *budget)
 	while (m->drained < m->table.n) {
 		if (*budget <= 0)
 			return false;
-		n = min(m->table.n - m->drained, (OUT_BYTES - m->out_bytes) / SHUFFLE_PAIR_BYTES);
+		n = min(m->table.n - m->drained, (SHUFFLE_MERGE_OUT - m->out_bytes) / SHUFFLE_PAIR_BYTES);
 		shuffle_merge_store(m->out + m->out_bytes, m->table.pair + m->drained, n);
 		m->out_bytes += n * SHUFFLE_PAIR_BYTES;
 		m->drained += n;
 		*budget -= n * SHUFFLE_PAIR_BYTES;
-		if (!emit(op, false))
+		if (!shuffle_merge_emit(op, false))
 			return false;
 	}
-	if (!emit(op, m->urgent))
+	if (!shuffle_merge_emit(op, m->urgent))
 		return false;
 	/* as much memory as many records */
 	shuffle_merge_table_empty(&m->table);
@@ -477,7 +356,7 @@ static bool merge_table(struct shuffle_op *op, s32 *budget, u64 now)
 		if (!all)
 			continue;
 		if (!m->table.n && !m->out_bytes) {
-			close_message(op);
+			shuffle_merge_close(op);
 			return false;
 		}
 		m->emptying = true;
@@ -501,7 +380,7 @@ bool shuffle_merge_run(struct shuffle_op *op, u64 now)
 	lockdep_assert_held(&op->ssk->lock);
 	if (!shuffle_merge_takes(op) || op->ended || !op->closed || m->closed)
 		return false;
-	if (!m->announced && !announce(op))
+	if (!m->announced && !shuffle_merge_announce(op))
 		return false;
 	m->waits = false;
 	more = m->sorted ? merge_sorted(op, &budget) : merge_table(op, &budget, now);
@@ -619,48 +498,4 @@ u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now)
 	if (m->flush_ns && (m->table.n || m->out_bytes) && !m->emptying)
 		return m->first_at + m->flush_ns;
 	return U64_MAX;
-}
-
-/**
- * shuffle_merge_end() - say how long a message is in the end
- * @op: operation with a merge
- * @flags: SHUFFLE_FLAG_PROBE: to be told whether it has arrived; or 0
- * @q: packets
- *
- * Nothing as long as that is not known.
- */
-void shuffle_merge_end(struct shuffle_op *op, u8 flags, struct sk_buff_head *q)
-{
-	const struct shuffle_key_merge *m = op->merge;
-	struct shuffle_wire w = {
-		.type = SHUFFLE_END,
-		.flags = flags,
-		.op_id = op->id,
-		.nonce = shuffle_op_nonce(op, m->to),
-		.end.len = op->ptx.msg[m->to].len,
-		.end.senders = m->senders,
-	};
-
-	if (!m->closed)
-		return;
-	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, m->to, &w, q);
-	SHUFFLE_INC(shuffle_op_net(op), EndOut);
-}
-
-/**
- * shuffle_merge_tell() - tell the receiver what is new
- * @op: operation with a merge
- * @q: packets
- *
- * END is no use before the message has been heard of, and may overtake its first packet: the
- * message is announced once more in front of it.
- */
-void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
-{
-	struct shuffle_key_merge *m = op->merge;
-
-	if (!m->tell || op->ended)
-		return;
-	m->tell = false;
-	shuffle_msg_out_announce(op, m->to, 0, q);
 }

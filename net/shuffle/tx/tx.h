@@ -11,6 +11,7 @@
 
 #include <linux/list.h>
 #include <linux/rbtree.h>
+#include <linux/sizes.h>
 #include <linux/skbuff.h>
 #include "../group.h"
 #include "../coll/merge.h"
@@ -380,6 +381,12 @@ struct shuffle_key_merge {
 	u32				out_bytes;
 };
 
+/* Merged records that wait for more, at most */
+#define SHUFFLE_MERGE_OUT	SZ_32K
+
+/* Merged records that may be sent and not have arrived, whatever else the send buffer holds */
+#define SHUFFLE_MERGE_AHEAD	SZ_64K
+
 /* merge.c */
 int shuffle_merge_alloc(struct shuffle_op *op, const struct shuffle_merge *c);
 void shuffle_merge_free(struct shuffle_key_merge *m);
@@ -389,6 +396,11 @@ void shuffle_merge_complete(struct shuffle_op *op, u32 rank, u64 now);
 void shuffle_merge_start(struct shuffle_op *op);
 bool shuffle_merge_run(struct shuffle_op *op, u64 now);
 u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now);
+
+/* merge_send.c */
+bool shuffle_merge_announce(struct shuffle_op *op);
+bool shuffle_merge_emit(struct shuffle_op *op, bool all);
+void shuffle_merge_close(struct shuffle_op *op);
 void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q);
 void shuffle_merge_end(struct shuffle_op *op, u8 flags, struct sk_buff_head *q);
 
