@@ -192,7 +192,7 @@ struct shuffle_relay *shuffle_relay_find(struct shuffle_net *sn, const char *nam
 	return NULL;
 }
 
-/* What the operations of a relay announce: one message, to the member that gets the result. */
+/* What the operations of a relay announce: a message to each member that gets the result. */
 static int make_row(struct shuffle_relay *r, const struct shuffle_relay_new *new)
 {
 	u32 n = new->group->count, words = DIV_ROUND_UP(n, 64), inputs = 0, i;
@@ -207,7 +207,7 @@ static int make_row(struct shuffle_relay *r, const struct shuffle_relay_new *new
 	r->absent->size = sizeof(*r->absent);
 	r->absent->words = words;
 	for (i = 0; i < n; i++) {
-		r->row->lens[i] = i == new->merge.to ? 0 : SHUFFLE_ABSENT;
+		r->row->lens[i] = test_bit(i, new->to) ? 0 : SHUFFLE_ABSENT;
 		if (test_bit(i, new->from))
 			inputs++;
 		else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Relays: members of a group that have no process.  A relay merges what comes from some members by
- * key and sends it on to another one (tx/merge.c), in each operation of which a packet comes.
+ * key and sends it on to another one, or to several (tx/merge.c), in each operation of which a
+ * packet comes.
  *
  * sn->relay_mutex guards the list of a namespace; a relay's work is the only one that begins and
  * ends its operations.
@@ -58,6 +59,7 @@ struct shuffle_relay {
  * @group: members, and our own rank: shuffle_relay_edges()
  * @group_bytes: of @group
  * @from: a bit for each member that sends us something: SHUFFLE_MAX_MEMBERS bits
+ * @to: a bit for each member that gets the result
  * @merge: what is done, but for the structure's size
  * @bytes: as of struct shuffle_relay
  * @key: of the group, or NULL
@@ -67,6 +69,7 @@ struct shuffle_relay_new {
 	struct shuffle_group	*group;
 	size_t			group_bytes;
 	const unsigned long	*from;
+	const unsigned long	*to;
 	struct shuffle_merge	merge;
 	u32			bytes;
 	const u8		*key;

@@ -15,7 +15,7 @@
 
 static const char usage[] =
 	"usage: shufflectl relay [show] [NAME]\n"
-	"       shufflectl relay add NAME rank RANK to RANK from RANK...\n"
+	"       shufflectl relay add NAME rank RANK to RANK... from RANK...\n"
 	"                  {members MEMBER... | file FILE} [oper OPER] [sorted]\n"
 	"                  [senders N] [records N] [flush TIME] [bytes SIZE] [key FILE]\n"
 	"       shufflectl relay del NAME\n"
@@ -25,7 +25,7 @@ static const char usage[] =
 	"\n"
 	"  add   this machine is member RANK of the group, without a process: in each\n"
 	"        operation what comes \"from\" some members, records of key and value, is\n"
-	"        merged by key and sent on \"to\" another one\n"
+	"        merged by key and sent on \"to\" another one, or several\n"
 	"  del   and is no more\n"
 	"\n"
 	"  members, file  all members of the group, in order of rank; FILE has one a line;\n"
@@ -57,7 +57,8 @@ static int fill_name(struct nl_msg *msg, int argc, char **argv)
 	return CTL_OK;
 }
 
-static void print_from(struct nl_msg *msg)
+/* The ranks of an attribute that comes several times. */
+static void print_ranks(struct nl_msg *msg, const char *word, int type)
 {
 	char text[64] = "";
 	struct nlattr *a;
@@ -65,9 +66,9 @@ static void print_from(struct nl_msg *msg)
 	int rem;
 
 	if (ctl.json)
-		out_list("from");
+		out_list(word);
 	nlmsg_for_each_attr(a, nlmsg_hdr(msg), GENL_HDRLEN, rem) {
-		if (nla_type(a) != SHUFFLE_A_RELAY_FROM)
+		if (nla_type(a) != type)
 			continue;
 		if (ctl.json)
 			out_u64(NULL, nla_get_u32(a), OUT_PLAIN);
@@ -78,12 +79,14 @@ static void print_from(struct nl_msg *msg)
 	if (ctl.json)
 		out_list_end();
 	else
-		out_str("from", text);
+		out_str(word, text);
 }
 
 static bool print_relay(struct nl_msg *msg)
 {
-	static const unsigned int skip[] = { SHUFFLE_A_RELAY_NAME, SHUFFLE_A_RELAY_FROM, 0 };
+	static const unsigned int skip[] = {
+		SHUFFLE_A_RELAY_NAME, SHUFFLE_A_RELAY_FROM, SHUFFLE_A_RELAY_TO, 0
+	};
 	struct nlattr *tb[GENL_MAX_ATTRS];
 	const char *name;
 
@@ -94,7 +97,8 @@ static bool print_relay(struct nl_msg *msg)
 		return false;
 	out_open(NULL);
 	out_title("name", "relay %s", name);
-	print_from(msg);
+	print_ranks(msg, "from", SHUFFLE_A_RELAY_FROM);
+	print_ranks(msg, "to", SHUFFLE_A_RELAY_TO);
 	record_attrs(msg, genl_op(SHUFFLE_CMD_RELAY_GET), tb, skip);
 	out_close();
 	return true;
@@ -209,7 +213,6 @@ static const struct number {
 	enum out_unit	unit;
 } numbers[] = {
 	{ "rank",	SHUFFLE_A_RELAY_RANK,		OUT_PLAIN },
-	{ "to",		SHUFFLE_A_RELAY_TO,		OUT_PLAIN },
 	{ "senders",	SHUFFLE_A_RELAY_SENDERS,	OUT_PLAIN },
 	{ "records",	SHUFFLE_A_RELAY_RECORDS,	OUT_PLAIN },
 	{ "flush",	SHUFFLE_A_RELAY_FLUSH,		OUT_US },
@@ -236,28 +239,52 @@ static const struct number *number_of(const char *word)
 	return NULL;
 }
 
+/**
+ * struct list - a word with a list behind it
+ * @word: the word
+ * @attr: of each rank; 0: they are addresses
+ */
+static const struct list {
+	const char	*word;
+	unsigned int	attr;
+} lists[] = {
+	{ "from",	SHUFFLE_A_RELAY_FROM },
+	{ "to",		SHUFFLE_A_RELAY_TO },
+	{ "members",	0 },
+};
+
+static const struct list *list_of(const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		if (!strcmp(lists[i].word, word))
+			return &lists[i];
+	return NULL;
+}
+
 static bool is_word(const char *word)
 {
-	static const char *const words[] = { "from", "members", "file", "oper", "sorted", "key" };
+	static const char *const words[] = { "file", "oper", "sorted", "key" };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(words); i++)
 		if (!strcmp(words[i], word))
 			return true;
-	return number_of(word);
+	return number_of(word) || list_of(word);
 }
 
-/* Ranks or addresses, up to the next word.  Their number is added to *@i. */
-static int put_list(struct nl_msg *msg, bool ranks, int argc, char **argv, int *i)
+/* What is behind a word, up to the next word.  The number of words is added to *@i. */
+static int put_list(struct nl_msg *msg, const struct list *list, int argc, char **argv, int *i)
 {
-	const struct number from = { "from", SHUFFLE_A_RELAY_FROM, OUT_PLAIN };
+	const struct number rank = { list->word, list->attr, OUT_PLAIN };
 	int first = *i, err = CTL_OK;
 
 	for (; !err && *i < argc && !is_word(argv[*i]); (*i)++)
-		err = ranks ? put_number(msg, &from, argv[*i]) :
-			      put_member(msg, argv[*i], "members");
+		err = list->attr ? put_number(msg, &rank, argv[*i]) :
+				   put_member(msg, argv[*i], list->word);
 	if (!err && *i == first)
-		err = ctl_usage("%s: nothing is behind it", ranks ? "from" : "members");
+		err = ctl_usage("%s: nothing is behind it", list->word);
 	return err;
 }
 
@@ -269,8 +296,8 @@ static int put_words(struct nl_msg *msg, int argc, char **argv)
 		const char *word = argv[i++];
 		const char *value = i < argc ? argv[i] : NULL;
 
-		if (!strcmp(word, "from") || !strcmp(word, "members")) {
-			err = put_list(msg, word[0] == 'f', argc, argv, &i);
+		if (list_of(word)) {
+			err = put_list(msg, list_of(word), argc, argv, &i);
 			continue;
 		}
 		if (!strcmp(word, "sorted")) {

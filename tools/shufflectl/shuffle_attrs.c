@@ -1041,9 +1041,9 @@ static const struct shuffle_attr set_relay[] = {
 		"Our own rank."
 	},
 	[SHUFFLE_A_RELAY_TO] = {
-		"to", "to", SHUFFLE_ATTR_U32, false, NULL,
+		"to", "to", SHUFFLE_ATTR_U32, true, NULL,
 		NULL, 0ULL, 4095ULL,
-		"Rank of the member that gets what is merged."
+		"Ranks of the members that get what is merged."
 	},
 	[SHUFFLE_A_RELAY_FROM] = {
 		"from", "from", SHUFFLE_ATTR_U32, true, NULL,

@@ -376,6 +376,10 @@ enum shuffle_merge_oper {
  * they are merged into.
  */
 #define SHUFFLE_MERGE_SORTED	(1U << 0)
+/* The result goes to all members to which the row has a message, and not only to @to, which is one
+ * of them.  Each gets it alone; the group has up to SHUFFLE_SAME_MEMBERS.
+ */
+#define SHUFFLE_MERGE_SAME	(1U << 1)
 
 /**
  * struct shuffle_merge - the message to one member is what all that come are merged into, by key
@@ -383,7 +387,7 @@ enum shuffle_merge_oper {
  * @to: rank of the member that gets it; our own: the messages that come are read as always, and
  *	only @senders is checked
  * @oper: enum shuffle_merge_oper
- * @flags: 0 or SHUFFLE_MERGE_SORTED
+ * @flags: SHUFFLE_MERGE_SORTED, SHUFFLE_MERGE_SAME
  * @reserved: must be zero
  * @senders: senders that are to be folded in, our own message to ourselves included; another
  *	number fails the operation with EBADMSG.  0: any
@@ -393,8 +397,9 @@ enum shuffle_merge_oper {
  *	come
  *
  * Messages are records of 16 bytes: key and value, each 64 bits, big-endian.  The row has a
- * message to ourselves at most, which is our own part, and one to @to, of length 0: how long it
- * becomes is known in the end.  It goes while the others come, without this process, and nothing of
+ * message to ourselves at most, which is our own part, and one to @to, of length 0 (or, with
+ * SHUFFLE_MERGE_SAME, to each member that gets the result): how long it becomes is known in the
+ * end.  It goes while the others come, without this process, and nothing of
  * these is read.  What is not whole records, or not in order, fails the operation with EPROTO.
  */
 struct shuffle_merge {

@@ -79,6 +79,35 @@ static struct shuffle_group *read_group(struct genl_info *info, size_t *bytes)
 	return group;
 }
 
+/* Members that get the result; new->merge.to becomes the first one.  0 or -EINVAL, with extack. */
+static int read_to(struct genl_info *info, struct shuffle_relay_new *new, unsigned long *to)
+{
+	const struct nlattr *a;
+	int rem, n = 0;
+	u32 rank;
+
+	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(a) != SHUFFLE_A_RELAY_TO)
+			continue;
+		rank = nla_get_u32(a);
+		if (rank >= new->group->count || rank == new->group->rank ||
+		    __test_and_set_bit(rank, to)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, a,
+					    "to: no such rank, our own, or twice");
+			return -EINVAL;
+		}
+		n++;
+	}
+	if (n > 1 && new->group->count > SHUFFLE_SAME_MEMBERS) {
+		NL_SET_ERR_MSG(info->extack, "to: several, and more than 256 members");
+		return -EINVAL;
+	}
+	if (n > 1)
+		new->merge.flags |= SHUFFLE_MERGE_SAME;
+	new->merge.to = find_first_bit(to, SHUFFLE_MAX_MEMBERS);
+	return 0;
+}
+
 /* Members that send us something.  0 or -EINVAL, with extack. */
 static int read_from(struct genl_info *info, const struct shuffle_relay_new *new,
 		     unsigned long *from)
@@ -92,7 +121,8 @@ static int read_from(struct genl_info *info, const struct shuffle_relay_new *new
 			continue;
 		rank = nla_get_u32(a);
 		if (rank >= new->group->count || rank == new->group->rank ||
-		    rank == new->merge.to || __test_and_set_bit(rank, from)) {
+		    (!(new->merge.flags & SHUFFLE_MERGE_SAME) && rank == new->merge.to) ||
+		    __test_and_set_bit(rank, from)) {
 			NL_SET_ERR_MSG_ATTR(info->extack, a,
 					    "from: no such rank, our own, the receiver's, or twice");
 			return -EINVAL;
@@ -128,10 +158,9 @@ static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
 	struct shuffle_merge *m = &new->merge;
 
 	new->group->rank = nla_get_u32(a[SHUFFLE_A_RELAY_RANK]);
-	m->to = nla_get_u32(a[SHUFFLE_A_RELAY_TO]);
-	if (new->group->rank >= new->group->count || m->to >= new->group->count ||
-	    m->to == new->group->rank) {
-		NL_SET_ERR_MSG(info->extack, "rank, to: no such member, or both are the same one");
+	if (new->group->rank >= new->group->count) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[SHUFFLE_A_RELAY_RANK],
+				    "rank: there is no such member");
 		return -EINVAL;
 	}
 	BUILD_BUG_ON((int)SHUFFLE_NL_MERGE_OPER_AND != (int)SHUFFLE_MERGE_AND);
@@ -159,8 +188,8 @@ static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
 int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct shuffle_relay_new new = {};
-	unsigned long *from;
-	int err;
+	unsigned long *from, *to;
+	int err = -ENOMEM;
 
 	if (GENL_REQ_ATTR_CHECK(info, SHUFFLE_A_RELAY_NAME) ||
 	    GENL_REQ_ATTR_CHECK(info, SHUFFLE_A_RELAY_RANK) ||
@@ -178,10 +207,15 @@ int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(new.group))
 		return PTR_ERR(new.group);
 	from = bitmap_zalloc(SHUFFLE_MAX_MEMBERS, GFP_KERNEL);
+	to = bitmap_zalloc(SHUFFLE_MAX_MEMBERS, GFP_KERNEL);
 	new.from = from;
-	err = from ? read_merge(info, &new) ?: read_from(info, &new, from) : -ENOMEM;
+	new.to = to;
+	if (from && to)
+		err = read_merge(info, &new) ?: read_to(info, &new, to) ?:
+		      read_from(info, &new, from);
 	if (!err)
 		err = shuffle_relay_add(shuffle_net(genl_info_net(info)), &new, info->extack);
+	bitmap_free(to);
 	bitmap_free(from);
 	kvfree(new.group);
 	return err;
@@ -222,7 +256,6 @@ static int fill_relay(struct sk_buff *skb, const void *arg)
 
 	if (nla_put_string(skb, SHUFFLE_A_RELAY_NAME, r->name) ||
 	    nla_put_u32(skb, SHUFFLE_A_RELAY_RANK, ssk->group->rank) ||
-	    nla_put_u32(skb, SHUFFLE_A_RELAY_TO, m->to) ||
 	    nla_put_u32(skb, SHUFFLE_A_RELAY_OPER, m->oper) ||
 	    nla_put_u8(skb, SHUFFLE_A_RELAY_SORTED, m->flags & SHUFFLE_MERGE_SORTED) ||
 	    nla_put_u32(skb, SHUFFLE_A_RELAY_SENDERS, m->senders) ||
@@ -236,8 +269,10 @@ static int fill_relay(struct sk_buff *skb, const void *arg)
 	    shuffle_put_u64(skb, SHUFFLE_A_RELAY_REFUSED, atomic64_read(&r->refused)))
 		return -EMSGSIZE;
 	for (i = 0; i < r->row->count; i++)
-		if (!shuffle_absent_from(r->absent, i) &&
-		    nla_put_u32(skb, SHUFFLE_A_RELAY_FROM, i))
+		if ((!shuffle_absent_from(r->absent, i) &&
+		     nla_put_u32(skb, SHUFFLE_A_RELAY_FROM, i)) ||
+		    (r->row->lens[i] != SHUFFLE_ABSENT &&
+		     nla_put_u32(skb, SHUFFLE_A_RELAY_TO, i)))
 			return -EMSGSIZE;
 	return 0;
 }

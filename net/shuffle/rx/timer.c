@@ -529,7 +529,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			s.more |= shuffle_reduction_run(op);
 		if (op->merge) {
 			s.more |= shuffle_merge_run(op, s.now);
-			shuffle_merge_tell(op, &q);
+			s.more |= shuffle_merge_tell(op, &q);
 			s.next = min(s.next, shuffle_merge_due(op, s.rto, s.now));
 		}
 		if (op->forward) {

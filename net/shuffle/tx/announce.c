@@ -318,6 +318,10 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		limit_same(op, &plan);
 		op->fill_rank = shuffle_group_all(op->group);
 	} else {
+		if (shuffle_merge_same(op))
+			err = shuffle_same_merged(op);
+		if (err)
+			goto out;
 		limit_unscheduled(op, &plan, from, to);
 		if (op->reduction)
 			limit_reduced(op, &plan);

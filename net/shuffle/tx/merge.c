@@ -112,29 +112,34 @@ static int alloc_inputs(struct shuffle_op *op)
  *
  * Context: process.
  * Return: 0, -EINVAL (no such member, or one that sends us something; nothing comes), -EOPNOTSUPP
- * (too many members send) or -ENOMEM.
+ * (too many members send, or get the result) or -ENOMEM.
  */
 int shuffle_merge_alloc(struct shuffle_op *op, const struct shuffle_merge *c)
 {
+	bool same = c->flags & SHUFFLE_MERGE_SAME;
 	struct shuffle_key_merge *m;
 	int err;
 
-	if (c->to >= op->group->count || !op->incomplete)
+	if (c->to >= op->group->count || !op->incomplete ||
+	    (same && c->to == op->group->rank))
 		return -EINVAL;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
 	op->merge = m;
 	m->to = SHUFFLE_NONE;
+	m->tell = op->group->count;
 	m->starved = SHUFFLE_NONE;
 	m->expected = c->senders;
 	if (c->to == op->group->rank)
 		return 0;
-	if (!op->in[c->to].absent)
+	/* of several some may send us something: what they send depends on nothing that we do */
+	if (!same && !op->in[c->to].absent)
 		return -EINVAL;
-	if (op->incomplete > SHUFFLE_SAME_MEMBERS)
+	if (op->incomplete > SHUFFLE_SAME_MEMBERS ||
+	    (same && op->group->count > SHUFFLE_SAME_MEMBERS))
 		return -EOPNOTSUPP;
-	m->to = c->to;
+	m->to = same ? shuffle_group_all(op->group) : c->to;
 	m->sorted = c->flags & SHUFFLE_MERGE_SORTED;
 	m->flush_ns = (u64)c->flush_us * NSEC_PER_USEC;
 	err = alloc_inputs(op);
@@ -409,7 +414,7 @@ static void run(struct shuffle_op *op, u64 now)
 
 	if (op->ended)
 		return;
-	due = more || op->merge->tell ? now :
+	due = more || op->merge->tell < op->group->count ? now :
 	      shuffle_merge_due(op, shuffle_timer_rto(op), now);
 	if (due != U64_MAX)
 		shuffle_timer_now(op, due);

@@ -13,6 +13,41 @@
 /* The largest packet: some of it fit into what waits for more */
 #define PKT_MAX		(SHUFFLE_MERGE_OUT / 2)
 
+/* Receivers that are told at once; the timer goes on */
+#define TELL_AT_ONCE	32
+
+/* The first one from @rank on that gets the result; behind the last one group->count. */
+static u32 next_receiver(const struct shuffle_op *op, u32 rank)
+{
+	while (rank < op->group->count && !shuffle_merge_makes(op, rank))
+		rank++;
+	return rank;
+}
+
+/* So much of what a receiver gets may go without a grant: as many may send to it as to us, or all
+ * members something.
+ */
+static u64 unscheduled(const struct shuffle_op *op)
+{
+	const struct shuffle_key_merge *m = op->merge;
+	u64 n = min3(shuffle_unscheduled_forward(op, m->inputs),
+		     div_u64(4 * shuffle_grant_max_out(op->dev), op->group->count), m->bound);
+
+	return n < m->bound ? rounddown(n, SHUFFLE_UNSCHED_UNIT) : n;
+}
+
+/* How long the result is, as far as is known: of the one message, or of each, and of that whose
+ * bytes they have.
+ */
+static void set_len(struct shuffle_op *op, u64 len)
+{
+	u32 i;
+
+	op->ptx.msg[op->merge->to].len = len;
+	for (i = next_receiver(op, 0); i < op->group->count; i = next_receiver(op, i + 1))
+		op->ptx.msg[i].len = len;
+}
+
 /**
  * shuffle_merge_announce() - all lengths are known: announce the most that they can become
  * @op: operation with a merge that has not announced it
@@ -22,10 +57,9 @@
 bool shuffle_merge_announce(struct shuffle_op *op)
 {
 	struct shuffle_key_merge *m = op->merge;
-	struct shuffle_msg_out *out = &op->out[m->to];
+	u32 i, first = next_receiver(op, 0);
 	struct dst_entry *dst;
 	u64 records = 0;
-	u32 i;
 
 	if (op->prx.unannounced)
 		return false;
@@ -36,23 +70,22 @@ bool shuffle_merge_announce(struct shuffle_op *op)
 		return false;
 	}
 	m->bound = records * SHUFFLE_PAIR_BYTES + 1;
-	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, m->to);
-	m->pkt = min_t(u32, shuffle_route_payload(op->dev, op->group, m->to, dst), PKT_MAX);
+	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, first);
+	m->pkt = min_t(u32, shuffle_route_payload(op->dev, op->group, first, dst), PKT_MAX);
 	dst_release(dst);
-	/* as many may send to its receiver as to us, or all members something */
-	out->unsched = min3(shuffle_unscheduled_forward(op, m->inputs),
-			    div_u64(4 * shuffle_grant_max_out(op->dev), op->group->count),
-			    m->bound);
-	if (out->unsched < m->bound)
-		out->unsched = rounddown(out->unsched, SHUFFLE_UNSCHED_UNIT);
-	out->granted = out->unsched;
-	op->ptx.msg[m->to].len = m->bound;
+	for (i = first; i < op->group->count; i = next_receiver(op, i + 1)) {
+		op->out[i].unsched = unscheduled(op);
+		op->out[i].granted = op->out[i].unsched;
+	}
+	set_len(op, m->bound);
 	m->announced = true;
-	m->tell = true;
+	m->tell = first;
 	return true;
 }
 
-/* Lay out merged records as packets. */
+/* Lay out merged records as packets.  What goes to several has the headers of each when it is sent
+ * (send_packets()).
+ */
 static void fill_chunk(const struct shuffle_op *op, struct shuffle_chunk *chunk)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, chunk->rank);
@@ -66,11 +99,13 @@ static void fill_chunk(const struct shuffle_op *op, struct shuffle_chunk *chunk)
 	shuffle_wire_build(hdr, &w);
 	for (done = 0; done < chunk->len; done += n) {
 		n = min(chunk->pkt, chunk->len - done);
-		shuffle_wire_place(hdr, chunk->off + done, n);
-		if (group->keyed)
-			shuffle_put64(hdr + SHUFFLE_WIRE_DATA_HDR,
-				      shuffle_data_tag(&tag, chunk->off + done, n));
-		shuffle_chunk_fill(chunk, at, hdr, group->data_hdr);
+		if (!shuffle_merge_same(op)) {
+			shuffle_wire_place(hdr, chunk->off + done, n);
+			if (group->keyed)
+				shuffle_put64(hdr + SHUFFLE_WIRE_DATA_HDR,
+					      shuffle_data_tag(&tag, chunk->off + done, n));
+			shuffle_chunk_fill(chunk, at, hdr, group->data_hdr);
+		}
 		at += group->data_hdr;
 		shuffle_chunk_fill(chunk, at, op->merge->out + done, n);
 		at += n;
@@ -128,54 +163,65 @@ bool shuffle_merge_emit(struct shuffle_op *op, bool all)
 void shuffle_merge_close(struct shuffle_op *op)
 {
 	struct shuffle_key_merge *m = op->merge;
+	u32 i;
 
 	m->closed = true;
-	m->tell = true;
-	op->ptx.msg[m->to].len = op->out[m->to].filled;
-	shuffle_msg_out_limit(op, m->to);
-	shuffle_timer_out(op, m->to);
+	m->tell = next_receiver(op, 0);
+	set_len(op, op->out[m->to].filled);
+	for (i = m->tell; i < op->group->count; i = next_receiver(op, i + 1)) {
+		shuffle_msg_out_limit(op, i);
+		shuffle_timer_out(op, i);
+	}
 }
 
 /**
  * shuffle_merge_end() - say how long a message is in the end
  * @op: operation with a merge
+ * @rank: a member that gets the result
  * @flags: SHUFFLE_FLAG_PROBE: to be told whether it has arrived; or 0
  * @q: packets
  *
  * Nothing as long as that is not known.
  */
-void shuffle_merge_end(struct shuffle_op *op, u8 flags, struct sk_buff_head *q)
+void shuffle_merge_end(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
 {
 	const struct shuffle_key_merge *m = op->merge;
 	struct shuffle_wire w = {
 		.type = SHUFFLE_END,
 		.flags = flags,
 		.op_id = op->id,
-		.nonce = shuffle_op_nonce(op, m->to),
-		.end.len = op->ptx.msg[m->to].len,
+		.nonce = shuffle_op_nonce(op, rank),
+		.end.len = op->ptx.msg[rank].len,
 		.end.senders = m->senders,
 	};
 
 	if (!m->closed)
 		return;
-	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, m->to, &w, q);
+	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), EndOut);
 }
 
 /**
- * shuffle_merge_tell() - tell the receiver what is new
+ * shuffle_merge_tell() - tell receivers what is new
  * @op: operation with a merge
  * @q: packets
  *
  * END is no use before the message has been heard of, and may overtake its first packet: the
  * message is announced once more in front of it.
+ *
+ * Return: true if there are more to be told at once.
  */
-void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
+bool shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
 {
 	struct shuffle_key_merge *m = op->merge;
+	u32 n;
 
-	if (!m->tell || op->ended)
-		return;
-	m->tell = false;
-	shuffle_msg_out_announce(op, m->to, 0, q);
+	for (n = 0; !op->ended && m->tell < op->group->count; n++) {
+		if (n == TELL_AT_ONCE)
+			return true;
+		if (!op->out[m->tell].acked)
+			shuffle_msg_out_announce(op, m->tell, 0, q);
+		m->tell = next_receiver(op, m->tell + 1);
+	}
+	return false;
 }

@@ -264,7 +264,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	out->announced_at = shuffle_now();
 	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
 	if (shuffle_merge_makes(op, rank))
-		shuffle_merge_end(op, flags & SHUFFLE_FLAG_PROBE, q);
+		shuffle_merge_end(op, rank, flags & SHUFFLE_FLAG_PROBE, q);
 }
 
 /* Is the record about a message that we have announced, from a member that has
@@ -491,7 +491,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	if (shuffle_merge_makes(op, rank))
-		shuffle_merge_end(op, 0, q);
+		shuffle_merge_end(op, rank, 0, q);
 	retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
 	raise_granted(op, rank, end);
 	shuffle_egress_kick(op);

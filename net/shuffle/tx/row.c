@@ -67,6 +67,8 @@ static int check_reduction(const struct shuffle_reduction *r, size_t len)
 	return shuffle_coll_can_combine(r->oper, r->type) ? 0 : -EINVAL;
 }
 
+#define MERGE_FLAGS	(SHUFFLE_MERGE_SORTED | SHUFFLE_MERGE_SAME)
+
 /* The same for the messages that are merged by key. */
 static int check_merge(const struct shuffle_merge *m, size_t len)
 {
@@ -75,7 +77,7 @@ static int check_merge(const struct shuffle_merge *m, size_t len)
 		return -EINVAL;
 	if (memchr_inv(m + 1, 0, len - sizeof(*m)))
 		return -E2BIG;
-	if (m->oper >= SHUFFLE_MERGE_OPERS || m->flags & ~SHUFFLE_MERGE_SORTED ||
+	if (m->oper >= SHUFFLE_MERGE_OPERS || m->flags & ~MERGE_FLAGS ||
 	    m->senders > SHUFFLE_MAX_SENDERS || m->records > SHUFFLE_MERGE_RECORDS)
 		return -EINVAL;
 	/* sorted streams have no table */
@@ -85,7 +87,8 @@ static int check_merge(const struct shuffle_merge *m, size_t len)
 /* Does the row have the message that is merged? */
 static bool has_merged(const struct shuffle_row *row, const struct shuffle_merge *m)
 {
-	return !(row->flags & ~SHUFFLE_ROW_DELAYED_ACK) && m->to < row->count;
+	return !(row->flags & ~SHUFFLE_ROW_DELAYED_ACK) && m->to < row->count &&
+	       (!(m->flags & SHUFFLE_MERGE_SAME) || !shuffle_row_lens(row)[m->to]);
 }
 
 /* Does the row have the message that takes in the others, of whole items? */

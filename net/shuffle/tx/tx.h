@@ -329,11 +329,13 @@ struct shuffle_merge_input {
 
 /**
  * struct shuffle_key_merge - a message that all that come are merged into, by key
- * @to: rank of its receiver; SHUFFLE_NONE: there is none, and only senders are counted
+ * @to: rank of its receiver; shuffle_group_all(): all that the row has messages for (same.c);
+ *	SHUFFLE_NONE: there is none, and only senders are counted
  * @sorted: all streams are sorted
  * @announced: it has been announced, with the most bytes that it can have
  * @closed: all of it is there
- * @tell: its receiver is to be told so, or that it comes
+ * @tell: first rank that may be of a receiver that is to be told so, or that it comes; behind the
+ *	last one: none
  * @waits: for memory, or room that other operations have: nobody says when there is any
  * @emptying: records of the table are being sent
  * @urgent: all of them, and none waits for others to fill its packet
@@ -356,10 +358,10 @@ struct shuffle_merge_input {
  */
 struct shuffle_key_merge {
 	u32				to;
+	u32				tell;
 	bool				sorted;
 	bool				announced;
 	bool				closed;
-	bool				tell;
 	bool				waits;
 	bool				emptying;
 	bool				urgent;
@@ -401,8 +403,8 @@ u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now);
 bool shuffle_merge_announce(struct shuffle_op *op);
 bool shuffle_merge_emit(struct shuffle_op *op, bool all);
 void shuffle_merge_close(struct shuffle_op *op);
-void shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q);
-void shuffle_merge_end(struct shuffle_op *op, u8 flags, struct sk_buff_head *q);
+bool shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q);
+void shuffle_merge_end(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
 
 /* Is nothing of what comes the reader's, because it is merged? */
 static inline bool shuffle_merge_takes(const struct shuffle_op *op)
@@ -410,10 +412,18 @@ static inline bool shuffle_merge_takes(const struct shuffle_op *op)
 	return unlikely(op->merge) && op->merge->to != SHUFFLE_NONE;
 }
 
-/* Is a message made from others, by key? */
+/* Does what comes become a message to several members? */
+static inline bool shuffle_merge_same(const struct shuffle_op *op)
+{
+	return unlikely(op->merge) && op->merge->to == shuffle_group_all(op->group);
+}
+
+/* Is a message made from others, by key?  Our own part is not. */
 static inline bool shuffle_merge_makes(const struct shuffle_op *op, u32 rank)
 {
-	return unlikely(op->merge) && op->merge->to == rank;
+	return unlikely(op->merge) &&
+	       (op->merge->to == rank || (shuffle_merge_same(op) && rank != op->group->rank &&
+					  !op->out[rank].absent));
 }
 
 /* chunk.c */
@@ -438,6 +448,7 @@ static inline bool shuffle_reduction_holds(const struct shuffle_op *op, u32 rank
 
 /* same.c */
 int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row);
+int shuffle_same_merged(struct shuffle_op *op);
 void shuffle_same_start(struct shuffle_op *op);
 void shuffle_same_granted(struct shuffle_op *op, u32 rank, u64 before);
 u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before);

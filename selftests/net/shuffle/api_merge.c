@@ -76,8 +76,14 @@ static void test_refused(void)
 	other.oper = SHUFFLE_MERGE_OPERS;
 	FAILS(call_row(fds[1], &r, part, 160), "no such operator", EINVAL);
 	other = sum;
-	other.flags = 2;
+	other.flags = 4;
 	FAILS(call_row(fds[1], &r, part, 160), "no such flag", EINVAL);
+	other = sum;
+	other.flags |= SHUFFLE_MERGE_SAME;
+	other.to = 3;
+	FAILS(call_row(fds[1], &r, part, 160), "to several, and not to that one", EINVAL);
+	other.to = 1;
+	FAILS(call_row(fds[1], &r, part, 160), "to several, and ourselves", EINVAL);
 	other = sum;
 	other.to = 4;
 	FAILS(call_row(fds[1], &r, part, 160), "no such member", EINVAL);
@@ -124,6 +130,7 @@ static void test_refused(void)
  * @records: each member's own part; UINT_MAX: it has none
  * @merge: how
  * @senders: that the first member expects
+ * @same: leaves that get what the first member gets from member 1, a bit for each
  */
 struct tree {
 	unsigned int n;
@@ -132,6 +139,7 @@ struct tree {
 	unsigned int records[MEMBERS];
 	struct shuffle_merge merge;
 	unsigned int senders;
+	uint64_t same;
 };
 
 static void plant(struct tree *t, unsigned int n)
@@ -171,6 +179,12 @@ static size_t fill_parts(struct tree *t, uint64_t keys, uint64_t salt)
 	return n;
 }
 
+/* Does a member read what all are merged into? */
+static bool reads(const struct tree *t, unsigned int i)
+{
+	return !i || t->same >> i & 1;
+}
+
 /* Member @i's call, by the library.  A leaf sends its part as it is. */
 static bool take_part(const int fds[], const struct tree *t, unsigned int i, uint64_t op)
 {
@@ -185,16 +199,23 @@ static bool take_part(const int fds[], const struct tree *t, unsigned int i, uin
 		bufs[k] = part[i];
 		lens[k] = SHUFFLE_ABSENT;
 	}
-	m.to = i ? t->parent[i] : 0;
-	m.senders = i ? 0 : t->senders;
-	if (!i) {
+	m.to = reads(t, i) ? i : t->parent[i];
+	if (reads(t, i)) {
+		m.senders = t->senders;
 		m.flags = 0;
 		m.records = 0;
 		m.flush_us = 0;
-	} else if (!t->children[i]) {
-		lens[m.to] = bytes;
-	} else {
+		absent &= ~(uint64_t)(i ? 2 : 0);
+	}
+	if (i && !t->children[i]) {
+		lens[t->parent[i]] = bytes;
+	} else if (i) {
 		lens[m.to] = 0;
+		for (k = 2; i == 1 && k < t->n; k++)
+			if (t->same >> k & 1)
+				lens[k] = 0;
+		if (i == 1 && t->same)
+			m.flags |= SHUFFLE_MERGE_SAME;
 		if (t->records[i] != UINT_MAX) {
 			lens[i] = bytes;
 			absent &= ~(1ULL << i);
@@ -202,7 +223,7 @@ static bool take_part(const int fds[], const struct tree *t, unsigned int i, uin
 	}
 	shuffle_tx_init(&tx, op, bufs, lens, t->n, 0);
 	shuffle_tx_absent(&tx, &absent);
-	if (t->children[i])
+	if (t->children[i] || reads(t, i))
 		shuffle_tx_merge(&tx, &m);
 	return !shuffle_tx_finish(fds[i], &tx);
 }
@@ -241,11 +262,29 @@ static int read_all(int fd, uint64_t op, size_t *records)
 	}
 }
 
+/* What @fd's member gets is what the first @n of want[] are merged into, in the end. */
+static bool gets_all(int fd, const struct tree *t, uint64_t op, size_t n)
+{
+	size_t m;
+	int err = read_all(fd, op, &m);
+
+	if (err) {
+		printf("# the result: %s\n", strerror(err));
+		return false;
+	}
+	m = merge_all(got, m, t->merge.oper);
+	if (n != m || memcmp(got, want, n * sizeof(got[0]))) {
+		printf("# %zu records instead of %zu, or others\n", m, n);
+		return false;
+	}
+	return true;
+}
+
 /* One operation over a tree; the root's result is what the parts are merged into. */
 static bool run_tree(const int fds[], struct tree *t, uint64_t keys, uint64_t salt)
 {
 	uint64_t op = next_op++;
-	size_t n = fill_parts(t, keys, salt), m;
+	size_t n = fill_parts(t, keys, salt);
 	unsigned int i, k;
 	uint64_t rest;
 	int err;
@@ -257,24 +296,20 @@ static bool run_tree(const int fds[], struct tree *t, uint64_t keys, uint64_t sa
 			return false;
 		}
 	}
-	err = read_all(fds[0], op, &m);
-	if (err) {
-		printf("# the root: %s\n", strerror(err));
-		return false;
-	}
-	for (i = 1; i < t->n; i++) {
+	n = merge_all(want, n, t->merge.oper);
+	for (i = 0; i < t->n; i++) {
+		if (reads(t, i)) {
+			if (gets_all(fds[i], t, op, n))
+				continue;
+			printf("# member %u\n", i);
+			return false;
+		}
 		err = end_of(fds[i], op, &rest, 0, &rest);
 		if (err || rest) {
 			printf("# member %u: %s, %llu bytes\n", i, strerror(err),
 			       (unsigned long long)rest);
 			return false;
 		}
-	}
-	n = merge_all(want, n, t->merge.oper);
-	m = merge_all(got, m, t->merge.oper);
-	if (n != m || memcmp(got, want, n * sizeof(got[0]))) {
-		printf("# %zu records instead of %zu, or others\n", m, n);
-		return false;
 	}
 	return true;
 }
@@ -306,6 +341,87 @@ static void test_shapes(void)
 	chain.merge.flush_us = 1;
 	WORKS(run_tree(fds, &chain, 50000, 8), "records that wait no longer than 1 us");
 	close_group(fds, 4);
+}
+
+/* What comes to member 1 becomes a message to several. */
+static void test_same(void)
+{
+	struct tree hub = { .parent = { 0, 0, 1, 1, 1, 2 }, .merge = sum, .same = 0x38,
+			    .records = { UINT_MAX, UINT_MAX, 500, 400, 300, 200 } };
+	struct tree own = { .parent = { 0, 0, 1, 1 }, .merge = sum, .same = 0xc,
+			    .records = { UINT_MAX, 1000, 900, 0 } };
+	int fds[6], large = 1 << 20;
+	unsigned int i;
+
+	open_group(fds, 6);
+	for (i = 0; i < 6; i++)
+		setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &large, sizeof(large));
+	plant(&hub, 6);
+	WORKS(run_tree(fds, &hub, 700, 1), "to several, sorted");
+	hub.merge.flags = 0;
+	WORKS(run_tree(fds, &hub, 700, 2), "to several, in any order");
+	hub.merge.records = 50;
+	WORKS(run_tree(fds, &hub, 700, 3), "to several, from a small table");
+	close_group(fds, 6);
+	open_group(fds, 4);
+	plant(&own, 4);
+	WORKS(run_tree(fds, &own, 1000, 4), "to several, with a part of our own");
+	own.records[1] = 0;
+	own.records[2] = 0;
+	WORKS(run_tree(fds, &own, 1000, 5), "nothing to several");
+	close_group(fds, 4);
+}
+
+/* Member 1 merges what 4 and 5 send, for 0 and 2; 2 passes it on to 3 and 4. */
+static void test_passed_on(void)
+{
+	static const unsigned int readers[] = { 0, 3, 4 };
+	struct tree t = { .n = 6, .merge = sum,
+			  .records = { UINT_MAX, UINT_MAX, UINT_MAX, UINT_MAX, 3000, 2000 } };
+	struct shuffle_merge up = sum, down = sum, end = sum;
+	struct row r = all_absent(next_op++, 6);
+	size_t n = fill_parts(&t, 4000, 6);
+	int fds[6], large = 1 << 20;
+	unsigned int i;
+
+	up.flags |= SHUFFLE_MERGE_SAME;
+	down.flags |= SHUFFLE_MERGE_SAME;
+	down.to = 3;
+	end.flags = 0;
+	end.senders = 2;
+	open_group(fds, 6);
+	for (i = 0; i < 6; i++)
+		setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &large, sizeof(large));
+	r.type = SHUFFLE_CMSG_MERGE;
+	r.size = sizeof(up);
+	r.more = &up;
+	r.lens[0] = 0;
+	r.lens[2] = 0;
+	r.absent = 0xf;
+	WORKS(!call_row(fds[1], &r, part, 0), "a row to several");
+	r = (struct row){ .op = r.op, .count = 6, .type = r.type, .size = r.size, .more = &down,
+			  .lens = { none, none, none, 0, 0, none }, .absent = 0x3d };
+	WORKS(!call_row(fds[2], &r, part, 0), "one that passes on");
+	for (i = 0; i < 6; i++)
+		r.lens[i] = none;
+	r.more = &end;
+	r.absent = 0x3d;
+	WORKS(!call_row(fds[0], &r, part, 0), "a reader");
+	r.absent = 0x3b;
+	end.to = 3;
+	WORKS(!call_row(fds[3], &r, part, 0), "a reader behind");
+	end.to = 4;
+	r.lens[1] = t.records[4] * sizeof(part[4][0]);
+	WORKS(call_row(fds[4], &r, part[4], r.lens[1]) == (ssize_t)r.lens[1], "reads and sends");
+	r.absent = 0x3f;
+	r.size = 0;
+	r.type = 0;
+	r.lens[1] = t.records[5] * sizeof(part[5][0]);
+	WORKS(call_row(fds[5], &r, part[5], r.lens[1]) == (ssize_t)r.lens[1], "a sender");
+	n = merge_all(want, n, sum.oper);
+	for (i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+		WORKS(gets_all(fds[readers[i]], &t, r.op, n), "gets what was passed on");
+	close_group(fds, 6);
 }
 
 /* Random trees, operators, orders, parts and tables; buffers of all sizes. */
@@ -503,6 +619,8 @@ int main(int argc, char **argv)
 	test_library();
 	test_column();
 	test_shapes();
+	test_same();
+	test_passed_on();
 	test_spoilt();
 	test_random();
 	return api_finish();

@@ -6,6 +6,7 @@
 relay_cases()
 {
 	run_case relay-in-a-rack relay_rack
+	run_case relay-to-several relay_several
 	run_case relay-with-key relay_key
 	run_case relay-goes-with-its-namespace relay_namespace
 	# emulated processors have enough to do with these
@@ -97,6 +98,30 @@ relay_rack()
 	done
 }
 
+# An all-reduce: what the relays of two racks merge is merged by another one, and goes to all hosts.
+relay_several()
+{
+	new_rack 8
+	relay 1 to 0 4 5 6 7 from 2 3 sorted
+	relay 2 to 1 from 4 5 sorted
+	relay 3 to 1 from 6 7 sorted
+	merge -A 1 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "sorted"
+	merge -A 1 -n "$(sz 50000 3000)" -K 20000 -c 3 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "many records"
+	merge -A 1 -n 0 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "no records"
+	wait_for 5 relay_done 5
+	[ "$(relay_json 1 failed)" = 0 ] || fail "$(hctl 1 relay show)"
+	[ "$(relay_json 1 to)" = "[0, 4, 5, 6, 7]" ] || fail "$(hctl 1 -j relay show)"
+	[ "$(relay_json 2 to)" = "[1]" ] || fail "$(hctl 2 -j relay show)"
+	# emulated processors have enough to do with that
+	[[ $LANE != qemu* ]] || return 0
+	hctl 1 relay del agg
+	relay 1 to 0 4 5 6 7 from 2 3 records 700
+	netem loss 2% duplicate 2%
+	merge -A 1 -n 5000 -K 3000 -c 2 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "a table, and loss"
+	# one that takes no part holds up the others no longer than the idle timeout
+	merge -A 1 -i 500 -e 110 "$PFX" - 0r 1r 1r 2 2 3 3x || fail "a host that is not there"
+}
+
 relay_refused()
 {
 	local group
@@ -115,12 +140,13 @@ relay_refused()
 	}
 	no 'name, rank and to' a from 2 members "${group[@]}"
 	no 'is not ADDRESS:PORT' a rank 1 to 0 from 2 members 10.77.0.1
-	no 'means nothing here' a rank 1 to 0 sideways from 2
+	no 'means nothing here' a rank 1 sideways to 0 from 2
 	no 'none, or more than 256' a rank 1 to 0 members "${group[@]}"
 	no 'no such rank, our own' a rank 1 to 0 from 1 members "${group[@]}"
 	no 'no such rank, our own' a rank 1 to 0 from 2 2 members "${group[@]}"
-	no 'both are the same' a rank 1 to 1 from 2 members "${group[@]}"
-	no 'no such member' a rank 3 to 1 from 2 members "${group[@]}"
+	no 'to: no such rank, our own' a rank 1 to 1 from 2 members "${group[@]}"
+	no 'to: no such rank, our own' a rank 1 to 0 2 2 from 2 members "${group[@]}"
+	no 'there is no such member' a rank 3 to 1 from 2 members "${group[@]}"
 	no 'cannot be bound to' a rank 2 to 1 from 0 members "${group[@]}"
 	no 'can be no group' a rank 1 to 0 from 2 members "${group[@]}" "${group[0]}"
 	no 'need no table' a rank 1 to 0 from 2 sorted records 5 members "${group[@]}"

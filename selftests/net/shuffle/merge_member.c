@@ -16,6 +16,7 @@
  *	-c COUNT	operations, all at once (1)
  *	-i MS		idle timeout
  *	-e ERRNO	all operations must fail at the root with this error
+ *	-A RANK		the relay of this rank gives its result to all leaves that have records, too
  *	-g FILE		the group as member h sees it is in FILE.<h>, a line ADDRESS:PORT[@LOCAL]
  *			for each member; IPv4 only
  *
@@ -48,7 +49,7 @@
 
 static unsigned int members, oper = SHUFFLE_MERGE_SUM, ops = 1, idle_ms;
 static uint64_t first = 1, records = 1000, keys;
-static int parent[MOST_MEMBERS], expected;
+static int parent[MOST_MEMBERS], expected, gives;
 static char role[MOST_MEMBERS];
 static bool v6, keyed, table;
 static const char *group_file;
@@ -61,6 +62,12 @@ static bool has_children(unsigned int rank)
 		if (role[i] != 'x' && parent[i] == (int)rank)
 			return true;
 	return false;
+}
+
+/* Does a member read what all are merged into? */
+static bool reads(unsigned int rank)
+{
+	return !rank || (gives && !role[rank] && !has_children(rank));
 }
 
 /* ADDRESS:PORT[@LOCAL] */
@@ -163,10 +170,10 @@ static unsigned int senders(void)
 static void start(int fd, unsigned int rank, uint64_t op, const struct pair *p)
 {
 	struct shuffle_merge merge = {
-		.oper = oper, .to = rank ? parent[rank] : 0,
-		.flags = rank && !table ? SHUFFLE_MERGE_SORTED : 0,
-		.records = rank && table ? 4096 : 0,
-		.senders = rank ? 0 : senders(),
+		.oper = oper, .to = reads(rank) ? (int)rank : parent[rank],
+		.flags = !reads(rank) && !table ? SHUFFLE_MERGE_SORTED : 0,
+		.records = !reads(rank) && table ? 4096 : 0,
+		.senders = reads(rank) ? senders() : 0,
 	};
 	uint64_t lens[MOST_MEMBERS], absent = 0;
 	const void *bufs[MOST_MEMBERS];
@@ -179,6 +186,8 @@ static void start(int fd, unsigned int rank, uint64_t op, const struct pair *p)
 		if (!i || role[i] == 'x' || parent[i] != (int)rank)
 			absent |= 1ULL << i;
 	}
+	if (rank && reads(rank))
+		absent &= ~(1ULL << gives);
 	if (rank && !has_children(rank)) {
 		lens[parent[rank]] = records * sizeof(*p);
 	} else if (rank) {
@@ -190,14 +199,14 @@ static void start(int fd, unsigned int rank, uint64_t op, const struct pair *p)
 	}
 	shuffle_tx_init(&tx, op, bufs, lens, members, 0);
 	shuffle_tx_absent(&tx, &absent);
-	if (has_children(rank))
+	if (has_children(rank) || reads(rank))
 		shuffle_tx_merge(&tx, &merge);
 	if (shuffle_tx_finish(fd, &tx))
 		err(1, "member %u: its row", rank);
 }
 
 /**
- * struct result - what the root has of an operation
+ * struct result - what the root, or another one that reads, has of an operation
  * @p: records
  * @bytes: of them
  */
@@ -249,12 +258,12 @@ static void read_all(int fd, unsigned int rank)
 				from += recs[i].len;
 			}
 			if (recs[i].type == SHUFFLE_RECORD_FAILED &&
-			    (int)recs[i].error != expected && (!rank || !expected))
+			    (int)recs[i].error != expected && (reads(rank) || !expected))
 				errx(1, "member %u: operation %llu: %s", rank,
 				     (unsigned long long)recs[i].op_id, strerror(recs[i].error));
-			if (recs[i].type == SHUFFLE_RECORD_DONE && !rank) {
+			if (recs[i].type == SHUFFLE_RECORD_DONE && reads(rank)) {
 				if (expected)
-					errx(1, "the root has what it cannot have");
+					errx(1, "member %u has what it cannot have", rank);
 				check(r, recs[i].op_id);
 			}
 			left -= recs[i].type == SHUFFLE_RECORD_DONE ||
@@ -288,7 +297,7 @@ static void read_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "6ktg:n:K:O:o:c:i:e:")) != -1) {
+	while ((c = getopt(argc, argv, "6ktA:g:n:K:O:o:c:i:e:")) != -1) {
 		switch (c) {
 		case '6':
 			v6 = true;
@@ -298,6 +307,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 't':
 			table = true;
+			break;
+		case 'A':
+			gives = atoi(optarg);
 			break;
 		case 'g':
 			group_file = optarg;
