@@ -196,6 +196,18 @@ static bool goes_to(const struct shuffle_column *column, u32 rank)
 	return !row || rank >= row->count || shuffle_row_lens(row)[rank] != SHUFFLE_ABSENT;
 }
 
+/* The first one that sends something; without any the last one. */
+static u32 first_sender(const struct shuffle_membership *group,
+			const struct shuffle_column *column)
+{
+	u32 i;
+
+	for (i = 0; i + 1 < group->count; i++)
+		if (i != group->rank && !shuffle_absent_from(column->absent, i))
+			break;
+	return i;
+}
+
 /* A member whose path is that of all others, or of most.  Those of a tree may be behind several
  * devices, and there may be no way to others: the one that gets the result, or something, or else
  * the first one that sends something.
@@ -214,10 +226,7 @@ static u32 typical_member(const struct shuffle_membership *group,
 			if (i != group->rank && goes_to(column, i))
 				return i;
 	}
-	for (i = 0; i + 1 < group->count; i++)
-		if (i != group->rank && !shuffle_absent_from(column->absent, i))
-			break;
-	return i;
+	return first_sender(group, column);
 }
 
 /* The device by which an operation leaves, with a reference; @payload: of its packets. */
@@ -382,6 +391,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->ssk = ssk;
 	op->group = group;
 	op->dev = leave_by(ssk, group, typical_member(group, column), &payload);
+	if (column->merge && !op->dev->ifindex) {
+		/* the result stays on the machine; grants share the link by which the others come */
+		shuffle_dev_put(op->dev);
+		op->dev = leave_by(ssk, group, first_sender(group, column), &payload);
+	}
 	op->id = id;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();
