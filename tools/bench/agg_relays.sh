@@ -27,14 +27,14 @@ for ((r = 0; r < racks; r++)); do
 	h=$((hosts + r))
 	tc qdisc change dev "p$h" parent 1:1 handle 2: tbf rate "${fast}gbit" burst 91000 limit 10000000
 	tc -n "h$h" qdisc change dev eth0 root handle 2: tbf rate "${fast}gbit" burst 91000 limit 64000000
-	# the limit of grants is that of a fast link, their unit that of the hosts' links: so all
-	# hosts are granted some, and so for lo
+	# the limit of grants is twice that of a fast link, for sorted streams wait for one another;
+	# their unit is that of the hosts' links: so all hosts are granted some
 	ip netns exec "h$h" $bin/shufflectl config set link-rate "${fast}000" rtt "$rtt_ns" \
-		rtt-bytes $((gbps * rtt_ns / 8)) overcommit $((10 * hosts / racks))
+		rtt-bytes $((gbps * rtt_ns / 8)) overcommit $((20 * hosts / racks))
 	for ((s = 0; s < racks; s++)); do
 		members=()
 		for ((i = 0; i < hosts + racks; i++)); do members+=("$(addr $i $((port + s)))"); done
-		for ((i = 8; i < 11; i++)); do members+=("$(addr $((hosts + s)) $((port + i)))"); done
+		members+=("$(addr $((hosts + s)) $((port + 8)))")
 		from=()
 		for ((i = 0; i < hosts; i++)); do
 			[ $((i * racks / hosts)) != $r ] || from+=("$i")
@@ -43,6 +43,7 @@ for ((r = 0; r < racks; r++)); do
 		[ $s = $r ] || continue
 		from=()
 		for ((i = 0; i < racks; i++)); do from+=($((hosts + i))); done
-		relay top rank $top to $((top + 1)) from "${from[@]}"
+		# shellcheck disable=SC2046 # several words
+		relay top rank $top to $(seq 0 $((hosts - 1))) from "${from[@]}"
 	done
 done
