@@ -208,9 +208,8 @@ def compare_67(d):
 
     low, high = change("oc10", 0, 0.2), change("oc10", 0.8, 1)
     cured = change("oc10 prio GRPF", 0.8, 1)
-    pairs = d["pairs-160"]
-    gap, where = max((abs(pairs.paired("oc2 prio", "oc20 prio", p, throughput, 0.5) - 1), p)
-                     for p in pairs.points("oc2 prio"))
+    gap, where = max((abs(t.paired("oc2 prio", "oc20 prio", p, throughput, 0.5) - 1), p)
+                     for p in t.points("oc2 prio"))
     text = ("Overcommit 10 changes the throughput by %+.1f %% up to skewness 0.2 and by %+.1f %% "
             "from 0.8 on; with priority the latter becomes %+.1f %%. With priority, 2 and 20 "
             "differ by %s at most on the same matrices (skewness %.2f)."
@@ -233,9 +232,8 @@ def draw_68(d):
 def compare_68(d):
     t = d["pieces-160"]
     const, rata, rand = (medians(t, c, throughput) for c in ("oc10", "pro rata", "pro rata rand"))
-    pairs = d["pairs-160"]
-    ratio = [pairs.paired("pro rata", "oc10 prio", p, throughput, 0.5)
-             for p in pairs.points("pro rata")]
+    ratio = [t.paired("pro rata", "oc10 prio GRPF", p, throughput, 0.5)
+             for p in t.points("pro rata")]
     return Verdict("Medians: constant windows %s, pro rata %s, with randomness %s. Pro "
                    "rata without priority is at %s of constant windows with priority."
                    % (tuple(span(v, 1, " Gb/s", 2) for v in (const, rata, rand)) +
@@ -355,14 +353,14 @@ FIGURES = [
     Figure("6.7", "Overcommit, with and without priority",
            "Overcommitting helps at low skewness and hurts at high skewness; with priority it "
            "never hurts, and 2 is enough.",
-           ["pieces-160", "pairs-160"], draw_67, compare_67,
+           ["pieces-160"], draw_67, compare_67,
            "From a skewness of 0.45 on constant windows with priority stay below the line rate, at "
            "22 Gb/s in the end, however many are overcommitted; pro rata windows do not (6.8).  On "
            "single matrices 2 and 20 differ by -2 to +3 % (of 64 at 0.25 to 0.55)."),
     Figure("6.8", "Pro rata windows and randomness",
            "Pro rata windows without priority do what priority did; randomness brings the "
            "throughput close to the line rate.",
-           ["pieces-160", "pairs-160"], draw_68, compare_68),
+           ["pieces-160"], draw_68, compare_68),
     Figure("6.9", "Uplinks over time with and without randomness",
            "Randomness removes the periodic drops.",
            ["time-rand-" + tag for tag, _ in RANDS] + ["rand-40"], draw_69, compare_69,

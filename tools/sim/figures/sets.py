@@ -58,12 +58,6 @@ def steps_of_62():
     return curves
 
 
-def compared_in_pairs():
-    """Those of 6.7 and 6.8 whose ratios on the same matrices are looked at."""
-    return [("oc%d prio" % c, BASE + "--overcommit %d --prio edge" % c) for c in (2, 10, 20)] + [
-        ("pro rata", "--unsched none --randomise off")]
-
-
 def preempted():
     curves = []
     for i in INTERVALS:
@@ -106,7 +100,6 @@ SETS = {
     "ideal-160": Set(IDEAL_160, BEST + hadoops([3, 5, 10, 20, 1000])),
     "ideal-320": Set(IDEAL_320, BEST + hadoops([5, 20]), coarse=True),
     "pieces-160": Set(PIECES_160, steps_of_62()),
-    "pairs-160": Set(PIECES_160, compared_in_pairs()),
     "unsched-40": Set("--hosts 40 --prio none", [
         ("none", "--unsched none"), ("pro rata", ""), ("RTT each", "--unsched message")]),
     "preempt-40": Set(PREEMPT, preempted(), coarse=True),
