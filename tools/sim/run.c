@@ -7,6 +7,7 @@
 #include "sim.h"
 
 #define HUGE_PAGE	(2UL << 20)
+#define LINE_NODES	4U	/* of a heap, in one line of the cache */
 
 /**
  * sim_defaults() - the protocol as chapter 6 runs it
@@ -176,16 +177,28 @@ static void load_matrix(struct sim *s, const struct sim_matrix *m)
 	free(col);
 }
 
+/* From one heap to the next, with a node to spare: an odd number of lines, or the roots of all
+ * heaps would compete for the same places of the cache.
+ */
+static size_t heap_stride(const struct sim *s)
+{
+	return ((s->n / LINE_NODES + 1) | 1) * LINE_NODES;
+}
+
 static void make_ends(struct sim *s)
 {
 	size_t messages = (size_t)s->cfg->ops * s->n * s->n;
+	size_t stride = heap_stride(s);
 	struct shuffle_tx_sched *out = sim_alloc(s, messages, sizeof(*out));
 	struct shuffle_rx_sched *in = sim_alloc(s, messages, sizeof(*in));
-	struct shuffle_heap_node *node = sim_alloc(s, 2 * messages, sizeof(*node));
+	struct shuffle_heap_node *node;
 	u64 *served = NULL;
 	u32 *pool = NULL;
 	u32 op, i, k;
 
+	s->nodes = sim_alloc(s, 2 * stride * s->cfg->ops * s->n, sizeof(*s->nodes));
+	/* kids are 2k + 1 and 2k + 2: so both are in one line */
+	node = s->nodes + 1;
 	if (s->algo != &sim_algo_policy)
 		pool = sim_alloc(s, messages, sizeof(*pool));
 	if (s->cfg->algo == SIM_HADOOP)
@@ -199,11 +212,12 @@ static void make_ends(struct sim *s)
 			e->tx.members = s->n;
 			e->tx.n = s->n;
 			e->tx.msg = out + at;
-			e->tx.heap.node = node + 2 * at;
+			e->tx.heap.node = node;
 			e->tx.served = served ? served + at : NULL;
 			e->rx.n = s->n;
 			e->rx.msg = in + at;
-			e->rx.heap.node = node + 2 * at + s->n;
+			e->rx.heap.node = node + stride;
+			node += 2 * stride;
 			e->pool = pool ? pool + at : NULL;
 			if (e->total > s->max_total)
 				s->max_total = e->total;
@@ -276,7 +290,7 @@ static void finish(struct sim *s)
 	}
 	s->res->memory = s->memory;
 	free(s->end[0].tx.msg);
-	free(s->end[0].tx.heap.node);
+	free(s->nodes);
 	free(s->end[0].tx.served);
 	free(s->end[0].rx.msg);
 	free(s->end[0].pool);

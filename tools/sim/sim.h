@@ -396,6 +396,7 @@ struct sim {
 	u8			*bits;		/* packets received */
 	struct sim_host		*host;
 	struct sim_end		*end;
+	struct shuffle_heap_node *nodes;	/* of all heaps of @end */
 	struct sim_port		*down;		/* to hosts */
 	struct sim_port		*up;		/* [rack * spines + spine] */
 	struct sim_port		*core;		/* [spine * racks + rack] */

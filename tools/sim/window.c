@@ -10,7 +10,11 @@
 
 #include "sim.h"
 
-#define FETCH_HOSTS	2	/* whose memory is on its way */
+#define FETCH_TOP	8	/* hosts from the present one to that whose heaps are fetched */
+#define FETCH_PATHS	2	/* to that whose paths are */
+#define TOP_RX		127	/* nodes of a receiver's heap: 7 levels */
+#define TOP_TX		32	/* of a sender's: it has what is granted only */
+#define TOP_MSG		7	/* messages that may be next */
 
 /**
  * struct window - steps from the present one on
@@ -69,15 +73,40 @@ static void sort_step(struct sim *s, struct window *w, u32 step)
 	got->n = 0;
 }
 
-/* the beginnings of the schedules of a host that is next but one */
-static void fetch_far(const struct sim *s, u32 host)
+/* the upper levels of a host's heaps */
+static void fetch_top(const struct sim *s, u32 host)
 {
 	const struct sim_end *e = &s->end[host];
+	u32 i;
 
-	shuffle_prefetch(&e->tx.heap.node[0]);
-	shuffle_prefetch(&e->tx.heap.node[4]);
-	shuffle_prefetch(&e->rx.heap.node[0]);
-	shuffle_prefetch(&e->rx.heap.node[4]);
+	for (i = 0; i < TOP_TX && i < e->tx.heap.n; i += 4)
+		shuffle_prefetch(&e->tx.heap.node[i]);
+	for (i = 0; i < TOP_RX && i < e->rx.heap.n; i += 4)
+		shuffle_prefetch(&e->rx.heap.node[i]);
+}
+
+/* Where the next grants' messages will go: down the greater kids, from each of four nodes.  Of the
+ * last upper level's, all that is below in the next three.
+ */
+static void fetch_paths(const struct sim *s, u32 host)
+{
+	const struct shuffle_heap *heap = &s->end[host].rx.heap;
+	u32 from;
+
+	if (heap->n <= TOP_RX)
+		return;
+	for (from = 3; from < 7; from++) {
+		u32 at = from;
+
+		while (at < TOP_RX / 2) {
+			at = 2 * at + 1;
+			at += heap->node[at + 1].key > heap->node[at].key;
+		}
+		shuffle_prefetch(&heap->node[2 * at + 1]);
+		shuffle_prefetch(&heap->node[4 * at + 3]);
+		shuffle_prefetch(&heap->node[8 * at + 7]);
+		shuffle_prefetch(&heap->node[8 * at + 11]);
+	}
 }
 
 /* what the next host will touch first */
@@ -86,8 +115,10 @@ static void fetch_near(const struct sim *s, const struct window *w, u32 host)
 	const struct sim_end *e = &s->end[host];
 	u32 step, i;
 
-	shuffle_prefetch(&e->tx.msg[e->tx.heap.node[0].id]);
-	shuffle_prefetch(&e->rx.msg[e->rx.heap.node[0].id]);
+	for (i = 0; i < TOP_MSG && i < e->tx.heap.n; i++)
+		shuffle_prefetch(&e->tx.msg[e->tx.heap.node[i].id]);
+	for (i = 0; i < TOP_MSG && i < e->rx.heap.n; i++)
+		shuffle_prefetch(&e->rx.msg[e->rx.heap.node[i].id]);
 	for (step = 0; step < w->steps; step++) {
 		const u32 *from = w->from + (size_t)step * (s->n + 1) + host;
 
@@ -156,8 +187,10 @@ void sim_window_run(struct sim *s, u32 limit)
 			sort_step(s, &w, i);
 		memset(w.grants, 0, w.steps * sizeof(*w.grants));
 		for (i = 0; i < s->n; i++) {
-			if (i + FETCH_HOSTS < s->n)
-				fetch_far(s, i + FETCH_HOSTS);
+			if (i + FETCH_TOP < s->n)
+				fetch_top(s, i + FETCH_TOP);
+			if (i + FETCH_PATHS < s->n)
+				fetch_paths(s, i + FETCH_PATHS);
 			if (i + 1 < s->n)
 				fetch_near(s, &w, i + 1);
 			run_host(s, &w, i);
