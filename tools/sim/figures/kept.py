@@ -43,7 +43,7 @@ def write_table(table, f):
                 values = ["%.6g" % table.stat(curve, point, lambda row, c=c: row[c], at)
                           for c in COLUMNS]
                 ratios = table.ratios.get((curve, point), {}) if at == 0.5 else {}
-                values.append(";".join("%s:%.6g" % r for r in ratios.items()))
+                values.append(";".join("%s:%.9g" % r for r in ratios.items()))
                 f.write("%s,%g,%g,%s\n" % (curve, point, at, ",".join(values)))
 
 
