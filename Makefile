@@ -39,7 +39,7 @@ help:
 	@echo "                      measure against TCP; report in build/bench/report.json;"
 	@echo "                      CASE=cpu: what is limited by the CPU; CASE=rperf: latency; CASE=stream:"
 	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms;"
-	@echo "                      CASE=agg: records merged on their way"
+	@echo "                      CASE=agg: records merged on their way; CASE=saba: shared links"
 	@echo "  make figures [RUNS=100] [QUICK=1]"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
 	@echo "  make figures-module [RUNS=3] [KEEP=1]"
@@ -139,6 +139,7 @@ bench:
 	stream*) tools/bench/stream.sh '$(CASE)' ;; \
 	agg*) tools/bench/agg.sh '$(CASE)' ;; \
 	rperf*) tools/bench/rperf.sh '$(CASE)' ;; \
+	saba*) tools/bench/saba.sh ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
 	*) tools/bench/run.sh '$(CASE)' ;; \
 	esac
