@@ -10,23 +10,9 @@
 
 #define TICK	200	/* flows that end within a 200th of the shortest one that runs */
 
-/**
- * kind_alone() - slowdown of a workload that has the network for itself
- * @k: workload
- * @b: bandwidth, a fraction of the link rate
- *
- * Return: time with that bandwidth over time with all of it.
- */
-double kind_alone(const struct kind *k, double b)
-{
-	double c = 1 - k->part, t = (1 - k->overlap) * c, all = t + k->part;
-
-	return fmax(c, t + k->part / b) / fmax(c, all);
-}
-
 static void begin_stage(struct job *j, double now)
 {
-	double c = j->size * j->kind->seconds * (1 - j->kind->part) / j->kind->stages;
+	double c = j->size * j->kind->seconds * j->kind->compute / j->kind->stages;
 
 	j->compute_end = now + c;
 	j->send_at = now + (1 - j->kind->overlap) * c;
@@ -37,7 +23,7 @@ static void begin_stage(struct job *j, double now)
 static void begin_sending(struct sim *s, unsigned int job)
 {
 	struct job *j = &s->job[job];
-	double all = j->size * j->kind->seconds * j->kind->part / j->kind->stages;
+	double all = j->size * j->kind->seconds * j->kind->send / j->kind->stages;
 	unsigned int i;
 
 	j->sending = true;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "fabric.h"
+#include "kinds.h"
 #include "rng.h"
 #include "saba.h"
 
@@ -29,22 +30,6 @@ enum policy {
 	POLICY_HOMA,
 	POLICY_SINCRONIA,
 	POLICIES,
-};
-
-/**
- * struct kind - a workload
- * @name: as the source calls it
- * @part: of its time alone that it communicates, without overlap
- * @overlap: of computation that goes on while it communicates
- * @stages: rounds of computation and all to all
- * @seconds: time alone
- */
-struct kind {
-	const char	*name;
-	double		part;
-	double		overlap;
-	unsigned int	stages;
-	double		seconds;
 };
 
 /**
@@ -122,7 +107,6 @@ struct sim {
 };
 
 void *sim_memory(void *p);
-double kind_alone(const struct kind *k, double b);
 void allocate_queues(struct sim *s);
 void allocate_rates(struct sim *s);
 void jobs_run(struct sim *s);

@@ -206,6 +206,16 @@ few_descriptors()
 	! grep -E 'Sanitizer|runtime error' log
 }
 
+# Three times, TS has 11.917 s of a link to send: 2.5 s while LR computes, and what it sends beside
+# LR delays LR as much.  With equal shares TS has sent all 11.917 s before LR computes again: LR
+# takes 100 + 3 * 9.417 s.  With 72 and 28 %, LR computes twice meanwhile: 100 + 3 * 6.917 s.
+simulated()
+{
+	"$bin/shuffle-saba-sim" --two --runs 1 --degree 0 >out 2>err || return 1
+	grep -q '"flows", "queues": 8, "slowdown": \[1.2825, 1.0000\]' out || { cat out; return 1; }
+	grep -q '"saba", "queues": 8, "slowdown": \[1.2075, 1.0000\]' out || { cat out; return 1; }
+}
+
 # Whatever goes wrong, the daemon does not outlive the test.
 daemon()
 {
@@ -223,6 +233,7 @@ t "bad tables are refused with file, line and word" bad_tables
 t "bad configurations are refused with file, line and word" bad_configs
 t "command lines" usages
 t "profile with a hook" hooks
+t "simulator: LR and TS as worked out by hand" simulated
 if [ "$(id -u)" = 0 ]; then
 	t "daemon: its protocol, and messages that are none" daemon talk_to_it
 	t "daemon: few descriptors" daemon few_descriptors
