@@ -13,6 +13,7 @@
 const char *const key_kind_names[KEY_KINDS] = {
 	[KEYS_UNIFORM] = "uniform",
 	[KEYS_SKEWED] = "skewed",
+	[KEYS_CLUSTERED] = "clustered",
 	[KEYS_EQUAL] = "equal",
 	[KEYS_SORTED] = "sorted",
 	[KEYS_REVERSED] = "reversed",
@@ -22,6 +23,23 @@ const char *const key_kind_names[KEY_KINDS] = {
 static uint64_t skewed(struct wl_rng *r)
 {
 	return (uint64_t)wl_exp(wl_rng_unit(r) * 22.18) << 24;
+}
+
+/*
+ * Records that were written together have similar keys: each stretch of records prefers other ones
+ * of the 64 ranges of keys, the k-th about as much as 1 / k; over all stretches they are alike.
+ */
+#define STRETCH		8192
+#define RANGE_BITS	6
+
+static uint64_t clustered(struct wl_rng *r, uint64_t seed, uint64_t seq)
+{
+	uint64_t order = wl_rng_mix(seed, seq / STRETCH, 2);
+	/* 1 to 64, exp(unit * log 65) rounded down */
+	uint64_t rank = wl_exp(wl_rng_unit(r) * 4.1743872698956364);
+	uint64_t range = rank * (order >> 32 | 1) + order;
+
+	return range << (64 - RANGE_BITS) | wl_rng_next(r) >> RANGE_BITS;
 }
 
 static void make_key(unsigned char *key, size_t len, const struct generate *g, uint64_t i,
@@ -34,6 +52,9 @@ static void make_key(unsigned char *key, size_t len, const struct generate *g, u
 	switch (g->kind) {
 	case KEYS_SKEWED:
 		v = skewed(r);
+		break;
+	case KEYS_CLUSTERED:
+		v = clustered(r, g->seed, g->first + i);
 		break;
 	case KEYS_EQUAL:
 		v = 0x2a2a2a2a2a2a2a2aULL;

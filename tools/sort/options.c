@@ -58,7 +58,8 @@ static const char record_help[] =
 static const char generate_help[] =
 "  -n, --generate N           make N records in the format of gensort; k, M, G: 10^3 ...\n"
 "      --first I              number of the first one\n"
-"      --keys KIND            uniform, skewed, equal, sorted, reversed (uniform)\n"
+"      --keys KIND            uniform, skewed, clustered, equal, sorted, reversed\n"
+"                             (uniform)\n"
 "      --seed S               of the random keys (1)\n"
 "  -a, --ascii                printable records\n";
 

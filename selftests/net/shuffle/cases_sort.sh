@@ -27,7 +27,7 @@ sort_more_cases()
 	run_case sort-ordered-8 sort_kinds 8 sorted reversed
 	run_case sort-empty-hosts-8 sort_empty
 	run_case sort-text-8 sort_text
-	run_case sort-skewed-4 sort_kinds 4 skewed
+	run_case sort-skewed-4 sort_kinds 4 skewed clustered
 	run_case sort-equal-4 sort_kinds 4 equal
 	run_case sort-differs-4 sort_differs
 	run_case sort-input-error-4 sort_input_error

@@ -8,6 +8,9 @@ a file, one a line:
         are done with within the budget; the time is the median of RUNS runs
     once WHAT MODEL RECORDS LABEL [OPTION...]
         the phases of a sort, RUNS runs
+    versus MODEL KEYS RECORDS
+        the same sort over AF_SHUFFLE and over Open MPI's TCP, RUNS runs; MODEL none: computation
+        takes no time
 
 usage: guest.py HOSTS RATE_GBPS RTT_US RUNS FILE
 
@@ -19,6 +22,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+from versus import versus
 
 BIN = "build/tools/"
 PARAMS = "/sys/module/shuffle/parameters/"
@@ -188,6 +193,9 @@ def main():
     with open(sys.argv[5], encoding="ascii") as f:
         for line in f:
             command, *words = line.split()
+            if command == "versus":
+                versus(rack, runs, say, *words)
+                continue
             {"largest": largest, "once": once}[command](rack, runs, *words)
 
 

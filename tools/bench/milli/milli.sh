@@ -11,7 +11,7 @@
 # usage: [RUNS=3] [KEEP=1] milli.sh [REGEX]
 #
 #   REGEX  of milli-sort, milli-sort-10ms, milli-partition, milli-q1, milli-q2, milli-q3,
-#          milli-q-10ms; a host count may follow: milli-sort-120
+#          milli-q-10ms, milli-mpi; a host count may follow: milli-sort-120
 #   RUNS   of which the median counts, at the largest number
 #   KEEP   not empty: add to the results that are there
 #
@@ -32,7 +32,7 @@ case $runs in
 '' | *[!0-9]* | 0) die "RUNS must be a positive number" ;;
 esac
 mkdir -p "$out"
-for t in lib sort query bench; do
+for t in lib sort query bench bench/mpi; do
 	make -s -C tools/$t OUT="$root/build/tools" UAPI="$root/uapi"
 done
 [ -n "${KEEP-}" ] || rm -f "$raw" "$out/milli.count"
@@ -75,6 +75,15 @@ cases=(
 	"milli-partition 120 6000 once sort source,message=625 7000 source-messages"
 	"milli-partition 160 8000 once sort source 7000 source-2-level"
 	"milli-partition 160 8000 once sort source 7000 source-1-level --reduction 512"
+	"milli-mpi       8   2000 versus none uniform 7000"
+	"milli-mpi       8   2000 versus none skewed 7000"
+	"milli-mpi       8   2000 versus none uniform 50000"
+	"milli-mpi       8   2000 versus none skewed 50000"
+	"milli-mpi       40  4000 versus none uniform 7000"
+	"milli-mpi       40  4000 versus none skewed 7000"
+	"milli-mpi       40  4000 versus none uniform 25000"
+	"milli-mpi       40  4000 versus none skewed 25000"
+	"milli-mpi       40  4000 versus source skewed 7000"
 	"milli-q1        120 6000 largest q1 row=2.7 1000 300000"
 	"milli-q1        120 6000 largest q1 row=$(ns row-q1 1) 1000 4000"
 	"milli-q1        160 8000 largest q1 row=2.7 1000 300000"
@@ -104,7 +113,7 @@ boot_cases()
 	fi
 }
 
-for hosts in 40 60 80 120 160; do
+for hosts in 8 40 60 80 120 160; do
 	mem=0 boot=
 	: >"$out/milli.cases"
 	for c in "${cases[@]}"; do

@@ -25,6 +25,8 @@ GOALS = {("sort", 1): (1.2e6, 120), ("q2", 1): (6e6, 120), ("q3", 1): (0.05e6, 1
 SOURCE_PHASES = {120: (147.0, 200.5, 377.2, 128.1), 240: (137.8, 410.4, 738.9, 146.9)}
 PARTITION_GOAL_NS = 80e3    # of network time, 120 hosts
 SHUFFLE_GOAL = 1.10
+# how many times faster than over Open MPI's TCP
+MPI_GOALS = {"skewed": 1.3, "clustered": 1.3, "uniform": 1.0}
 NAMES = {"sort": "MilliSort", "q1": "Q1", "q2": "Q2", "q3": "Q3"}
 
 
@@ -36,7 +38,7 @@ def read(path):
             if line.startswith("MILLI "):
                 d = json.loads(line[6:])
                 found[(d["kind"], d["what"], d["hosts"], d["model"], d.get("label"),
-                       d.get("budget_ns"))] = d
+                       d.get("budget_ns"), d["kind"] == "versus" and d["each"])] = d
     return list(found.values())
 
 
@@ -117,6 +119,34 @@ def partitioning(found, rows, text):
                 "reached" if statistics.median(times) <= goal else "MISSED")
         text.append(f"{d['label']:<18} {d['hosts']:>5} {statistics.median(times) / 1e3:>8.1f} "
                     f"{statistics.median(ratios):>16.3f}{verdict}")
+    text.append("")
+
+
+def versus(found, rows, text):
+    """The same sort over MPI: the better one of its ways, by the median."""
+    if not found:
+        return
+    text += ["The same sort over Open MPI's TCP (mpi_sort), all phases, median us", "",
+             f"{'keys':<10} {'costs':<8} {'hosts':>5} {'each':>7} {'shuffle':>9} {'messages':>9} "
+             f"{'alltoallv':>9} {'faster':>7}"]
+    for d in sorted(found, key=lambda d: (d["hosts"], d["each"], d["label"], d["model"])):
+        times = {way: t for way, t in d["found"].items() if t}
+        case = f"milli-mpi-{d['label']}-{d['each']}" + ("" if d["model"] == "none" else "-source")
+        for way, t in times.items():
+            rows.append(row(case, d["hosts"], "time", "ns", t, None, way))
+        us = {way: statistics.median(t) / 1e3 for way, t in times.items()}
+        verdict = "      -"
+        if "shuffle" in us and len(us) > 1:
+            best = min(us[way] for way in us if way != "shuffle") * 1e3
+            ratios = [best / t for t in times["shuffle"]]
+            goal = MPI_GOALS[d["label"]] if d["model"] == "none" else None
+            rows.append(row(case, d["hosts"], "faster_than_ompi_tcp", "1", ratios, goal))
+            ratio = statistics.median(ratios)
+            verdict = f"{ratio:>7.2f}" + (
+                f"  goal {goal}: " + ("reached" if ratio >= goal else "MISSED") if goal else "")
+        text.append(f"{d['label']:<10} {d['model']:<8} {d['hosts']:>5} {d['each']:>7} " + " ".join(
+            f"{us[w]:>9.1f}" if w in us else f"{'-':>9}"
+            for w in ("shuffle", "ompi-tcp-messages", "ompi-tcp-alltoallv")) + f" {verdict}")
     text.append("")
 
 
@@ -214,6 +244,7 @@ def main():
     rows, text = [], ["Flash bursts", "============", ""]
     largest([d for d in found if d["kind"] == "largest"], rows, text)
     partitioning([d for d in found if d["kind"] == "once"], rows, text)
+    versus([d for d in found if d["kind"] == "versus"], rows, text)
     all_bars = bars(found)
     phases_text(all_bars, text)
     text.append("Instructions: " + ", ".join(f"{k} {float(v) / 2:.0f}" for k, v in counts))

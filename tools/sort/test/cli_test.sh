@@ -65,7 +65,7 @@ generates()
 {
 	local kind
 
-	for kind in uniform skewed equal sorted; do
+	for kind in uniform skewed clustered equal sorted; do
 		"$s" generate -n 100 --keys "$kind" all && "$s" generate -n 40 --keys "$kind" a &&
 			"$s" generate -n 60 --first 40 --keys "$kind" b || return 1
 		cat a b | cmp - all || return 1
