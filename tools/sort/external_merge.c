@@ -129,8 +129,15 @@ void external_write(struct external *x)
 	struct source *all = memory(runs, sizeof(*all)), *s;
 	struct source **heap = memory(runs, sizeof(*heap));
 	size_t room = h->memory / (runs + 1), n = 0, any = 0;
-	FILE *f = output_open(h);
+	uint64_t bytes = 0;
+	FILE *f;
 
+	/* in a run: rank and record, of lines their length, which has no line end */
+	for (i = 0; i < runs; i++)
+		bytes += x->got.run[i].bytes - (h->format.text ? 7 : 4) * x->got.run[i].n;
+	if (h->one_file)
+		output_offset(h, bytes);
+	f = output_open(h);
 	for (i = 0; i < runs; i++) {
 		s = &all[i];
 		s->number = i;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One host of a sort: read, sort, divide, shuffle, merge, write. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dist.h"
@@ -13,7 +11,7 @@
 /* A thread of the local sort is worth its start. */
 #define THREAD_RECORDS	16384
 
-#define AGREE_MAGIC	0x53525432U
+#define AGREE_MAGIC	0x53525434U
 
 /* What all hosts must have in common, and what they tell each other before they sort. */
 struct agree {
@@ -28,6 +26,7 @@ struct agree {
 	uint32_t separator;
 	uint32_t external;
 	uint32_t rounds;
+	uint32_t one_file;
 	uint64_t records;
 };
 
@@ -114,7 +113,7 @@ static void agree(struct host *h)
 		.pivots = h->pivots, .reduction = h->reduction, .records = r->n,
 		.first_field = h->format.first_field, .last_field = h->format.last_field,
 		.separator = (unsigned char)h->format.separator, .external = !!h->memory,
-		.rounds = h->rounds,
+		.rounds = h->rounds, .one_file = h->one_file,
 	};
 	struct net *net = &h->net;
 	size_t klen = r->klen;
@@ -146,6 +145,7 @@ static void agree(struct host *h)
 		same(h, "last field", i, a->last_field, own.last_field);
 		same(h, "separator", i, a->separator, own.separator);
 		same(h, "kind of sort, in memory or with --memory", i, a->external, own.external);
+		same(h, "kind of output, one file or several", i, a->one_file, own.one_file);
 		h->rounds = a->rounds > h->rounds ? a->rounds : h->rounds;
 		klen = a->key > klen ? a->key : klen;
 	}
@@ -238,16 +238,6 @@ static void remove_part(void)
 		unlink(leaving->part);
 }
 
-static void name_output(struct host *h)
-{
-	if (mkdir(h->dir, 0777) && errno != EEXIST)
-		die("%s: cannot create: %s", h->dir, strerror(errno));
-	if ((size_t)snprintf(h->part, sizeof(h->part), "%s/%u.part", h->dir, h->net.rank) >=
-	    sizeof(h->part))
-		die("%s: the name is too long", h->dir);
-	snprintf(h->name, sizeof(h->name), "%s/%u", h->dir, h->net.rank);
-}
-
 static void sort_in_memory(struct host *h)
 {
 	struct pt_list splitters;
@@ -322,7 +312,7 @@ void host_run(struct host *h)
 	leaving = h;
 	atexit(remove_part);
 	if (h->dir)
-		name_output(h);
+		output_name(h);
 	net_open(&h->net, h->op, h->deadline_ms);
 	signal_catch();
 	h->net.tick = tick;
@@ -335,9 +325,8 @@ void host_run(struct host *h)
 	error = report_wrong(&h->net);
 	if (error)
 		die("the result is wrong: %s", error);
-	if (h->dir && rename(h->part, h->name))
-		die("%s: cannot rename: %s", h->part, strerror(errno));
-	h->opened = 0;
+	if (h->dir)
+		output_rename(h);
 	if (h->json)
 		report_json(&h->net, h->explain);
 	else if (!h->quiet && !h->net.rank)

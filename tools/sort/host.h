@@ -34,6 +34,7 @@ struct column_part {
  * @files: how many
  * @input: the files that these stand for
  * @dir: for the output; NULL: it stays in memory
+ * @one_file: of all hosts, in a folder that they share
  * @start: when the local sort begins, in seconds since the epoch; 0: at once
  * @memory: bytes of records that are held at once; 0: all
  * @rounds: shuffles of a sort that is larger
@@ -63,6 +64,8 @@ struct column_part {
  * @phase_ns: since then
  * @start_ns: when the program began
  * @shown_ns: when progress was shown
+ * @file_at: with @one_file: where this host's part begins
+ * @file_bytes: and the length of the file
  * @opened: @part is there
  * @part: output while it is written
  * @name: and then
@@ -75,6 +78,7 @@ struct host {
 	int files;
 	struct files input;
 	const char *dir;
+	int one_file;
 	double start;
 	uint64_t memory;
 	unsigned int rounds;
@@ -102,6 +106,8 @@ struct host {
 	uint64_t phase_ns;
 	uint64_t start_ns;
 	uint64_t shown_ns;
+	uint64_t file_at;
+	uint64_t file_bytes;
 	int opened;
 	char part[4096];
 	char name[4096];
@@ -133,6 +139,9 @@ void message_free(struct host *h);
 void output_place(struct host *h);
 void output_write(struct host *h);
 void output_free(struct host *h);
+void output_name(struct host *h);
+void output_offset(struct host *h, uint64_t bytes);
+void output_rename(struct host *h);
 FILE *output_open(struct host *h);
 void output_bytes(struct host *h, FILE *f, const void *p, size_t len);
 void output_keys(struct report *rep, const unsigned char *first, const unsigned char *last,

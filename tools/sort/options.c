@@ -20,6 +20,7 @@ static const struct option options[] = {
 	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "deadline", required_argument, NULL, OPT_DEADLINE },
 	{ "explain", no_argument, NULL, 'e' },
+	{ "one-file", no_argument, NULL, OPT_ONE_FILE },
 	{ "no-output", no_argument, NULL, OPT_NO_OUTPUT },
 	{ "start", required_argument, NULL, OPT_START },
 	{ "charge", required_argument, NULL, OPT_CHARGE },
@@ -193,6 +194,7 @@ static const char host_usage[] =
 "  -r, --rank R               which of them is this one, from 0\n"
 "  -o, --op ID                number of the sort, the same everywhere, never reused\n"
 "  -d, --output DIR           folder of the output\n"
+"      --one-file             DIR/sorted, in a folder that all hosts share, has all records\n"
 "      --no-output            instead: the sorted records stay in memory\n"
 "      --start TIME           sort when it is so many seconds since the epoch\n"
 "      --pivots N             of each host (as many as hosts)\n"
@@ -234,6 +236,9 @@ static void host_parse(struct host *h, int argc, char **argv)
 			break;
 		case 'd':
 			h->dir = optarg;
+			break;
+		case OPT_ONE_FILE:
+			h->one_file = 1;
 			break;
 		case OPT_NO_OUTPUT:
 			no_output = 1;
@@ -286,6 +291,8 @@ static void host_parse(struct host *h, int argc, char **argv)
 			  "see --help");
 	if (h->memory && no_output)
 		usage_die("--memory: what is more than memory holds needs --output");
+	if (h->one_file && no_output)
+		usage_die("--one-file needs --output");
 	set_defaults(&h->format);
 	h->path = argv + optind;
 	h->files = argc - optind;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The part of a host: keys are merged, values are found by the index that came with their keys. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "host.h"
 
@@ -71,6 +74,91 @@ void output_keys(struct report *rep, const unsigned char *first, const unsigned 
 }
 
 /**
+ * output_name() - make the folder, and name the output
+ * @h: the host
+ */
+void output_name(struct host *h)
+{
+	char own[16] = "sorted";
+
+	if (mkdir(h->dir, 0777) && errno != EEXIST)
+		die("%s: cannot create: %s", h->dir, strerror(errno));
+	if (!h->one_file)
+		snprintf(own, sizeof(own), "%u", h->net.rank);
+	if ((size_t)snprintf(h->part, sizeof(h->part), "%s/%s.part", h->dir, own) >=
+	    sizeof(h->part))
+		die("%s: the name is too long", h->dir);
+	snprintf(h->name, sizeof(h->name), "%s/%s", h->dir, own);
+}
+
+/**
+ * output_offset() - tell each other how long the parts of one file are
+ * @h: the host
+ * @bytes: of its part
+ */
+void output_offset(struct host *h, uint64_t bytes)
+{
+	struct net *net = &h->net;
+	uint64_t theirs = bytes;
+	struct net_op op;
+	unsigned int i;
+
+	net_begin(net, &op, NET_OUTPUT);
+	for (i = 0; i < net->group.count; i++) {
+		if (i == net->rank)
+			continue;
+		net_send(&op, i, &bytes, sizeof(bytes));
+		net_expect(&op, i);
+	}
+	net_run(&op);
+	for (i = 0; i < net->group.count; i++) {
+		theirs = bytes;
+		if (i != net->rank) {
+			if (op.in_len[i] != sizeof(theirs))
+				die("host %u (%s) does not say how long its part is", i,
+				    net_name(net, i));
+			memcpy(&theirs, op.in[i], sizeof(theirs));
+		}
+		if (theirs > INT64_MAX - h->file_bytes)
+			die("host %u (%s): a part of %llu bytes, too long for one file", i,
+			    net_name(net, i), (unsigned long long)theirs);
+		if (i < net->rank)
+			h->file_at += theirs;
+		h->file_bytes += theirs;
+	}
+	net_end(&op);
+}
+
+/**
+ * output_rename() - all hosts have written: the output gets its name
+ * @h: the host
+ */
+void output_rename(struct host *h)
+{
+	struct stat st;
+	int fd;
+
+	h->opened = 0;
+	if (h->one_file && h->net.rank)
+		return;
+	if (h->one_file) {
+		/* opened once more: a network's file system then asks what others have written */
+		fd = open(h->part, O_RDWR | O_CLOEXEC);
+		if (fd < 0 || fstat(fd, &st))
+			die("%s: %s", h->part, strerror(errno));
+		if ((uint64_t)st.st_size < h->file_bytes)
+			die("%s has %lld bytes of %llu: is %s a folder that all hosts share?",
+			    h->part, (long long)st.st_size, (unsigned long long)h->file_bytes,
+			    h->dir);
+		/* of an earlier sort there may be more */
+		if (ftruncate(fd, h->file_bytes) || close(fd))
+			die("%s: cannot write: %s", h->part, strerror(errno));
+	}
+	if (rename(h->part, h->name))
+		die("%s: cannot rename: %s", h->part, strerror(errno));
+}
+
+/**
  * output_close() - all is written
  * @h: the host
  * @f: its output
@@ -89,10 +177,15 @@ void output_close(struct host *h, FILE *f)
  */
 FILE *output_open(struct host *h)
 {
-	FILE *f = fopen(h->part, "we");
+	/* of one file others may have written their parts already */
+	int fd = open(h->part, O_WRONLY | O_CREAT | O_CLOEXEC | (h->one_file ? 0 : O_TRUNC), 0666);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!f)
 		die("%s: cannot create: %s", h->part, strerror(errno));
+	if (h->one_file && fseeko(f, h->file_at, SEEK_SET))
+		die("%s: cannot write at byte %llu: %s", h->part, (unsigned long long)h->file_at,
+		    strerror(errno));
 	setvbuf(f, NULL, _IOFBF, 1 << 20);
 	h->opened = 1;
 	return f;
@@ -108,9 +201,15 @@ void output_write(struct host *h)
 	const unsigned char *key, *value, *before = NULL, *first = NULL;
 	FILE *f = NULL;
 
+	if (h->one_file) {
+		bytes = h->all.n;	/* of lines, their ends */
+		for (i = 0; h->format.text && i < h->all.n; i++, bytes += len)
+			sent_value(h, i, &key, &len);
+		output_offset(h, h->format.text ? bytes : bytes * h->format.record);
+	}
 	if (h->dir)
 		f = output_open(h);
-	for (i = 0; i < h->all.n; i++, bytes += len) {
+	for (i = 0, bytes = 0; i < h->all.n; i++, bytes += len) {
 		value = sent_value(h, i, &key, &len);
 		if (!h->dir) {
 			key = h->placed_key + i * klen;

@@ -164,8 +164,8 @@ sort_empty()
 	sort_wait || fail "seven empty hosts"
 	"$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted" || fail "wrong"
 	largest 125 "seven empty hosts"
-	sort_all 8 /dev/null
-	"$BIN/shuffle-sort" verify --records 0 "$state/sorted" || fail "records out of nothing"
+	sort_all 8 /dev/null --one-file
+	"$BIN/shuffle-sort" verify --records 0 "$state/sorted/sorted" || fail "records out of nothing"
 }
 
 # Fewer records than hosts, of one byte, and with keys that are all of the record.
@@ -187,6 +187,13 @@ sort_few()
 	sort_all 8 --generate 1 --record-length 33 --key-length 3
 	"$BIN/shuffle-sort" verify --record-length 33 --key-length 3 --records 8 "$state/sorted" ||
 		fail "eight records"
+}
+
+# one_file FILE - all hosts have written one file, which is like this one.
+one_file()
+{
+	[ "$(ls "$state/sorted")" = sorted ] || fail "not one file: $(ls "$state/sorted")"
+	cmp "$state/sorted/sorted" "$1" || fail "one file is another one"
 }
 
 # text_like ARGS... - lines as sort(1) has them; -s: lines with equal keys stay in their order.
@@ -220,6 +227,15 @@ sort_text()
 	text_like
 	text_like -k 2,2
 	text_like -t : -k 2
+	# all in one file, where a longer one is left over
+	sort_begin
+	mkdir "$state/sorted"
+	head -c 100000 /dev/zero >"$state/sorted/sorted.part"
+	for ((h = 0; h < 8; h++)); do
+		sort_start "$h" --text --one-file -t : -k 2 "$work/lines.$h"
+	done
+	sort_wait || fail "one file"
+	one_file "$work/want"
 }
 
 # A group of one; standard input.
@@ -270,6 +286,15 @@ sort_differs()
 	for h in 0 1 2 3; do
 		expect_failure "$h" "has another last field: .*, here "
 	done
+	# folders that are not the same one
+	sort_begin
+	for h in 0 1 2 3; do
+		sort_start "$h" --generate 10 --one-file -d "$state/sorted.$((h / 2))"
+	done
+	for h in 1 2 3; do
+		wait "${sort_pid[h]}" || fail "host $h: $(cat "$work/err.$h")"
+	done
+	expect_failure 0 "bytes of 4000: is .*sorted.0 a folder that all hosts share?"
 }
 
 # One host's input is truncated: all hear of it at once.
@@ -385,6 +410,8 @@ sort_memory()
 		cat "$state"/sorted/? | cmp - "$work/one" || fail "$kind: another result"
 		largest "$n" "$kind"
 	done
+	sort_all 4 --generate "$n" --keys equal --memory 1000k --one-file
+	one_file "$work/one"
 	# all hosts have the same keys in order: a round is for one host
 	sort_all 4 --generate "$n" --keys sorted --first 0 --memory 1000k
 	"$BIN/shuffle-sort" verify --records $((4 * n)) "$state/sorted" || fail "wrong"

@@ -49,6 +49,8 @@ bad_arguments()
 		fails 2 'what is more than memory holds needs --output' \
 			"$s" -g "$g" -r 0 -o 1 --no-output --memory 1M -n 1 &&
 		fails 2 'either --output or --no-output' "$s" -g "$g" -r 0 -o 1 -d out --no-output -n 1 &&
+		fails 2 '--one-file needs --output' \
+			"$s" -g 127.0.0.1:1 -r 0 -o 1 --no-output --one-file -n 1 &&
 		fails 2 '--start: "soon" is not a time' "$s" --start soon &&
 		fails 2 '--charge "sort=1,x": there are source' "$s" --charge sort=1,x &&
 		fails 2 '--charge "sort=-1": a number of ns' "$s" --charge sort=-1 &&
