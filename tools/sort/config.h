@@ -8,7 +8,9 @@
 
 #include "records.h"
 
-enum key_kind { KEYS_UNIFORM, KEYS_SKEWED, KEYS_CLUSTERED, KEYS_EQUAL, KEYS_SORTED, KEYS_REVERSED, KEY_KINDS };
+enum key_kind {
+	KEYS_UNIFORM, KEYS_SKEWED, KEYS_CLUSTERED, KEYS_EQUAL, KEYS_SORTED, KEYS_REVERSED, KEY_KINDS
+};
 
 extern const char *const key_kind_names[KEY_KINDS];
 

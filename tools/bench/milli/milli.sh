@@ -75,15 +75,15 @@ cases=(
 	"milli-partition 120 6000 once sort source,message=625 7000 source-messages"
 	"milli-partition 160 8000 once sort source 7000 source-2-level"
 	"milli-partition 160 8000 once sort source 7000 source-1-level --reduction 512"
-	"milli-mpi       8   2000 versus none uniform 7000"
-	"milli-mpi       8   2000 versus none skewed 7000"
-	"milli-mpi       8   2000 versus none uniform 50000"
-	"milli-mpi       8   2000 versus none skewed 50000"
+	"milli-mpi       16  3000 versus none uniform 7000"
+	"milli-mpi       16  3000 versus none skewed 7000"
+	"milli-mpi       16  3000 versus none clustered 7000"
+	"milli-mpi       16  3000 versus none uniform 25000"
+	"milli-mpi       16  3000 versus none skewed 25000"
+	"milli-mpi       16  3000 versus none clustered 25000"
 	"milli-mpi       40  4000 versus none uniform 7000"
 	"milli-mpi       40  4000 versus none skewed 7000"
-	"milli-mpi       40  4000 versus none uniform 25000"
-	"milli-mpi       40  4000 versus none skewed 25000"
-	"milli-mpi       40  4000 versus source skewed 7000"
+	"milli-mpi       40  4000 versus none clustered 7000"
 	"milli-q1        120 6000 largest q1 row=2.7 1000 300000"
 	"milli-q1        120 6000 largest q1 row=$(ns row-q1 1) 1000 4000"
 	"milli-q1        160 8000 largest q1 row=2.7 1000 300000"
@@ -113,7 +113,7 @@ boot_cases()
 	fi
 }
 
-for hosts in 8 40 60 80 120 160; do
+for hosts in 16 40 60 80 120 160; do
 	mem=0 boot=
 	: >"$out/milli.cases"
 	for c in "${cases[@]}"; do

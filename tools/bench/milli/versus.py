@@ -3,7 +3,7 @@
 of guest.py; what arrives is compared by its checksum.  For each way of MPI to send the records a
 transport of its own.
 
-A host's queue is a FIFO, as for AF_SHUFFLE: with fq, which the other benchmarks measure too, the
+A host's queue is a FIFO, as for AF_SHUFFLE: with fq, which the other benchmarks measure, too, the
 sort over MPI took ten times as long (8 hosts, 7000 records each)."""
 import json
 import os
