@@ -16,6 +16,7 @@
 #include <linux/types.h>
 
 #include "sched/link_estimate.h"
+#include "sched/op_order.h"
 
 #define SHUFFLE_MIN_RTT_BYTES	3000	/* two packets */
 
@@ -40,7 +41,8 @@ struct shuffle_net;
 	X(CONTROL_DSCP,			control_dscp,		"control-dscp")		\
 	X(RESEND_FIRST,			resend_first_us,	"resend-first")		\
 	X(RESEND_MIN,			resend_min_us,		"resend-min")		\
-	X(RESEND_MAX,			resend_max_us,		"resend-max")
+	X(RESEND_MAX,			resend_max_us,		"resend-max")		\
+	X(OP_ORDER,			op_order,		"op-order")
 /* and these only for a namespace */
 #define SHUFFLE_CONFIG_NET_LIST(X)						\
 	X(PORT,				port,			"port")			\
@@ -98,6 +100,7 @@ struct shuffle_config {
  * @rttvar_ns: its mean deviation
  * @srtt_at: when
  * @rx_ops: operations that have granted what has not arrived; they share the downlink
+ * @order: those of them that have an order
  */
 struct shuffle_dev {
 	struct list_head	node;
@@ -120,6 +123,7 @@ struct shuffle_dev {
 	u64			rttvar_ns;
 	u64			srtt_at;
 	atomic_t		rx_ops;
+	struct shuffle_order	order;
 };
 
 /**

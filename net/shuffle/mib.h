@@ -33,6 +33,7 @@
 	X(ReduceBytes,		"bytes of messages that were combined into others")	\
 	X(MergeRecords,		"records merged with others by key")		\
 	X(MergeFlushes,		"times that a table of these was sent before all had come")	\
+	X(AheadOut,		"packets of short messages sent in front of other data")	\
 	X(Timed,		"messages that waited for their time to leave")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\
 	X(ProbeOut,		"asked for an ACK that is overdue")		\

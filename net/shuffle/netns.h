@@ -65,8 +65,12 @@ struct shuffle_sock;
  * @multicast_mutex: those who change @multicast
  * @mib: counters
  * @egress: sends data while there is room in the qdiscs
- * @egress_lock: @egress_socks
- * @egress_socks: sockets that have data to send, each holding a reference
+ * @egress_lock: @egress_socks, @egress_class, @egress_classes
+ * @egress_socks: sockets that have data to send, each holding a reference; who has waited longest
+ *	is first
+ * @egress_class: the same sockets, by the class of their first operation
+ * @egress_classes: bits of those of @egress_class that are not empty
+ * @egress_turn: counts turns; of the egress
  * @egress_at: when a socket last had its turn
  * @egress_queued: bytes of packets on their way out that egress waits for: tx/owner.c
  * @egress_stuck: so many of them have not moved for long, and are not waited for
@@ -122,6 +126,9 @@ struct shuffle_net {
 	struct tasklet_struct	egress;
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
+	struct list_head	egress_class[SHUFFLE_ORDER_CLASSES];
+	u64			egress_classes;
+	u32			egress_turn;
 	u64			egress_at;
 	atomic_t		egress_queued;
 	int			egress_stuck;

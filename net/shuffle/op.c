@@ -167,6 +167,7 @@ static struct shuffle_op *op_alloc(u32 n)
 	INIT_WORK(&op->free_acked, shuffle_msg_out_free_acked);
 	mutex_init(&op->tx_mutex);
 	INIT_LIST_HEAD(&op->tx_node);
+	INIT_LIST_HEAD(&op->tx_order);
 	INIT_LIST_HEAD(&op->retrans);
 	INIT_LIST_HEAD(&op->dirty);
 	INIT_LIST_HEAD(&op->grant_node);
@@ -259,6 +260,7 @@ static int setup_schedules(struct shuffle_op *op, u32 payload)
 	u32 members = op->group->count;
 	u32 unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
 
+	op->order = READ_ONCE(cfg->op_order);
 	op->ptx.kind = READ_ONCE(cfg->policy);
 	op->ptx.seed = hash_64(op->id, 32);
 	op->ptx.rank = op->group->rank;
@@ -401,6 +403,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->started_at = shuffle_now();
 	op->progress_at = op->started_at;
 	op->last_announced_at = op->started_at;
+	op->granted_at = op->started_at;
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
@@ -445,7 +448,7 @@ static void op_stop(struct shuffle_op *op, int error)
 		op->ssk->nr_incomplete--;
 	list_for_each_entry_safe(r, tmp, &op->retrans, node)
 		shuffle_msg_out_free_retrans(op, r);
-	list_del_init(&op->tx_node);
+	shuffle_turns_del_op(op);
 	shuffle_want_stop(op);
 	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
 	if (op->times)

@@ -115,7 +115,12 @@ struct shuffle_slowest {
  * @waits: messages that something is waited for, by enum shuffle_wait
  * @timer: resends, probes, deadline
  * @tx_mutex: writers
+ * @order: enum shuffle_op_order
+ * @row_left: bytes of the row that have not been sent
+ * @ahead: messages up to this length go in front of other data; 0: none
  * @tx_node: in ssk->tx_ops
+ * @tx_order: in ssk->tx_order
+ * @tx_class: its class there
  * @turn_sent: bytes (skb->truesize) that its turn there has sent so far
  * @ptx: schedule of the row
  * @out: the row; like @ptx.msg with an entry more, for shuffle_group_all()
@@ -143,6 +148,8 @@ struct shuffle_slowest {
  * @grant_node: in ssk->grant_ops while a message may be granted more
  * @outstanding: its part of ssk->outstanding
  * @receives: it is one of dev->rx_ops
+ * @place: and what it has counted in dev->order
+ * @granted_at: when it last granted, or began
  * @slowest: what the slowest receiver waits for, as heard from itself and from others:
  *	rx/slowest.c
  * @srtt_ns: smoothed grant-to-data time
@@ -182,7 +189,12 @@ struct shuffle_op {
 	struct hrtimer		timer;
 
 	struct mutex		tx_mutex;
+	u8			order;
+	u64			row_left;
+	u32			ahead;
 	struct list_head	tx_node;
+	struct list_head	tx_order;
+	u8			tx_class;
 	u32			turn_sent;
 	struct shuffle_policy_tx ptx;
 	struct shuffle_msg_out	*out;
@@ -211,6 +223,8 @@ struct shuffle_op {
 	struct list_head	grant_node;
 	u64			outstanding;
 	bool			receives;
+	struct shuffle_order_place place;
+	u64			granted_at;
 	struct shuffle_slowest	slowest[2];
 	u64			srtt_ns;
 	u64			rttvar_ns;
@@ -259,6 +273,22 @@ static inline u64 shuffle_op_nonce(const struct shuffle_op *op, u32 rank)
 static inline u64 shuffle_now(void)
 {
 	return ktime_get_ns();
+}
+
+/**
+ * shuffle_op_deadline_class() - the class of an operation in the order of deadlines
+ * @op: operation
+ *
+ * Return: SHUFFLE_ORDER_LAST if it has no deadline.
+ */
+static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
+{
+	u64 now;
+
+	if (!op->deadline_at)
+		return SHUFFLE_ORDER_LAST;
+	now = shuffle_now();
+	return shuffle_order_class(op->deadline_at > now ? op->deadline_at - now : 0);
 }
 
 /**

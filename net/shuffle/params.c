@@ -8,6 +8,7 @@ struct shuffle_params shuffle_params = {
 	.family = SHUFFLE_DEFAULT_FAMILY,
 	.udp_port = 818,
 	.policy = SHUFFLE_POLICY_GRPF,
+	.op_order = SHUFFLE_ORDER_FAIR,
 	.hadoop_c = 5,
 	.overcommit = 10,
 	.early_kbytes = 4096,
@@ -46,6 +47,29 @@ static const struct kernel_param_ops policy_ops = {
 	.get = policy_get,
 };
 
+static int op_order_set(const char *val, const struct kernel_param *kp)
+{
+	u8 order;
+
+	for (order = 0; order < SHUFFLE_ORDER_KINDS; order++) {
+		if (!sysfs_streq(val, shuffle_order_name(order)))
+			continue;
+		WRITE_ONCE(*(uint *)kp->arg, order);
+		return changed(0);
+	}
+	return -EINVAL;
+}
+
+static int op_order_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%s\n", shuffle_order_name(*(uint *)kp->arg));
+}
+
+static const struct kernel_param_ops op_order_ops = {
+	.set = op_order_set,
+	.get = op_order_get,
+};
+
 static int uint_set(const char *val, const struct kernel_param *kp)
 {
 	return changed(param_set_uint(val, kp));
@@ -62,6 +86,8 @@ module_param_named(udp_port, shuffle_params.udp_port, ushort, 0444);
 MODULE_PARM_DESC(udp_port, "UDP port of all shuffle traffic (default 818)");
 module_param_cb(policy, &policy_ops, &shuffle_params.policy, 0644);
 MODULE_PARM_DESC(policy, "grpf (default), srpt, grpt or hadoop; for new operations");
+module_param_cb(op_order, &op_order_ops, &shuffle_params.op_order, 0644);
+MODULE_PARM_DESC(op_order, "fair (default), smallest or deadline first; for new operations");
 module_param_cb(hadoop_c, &uint_ops, &shuffle_params.hadoop_c, 0644);
 MODULE_PARM_DESC(hadoop_c, "policy hadoop: messages pulled at a time (default 5)");
 module_param_cb(overcommit, &uint_ops, &shuffle_params.overcommit, 0644);

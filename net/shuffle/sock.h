@@ -170,10 +170,13 @@ struct shuffle_owner {
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
- * @tx_ops: operations that have data to send: op->tx_node
+ * @tx_ops: operations that have data to send: op->tx_node; who has waited longest is first
+ * @tx_order: the same by their classes: op->tx_order
  * @times: operations with messages that wait for their times, by the next one: tx/times.c
  * @times_timer: for the first of them
  * @egress_node: in sn->egress_socks
+ * @egress_order: in sn->egress_class
+ * @egress_class: where
  * @user: whose quotas count; the user that has made the socket
  * @tos: traffic class of packets with data
  * @idle_ms: idle timeout of operations without a deadline
@@ -217,9 +220,12 @@ struct shuffle_sock {
 	u64			outstanding;
 	u32			nr_retrans;
 	struct list_head	tx_ops;
+	struct list_head	tx_order;
 	struct rb_root_cached	times;
 	struct hrtimer		times_timer;
 	struct list_head	egress_node;
+	struct list_head	egress_order;
+	u8			egress_class;
 	struct shuffle_user	*user;
 	u8			tos;
 	u32			idle_ms;

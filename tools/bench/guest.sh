@@ -258,6 +258,7 @@ measure()
 		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
 		echo "${opt[overcommit]}" >$params/overcommit
 		echo "${opt[policy]}" >$params/policy
+		echo "${opt[order]}" >$params/op_order
 		unscheduled "${opt[unsched]}"
 		windows "${opt[window]}"
 		;;

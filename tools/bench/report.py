@@ -61,8 +61,9 @@ def goals(key, transport, run):
         over = run["overcommit"] - 1
         rtt_bytes = run["rate"] * rtt_ns(run) / 8
         return {"peak_port_queue": over * rtt_bytes * RTT_BYTES_FACTOR} if over else {}
-    if kind == "two":
-        return {"times_alone": 3.0} if key[0].endswith("+small") else {"slowdown": 1.10 + allowed}
+    if kind in ("two", "two-first"):
+        times = 3.0 if kind == "two" else 1.5
+        return {"times_alone": times} if key[0].endswith("+small") else {"slowdown": 1.10 + allowed}
     out = {"slowdown": kind + allowed}
     if key[0].startswith("incast"):
         out["port_drops"] = 0

@@ -142,6 +142,9 @@ _shufflectl()
 	config/*/window-mode)
 		words='pro-rata constant scale-back default'
 		;;
+	config/*/op-order)
+		words='fair smallest deadline default'
+		;;
 	config/set/* | config/se*/*)
 		words="dev $(_shufflectl_settings)"
 		if [[ " ${words//$'\n'/ } " == *" $prev "* && $prev != dev ]]; then

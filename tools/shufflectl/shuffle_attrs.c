@@ -68,6 +68,22 @@ const struct shuffle_attr_enum shuffle_attr_enum_window_mode = {
 	"window-mode", false, 3, enum_window_mode_names, enum_window_mode_docs
 };
 
+static const char *const enum_op_order_names[] = {
+	"fair",
+	"smallest",
+	"deadline",
+};
+
+static const char *const enum_op_order_docs[] = {
+	"they share the link evenly",
+	"the one with the least left, of this host's messages",
+	"the one whose deadline comes first; those without one come last",
+};
+
+const struct shuffle_attr_enum shuffle_attr_enum_op_order = {
+	"op-order", false, 3, enum_op_order_names, enum_op_order_docs
+};
+
 static const char *const enum_op_state_names[] = {
 	"open",
 	"running",
@@ -219,6 +235,7 @@ static const char *const enum_setting_names[] = {
 	"resend-first",
 	"resend-min",
 	"resend-max",
+	"op-order",
 	"port",
 	"egress-bytes",
 	"early-bytes",
@@ -260,10 +277,11 @@ static const char *const enum_setting_docs[] = {
 	NULL,
 	NULL,
 	NULL,
+	NULL,
 };
 
 const struct shuffle_attr_enum shuffle_attr_enum_setting = {
-	"setting", true, 26, enum_setting_names, enum_setting_docs
+	"setting", true, 27, enum_setting_names, enum_setting_docs
 };
 
 static const struct shuffle_attr set_config[] = {
@@ -309,12 +327,12 @@ static const struct shuffle_attr set_config[] = {
 	},
 	[SHUFFLE_A_CONFIG_OWN] = {
 		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_setting, 0ULL, 67108863ULL,
+		&shuffle_attr_enum_setting, 0ULL, 134217727ULL,
 		"Settings that have been set here; the others are followed."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
 		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_setting, 0ULL, 67108863ULL,
+		&shuffle_attr_enum_setting, 0ULL, 134217727ULL,
 		"Settings to follow again."
 	},
 	[SHUFFLE_A_CONFIG_POLICY] = {
@@ -386,6 +404,11 @@ static const struct shuffle_attr set_config[] = {
 		"resend-max", "resend_max", SHUFFLE_ATTR_U32, false, "us",
 		NULL, 1000ULL, 60000000ULL,
 		"Longest wait, after it has been doubled again and again [us]."
+	},
+	[SHUFFLE_A_CONFIG_OP_ORDER] = {
+		"op-order", "op_order", SHUFFLE_ATTR_U32, false, NULL,
+		&shuffle_attr_enum_op_order, 0ULL, 2ULL,
+		"Which of several operations goes first. Not fair: the others are left an eighth, and short messages go in front of other data, like packets without payload."
 	},
 	[SHUFFLE_A_CONFIG_PORT] = {
 		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
@@ -1144,6 +1167,7 @@ static const unsigned int config_get_reply[] = {
 	SHUFFLE_A_CONFIG_RESEND_FIRST,
 	SHUFFLE_A_CONFIG_RESEND_MIN,
 	SHUFFLE_A_CONFIG_RESEND_MAX,
+	SHUFFLE_A_CONFIG_OP_ORDER,
 	SHUFFLE_A_CONFIG_PORT,
 	SHUFFLE_A_CONFIG_EGRESS_BYTES,
 	SHUFFLE_A_CONFIG_EARLY_BYTES,
@@ -1175,6 +1199,7 @@ static const unsigned int config_set_request[] = {
 	SHUFFLE_A_CONFIG_RESEND_FIRST,
 	SHUFFLE_A_CONFIG_RESEND_MIN,
 	SHUFFLE_A_CONFIG_RESEND_MAX,
+	SHUFFLE_A_CONFIG_OP_ORDER,
 	SHUFFLE_A_CONFIG_PORT,
 	SHUFFLE_A_CONFIG_EGRESS_BYTES,
 	SHUFFLE_A_CONFIG_EARLY_BYTES,
@@ -1213,6 +1238,7 @@ static const unsigned int config_ntf_reply[] = {
 	SHUFFLE_A_CONFIG_RESEND_FIRST,
 	SHUFFLE_A_CONFIG_RESEND_MIN,
 	SHUFFLE_A_CONFIG_RESEND_MAX,
+	SHUFFLE_A_CONFIG_OP_ORDER,
 	SHUFFLE_A_CONFIG_PORT,
 	SHUFFLE_A_CONFIG_EGRESS_BYTES,
 	SHUFFLE_A_CONFIG_EARLY_BYTES,
@@ -1510,21 +1536,21 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"config-get", SHUFFLE_CMD_CONFIG_GET, &shuffle_attr_set_config,
 		NULL, true,
 		1, config_get_request,
-		35, config_get_reply,
+		36, config_get_reply,
 		"Settings of the namespace, or of a device. The dump has the namespace first, then every device that has settings of its own or that operations have used."
 	},
 	{
 		"config-set", SHUFFLE_CMD_CONFIG_SET, &shuffle_attr_set_config,
 		NULL, false,
-		28, config_set_request,
+		29, config_set_request,
 		0, NULL,
-		"Change settings of the namespace, or of a device. All of them or none takes effect; running operations follow except in policy, hadoop-c and what is laid out in packets already."
+		"Change settings of the namespace, or of a device. All of them or none takes effect; running operations follow except in policy, hadoop-c, op-order and what is laid out in packets already."
 	},
 	{
 		"config-ntf", SHUFFLE_CMD_CONFIG_NTF, &shuffle_attr_set_config,
 		"config", false,
 		0, NULL,
-		35, config_ntf_reply,
+		36, config_ntf_reply,
 		"Settings have changed; what they are now."
 	},
 	{

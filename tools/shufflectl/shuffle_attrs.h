@@ -80,6 +80,7 @@ extern const struct shuffle_attr_set shuffle_attr_set_relay;
 extern const struct shuffle_attr_enum shuffle_attr_enum_policy;
 extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
+extern const struct shuffle_attr_enum shuffle_attr_enum_op_order;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_state;
 extern const struct shuffle_attr_enum shuffle_attr_enum_collective;
 extern const struct shuffle_attr_enum shuffle_attr_enum_pattern;

@@ -216,6 +216,9 @@ int shuffle_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
 		     (int)SHUFFLE_NL_POLICY_SRPT != (int)SHUFFLE_POLICY_SRPT ||
 		     (int)SHUFFLE_NL_POLICY_GRPT != (int)SHUFFLE_POLICY_GRPT ||
 		     (int)SHUFFLE_NL_POLICY_HADOOP != (int)SHUFFLE_POLICY_HADOOP);
+	BUILD_BUG_ON((int)SHUFFLE_NL_OP_ORDER_FAIR != (int)SHUFFLE_ORDER_FAIR ||
+		     (int)SHUFFLE_NL_OP_ORDER_SMALLEST != (int)SHUFFLE_ORDER_SMALLEST ||
+		     (int)SHUFFLE_NL_OP_ORDER_DEADLINE != (int)SHUFFLE_ORDER_DEADLINE);
 	err = shuffle_netlink_once(info->nlhdr, info->extack);
 	if (err)
 		return err;

@@ -73,6 +73,39 @@ u32 shuffle_grant_share(const struct shuffle_op *op)
 	return max(atomic_read(&op->dev->rx_ops) + !op->receives, 1);
 }
 
+/* Its class by what has not come, of those heard of and about as much of the others. */
+static u8 rx_class_of(const struct shuffle_op *op)
+{
+	if (op->order == SHUFFLE_ORDER_DEADLINE)
+		return shuffle_op_deadline_class(op);
+	return shuffle_order_class(shuffle_policy_rx_total_rem(&op->prx));
+}
+
+/**
+ * shuffle_grant_ordered() - most that an operation with an order may have granted and not got
+ * @op: operation
+ * @class: its class
+ *
+ * Return: bytes.
+ */
+u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class)
+{
+	return shuffle_order_limit(&op->dev->order, &op->place, class,
+				   shuffle_grant_max_out(op->dev));
+}
+
+/* The same for what it is to grant now. */
+static u64 grant_limit(const struct shuffle_op *op, u64 now)
+{
+	u64 patience = (u64)SHUFFLE_ORDER_PATIENCE * READ_ONCE(op->dev->rtt);
+	bool waited = now > op->granted_at && now - op->granted_at > patience;
+
+	/* operations share the downlink evenly */
+	if (op->order == SHUFFLE_ORDER_FAIR)
+		return div_u64(shuffle_grant_max_out(op->dev), shuffle_grant_share(op));
+	return shuffle_grant_ordered(op, waited ? SHUFFLE_ORDER_FIRST : rx_class_of(op));
+}
+
 /**
  * shuffle_grant_account() - the schedule of a column has changed, or it has ended
  * @op: operation
@@ -94,6 +127,9 @@ void shuffle_grant_account(struct shuffle_op *op)
 		op->receives = out;
 		atomic_add(out ? 1 : -1, &op->dev->rx_ops);
 	}
+	if (op->order != SHUFFLE_ORDER_FAIR)
+		shuffle_order_count(&op->dev->order, &op->place, out,
+				    out ? rx_class_of(op) : SHUFFLE_ORDER_FIRST, out);
 	if (op->ended || !op->prx.heap.n)
 		list_del_init(&op->grant_node);
 	else if (list_empty(&op->grant_node))
@@ -204,15 +240,12 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_dev *dev = op->dev;
 	u64 rtt_bytes, max_out, left, out;
-	u32 share, n = 0;
-	u32 i;
+	u32 i, n = 0;
 
 	if (op->ended || !op->prx.heap.n)
 		return;
-	share = shuffle_grant_share(op);
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
-	/* operations share the downlink evenly */
-	max_out = div_u64(shuffle_grant_max_out(dev), share);
+	max_out = grant_limit(op, now);
 	/* what waits for a reader has its place, too */
 	max_out = min(max_out, (u64)shuffle_sock_rcvbuf(&ssk->sk) / 4);
 	op->prx.burst = units_per_grant(op, max_out);
@@ -229,6 +262,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	while (n < SHUFFLE_BURST &&
 	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {
 		note_granted(op, i, now);
+		op->granted_at = now;
 		n++;
 		if (op->prx.outstanding > out)
 			left -= min(left, op->prx.outstanding - out);

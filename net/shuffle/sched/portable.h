@@ -10,6 +10,8 @@
 
 #ifdef __KERNEL__
 
+#include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -19,6 +21,12 @@
 
 #define shuffle_div64(a, b)	div64_u64(a, b)
 #define shuffle_prefetch(p)	prefetch(p)
+#define shuffle_bits(v)		((u32)fls64(v))
+
+/* a number that several CPUs change, modulo 2^32 */
+typedef atomic_t shuffle_counter;
+#define shuffle_counter_read(c)		((u32)atomic_read(c))
+#define shuffle_counter_add(c, n)	atomic_add((int)(n), c)
 
 #else /* user space */
 
@@ -37,6 +45,11 @@ typedef uint64_t u64;
 #define U64_MAX			UINT64_MAX
 #define shuffle_div64(a, b)	((u64)(a) / (u64)(b))
 #define shuffle_prefetch(p)	__builtin_prefetch(p)
+#define shuffle_bits(v)		((v) ? 64U - (u32)__builtin_clzll(v) : 0U)
+
+typedef u32 shuffle_counter;
+#define shuffle_counter_read(c)		(*(c))
+#define shuffle_counter_add(c, n)	(*(c) += (n))
 
 #endif /* __KERNEL__ */
 

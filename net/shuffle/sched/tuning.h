@@ -20,4 +20,22 @@
 /* Stalls that are counted: 4 << 5 arrivals fit struct shuffle_rx_sched's unit_only_left. */
 #define SHUFFLE_STALLS_MAX	5
 
+/* Where operations have an order, all that are not the first together are left this part of
+ * a receiver's limit, and of a sender's turns: enough that nobody waits for ever, and more
+ * than a round trip's worth of data for the default overcommit, which keeps the link busy
+ * when the first one cannot.
+ */
+#define SHUFFLE_ORDER_REST	8
+
+/* An operation that wants to grant and could not for this many round trips counts as the
+ * first.
+ */
+#define SHUFFLE_ORDER_PATIENCE	64
+
+/* Messages without a grant go in front of other data if all senders of the operation can
+ * send no more of them than this part of a receiver's limit: ports have small queues for
+ * what overtakes.
+ */
+#define SHUFFLE_ORDER_AHEAD	2
+
 #endif /* _SHUFFLE_TUNING_H */

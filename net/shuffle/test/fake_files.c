@@ -111,6 +111,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../tx/own_schedule.c"
 #include "../tx/reference.c"
 #include "../tx/same.c"
+#include "../tx/turns.c"
 #include "../tx/want.c"
 
 /**

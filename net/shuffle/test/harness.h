@@ -14,6 +14,7 @@
 
 #include "../sched/heap.h"
 #include "../sched/link_estimate.h"
+#include "../sched/op_order.h"
 #include "../sched/policy.h"
 #include "../sched/portable.h"
 #include "../sched/ranges.h"
@@ -70,6 +71,7 @@ extern struct kunit_suite shuffle_number_suite;
 extern struct kunit_suite shuffle_rate_suite;
 extern struct kunit_suite shuffle_heap_suite;
 extern struct kunit_suite shuffle_link_suite;
+extern struct kunit_suite shuffle_order_suite;
 extern struct kunit_suite shuffle_policy_tx_suite;
 extern struct kunit_suite shuffle_policy_rx_suite;
 extern struct kunit_suite shuffle_policy_grant_suite;

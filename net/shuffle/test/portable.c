@@ -2,6 +2,7 @@
 /* A copy of the portable files of its own for the test module: nothing is exported. */
 #include "../sched/heap.c"
 #include "../sched/link_estimate.c"
+#include "../sched/op_order.c"
 #include "../sched/policy.c"
 #include "../sched/policy_grpf.c"
 #include "../sched/policy_grpt.c"

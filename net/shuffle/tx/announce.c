@@ -33,13 +33,31 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 	const struct sock *sk = &op->ssk->sk;
 	/* those of others that wait for nothing do not count; our own may start any time */
 	u32 share = max(shuffle_grant_share(op), op->ssk->nr_incomplete);
-	u64 whole = div_u64(shuffle_grant_max_out(op->dev), share);
+	u64 whole = shuffle_grant_max_out(op->dev), part;
+
+	/* what is in front of it is there already, what is behind can wait */
+	part = op->order == SHUFFLE_ORDER_FAIR ? div_u64(whole, share) :
+	       shuffle_grant_ordered(op, shuffle_order_class(total));
+	whole = op->order == SHUFFLE_ORDER_FAIR ? part :
+		min(part, div_u64(whole, max(op->ssk->nr_incomplete, 1U)));
 
 	whole = min3(whole, (u64)shuffle_sock_rcvbuf(sk) / 4, (u64)shuffle_sock_sndbuf(sk) / 2);
 	/* a limit that an operator has set is meant */
 	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= whole)
 		return total;
 	return shuffle_dev_unscheduled(op->dev);
+}
+
+/* Messages of a short row go in front of other data, if they are so short that not even all
+ * senders together can fill what ports have for what overtakes.  0: none do.
+ */
+static u32 ahead_max(const struct shuffle_op *op, u64 total)
+{
+	u64 most = div_u64(shuffle_grant_max_out(op->dev), SHUFFLE_ORDER_AHEAD);
+
+	if (op->order != SHUFFLE_ORDER_SMALLEST || total > most)
+		return 0;
+	return min_t(u64, div_u64(most, op->group->count), U32_MAX);
 }
 
 /* What an announcement would do that is not sent: for an empty message it is all. */
@@ -68,6 +86,7 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
 	spin_lock_bh(&op->ssk->lock);
 	budget = unscheduled_row(op, total);
+	op->ahead = ahead_max(op, total);
 	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
 	payload = shuffle_route_payload(op->dev, op->group, i, dst);
 	dst_release(dst);
@@ -138,6 +157,7 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 	out->unsched = limit;
 	out->granted = out->held ? 0 : limit;
 	op->ptx.msg[rank].len = len;	/* its limit is 0: nothing has been copied yet */
+	op->row_left += len;
 }
 
 /* The messages [from, to) become the operation's.  The lock is free between slices: nobody
@@ -158,8 +178,10 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 		for (; i < end; i++)
 			start_message(op, plan, i);
 		if (i == to && !err) {
-			if (op->same)
+			if (op->same) {
 				shuffle_same_start(op);
+				op->row_left = op->ptx.msg[shuffle_group_all(op->group)].len;
+			}
 			op->announced = to;
 			op->closed = to == op->ptx.n;
 			shuffle_timer_start(op);

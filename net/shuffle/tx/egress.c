@@ -3,9 +3,8 @@
  * Sending data: the next packet is chosen when there is room for it in the
  * host's own queues, so that the schedule, and not a qdisc, decides.
  *
- * sn->egress_lock guards the list of sockets that have data; each on it holds a
- * reference.  Within a socket operations take turns, within an operation the
- * policy chooses.
+ * Sockets and, within a socket, operations take turns (tx/turns.c); within an operation
+ * the policy chooses.
  */
 #include <linux/slab.h>
 #include <linux/udp.h>
@@ -52,26 +51,6 @@ static bool has_data(const struct shuffle_op *op)
 	return op->ptx.heap.n || !list_empty(&op->retrans);
 }
 
-/* Put a socket behind the others, or in front of them.  True: it was not there already.
- * Called with ssk->lock held.
- */
-static bool queue_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bool first)
-{
-	bool added;
-
-	spin_lock(&sn->egress_lock);
-	added = list_empty(&ssk->egress_node);
-	if (added) {
-		sock_hold(&ssk->sk);
-		if (first)
-			list_add(&ssk->egress_node, &sn->egress_socks);
-		else
-			list_add_tail(&ssk->egress_node, &sn->egress_socks);
-	}
-	spin_unlock(&sn->egress_lock);
-	return added;
-}
-
 /**
  * shuffle_egress_kick() - an operation may have something to send
  * @op: operation
@@ -85,9 +64,8 @@ void shuffle_egress_kick(struct shuffle_op *op)
 
 	if (!has_data(op))
 		return;
-	if (list_empty(&op->tx_node))
-		list_add_tail(&op->tx_node, &ssk->tx_ops);
-	if (queue_sock(sn, ssk, false))
+	shuffle_turns_add_op(op);
+	if (shuffle_turns_add_sock(sn, ssk, false))
 		tasklet_schedule(&sn->egress);
 }
 
@@ -118,13 +96,8 @@ void shuffle_egress_room(struct shuffle_net *sn)
 void shuffle_egress_forget(struct shuffle_sock *ssk)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-	bool was;
 
-	spin_lock_bh(&sn->egress_lock);
-	was = !list_empty(&ssk->egress_node);
-	list_del_init(&ssk->egress_node);
-	spin_unlock_bh(&sn->egress_lock);
-	if (was)
+	if (shuffle_turns_del_sock(sn, ssk))
 		sock_put(&ssk->sk);
 }
 
@@ -239,6 +212,17 @@ static void add_acks(struct shuffle_net *sn, struct shuffle_op *op, u32 rank, u3
 	SHUFFLE_ADD(sn, AckOut, n);
 }
 
+/* An empty packet for data.  Short messages of a short row go in front of others' data. */
+static struct sk_buff *data_packet(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+				   unsigned int linear)
+{
+	struct sk_buff *skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, linear, false);
+
+	if (skb && op->ahead && op->ptx.msg[rank].len <= op->ahead)
+		shuffle_output_ahead(sn, skb);
+	return skb;
+}
+
 /* Bytes [start, end) of a chunk as packets with headers of their own, a burst of them at most:
  * - the path has shrunk, and the packets are smaller than they were laid out;
  * - or the first one is sent again, and says so: other packets may still hold its header in the
@@ -266,7 +250,7 @@ static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		struct sk_buff *skb;
 		u32 payload, n;
 
-		skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, hdr, false);
+		skb = data_packet(sn, op, rank, hdr);
 		if (!skb)
 			return end;	/* lost, like any packet: the receiver asks again */
 		payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
@@ -297,8 +281,8 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	struct sk_buff *skb;
 	u32 payload;
 
-	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, op->group->data_hdr +
-				   (u32)(end - start) + acks_owed(op, rank) * ack_len(op), false);
+	skb = data_packet(sn, op, rank, op->group->data_hdr + (u32)(end - start) +
+			  acks_owed(op, rank) * ack_len(op));
 	if (!skb)
 		return end;
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
@@ -357,7 +341,7 @@ static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 ran
 
 	if (chunk->len <= SHUFFLE_INLINE_MAX)
 		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
-	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
+	skb = data_packet(sn, op, rank, 0);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
@@ -402,7 +386,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 		return send_packets(sn, op, rank, chunk, start, end, flags, q);
 	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 
-	skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, 0, false);
+	skb = data_packet(sn, op, rank, 0);
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
@@ -467,6 +451,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 			 m->next + shuffle_policy_amount(m->limit - m->next, unit), 0, q);
 	if (rank == shuffle_group_all(op->group))
 		SHUFFLE_ADD(sn, SameOut, DIV_ROUND_UP((u32)(end - m->next), chunk->pkt));
+	op->row_left -= min(op->row_left, end - m->next);
 	m->next = end;
 	op->out[rank].announced_at = shuffle_now();
 	shuffle_policy_tx_sent(&op->ptx, rank);
@@ -514,31 +499,29 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 /* The next socket's turn, or a burst of it.  False: no socket has anything. */
 static bool egress_turn(struct shuffle_net *sn)
 {
+	bool oldest = shuffle_order_oldest(sn->egress_turn);
 	struct shuffle_sock *ssk;
 	struct sk_buff_head q;
 	struct shuffle_op *op;
 
-	spin_lock(&sn->egress_lock);
-	ssk = list_first_entry_or_null(&sn->egress_socks, struct shuffle_sock, egress_node);
-	if (ssk)
-		list_del_init(&ssk->egress_node);
-	spin_unlock(&sn->egress_lock);
+	ssk = shuffle_turns_next_sock(sn, oldest);
 	if (!ssk)
 		return false;
 
 	__skb_queue_head_init(&q);
 	spin_lock(&ssk->lock);
-	op = list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
+	op = shuffle_turns_next_op(ssk, oldest);
 	if (op) {
 		bool over = send_turn(sn, op, &q);
 
 		if (!has_data(op))
-			list_del_init(&op->tx_node);
+			shuffle_turns_del_op(op);
 		else if (over)
-			list_move_tail(&op->tx_node, &ssk->tx_ops);
+			shuffle_turns_op_over(op);
 		/* one whose turn goes on stays in front of the others */
 		if (!list_empty(&ssk->tx_ops))
-			queue_sock(sn, ssk, !over);
+			shuffle_turns_add_sock(sn, ssk, !over);
+		sn->egress_turn += over;
 	}
 	spin_unlock(&ssk->lock);
 	shuffle_output_flush(sn, &q);
@@ -568,8 +551,7 @@ static void egress_run(struct tasklet_struct *t)
 
 void shuffle_egress_init(struct shuffle_net *sn)
 {
-	spin_lock_init(&sn->egress_lock);
-	INIT_LIST_HEAD(&sn->egress_socks);
+	shuffle_turns_init(sn);
 	tasklet_setup(&sn->egress, egress_run);
 }
 

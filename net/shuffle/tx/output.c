@@ -129,6 +129,24 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	return skb;
 }
 
+/**
+ * shuffle_output_ahead() - a data packet goes in front of those of other operations
+ * @sn: namespace
+ * @skb: packet of shuffle_output_alloc(), of a socket
+ *
+ * With the packets without payload, unless the program has set a class of its own.
+ */
+void shuffle_output_ahead(struct shuffle_net *sn, struct sk_buff *skb)
+{
+	struct xmit_cb *cb = xmit_cb(skb);
+
+	if (skb->priority || cb->tos)
+		return;
+	skb->priority = TC_PRIO_INTERACTIVE;
+	cb->tos = shuffle_dev_control_tos(sn, skb_dst(skb)->dev->ifindex);
+	SHUFFLE_INC(sn, AheadOut);
+}
+
 /* May a record of @ssk, NULL for a socket that has gone, join the packet? */
 static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
 		     const struct shuffle_membership *group, u32 rank)

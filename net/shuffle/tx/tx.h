@@ -152,6 +152,16 @@ static inline u32 shuffle_chunk_payload(u32 pkt)
 int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row);
 void shuffle_announce_held(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 
+/* turns.c */
+void shuffle_turns_init(struct shuffle_net *sn);
+void shuffle_turns_add_op(struct shuffle_op *op);
+void shuffle_turns_del_op(struct shuffle_op *op);
+void shuffle_turns_op_over(struct shuffle_op *op);
+struct shuffle_op *shuffle_turns_next_op(struct shuffle_sock *ssk, bool oldest);
+bool shuffle_turns_add_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bool first);
+bool shuffle_turns_del_sock(struct shuffle_net *sn, struct shuffle_sock *ssk);
+struct shuffle_sock *shuffle_turns_next_sock(struct shuffle_net *sn, bool oldest);
+
 /* own_schedule.c */
 int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx);
 int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx);
@@ -491,6 +501,7 @@ __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);
 struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				     struct shuffle_membership *group, u32 rank,
 				     unsigned int linear, bool control);
+void shuffle_output_ahead(struct shuffle_net *sn, struct sk_buff *skb);
 void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			   struct shuffle_membership *group, u32 rank,
 			   struct shuffle_wire *w, struct sk_buff_head *q);

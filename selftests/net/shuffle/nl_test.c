@@ -109,6 +109,7 @@ static const struct {
 	{ SHUFFLE_A_CONFIG_RESEND_FIRST, 2000, 9, 10000001 },
 	{ SHUFFLE_A_CONFIG_RESEND_MIN, 500, 9, 10000001 },
 	{ SHUFFLE_A_CONFIG_RESEND_MAX, 2000000, 999, 60000001 },
+	{ SHUFFLE_A_CONFIG_OP_ORDER, 1, 0, 3 },
 	{ SHUFFLE_A_CONFIG_PORT, 18519, 0, 65536 },
 	{ SHUFFLE_A_CONFIG_EGRESS_BYTES, 65536, 0, 67108865 },
 	{ SHUFFLE_A_CONFIG_EARLY_BYTES, 65536, 0, 1073741825 },
@@ -144,7 +145,8 @@ static void test_config(int fd)
 		snprintf(name, sizeof(name), "config-set: setting %u too large", i);
 		res = set(fd, settings[i].attr, settings[i].high);
 		if (settings[i].attr == SHUFFLE_A_CONFIG_POLICY ||
-		    settings[i].attr == SHUFFLE_A_CONFIG_WINDOW_MODE)
+		    settings[i].attr == SHUFFLE_A_CONFIG_WINDOW_MODE ||
+		    settings[i].attr == SHUFFLE_A_CONFIG_OP_ORDER)
 			res.bad_attr = res.bad_attr ?: -1;
 		result(res.err == ERANGE && res.bad_attr == settings[i].attr && res.has_range &&
 		       res.max == settings[i].high - 1, name, res.msg);
