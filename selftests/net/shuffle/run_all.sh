@@ -36,6 +36,8 @@
 . "$here/cases_qdisc.sh"
 # shellcheck source=cases_ctl.sh
 . "$here/cases_ctl.sh"
+# shellcheck source=cases_order.sh
+. "$here/cases_order.sh"
 # shellcheck source=cases_netlink.sh
 . "$here/cases_netlink.sh"
 # shellcheck source=cases_faults.sh
@@ -73,7 +75,7 @@ case $LANE in
 qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
-sets=(data net networks life identity echo qdisc ctl netlink bounds cool same
+sets=(data net networks life identity echo qdisc ctl order netlink bounds cool same
 	forward query keys topology_install sort stream relay bcube saba soak)
 first=$((${CASES_FIRST:-0} % ${#sets[@]}))
 

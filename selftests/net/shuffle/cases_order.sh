@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: which of several operations goes first.  Sourced by run_all.sh, behind cases_net.sh and
+# cases_ctl.sh.
+#
+# shellcheck disable=SC2154 # BIN, peer_pid: lib.sh, cases_net.sh
+
+order_cases()
+{
+	run_case "order-setting" order_setting
+	run_case "order-fair" order_of fair
+	run_case "order-smallest" order_of smallest
+	run_case "order-deadline" order_of deadline deadline=1000000
+	run_case "order-many" order_many
+	run_case "order-collectives" order_collectives
+}
+
+order_setting()
+{
+	rack 2
+	is 0 op_order fair
+	hctl 0 config set op-order smallest || fail "set"
+	is 0 op_order smallest
+	is 1 op_order fair
+	# a device has its own
+	hctl 0 config set dev eth0 op-order deadline || fail "set of a device"
+	hctl 0 -j config show dev eth0 | grep -q '"op_order":"deadline"' ||
+		fail "the device has not taken it"
+	is 0 op_order smallest
+	refused 1 'op-order' hctl 0 config set op-order largest
+	is 0 op_order smallest
+	hctl 0 config set op-order default || fail "default"
+	is 0 op_order fair
+}
+
+# order_of ORDER [ARGS of the second...] - two operations of three hosts, the second a quarter
+# of the first.  What has come of the first when the second is complete tells their order: as
+# much as of the second if they share evenly, and less, but not nothing, if the second goes first.
+order_of()
+{
+	local len=1000000 first second before
+
+	rack 3
+	rate 20
+	config_all op-order "$1" rtt 100us link-rate 20mbit rtt-bytes 6000
+	in_the_middle n=3 matrix=others:$((4 * len))
+	before=$(counter 0 DataBytesIn)
+	peer n=3 port=7100 op=999 matrix=others:$len "${@:2}" || shuffle_failed
+	second=$((2 * len))
+	first=$(($(counter 0 DataBytesIn) - before - second))
+	diag "of the first $first bytes, of the second $second"
+	case $1 in
+	fair) [ "$first" -gt $((second * 3 / 4)) ] || fail "the first has had to wait" ;;
+	*)
+		[ "$first" -lt $((second * 3 / 4)) ] || fail "the second has had to wait"
+		# more than what was on its way
+		[ "$first" -gt $((second / 16)) ] || fail "the first got nothing"
+		;;
+	esac
+	peer_end || shuffle_failed
+}
+
+# Many operations of one socket, of all sizes: all end.
+order_many()
+{
+	rack 4
+	config_all op-order smallest
+	peer n=4 matrix="skew:$(sz 65536 8192)" ops=8 || shuffle_failed
+	peer n=4 matrix=uniform:100 ops=8 || shuffle_failed
+	[ "$(counters AheadOut)" -gt 0 ] || fail "no short message has gone in front"
+	peer n=4 v6=1 matrix="uniform:$(sz 65536 8192)" ops=8 key=1 || shuffle_failed
+}
+
+order_collectives()
+{
+	local at=/sys/module/shuffle/parameters/op_order rc=0
+
+	rack_down
+	[ "$(cat $at)" = fair ] || fail "the default is $(cat $at)"
+	! echo largest 2>/dev/null >$at || fail "the parameter takes anything"
+	echo smallest >$at || fail "the parameter cannot be written"
+	tap_program api_engine -v 4 || rc=1
+	echo fair >$at
+	[ $rc = 0 ] || fail "collectives with op-order smallest"
+}
