@@ -222,6 +222,9 @@ mpi_bench()
 	bench coll_bench "$1" "$3" "$4" "$5" -C "$2" -N "$ns"
 }
 
+# shellcheck source=tools/bench/coflow.sh
+. $here/coflow.sh
+
 # measure CASE MATRIX OPTIONS RUN TRANSPORT
 measure()
 {
@@ -246,7 +249,8 @@ measure()
 		[ "$way" != shuffle-multicast ] || args+=(-m)
 		tell $((rack[rate] * 1000)) "$rtt_ns"
 		;;
-	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | */shuffle-refer)
+	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | */shuffle-refer | \
+	*/shuffle-smallest)
 		prog=shuffle_bench
 		args=(-v)
 		case $way in
@@ -258,6 +262,7 @@ measure()
 		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
 		echo "${opt[overcommit]}" >$params/overcommit
 		echo "${opt[policy]}" >$params/policy
+		[ "$way" != shuffle-smallest ] || opt[order]=smallest
 		echo "${opt[order]}" >$params/op_order
 		unscheduled "${opt[unsched]}"
 		windows "${opt[window]}"
@@ -282,6 +287,12 @@ measure()
 	if [ "${opt[cold]}" != 0 ]; then
 		args+=(-w 0)
 		forget
+	fi
+	if [ -n "${opt[load]}" ]; then
+		# nothing is learnt of links that are told; windows of TCP are
+		[ "$prog" != shuffle_bench ] || args+=(-w 0)
+		coflow "$prog" "$c" "$run" "$way" "${opt[load]}" "${args[@]}"
+		return 0
 	fi
 	if [ -z "${opt[beside]}" ]; then
 		bench "$prog" "$c" "$run" "$way" "$matrix" "${args[@]}" || status=1

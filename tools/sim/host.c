@@ -53,7 +53,7 @@ void sim_host_begin(struct sim *s, u32 host)
 	const struct sim_config *cfg = s->cfg;
 	struct sim_host *h = &s->host[host];
 
-	while (h->up && h->ops < cfg->ops && s->now >= h->ops * cfg->stagger)
+	while (h->up && h->ops < cfg->ops && s->now >= sim_order_start(s, h->ops))
 		s->algo->start(s, h->ops++, host);
 }
 
@@ -85,6 +85,8 @@ static bool send_new(struct sim *s, struct sim_host *h, u32 host)
 {
 	u32 k;
 
+	if (s->cfg->order != SIM_ORDER_NONE)
+		return sim_order_send(s, h, host);
 	for (k = 0; k < h->ops; k++) {
 		u32 op = h->next_op + k;
 
@@ -170,6 +172,7 @@ void sim_host_take(struct sim *s, const struct sim_pkt *p)
 	}
 	s->left--;
 	s->left_op[op]--;
+	sim_order_got(s, op, p->dst);
 	/* the last one counts */
 	if (s->done_at[op] <= s->now)
 		s->done_at[op] = s->now + 1;

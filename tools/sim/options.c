@@ -21,6 +21,7 @@ static const char *const unsched_names[] = { "none", "pro-rata", "message", NULL
 static const char *const window_names[] = { "pro-rata", "const", NULL };
 static const char *const announce_names[] = { "rest", "all", NULL };
 static const char *const global_names[] = { "none", "total", "sched", "gossip", NULL };
+static const char *const ops_order_names[] = { "none", "fair", "smallest", "omniscient", NULL };
 static const char *const order_names[] = { "random", "alternate", NULL };
 static const char *const place_names[] = { "random", "in-order", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
@@ -101,6 +102,11 @@ static const struct opt opts[] = {
 	  "(0: never)"),
 	O("shuffles", 'u', ops, NULL, "N", "at the same time (1)"),
 	O("stagger", 'u', stagger, NULL, "STEPS", "between their starts (0)"),
+	O("load", 'd', load, NULL, "X", "of links, by shuffles that start at random\n"
+	  "instead (0)"),
+	O("sigma", 'd', sigma, NULL, "X", "lengths of shuffles are log-normal (0: all alike)"),
+	O("op-order", 'c', order, ops_order_names, "ORDER", "of shuffles: fair and smallest as the\n"
+	  "module's, omniscient, none: limits of their own (none)"),
 	O("barrier", 'u', barrier, NULL, "STEPS", "lockstep: of a barrier (log2(hosts) / 2 RTT)"),
 	O("chunk", 'u', chunk, NULL, "N", "high-entropy: packets (27: 40 KB)"),
 	O("local", 'c', local, bool_names, "on|off", "messages to oneself cross links (off)"),

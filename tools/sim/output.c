@@ -24,6 +24,7 @@ const struct metric metrics[] = {
 	ORACLE("receive", 1, "oracle of receivers, steps"),
 	ORACLE("message", 2, "oracle of messages, steps"),
 	M(op_mean, 'd', 1, "mean time of a shuffle, steps"),
+	M(op_p95, 'u', 1, "95th percentile of these, steps"),
 	M(packets, 'l', 1, "data packets"),
 	M(sent, 'l', 1, "data packets sent"),
 	M(control, 'l', 1, "control packets sent"),

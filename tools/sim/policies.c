@@ -261,6 +261,10 @@ static void grant(struct sim *s, u32 op, u32 host)
 {
 	struct shuffle_policy_rx *rx = &sim_end(s, op, host)->rx;
 	u64 limit = limit_of(s, op, host);
+	bool ordered = s->cfg->order != SIM_ORDER_NONE;
+
+	if (ordered)
+		limit = sim_order_limit(s, op, host, limit);
 
 	/* the first power is the policy's own */
 	rx->scale_back = s->cfg->power <= 0 && !s->snapshot;
@@ -272,12 +276,16 @@ static void grant(struct sim *s, u32 op, u32 host)
 
 		i = shuffle_policy_rx_grant(rx, limit, (u64)s->rtt << s->shift, U64_MAX);
 		if (i == SHUFFLE_NONE)
-			return;
+			break;
+		if (ordered)
+			sim_order_granted(s, op, host);
 		/* waiting begins with the first grant that is outstanding */
 		if (s->last && rx->msg[i].granted - rx->unit <= rx->msg[i].received)
 			s->last[sim_row(s, op, host, i)] = s->now;
 		sim_control(s, SIM_GRANT, op, host, i, (u32)(rx->msg[i].granted >> s->shift));
 	}
+	if (ordered)
+		sim_order_count(s, op, host);
 }
 
 /* steps of an all-reduce: the best in software, times what was asked for */

@@ -91,6 +91,12 @@ const char *sim_check(const struct sim_config *cfg, u32 hosts)
 		return "the timeout must be a step at least";
 	if (!cfg->ops || cfg->ops > SIM_MAX_OPS)
 		return "there must be 1 to 32 shuffles";
+	if (!(cfg->load >= 0 && cfg->load <= 10))
+		return "the load must be from 0 to 10";
+	if (!(cfg->sigma >= 0 && cfg->sigma <= 4))
+		return "sigma must be from 0 to 4";
+	if ((cfg->load > 0 || cfg->order) && cfg->algo > SIM_GRPT)
+		return "only grpf, srpt and grpt know loads and orders of shuffles";
 	if (!cfg->chunk)
 		return "a chunk must have a packet at least";
 	if (cfg->redirect != U32_MAX && cfg->algo > SIM_GRPT)
@@ -159,7 +165,7 @@ static void load_matrix(struct sim *s, const struct sim_matrix *m)
 			for (k = 0; k < s->n; k++) {
 				size_t from = s->cfg->transpose ? col[k] : row[i];
 				size_t to = s->cfg->transpose ? row[i] : col[k];
-				u32 len = m->len[from * s->n + to];
+				u32 len = sim_order_length(s, op, m->len[from * s->n + to]);
 
 				s->bytes += len;
 				if (i == k && !s->cfg->local)
@@ -168,6 +174,7 @@ static void load_matrix(struct sim *s, const struct sim_matrix *m)
 				s->host[i].left += len;
 				s->left_op[op] += len;
 				s->messages += len > 0;
+				sim_order_message(s, op, i, k, len);
 				sim_end(s, op, k)->total += len;
 			}
 		}
@@ -243,6 +250,7 @@ static void prepare(struct sim *s, const struct sim_matrix *m)
 	sim_host_init(s);
 	s->len = sim_alloc(s, messages, sizeof(*s->len));
 	s->end = sim_alloc(s, (size_t)cfg->ops * s->n, sizeof(*s->end));
+	sim_order_init(s, m);
 	load_matrix(s, m);
 	make_ends(s);
 	if (s->algo == &sim_algo_policy)
@@ -279,6 +287,7 @@ static void finish(struct sim *s)
 		free(h->resend.p);
 	}
 	sim_net_free(s);
+	sim_order_free(s);
 	for (op = 0; op < s->cfg->ops; op++) {
 		for (i = 0; i < s->n; i++) {
 			struct sim_end *e = sim_end(s, op, i);
@@ -333,8 +342,16 @@ static void verify(const struct sim *s)
 	}
 }
 
+static int by_value(const void *va, const void *vb)
+{
+	const u32 *a = va, *b = vb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
 static void summarise(struct sim *s)
 {
+	u32 took[SIM_MAX_OPS];
 	const struct sim_host *slow = &s->host[0];
 	struct sim_result *r = s->res;
 	double steps = s->now ? s->now : 1;
@@ -356,8 +373,12 @@ static void summarise(struct sim *s)
 	verify(s);
 	r->ended = true;
 	r->steps = s->now;
-	for (i = 0; i < s->cfg->ops; i++)
-		r->op_mean += ((double)s->done_at[i] - i * s->cfg->stagger) / s->cfg->ops;
+	for (i = 0; i < s->cfg->ops; i++) {
+		took[i] = s->done_at[i] - sim_order_start(s, i);
+		r->op_mean += (double)took[i] / s->cfg->ops;
+	}
+	qsort(took, s->cfg->ops, sizeof(*took), by_value);
+	r->op_p95 = took[(s->cfg->ops * 95 + 99) / 100 - 1];
 	if (s->cfg->preempt > 0 && s->cfg->ops == 1)
 		sim_oracles(s, r);
 	limit = r->bound;
@@ -398,6 +419,7 @@ static void step(struct sim *s)
 
 	s->sent_now = 0;
 	s->recv_now = 0;
+	sim_order_step(s);
 	sim_host_times(s);
 	if (s->algo->tick)
 		s->algo->tick(s);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "op_order.h"
 #include "policy.h"
 #include "rnd.h"
 
@@ -29,6 +30,10 @@ enum sim_prio { SIM_PRIO_NONE, SIM_PRIO_EDGE, SIM_PRIO_CORE };
 enum sim_unsched { SIM_UNSCHED_NONE, SIM_UNSCHED_PRO_RATA, SIM_UNSCHED_MESSAGE };
 enum sim_window { SIM_WINDOW_PRO_RATA, SIM_WINDOW_CONST };
 enum sim_announce { SIM_ANNOUNCE_REST, SIM_ANNOUNCE_ALL };
+enum sim_order_kind {
+	SIM_ORDER_NONE, SIM_ORDER_FAIR, SIM_ORDER_SMALLEST, SIM_ORDER_OMNISCIENT,
+};
+
 enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED, SIM_GLOBAL_GOSSIP };
 
 /**
@@ -73,6 +78,9 @@ enum sim_global { SIM_GLOBAL_NONE, SIM_GLOBAL_TOTAL, SIM_GLOBAL_SCHED, SIM_GLOBA
  * @stall: steps without progress until grants do not count; 0: never
  * @ops: shuffles at the same time
  * @stagger: steps between their starts
+ * @order: enum sim_order_kind: none: senders in turns, each with limits of its own
+ * @load: of the links by shuffles that start at random; 0: see @stagger
+ * @sigma: their lengths are log-normal
  * @barrier: lockstep: steps of a barrier
  * @chunk: high-entropy: packets of a chunk
  * @local: a message to oneself crosses the network, too
@@ -119,6 +127,9 @@ struct sim_config {
 	u32	stall;
 	u32	ops;
 	u32	stagger;
+	u8	order;
+	double	load;
+	double	sigma;
 	u32	barrier;
 	u32	chunk;
 	u32	max_steps;
@@ -154,6 +165,7 @@ struct sim_config {
  * @slowest_idle: steps that it ran and had nothing that it was allowed to send
  * @slowest_sending: steps that it sent
  * @op_mean: mean time of a shuffle, steps
+ * @op_p95: 95th percentile
  * @memory: bytes allocated for the run
  */
 struct sim_result {
@@ -183,6 +195,7 @@ struct sim_result {
 	u32	slowest_idle;
 	u32	slowest_sending;
 	double	op_mean;
+	u32	op_p95;
 	u64	memory;
 };
 
@@ -358,6 +371,7 @@ enum sim_phase { SIM_PHASE_START, SIM_PHASE_SEND, SIM_PHASE_GRANT, SIM_PHASES };
 
 struct sim_series;
 struct sim_algo;
+struct sim_order;
 
 /**
  * struct sim - the state of a run
@@ -410,6 +424,7 @@ struct sim {
 	u32			slots;		/* a power of two */
 	enum sim_phase		phase;
 	struct rnd		rnd;
+	struct sim_order	*order;
 	struct sim_series	*series;
 	void			*priv;		/* the algorithm's */
 	u64			memory;
@@ -508,6 +523,19 @@ void sim_host_send(struct sim *s, u32 host);
 void sim_host_take(struct sim *s, const struct sim_pkt *p);
 void sim_host_fetch(const struct sim *s, const struct sim_pkt *p);
 void sim_host_receive(struct sim *s);
+
+/* order.c */
+void sim_order_init(struct sim *s, const struct sim_matrix *m);
+void sim_order_free(struct sim *s);
+u32 sim_order_length(const struct sim *s, u32 op, u32 len);
+void sim_order_message(struct sim *s, u32 op, u32 from, u32 to, u32 len);
+u32 sim_order_start(const struct sim *s, u32 op);
+void sim_order_step(struct sim *s);
+bool sim_order_send(struct sim *s, struct sim_host *h, u32 host);
+void sim_order_got(struct sim *s, u32 op, u32 host);
+u64 sim_order_limit(struct sim *s, u32 op, u32 host, u64 most);
+void sim_order_count(struct sim *s, u32 op, u32 host);
+void sim_order_granted(struct sim *s, u32 op, u32 host);
 
 /* window.c */
 bool sim_window_fits(const struct sim *s);

@@ -21,6 +21,8 @@ NETWORKS = [
     ("busy hosts", "--cost-packet 0.4 --cost-message 3"),
     ("no latency", "--hop 0"),
     ("three shuffles", "--shuffles 3 --stagger 40"),
+    ("shuffles that start at random, smallest first", "--shuffles 5 --load 0.7 --sigma 1 "
+     "--op-order smallest"),
     ("small buffers", "--buffer 6 --timeout 150"),
     ("small shared buffers, two racks", "--racks 2 --switch-buffer 40 --timeout 150"),
 ]
