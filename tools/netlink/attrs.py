@@ -77,6 +77,8 @@ struct shuffle_attr_enum {
 	const char *const	*docs;	/* entries may be NULL */
 };
 
+struct shuffle_attr_set;
+
 struct shuffle_attr {
 	const char			*name;	/* as in the specification: link-rate */
 	const char			*key;	/* for JSON: link_rate */
@@ -84,6 +86,7 @@ struct shuffle_attr {
 	bool				multi;	/* may come several times */
 	const char			*unit;	/* or NULL */
 	const struct shuffle_attr_enum	*names;	/* or NULL */
+	const struct shuffle_attr_set	*nest;	/* what is in it, or NULL */
 	uint64_t			min;	/* of numbers; strings: length */
 	uint64_t			max;
 	const char			*doc;
@@ -162,9 +165,11 @@ def set_table(one, enums):
         print("\t\t%s, %s, SHUFFLE_ATTR_%s, %s, %s," %
               (string(attr["name"]), string(ident(attr["name"])), kind,
                "true" if attr.get("multi-attr") else "false", string(unit(attr.get("doc")))))
-        print("\t\t%s, %dULL, %dULL," %
+        print("\t\t%s, %s," %
               ("&shuffle_attr_enum_" + ident(attr["enum"]) if "enum" in attr else "NULL",
-               low, high))
+               "&shuffle_attr_set_" + ident(attr["nested-attributes"])
+               if attr["type"] == "nest" else "NULL"))
+        print("\t\t%dULL, %dULL," % (low, high))
         print("\t\t%s" % string(attr.get("doc", "")))
         print("\t},")
     print("};")

@@ -162,6 +162,22 @@ static unsigned int kind_len(enum shuffle_attr_kind kind)
 	}
 }
 
+/* Leave out what has a wrong length. */
+static void drop_wrong(const struct shuffle_attr_set *set, struct nlattr **tb)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->n; i++) {
+		unsigned int len = kind_len(set->attr[i].kind);
+
+		if (tb[i] && len && nla_len(tb[i]) != (int)len)
+			tb[i] = NULL;
+		if (tb[i] && set->attr[i].kind == SHUFFLE_ATTR_STRING &&
+		    (!nla_len(tb[i]) || ((char *)nla_data(tb[i]))[nla_len(tb[i]) - 1]))
+			tb[i] = NULL;
+	}
+}
+
 /**
  * genl_parse() - the attributes of a message by their number
  * @msg: message of the family
@@ -174,22 +190,30 @@ static unsigned int kind_len(enum shuffle_attr_kind kind)
 int genl_parse(struct nl_msg *msg, const struct shuffle_attr_set *set, struct nlattr **tb)
 {
 	struct nlmsghdr *h = nlmsg_hdr(msg);
-	unsigned int i;
 
 	memset(tb, 0, GENL_MAX_ATTRS * sizeof(*tb));
 	if (set->n > GENL_MAX_ATTRS || nlmsg_datalen(h) < (int)GENL_HDRLEN)
 		return -1;
 	if (nlmsg_parse(h, GENL_HDRLEN, tb, set->n - 1, NULL) < 0)
 		return -1;
-	for (i = 0; i < set->n; i++) {
-		unsigned int len = kind_len(set->attr[i].kind);
+	drop_wrong(set, tb);
+	return 0;
+}
 
-		if (tb[i] && len && nla_len(tb[i]) != (int)len)
-			tb[i] = NULL;
-		if (tb[i] && set->attr[i].kind == SHUFFLE_ATTR_STRING &&
-		    (!nla_len(tb[i]) || ((char *)nla_data(tb[i]))[nla_len(tb[i]) - 1]))
-			tb[i] = NULL;
-	}
+/**
+ * genl_parse_nested() - the attributes in another one by their number
+ * @nla: the other one
+ * @set: their set
+ * @tb: result, as of genl_parse()
+ *
+ * Return: 0 or -1: they make no sense.
+ */
+int genl_parse_nested(struct nlattr *nla, const struct shuffle_attr_set *set, struct nlattr **tb)
+{
+	memset(tb, 0, GENL_MAX_ATTRS * sizeof(*tb));
+	if (set->n > GENL_MAX_ATTRS || nla_parse_nested(tb, set->n - 1, nla, NULL) < 0)
+		return -1;
+	drop_wrong(set, tb);
 	return 0;
 }
 

@@ -27,6 +27,7 @@ int genl_talk(const struct genl *g, struct nl_msg *msg, const struct shuffle_att
 	      struct nl_reply *reply);
 const struct shuffle_attr_op *genl_op(unsigned int cmd);
 int genl_parse(struct nl_msg *msg, const struct shuffle_attr_set *set, struct nlattr **tb);
+int genl_parse_nested(struct nlattr *nla, const struct shuffle_attr_set *set, struct nlattr **tb);
 uint64_t genl_u64(const struct shuffle_attr_set *set, struct nlattr **tb, unsigned int attr);
 
 #endif

@@ -94,6 +94,25 @@ static void print_number(const struct shuffle_attr *a, const char *key, uint64_t
 	}
 }
 
+static void print_one(const struct shuffle_attr *a, const char *key, struct nlattr *nla);
+
+/* Objects in JSON; text has their values only. */
+static void print_nest(const struct shuffle_attr *a, struct nlattr *nla)
+{
+	struct nlattr *tb[GENL_MAX_ATTRS];
+	unsigned int i;
+
+	if (!a->nest || genl_parse_nested(nla, a->nest, tb))
+		return;
+	if (ctl.json)
+		out_open(NULL);
+	for (i = 0; i < a->nest->n; i++)
+		if (tb[i])
+			print_one(&a->nest->attr[i], a->nest->attr[i].name, tb[i]);
+	if (ctl.json)
+		out_close();
+}
+
 static void print_one(const struct shuffle_attr *a, const char *key, struct nlattr *nla)
 {
 	char buf[INET6_ADDRSTRLEN];
@@ -122,6 +141,9 @@ static void print_one(const struct shuffle_attr *a, const char *key, struct nlat
 		break;
 	case SHUFFLE_ATTR_FLAG:
 		out_bool(key, true);
+		break;
+	case SHUFFLE_ATTR_NEST:
+		print_nest(a, nla);
 		break;
 	default:
 		break;

@@ -287,187 +287,224 @@ const struct shuffle_attr_enum shuffle_attr_enum_setting = {
 static const struct shuffle_attr set_config[] = {
 	[SHUFFLE_A_CONFIG_IFINDEX] = {
 		"ifindex", "ifindex", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 1ULL, 2147483647ULL,
+		NULL, NULL,
+		1ULL, 2147483647ULL,
 		"The device; without it the namespace itself."
 	},
 	[SHUFFLE_A_CONFIG_IFNAME] = {
 		"ifname", "ifname", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, 0ULL, 15ULL,
+		NULL, NULL,
+		0ULL, 15ULL,
 		"Name of the device."
 	},
 	[SHUFFLE_A_CONFIG_FAMILY] = {
 		"family", "family", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Address family number in use, for socket(2)."
 	},
 	[SHUFFLE_A_CONFIG_WIRE_VERSION] = {
 		"wire-version", "wire_version", SHUFFLE_ATTR_U8, false, NULL,
-		NULL, 0ULL, 255ULL,
+		NULL, NULL,
+		0ULL, 255ULL,
 		"Version of the packet format."
 	},
 	[SHUFFLE_A_CONFIG_LINK_RATE_NOW] = {
 		"link-rate-now", "link_rate_now", SHUFFLE_ATTR_U32, false, "Mb/s",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Link rate in use [Mb/s]."
 	},
 	[SHUFFLE_A_CONFIG_RTT_NOW] = {
 		"rtt-now", "rtt_now", SHUFFLE_ATTR_U32, false, "ns",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Round-trip time of the idle network in use [ns]."
 	},
 	[SHUFFLE_A_CONFIG_RTT_BYTES_NOW] = {
 		"rtt-bytes-now", "rtt_bytes_now", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"RTTbytes in use, link rate times round-trip time [B]."
 	},
 	[SHUFFLE_A_CONFIG_MEM_USED] = {
 		"mem-used", "mem_used", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Memory that all sockets of the machine hold [B]."
 	},
 	[SHUFFLE_A_CONFIG_OWN] = {
 		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_setting, 0ULL, 134217727ULL,
+		&shuffle_attr_enum_setting, NULL,
+		0ULL, 134217727ULL,
 		"Settings that have been set here; the others are followed."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
 		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_setting, 0ULL, 134217727ULL,
+		&shuffle_attr_enum_setting, NULL,
+		0ULL, 134217727ULL,
 		"Settings to follow again."
 	},
 	[SHUFFLE_A_CONFIG_POLICY] = {
 		"policy", "policy", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_policy, 0ULL, 3ULL,
+		&shuffle_attr_enum_policy, NULL,
+		0ULL, 3ULL,
 		"Schedule of new operations."
 	},
 	[SHUFFLE_A_CONFIG_HADOOP_C] = {
 		"hadoop-c", "hadoop_c", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 1ULL, 4096ULL,
+		NULL, NULL,
+		1ULL, 4096ULL,
 		"Policy hadoop, messages that a receiver pulls at a time."
 	},
 	[SHUFFLE_A_CONFIG_OVERCOMMIT] = {
 		"overcommit", "overcommit", SHUFFLE_ATTR_U32, false, "RTTbytes",
-		NULL, 1ULL, 1000ULL,
+		NULL, NULL,
+		1ULL, 1000ULL,
 		"Grants outstanding at a receiver [RTTbytes]."
 	},
 	[SHUFFLE_A_CONFIG_WINDOW_MODE] = {
 		"window-mode", "window_mode", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_window_mode, 0ULL, 2ULL,
+		&shuffle_attr_enum_window_mode, NULL,
+		0ULL, 2ULL,
 		"Limit of the grants outstanding on one message."
 	},
 	[SHUFFLE_A_CONFIG_SCALE_BACK_EXPONENT] = {
 		"scale-back-exponent", "scale_back_exponent", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 1ULL, 4ULL,
+		NULL, NULL,
+		1ULL, 4ULL,
 		"Window mode scale-back, how strongly; 1 linear, 2 quadratic."
 	},
 	[SHUFFLE_A_CONFIG_UNSCHEDULED] = {
 		"unscheduled", "unscheduled", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 67108864ULL,
+		NULL, NULL,
+		0ULL, 67108864ULL,
 		"What a member sends before the first grant [B]; 0 is one RTTbytes."
 	},
 	[SHUFFLE_A_CONFIG_LINK_RATE] = {
 		"link-rate", "link_rate", SHUFFLE_ATTR_U32, false, "Mb/s",
-		NULL, 0ULL, 10000000ULL,
+		NULL, NULL,
+		0ULL, 10000000ULL,
 		"Rate of the link [Mb/s]; 0 is auto, what the device says."
 	},
 	[SHUFFLE_A_CONFIG_RTT] = {
 		"rtt", "rtt", SHUFFLE_ATTR_U32, false, "ns",
-		NULL, 0ULL, 1000000000ULL,
+		NULL, NULL,
+		0ULL, 1000000000ULL,
 		"Round-trip time of the idle network [ns]; 0 is auto, the least measured."
 	},
 	[SHUFFLE_A_CONFIG_RTT_BYTES] = {
 		"rtt-bytes", "rtt_bytes", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 67108864ULL,
+		NULL, NULL,
+		0ULL, 67108864ULL,
 		"RTTbytes [B]; 0 is auto, link rate times round-trip time."
 	},
 	[SHUFFLE_A_CONFIG_PACKET_SIZE] = {
 		"packet-size", "packet_size", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 32768ULL,
+		NULL, NULL,
+		0ULL, 32768ULL,
 		"Most payload of a packet [B], at least 256; 0 is auto, what the path MTU leaves. For operations and data that are not laid out yet."
 	},
 	[SHUFFLE_A_CONFIG_CONTROL_DSCP] = {
 		"control-dscp", "control_dscp", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 63ULL,
+		NULL, NULL,
+		0ULL, 63ULL,
 		"DSCP of packets without payload; 48 is CS6."
 	},
 	[SHUFFLE_A_CONFIG_RESEND_FIRST] = {
 		"resend-first", "resend_first", SHUFFLE_ATTR_U32, false, "us",
-		NULL, 10ULL, 10000000ULL,
+		NULL, NULL,
+		10ULL, 10000000ULL,
 		"Wait for granted data before anything was measured [us]."
 	},
 	[SHUFFLE_A_CONFIG_RESEND_MIN] = {
 		"resend-min", "resend_min", SHUFFLE_ATTR_U32, false, "us",
-		NULL, 10ULL, 10000000ULL,
+		NULL, NULL,
+		10ULL, 10000000ULL,
 		"Least wait for granted data [us]."
 	},
 	[SHUFFLE_A_CONFIG_RESEND_MAX] = {
 		"resend-max", "resend_max", SHUFFLE_ATTR_U32, false, "us",
-		NULL, 1000ULL, 60000000ULL,
+		NULL, NULL,
+		1000ULL, 60000000ULL,
 		"Longest wait, after it has been doubled again and again [us]."
 	},
 	[SHUFFLE_A_CONFIG_OP_ORDER] = {
 		"op-order", "op_order", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_op_order, 0ULL, 2ULL,
+		&shuffle_attr_enum_op_order, NULL,
+		0ULL, 2ULL,
 		"Which of several operations goes first. Not fair: the others are left an eighth, and short messages go in front of other data, like packets without payload."
 	},
 	[SHUFFLE_A_CONFIG_PORT] = {
 		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 1ULL, 65535ULL,
+		NULL, NULL,
+		1ULL, 65535ULL,
 		"UDP port of all traffic of the namespace, the same on all hosts. Cannot be changed while a socket is bound. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_EGRESS_BYTES] = {
 		"egress-bytes", "egress_bytes", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 67108864ULL,
+		NULL, NULL,
+		0ULL, 67108864ULL,
 		"What may wait in the host's own queues [B]; 0 is auto, two units of the schedule. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_EARLY_BYTES] = {
 		"early-bytes", "early_bytes", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 1073741824ULL,
+		NULL, NULL,
+		0ULL, 1073741824ULL,
 		"Memory for packets of operations that this host has not started [B]. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_EARLY_EXPIRY] = {
 		"early-expiry", "early_expiry", SHUFFLE_ATTR_U32, false, "ms",
-		NULL, 1ULL, 3600000ULL,
+		NULL, NULL,
+		1ULL, 3600000ULL,
 		"How long these are kept [ms]. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_FINISHED_MAX] = {
 		"finished-max", "finished_max", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 1048576ULL,
+		NULL, NULL,
+		0ULL, 1048576ULL,
 		"Ended operations remembered; each counts 1 + members / 16. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_FINISHED_EXPIRY] = {
 		"finished-expiry", "finished_expiry", SHUFFLE_ATTR_U32, false, "ms",
-		NULL, 1ULL, 3600000ULL,
+		NULL, NULL,
+		1ULL, 3600000ULL,
 		"How long these are remembered [ms]. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_IDLE_TIMEOUT] = {
 		"idle-timeout", "idle_timeout", SHUFFLE_ATTR_U32, false, "ms",
-		NULL, 0ULL, 86400000ULL,
+		NULL, NULL,
+		0ULL, 86400000ULL,
 		"Without any progress for so long, an operation without a deadline fails [ms]; 0 never; of sockets opened later. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_SNDBUF] = {
 		"sndbuf", "sndbuf", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 4096ULL, 1073741824ULL,
+		NULL, NULL,
+		4096ULL, 1073741824ULL,
 		"Send buffer of sockets opened later [B]. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_RCVBUF] = {
 		"rcvbuf", "rcvbuf", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 4096ULL, 1073741824ULL,
+		NULL, NULL,
+		4096ULL, 1073741824ULL,
 		"Receive buffer of sockets opened later [B]. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_ECHO] = {
 		"echo", "echo", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_echo, 0ULL, 2ULL,
+		&shuffle_attr_enum_echo, NULL,
+		0ULL, 2ULL,
 		"Whose echoes the kernel answers; with table the UDP port is open before a socket is bound. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_ECHO_RATE] = {
 		"echo-rate", "echo_rate", SHUFFLE_ATTR_U32, false, "1/s",
-		NULL, 1ULL, 10000000ULL,
+		NULL, NULL,
+		1ULL, 10000000ULL,
 		"Echoes answered [1/s] of one host; of all hosts together, eight times as many. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_MEM_MAX] = {
 		"mem-max", "mem_max", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 1048576ULL, 1152921504606846976ULL,
+		NULL, NULL,
+		1048576ULL, 1152921504606846976ULL,
 		"Memory that all sockets of the machine may hold [B]. Changed in the initial network namespace only."
 	},
 };
@@ -479,197 +516,236 @@ const struct shuffle_attr_set shuffle_attr_set_config = {
 static const struct shuffle_attr set_op[] = {
 	[SHUFFLE_A_OP_OP_ID] = {
 		"op-id", "op_id", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Operation id, the same at all members."
 	},
 	[SHUFFLE_A_OP_SOCKET] = {
 		"socket", "socket", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Cookie of the socket, unique on this machine."
 	},
 	[SHUFFLE_A_OP_INODE] = {
 		"inode", "inode", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Inode of the socket, as in /proc/PID/fd."
 	},
 	[SHUFFLE_A_OP_UID] = {
 		"uid", "uid", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"User that owns the socket."
 	},
 	[SHUFFLE_A_OP_STATE] = {
 		"state", "state", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_op_state, 0ULL, 3ULL,
+		&shuffle_attr_enum_op_state, NULL,
+		0ULL, 3ULL,
 		"How far it is."
 	},
 	[SHUFFLE_A_OP_ERROR] = {
 		"error", "error", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Why it has failed, a positive errno."
 	},
 	[SHUFFLE_A_OP_RANK] = {
 		"rank", "rank", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"This member's rank."
 	},
 	[SHUFFLE_A_OP_MEMBERS] = {
 		"members", "members", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Number of members."
 	},
 	[SHUFFLE_A_OP_POLICY] = {
 		"policy", "policy", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_policy, 0ULL, 3ULL,
+		&shuffle_attr_enum_policy, NULL,
+		0ULL, 3ULL,
 		"Its schedule."
 	},
 	[SHUFFLE_A_OP_IFINDEX] = {
 		"ifindex", "ifindex", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Device by which it leaves; its settings hold."
 	},
 	[SHUFFLE_A_OP_AGE] = {
 		"age", "age", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Time since its start [ns]."
 	},
 	[SHUFFLE_A_OP_IDLE] = {
 		"idle", "idle", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Time since its last progress [ns]."
 	},
 	[SHUFFLE_A_OP_DEADLINE] = {
 		"deadline", "deadline", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Time until it fails [ns]; absent without a deadline."
 	},
 	[SHUFFLE_A_OP_TX_BYTES] = {
 		"tx-bytes", "tx_bytes", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Length of the row, as far as it is known [B]."
 	},
 	[SHUFFLE_A_OP_TX_COPIED] = {
 		"tx-copied", "tx_copied", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Of these, taken from the process [B]."
 	},
 	[SHUFFLE_A_OP_TX_SENT] = {
 		"tx-sent", "tx_sent", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Of these, sent at least once [B]."
 	},
 	[SHUFFLE_A_OP_TX_LEFT] = {
 		"tx-left", "tx_left", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Of the row, not sent yet [B]."
 	},
 	[SHUFFLE_A_OP_TX_GRANTED] = {
 		"tx-granted", "tx_granted", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Granted by receivers and not sent yet [B]."
 	},
 	[SHUFFLE_A_OP_TX_MESSAGES] = {
 		"tx-messages", "tx_messages", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Messages of the row whose length is known."
 	},
 	[SHUFFLE_A_OP_TX_ACKED] = {
 		"tx-acked", "tx_acked", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Of these, acknowledged."
 	},
 	[SHUFFLE_A_OP_RX_BYTES] = {
 		"rx-bytes", "rx_bytes", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Length of the column, as far as it is known [B]."
 	},
 	[SHUFFLE_A_OP_RX_RECEIVED] = {
 		"rx-received", "rx_received", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Of these, received [B]."
 	},
 	[SHUFFLE_A_OP_RX_LEFT] = {
 		"rx-left", "rx_left", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Of these, not received yet [B]."
 	},
 	[SHUFFLE_A_OP_RX_GRANTED] = {
 		"rx-granted", "rx_granted", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Granted to senders and not received, outstanding grants [B]."
 	},
 	[SHUFFLE_A_OP_RX_MESSAGES] = {
 		"rx-messages", "rx_messages", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Messages of the column whose length is known."
 	},
 	[SHUFFLE_A_OP_RX_COMPLETE] = {
 		"rx-complete", "rx_complete", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Messages of the column that are all there."
 	},
 	[SHUFFLE_A_OP_RESENDS] = {
 		"resends", "resends", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Times that members were asked for lost data or were silent too long."
 	},
 	[SHUFFLE_A_OP_RTT] = {
 		"rtt", "rtt", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Smoothed time from a grant to its data [ns]; absent before the first."
 	},
 	[SHUFFLE_A_OP_RESEND_WAIT] = {
 		"resend-wait", "resend_wait", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Wait for granted data [ns]."
 	},
 	[SHUFFLE_A_OP_LOWER_BOUND] = {
 		"lower-bound", "lower_bound", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Least time that the operation can take at this member [ns]; the larger of row and column at the link's rate, and one round trip."
 	},
 	[SHUFFLE_A_OP_DURATION] = {
 		"duration", "duration", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"From start to end [ns]; of an operation that has ended."
 	},
 	[SHUFFLE_A_OP_SLOWDOWN] = {
 		"slowdown", "slowdown", SHUFFLE_ATTR_U32, false, "1/1000",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Duration by lower bound [1/1000]; of an operation that has ended."
 	},
 	[SHUFFLE_A_OP_MISSING_IN] = {
 		"missing-in", "missing_in", SHUFFLE_ATTR_U32, true, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Rank whose message is not complete; 64 at most."
 	},
 	[SHUFFLE_A_OP_MISSING_ACK] = {
 		"missing-ack", "missing_ack", SHUFFLE_ATTR_U32, true, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Rank that has not acknowledged its message; 64 at most."
 	},
 	[SHUFFLE_A_OP_MISSING_IN_COUNT] = {
 		"missing-in-count", "missing_in_count", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Number of ranks whose message is not complete."
 	},
 	[SHUFFLE_A_OP_MISSING_ACK_COUNT] = {
 		"missing-ack-count", "missing_ack_count", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Number of ranks that have not acknowledged."
 	},
 	[SHUFFLE_A_OP_COUNT] = {
 		"count", "count", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Operations cancelled."
 	},
 	[SHUFFLE_A_OP_COLLECTIVE] = {
 		"collective", "collective", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_collective, 0ULL, 9ULL,
+		&shuffle_attr_enum_collective, NULL,
+		0ULL, 9ULL,
 		"What it is; absent of a shuffle."
 	},
 	[SHUFFLE_A_OP_PATTERN] = {
 		"pattern", "pattern", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_pattern, 0ULL, 10ULL,
+		&shuffle_attr_enum_pattern, NULL,
+		0ULL, 10ULL,
 		"Which messages a collective has."
 	},
 };
@@ -681,92 +757,110 @@ const struct shuffle_attr_set shuffle_attr_set_op = {
 static const struct shuffle_attr set_msg[] = {
 	[SHUFFLE_A_MSG_OP_ID] = {
 		"op-id", "op_id", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Operation id."
 	},
 	[SHUFFLE_A_MSG_SOCKET] = {
 		"socket", "socket", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Cookie of the socket."
 	},
 	[SHUFFLE_A_MSG_DIRECTION] = {
 		"direction", "direction", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_direction, 0ULL, 1ULL,
+		&shuffle_attr_enum_direction, NULL,
+		0ULL, 1ULL,
 		"To or from the other member."
 	},
 	[SHUFFLE_A_MSG_RANK] = {
 		"rank", "rank", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4095ULL,
+		NULL, NULL,
+		0ULL, 4095ULL,
 		"The other member."
 	},
 	[SHUFFLE_A_MSG_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"Its address, if it is an IPv4 address."
 	},
 	[SHUFFLE_A_MSG_IPV6] = {
 		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Its address, if it is an IPv6 address."
 	},
 	[SHUFFLE_A_MSG_PORT] = {
 		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Its shuffle port."
 	},
 	[SHUFFLE_A_MSG_STATE] = {
 		"state", "state", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_msg_state, 0ULL, 7ULL,
+		&shuffle_attr_enum_msg_state, NULL,
+		0ULL, 7ULL,
 		"How far it is."
 	},
 	[SHUFFLE_A_MSG_LENGTH] = {
 		"length", "length", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Length of the message [B]; absent while it is not known."
 	},
 	[SHUFFLE_A_MSG_GRANTED] = {
 		"granted", "granted", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"May be sent up to here [B]."
 	},
 	[SHUFFLE_A_MSG_DONE] = {
 		"done", "done", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Sent, or received, so far [B]."
 	},
 	[SHUFFLE_A_MSG_LEFT] = {
 		"left", "left", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Not sent, or not received, yet [B]."
 	},
 	[SHUFFLE_A_MSG_PREFIX] = {
 		"prefix", "prefix", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Incoming, received without a gap up to here [B]. Outgoing, taken from the process up to here."
 	},
 	[SHUFFLE_A_MSG_READ] = {
 		"read", "read", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Incoming, read by the process [B]."
 	},
 	[SHUFFLE_A_MSG_GAPS] = {
 		"gaps", "gaps", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Incoming, gaps in what has been received."
 	},
 	[SHUFFLE_A_MSG_RESENDS] = {
 		"resends", "resends", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Times that it was late, or that an acknowledgment was asked for."
 	},
 	[SHUFFLE_A_MSG_BEHIND] = {
 		"behind", "behind", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Time since its last progress [ns]."
 	},
 	[SHUFFLE_A_MSG_RESEND_WAIT] = {
 		"resend-wait", "resend_wait", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Wait until the other member is asked (again) [ns]."
 	},
 };
@@ -778,67 +872,80 @@ const struct shuffle_attr_set shuffle_attr_set_msg = {
 static const struct shuffle_attr set_peer[] = {
 	[SHUFFLE_A_PEER_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"Its address, if it is an IPv4 address."
 	},
 	[SHUFFLE_A_PEER_IPV6] = {
 		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Its address, if it is an IPv6 address."
 	},
 	[SHUFFLE_A_PEER_IFINDEX] = {
 		"ifindex", "ifindex", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Device by which it is reached; the scope of a link-local address."
 	},
 	[SHUFFLE_A_PEER_MEMBERS] = {
 		"members", "members", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Members on this host, over all groups of the namespace."
 	},
 	[SHUFFLE_A_PEER_PATH_MTU] = {
 		"path-mtu", "path_mtu", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Path MTU [B]; absent without a route."
 	},
 	[SHUFFLE_A_PEER_RTT_MIN] = {
 		"rtt-min", "rtt_min", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Least round-trip time measured [ns]; absent before the first."
 	},
 	[SHUFFLE_A_PEER_RTT] = {
 		"rtt", "rtt", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Smoothed time from a grant, or announcement, to its answer [ns]."
 	},
 	[SHUFFLE_A_PEER_TX_BYTES] = {
 		"tx-bytes", "tx_bytes", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Payload sent to it [B]."
 	},
 	[SHUFFLE_A_PEER_RX_BYTES] = {
 		"rx-bytes", "rx_bytes", SHUFFLE_ATTR_U64, false, "B",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"New payload received from it [B]."
 	},
 	[SHUFFLE_A_PEER_RX_RATE] = {
 		"rx-rate", "rx_rate", SHUFFLE_ATTR_U64, false, "B/s",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Rate at which it last delivered, over some milliseconds [B/s]."
 	},
 	[SHUFFLE_A_PEER_RESENDS_OUT] = {
 		"resends-out", "resends_out", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"RESENDs sent to it."
 	},
 	[SHUFFLE_A_PEER_RESENDS_IN] = {
 		"resends-in", "resends_in", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"RESENDs received from it."
 	},
 	[SHUFFLE_A_PEER_HEARD] = {
 		"heard", "heard", SHUFFLE_ATTR_U64, false, "ns",
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Time since data last came from it [ns]; absent if none did."
 	},
 };
@@ -850,93 +957,117 @@ const struct shuffle_attr_set shuffle_attr_set_peer = {
 static const struct shuffle_attr set_socket[] = {
 	[SHUFFLE_A_SOCKET_SOCKET] = {
 		"socket", "socket", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Cookie of the socket, unique on this machine."
 	},
 	[SHUFFLE_A_SOCKET_INODE] = {
 		"inode", "inode", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Inode, as in /proc/PID/fd."
 	},
 	[SHUFFLE_A_SOCKET_UID] = {
 		"uid", "uid", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"User that owns it."
 	},
 	[SHUFFLE_A_SOCKET_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"Address that it is bound to, if it is an IPv4 address."
 	},
 	[SHUFFLE_A_SOCKET_IPV6] = {
 		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Address that it is bound to, if it is an IPv6 address."
 	},
 	[SHUFFLE_A_SOCKET_PORT] = {
 		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Shuffle port that it is bound to."
 	},
 	[SHUFFLE_A_SOCKET_RANK] = {
 		"rank", "rank", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Its rank; absent without a group."
 	},
 	[SHUFFLE_A_SOCKET_MEMBERS] = {
 		"members", "members", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Members of its group; absent without one."
 	},
 	[SHUFFLE_A_SOCKET_OPS] = {
 		"ops", "ops", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Operations, ended ones that have not been read included."
 	},
 	[SHUFFLE_A_SOCKET_RCVBUF] = {
 		"rcvbuf", "rcvbuf", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Limit of received data, SO_RCVBUF [B]."
 	},
 	[SHUFFLE_A_SOCKET_RCV_USED] = {
 		"rcv-used", "rcv_used", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Of this in use [B]."
 	},
 	[SHUFFLE_A_SOCKET_SNDBUF] = {
 		"sndbuf", "sndbuf", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Limit of data to send, SO_SNDBUF [B]."
 	},
 	[SHUFFLE_A_SOCKET_SND_USED] = {
 		"snd-used", "snd_used", SHUFFLE_ATTR_U32, false, "B",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Of this in use [B]."
 	},
 	[SHUFFLE_A_SOCKET_MARK] = {
 		"mark", "mark", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"SO_MARK."
 	},
 	[SHUFFLE_A_SOCKET_PRIORITY] = {
 		"priority", "priority", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"SO_PRIORITY."
 	},
 	[SHUFFLE_A_SOCKET_IFINDEX] = {
 		"ifindex", "ifindex", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Device that it is bound to, SO_BINDTODEVICE; absent without one."
 	},
 	[SHUFFLE_A_SOCKET_IDLE_TIMEOUT] = {
 		"idle-timeout", "idle_timeout", SHUFFLE_ATTR_U32, false, "ms",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Idle timeout of its operations [ms]; 0 none."
 	},
 	[SHUFFLE_A_SOCKET_PRESSURE] = {
 		"pressure", "pressure", SHUFFLE_ATTR_U8, false, NULL,
-		NULL, 0ULL, 255ULL,
+		NULL, NULL,
+		0ULL, 255ULL,
 		"1 while memory holds grants back, otherwise 0."
+	},
+	[SHUFFLE_A_SOCKET_LOCAL] = {
+		"local", "local", SHUFFLE_ATTR_NEST, true, NULL,
+		NULL, &shuffle_attr_set_socket_local,
+		0ULL, 0ULL,
+		"The addresses that its group gives it, that to which it is bound first; absent if that is the only one."
 	},
 };
 
@@ -944,20 +1075,42 @@ const struct shuffle_attr_set shuffle_attr_set_socket = {
 	"socket", sizeof(set_socket) / sizeof(set_socket[0]), set_socket
 };
 
+static const struct shuffle_attr set_socket_local[] = {
+	[SHUFFLE_A_SOCKET_LOCAL_IPV4] = {
+		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
+		NULL, NULL,
+		4ULL, 4ULL,
+		"The address, if it is an IPv4 address."
+	},
+	[SHUFFLE_A_SOCKET_LOCAL_IPV6] = {
+		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
+		NULL, NULL,
+		16ULL, 16ULL,
+		"The address, if it is an IPv6 address."
+	},
+};
+
+const struct shuffle_attr_set shuffle_attr_set_socket_local = {
+	"socket-local", sizeof(set_socket_local) / sizeof(set_socket_local[0]), set_socket_local
+};
+
 static const struct shuffle_attr set_stat[] = {
 	[SHUFFLE_A_STAT_NAME] = {
 		"name", "name", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, 0ULL, 31ULL,
+		NULL, NULL,
+		0ULL, 31ULL,
 		"Its name, as in /proc/net/shuffle/netstat."
 	},
 	[SHUFFLE_A_STAT_VALUE] = {
 		"value", "value", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Its value."
 	},
 	[SHUFFLE_A_STAT_DOC] = {
 		"doc", "doc", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, 0ULL, 0ULL,
+		NULL, NULL,
+		0ULL, 0ULL,
 		"What it counts."
 	},
 };
@@ -969,22 +1122,26 @@ const struct shuffle_attr_set shuffle_attr_set_stat = {
 static const struct shuffle_attr set_rack[] = {
 	[SHUFFLE_A_RACK_NAME] = {
 		"name", "name", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, 0ULL, 63ULL,
+		NULL, NULL,
+		0ULL, 63ULL,
 		"Name of the rack."
 	},
 	[SHUFFLE_A_RACK_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"First address, if these are IPv4 addresses."
 	},
 	[SHUFFLE_A_RACK_IPV6] = {
 		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"First address, if these are IPv6 addresses."
 	},
 	[SHUFFLE_A_RACK_LENGTH] = {
 		"length", "length", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 128ULL,
+		NULL, NULL,
+		0ULL, 128ULL,
 		"Leading bits that all of its addresses have in common."
 	},
 };
@@ -996,17 +1153,20 @@ const struct shuffle_attr_set shuffle_attr_set_rack = {
 static const struct shuffle_attr set_topology[] = {
 	[SHUFFLE_A_TOPOLOGY_ENTRY] = {
 		"entry", "entry", SHUFFLE_ATTR_NEST, true, NULL,
-		NULL, 0ULL, 0ULL,
+		NULL, &shuffle_attr_set_rack,
+		0ULL, 0ULL,
 		"A range of addresses."
 	},
 	[SHUFFLE_A_TOPOLOGY_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"Address of a host, if it is an IPv4 address."
 	},
 	[SHUFFLE_A_TOPOLOGY_IPV6] = {
 		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Address of a host, if it is an IPv6 address."
 	},
 };
@@ -1018,27 +1178,32 @@ const struct shuffle_attr_set shuffle_attr_set_topology = {
 static const struct shuffle_attr set_relay_member[] = {
 	[SHUFFLE_A_RELAY_MEMBER_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"Its address, if that is an IPv4 address."
 	},
 	[SHUFFLE_A_RELAY_MEMBER_IPV6] = {
 		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Its address, if that is an IPv6 address."
 	},
 	[SHUFFLE_A_RELAY_MEMBER_PORT] = {
 		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 1ULL, 65535ULL,
+		NULL, NULL,
+		1ULL, 65535ULL,
 		"Its port."
 	},
 	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4] = {
 		"local-ipv4", "local_ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, 4ULL, 4ULL,
+		NULL, NULL,
+		4ULL, 4ULL,
 		"Our address towards it, if that is an IPv4 address; else that of our rank."
 	},
 	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6] = {
 		"local-ipv6", "local_ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Our address towards it, if that is an IPv6 address."
 	},
 };
@@ -1050,87 +1215,104 @@ const struct shuffle_attr_set shuffle_attr_set_relay_member = {
 static const struct shuffle_attr set_relay[] = {
 	[SHUFFLE_A_RELAY_NAME] = {
 		"name", "name", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, 0ULL, 31ULL,
+		NULL, NULL,
+		0ULL, 31ULL,
 		"Its name."
 	},
 	[SHUFFLE_A_RELAY_MEMBER] = {
 		"member", "member", SHUFFLE_ATTR_NEST, true, NULL,
-		NULL, 0ULL, 0ULL,
+		NULL, &shuffle_attr_set_relay_member,
+		0ULL, 0ULL,
 		"The members of the group, in order of rank."
 	},
 	[SHUFFLE_A_RELAY_RANK] = {
 		"rank", "rank", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4095ULL,
+		NULL, NULL,
+		0ULL, 4095ULL,
 		"Our own rank."
 	},
 	[SHUFFLE_A_RELAY_TO] = {
 		"to", "to", SHUFFLE_ATTR_U32, true, NULL,
-		NULL, 0ULL, 4095ULL,
+		NULL, NULL,
+		0ULL, 4095ULL,
 		"Ranks of the members that get what is merged."
 	},
 	[SHUFFLE_A_RELAY_FROM] = {
 		"from", "from", SHUFFLE_ATTR_U32, true, NULL,
-		NULL, 0ULL, 4095ULL,
+		NULL, NULL,
+		0ULL, 4095ULL,
 		"Ranks of the members whose messages are merged."
 	},
 	[SHUFFLE_A_RELAY_OPER] = {
 		"oper", "oper", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_merge_oper, 0ULL, 7ULL,
+		&shuffle_attr_enum_merge_oper, NULL,
+		0ULL, 7ULL,
 		"What becomes of two values of one key."
 	},
 	[SHUFFLE_A_RELAY_SORTED] = {
 		"sorted", "sorted", SHUFFLE_ATTR_U8, false, NULL,
-		NULL, 0ULL, 1ULL,
+		NULL, NULL,
+		0ULL, 1ULL,
 		"1 if the records of each message are in ascending order of keys."
 	},
 	[SHUFFLE_A_RELAY_SENDERS] = {
 		"senders", "senders", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 65535ULL,
+		NULL, NULL,
+		0ULL, 65535ULL,
 		"Senders that are to be folded in; 0 any."
 	},
 	[SHUFFLE_A_RELAY_RECORDS] = {
 		"records", "records", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 1ULL, 65536ULL,
+		NULL, NULL,
+		1ULL, 65536ULL,
 		"Room of the table of records that are not sorted."
 	},
 	[SHUFFLE_A_RELAY_FLUSH] = {
 		"flush", "flush", SHUFFLE_ATTR_U32, false, "us",
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"[us] Records wait no longer in the table; 0 until it is full or all have come."
 	},
 	[SHUFFLE_A_RELAY_BYTES] = {
 		"bytes", "bytes", SHUFFLE_ATTR_U32, false, "bytes",
-		NULL, 65536ULL, 1073741824ULL,
+		NULL, NULL,
+		65536ULL, 1073741824ULL,
 		"[bytes] Receive and send buffer each, and what the tables and the copies of all operations may have together."
 	},
 	[SHUFFLE_A_RELAY_KEY] = {
 		"key", "key", SHUFFLE_ATTR_BINARY, false, NULL,
-		NULL, 16ULL, 16ULL,
+		NULL, NULL,
+		16ULL, 16ULL,
 		"Key of the group."
 	},
 	[SHUFFLE_A_RELAY_SOCKET] = {
 		"socket", "socket", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Cookie of its socket."
 	},
 	[SHUFFLE_A_RELAY_RUNNING] = {
 		"running", "running", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, 0ULL, 4294967295ULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
 		"Operations that run."
 	},
 	[SHUFFLE_A_RELAY_DONE] = {
 		"done", "done", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Operations that have completed."
 	},
 	[SHUFFLE_A_RELAY_FAILED] = {
 		"failed", "failed", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Operations that have failed."
 	},
 	[SHUFFLE_A_RELAY_REFUSED] = {
 		"refused", "refused", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, 0ULL, 18446744073709551615ULL,
+		NULL, NULL,
+		0ULL, 18446744073709551615ULL,
 		"Operations that were not begun, most likely for lack of memory."
 	},
 };
@@ -1453,6 +1635,7 @@ static const unsigned int socket_get_reply[] = {
 	SHUFFLE_A_SOCKET_IFINDEX,
 	SHUFFLE_A_SOCKET_IDLE_TIMEOUT,
 	SHUFFLE_A_SOCKET_PRESSURE,
+	SHUFFLE_A_SOCKET_LOCAL,
 };
 
 static const unsigned int socket_pressure_ntf_reply[] = {
@@ -1613,7 +1796,7 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"socket-get", SHUFFLE_CMD_SOCKET_GET, &shuffle_attr_set_socket,
 		NULL, true,
 		1, socket_get_request,
-		18, socket_get_reply,
+		19, socket_get_reply,
 		"A socket, or all."
 	},
 	{

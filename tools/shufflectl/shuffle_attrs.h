@@ -32,6 +32,8 @@ struct shuffle_attr_enum {
 	const char *const	*docs;	/* entries may be NULL */
 };
 
+struct shuffle_attr_set;
+
 struct shuffle_attr {
 	const char			*name;	/* as in the specification: link-rate */
 	const char			*key;	/* for JSON: link_rate */
@@ -39,6 +41,7 @@ struct shuffle_attr {
 	bool				multi;	/* may come several times */
 	const char			*unit;	/* or NULL */
 	const struct shuffle_attr_enum	*names;	/* or NULL */
+	const struct shuffle_attr_set	*nest;	/* what is in it, or NULL */
 	uint64_t			min;	/* of numbers; strings: length */
 	uint64_t			max;
 	const char			*doc;
@@ -71,6 +74,7 @@ extern const struct shuffle_attr_set shuffle_attr_set_op;
 extern const struct shuffle_attr_set shuffle_attr_set_msg;
 extern const struct shuffle_attr_set shuffle_attr_set_peer;
 extern const struct shuffle_attr_set shuffle_attr_set_socket;
+extern const struct shuffle_attr_set shuffle_attr_set_socket_local;
 extern const struct shuffle_attr_set shuffle_attr_set_stat;
 extern const struct shuffle_attr_set shuffle_attr_set_rack;
 extern const struct shuffle_attr_set shuffle_attr_set_topology;

@@ -2,6 +2,23 @@
 /* Netlink: sockets. */
 #include "netlink.h"
 
+/* The addresses of a socket with more than one. */
+static int put_locals(struct sk_buff *skb, const struct shuffle_membership *group)
+{
+	const struct sockaddr_shuffle *a = group->local;
+	struct nlattr *nest;
+	u32 i;
+
+	for (i = 0; group->locals > 1 && i < group->locals; i++, a++) {
+		nest = nla_nest_start(skb, SHUFFLE_A_SOCKET_LOCAL);
+		if (!nest || shuffle_netlink_put_addr(skb, a, SHUFFLE_A_SOCKET_LOCAL_IPV4,
+						      SHUFFLE_A_SOCKET_LOCAL_IPV6, 0))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
 /**
  * shuffle_netlink_put_sock() - a socket as attributes
  * @skb: message
@@ -34,7 +51,8 @@ int shuffle_netlink_put_sock(struct sk_buff *skb, struct shuffle_sock *ssk)
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_IFINDEX, READ_ONCE(sk->sk_bound_dev_if)))
 		return -EMSGSIZE;
 	if (ssk->group && (nla_put_u32(skb, SHUFFLE_A_SOCKET_RANK, ssk->group->rank) ||
-			   nla_put_u32(skb, SHUFFLE_A_SOCKET_MEMBERS, ssk->group->count)))
+			   nla_put_u32(skb, SHUFFLE_A_SOCKET_MEMBERS, ssk->group->count) ||
+			   put_locals(skb, ssk->group)))
 		return -EMSGSIZE;
 	return 0;
 }

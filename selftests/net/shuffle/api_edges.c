@@ -8,8 +8,11 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <libgen.h>
 
 #include "api.h"
+
+static const char *program;
 
 struct edges {
 	struct shuffle_group g;
@@ -69,6 +72,43 @@ static int bound(unsigned int host, uint16_t port)
 	return fd;
 }
 
+/* Does the dump of sockets, as text or JSON, have these words? */
+static bool dump_has(const char *options, const char *words)
+{
+	static char out[65536];
+	char cmd[512];
+	size_t n;
+	FILE *p;
+
+	snprintf(cmd, sizeof(cmd), "%s/shufflectl %s socket", dirname(strdupa(program)), options);
+	p = popen(cmd, "r");
+	if (!p)
+		return false;
+	n = fread(out, 1, sizeof(out) - 1, p);
+	out[n] = '\0';
+	return !pclose(p) && strstr(out, words);
+}
+
+/* Addresses 1, 21, 22, ... as "shufflectl socket" has them. */
+static void test_dump(void)
+{
+	char text[512] = "local ", json[1024] = "\"local\":[", one[48];
+	const char *host = v6 ? "fd99::" : "127.0.0.";
+	unsigned int i;
+
+	for (i = 0; i < SHUFFLE_LOCALS; i++) {
+		snprintf(one, sizeof(one), v6 ? "%s%s%x" : "%s%s%u", i ? "," : "", host,
+			 i ? 20 + i : 1);
+		strcat(text, one);
+		snprintf(one, sizeof(one), v6 ? "%s{\"ipv6\":\"%s%x\"}" : "%s{\"ipv4\":\"%s%u\"}",
+			 i ? "," : "", host, i ? 20 + i : 1);
+		strcat(json, one);
+	}
+	strcat(json, "]");
+	WORKS(dump_has("", text), "all addresses are dumped");
+	WORKS(dump_has("-j", json), "and in JSON");
+}
+
 static void test_refused(void)
 {
 	int fd = bound(1, 7000), other = bound(5, 7000), i;
@@ -119,6 +159,7 @@ static void test_refused(void)
 	put(g.e[0].local, 1);
 	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
 	      len == sizeof(g) && !memcmp(&back, &g, len), "read back with all addresses");
+	test_dump();
 	close(other);
 	/* they are the socket's as long as its group has them */
 	other = new_socket(0);
@@ -129,6 +170,7 @@ static void test_refused(void)
 	edge(&g, 0, 1, 7000, 0);
 	edge(&g, 1, 2, 7001, 22);
 	WORKS(!set(fd, &g), "another group");
+	WORKS(!dump_has("", "127.0.0.21") && !dump_has("", "fd99::15"), "it has no such address");
 	WORKS(!bind_to(other, &a), "free when the group has gone");
 	close(other);
 	close(fd);
@@ -217,6 +259,7 @@ int main(int argc, char **argv)
 	unsigned int i;
 	char cmd[64];
 
+	program = argv[0];
 	api_start(argc, argv);
 	for (i = 1; v6 && i < 32; i++) {
 		snprintf(cmd, sizeof(cmd), "ip addr add fd99::%x/128 dev lo nodad", i);

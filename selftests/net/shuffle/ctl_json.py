@@ -68,6 +68,11 @@ def check_value(spec, attr, value):
     if attr.get("display-hint") in ("ipv4", "ipv6"):
         version = ipaddress.ip_address(value).version
         return None if f"ipv{version}" == attr["display-hint"] else f"{value} is IPv{version}"
+    if kind == "nest" and isinstance(value, dict):
+        attrs = {n.replace("-", "_"): a for n, a in spec.sets[attr["nested-attributes"]].items()}
+        return next((w for w in (check_value(spec, attrs[k], v) if k in attrs else
+                                 f"{k} is not in {attr['nested-attributes']}"
+                                 for k, v in value.items()) if w), None)
     return f"a {kind}, which nobody expects"
 
 
