@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <linux/genetlink.h>
 #include <linux/shuffle_netlink.h>
 #include <netlink/attr.h>
@@ -32,8 +33,8 @@ static const char usage[] =
 	"  memory  sockets whose memory holds grants back\n"
 	"  config  settings that change\n"
 	"\n"
-	"Without a word: all of them.  JSON: one object a line.  Ends when interrupted, or\n"
-	"after COUNT events.\n";
+	"Without a word: all of them.  JSON: one object a line.  Ends when interrupted, after\n"
+	"COUNT events, or when nobody reads any more.\n";
 
 static uint64_t left;
 static bool counted;
@@ -141,16 +142,22 @@ static int join(struct nl_sock *sk, const char *group)
 
 static int listen_until(struct nl_sock *events, const struct genl *ask)
 {
-	struct pollfd p = { .fd = nl_socket_get_fd(events), .events = POLLIN };
+	/* who reads a pipe may be gone before there is anything to write */
+	struct pollfd p[] = {
+		{ .fd = nl_socket_get_fd(events), .events = POLLIN },
+		{ .fd = STDOUT_FILENO },
+	};
 	volatile int *stop = ctl_stop_flag();
 	int err;
 
 	while (!*stop && (!counted || left)) {
-		if (poll(&p, 1, -1) < 0) {
+		if (poll(p, ARRAY_SIZE(p), -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			return ctl_error("poll: %s", strerror(errno));
 		}
+		if (p[1].revents & (POLLERR | POLLHUP))
+			break;
 		err = nl_recvmsgs_default(events);
 		/* libnl makes the one of ENOBUFS */
 		if (err == -NLE_NOMEM)

@@ -170,13 +170,19 @@ void job_run(struct job *j)
 	planner_free(&p);
 }
 
+struct check {
+	struct planner	p;
+	FILE		*ways;
+};
+
 static void check_tree(void *arg, struct tree *t)
 {
-	struct planner *p = arg;
-	struct job *j = p->arg;
-	struct totals *sum = &j->result[METHOD_NONE].sum;
+	struct check *c = arg;
+	struct job *j = c->p.arg;
 
-	plan_account(p, t, sum);
+	plan_account(&c->p, t, &j->result[METHOD_NONE].sum);
+	if (c->ways)
+		plan_table_ways(&j->topo, t, c->ways);
 }
 
 /**
@@ -187,24 +193,28 @@ static void check_tree(void *arg, struct tree *t)
  */
 void job_check(struct job *j)
 {
-	struct planner p = { .s = &j->shuffle, .arg = j };
+	struct check c = { .p = { .s = &j->shuffle, .arg = j } };
 	struct totals *sum = &j->result[METHOD_NONE].sum;
 	FILE *f = j->json ? output_open(j->json) : stdout;
 	char text[TOPO_MAX_TEXT];
 
 	j->shuffle.topo = &j->topo;
-	links_clear(&p.used);
-	links_clear(&p.met);
-	plan_table_read(j->check, &j->topo, check_tree, &p);
+	links_clear(&c.p.used);
+	links_clear(&c.p.met);
+	if (j->ways)
+		c.ways = output_open(j->ways);
+	plan_table_read(j->check, &j->topo, check_tree, &c);
+	if (c.ways)
+		output_close(c.ways, j->ways);
 	if (j->json)
 		fprintf(f, "{\"trees\": %u, \"servers\": %llu, \"cost\": %.10g, \"links\": %llu, \"aggregators\": %llu, \"depth\": %u}\n",
 			sum->trees, (unsigned long long)sum->vertices, sum->cost[0],
-			(unsigned long long)p.used.n, (unsigned long long)p.met.n, sum->depth);
+			(unsigned long long)c.p.used.n, (unsigned long long)c.p.met.n, sum->depth);
 	else if (!j->quiet)
 		fprintf(f, "%s: right; %s, trees %u, servers %llu, cost %.10g, links %llu, aggregators %llu\n",
 			j->check, topo_title(&j->topo, text), sum->trees,
 			(unsigned long long)sum->vertices, sum->cost[0],
-			(unsigned long long)p.used.n, (unsigned long long)p.met.n);
+			(unsigned long long)c.p.used.n, (unsigned long long)c.p.met.n);
 	output_close(f, j->json ? j->json : "standard output");
-	planner_free(&p);
+	planner_free(&c.p);
 }

@@ -69,6 +69,7 @@ struct result {
  * @methods: how many
  * @result: of each method, by enum method
  * @check: a table to check, instead of all that
+ * @ways: with @check, a file, or NULL
  * @json: file, or NULL
  * @table: file, or NULL
  * @svg: file, or NULL
@@ -90,6 +91,7 @@ struct job {
 	u32		methods;
 	struct result	result[METHODS];
 	const char	*check;
+	const char	*ways;
 	const char	*json;
 	const char	*table;
 	const char	*svg;

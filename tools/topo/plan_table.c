@@ -73,6 +73,34 @@ void plan_table_tree(const struct topo *topo, const struct tree *t, FILE *f)
 }
 
 /**
+ * plan_table_ways() - by what each server sends: itself, switches, its parent
+ * @topo: the topology
+ * @t: the tree, measured
+ * @f: where to; names with spaces between them, a server a line
+ */
+void plan_table_ways(struct topo *topo, const struct tree *t, FILE *f)
+{
+	const struct bcube *c = &topo->cube;
+	char text[TOPO_MAX_TEXT];
+	u32 i, at, parent, link;
+
+	for (i = 1; i < t->n; i++) {
+		const struct vertex *v = &t->v[t->order[i]];
+
+		at = v->server;
+		parent = t->v[v->parent].server;
+		fputs(topo_name(topo, at, text), f);
+		topo_hop(topo, at, parent, &link);
+		if (topo->graph)
+			while ((at = graph_before(topo->graph, at)) != parent)
+				fprintf(f, " %s", topo->graph->name[at]);
+		else
+			fprintf(f, " %u:%u", link, bcube_index(c, bcube_with(c, at, link, 0)));
+		fprintf(f, " %s\n", topo_name(topo, parent, text));
+	}
+}
+
+/**
  * struct reader - of one file
  * @path: its name
  * @f: open

@@ -14,6 +14,7 @@ extern const char *const plan_roles[PLAN_ROLES + 1];
 enum plan_role plan_role_of(const struct tree *t, u32 vertex);
 void plan_table_begin(const struct topo *topo, FILE *f);
 void plan_table_tree(const struct topo *topo, const struct tree *t, FILE *f);
+void plan_table_ways(struct topo *topo, const struct tree *t, FILE *f);
 u32 plan_table_read(const char *path, struct topo *topo,
 		    void (*each)(void *arg, struct tree *t), void *arg);
 

@@ -203,13 +203,27 @@ bcube_methods()
 	in_tree "$(plan_cost)" -t -O 5
 }
 
+# plan_program NAME OPTIONS... - shuffle-plan-mend or -watch
+plan_program()
+{
+	${exec_program-} env PATH="$BIN:$PATH" "$here/../../../tools/topo/$1" "$work/plan" "$work/hosts" \
+		--plan "--bcube 4,1 --receivers 0 ${senders[*]}" \
+		--run "${on_host:-ip netns exec %h env PATH=$BIN:$PATH}" "${@:2}" \
+		-- "${relay_words[@]}"
+}
+
 # mend_plan OPTIONS... - shuffle-plan-mend
 mend_plan()
 {
-	env PATH="$BIN:$PATH" "$here/../../../tools/topo/shuffle-plan-mend" "$work/plan" \
-		"$work/hosts" --plan "--bcube 4,1 --receivers 0 ${senders[*]}" \
-		--run "${on_host:-ip netns exec %h env PATH=$BIN:$PATH}" "$@" \
-		-- "${relay_words[@]}" >"$work/mend" 2>&1
+	plan_program shuffle-plan-mend "$@" >"$work/mend" 2>&1
+}
+
+# The plan has this epoch, and members that start over merge by it.
+merged_again()
+{
+	grep -qx "# epoch $1" "$work/plan" || fail "$(cat "$work/mend" "$work/plan")"
+	tree_roles
+	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "epoch $1: $(cat "$work/plan")"
 }
 
 # mended WITHOUT EPOCH - the plan is mended, without that
@@ -219,8 +233,76 @@ mended()
 	[ "$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" = "$1" ] ||
 		fail "$(cat "$work/mend" "$work/plan")"
 	grep -qx "epoch $2" "$work/mend" || fail "$(cat "$work/mend")"
-	tree_roles
-	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "epoch $2: $(cat "$work/plan")"
+	merged_again "$2"
+}
+
+monitors()
+{
+	pgrep -fc '^shufflectl -j monitor'
+}
+
+# 16 of them
+all_listen()
+{
+	[ "$(monitors)" = 16 ]
+}
+
+watch_mends()
+{
+	grep -q '"event":"mend".*"status":0,"epoch":3,' "$work/mend"
+}
+
+# A NIC of host 14 dies, and nobody but the kernels says so.
+replan_watched()
+{
+	local watch
+
+	(exec_program="exec" plan_program shuffle-plan-watch --json --pause 1) >"$work/mend" 2>&1 &
+	watch=$!
+	wait_for 30 all_listen || fail "$(monitors) monitors: $(cat "$work/mend")"
+	ip -n "${PFX}h14" link set eth1 down
+	merge -g "$work/group" -i 1000 -e 110 "$PFX" "${parents[@]}" ||
+		fail "operations end otherwise when a NIC dies"
+	wait_for 30 watch_mends || fail "$(cat "$work/mend" "$work/plan")"
+	grep -qE '"because":"(op-failed|msg-straggler) at' "$work/mend" || fail "$(cat "$work/mend")"
+	kill "$watch"
+	wait "$watch" || fail "shuffle-plan-watch ends with status $?"
+	[ "$(monitors)" = 0 ] || fail "monitors are left: $(pgrep -fa 'shufflectl -j')"
+	[ "$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" = 1,14/1 ] ||
+		fail "$(cat "$work/mend" "$work/plan")"
+	merged_again 3
+}
+
+# Host 11 loses both links, and there is no other plan; then everybody gets a way to the receiver
+# that the topology does not have.
+replan_unicast()
+{
+	local h address
+
+	ip -n "${PFX}br" link set p11 nomaster
+	ip -n "${PFX}br" link set p11d1 nomaster
+	# that one is known
+	echo "# without 11/1" >>"$work/plan"
+	cp "$work/plan" "$work/plan.2"
+	mend_plan
+	[ $? = 4 ] || fail "no plan, and no way: $(cat "$work/mend")"
+	grep -q 'no plan, no route: 5 9 10 11 14 cannot reach 0' "$work/mend" || fail "$(cat "$work/mend")"
+	cmp -s "$work/plan" "$work/plan.2" || fail "$(cat "$work/mend" "$work/plan")"
+	ip -n "${PFX}br" link add way type bridge forward_delay 0 stp_state 0 mcast_snooping 0
+	ip -n "${PFX}br" link set way up
+	for h in 0 2 5 9 10 11 14; do
+		ip -n "${PFX}br" link add "w$h" master way up type veth peer name way netns "${PFX}h$h"
+		ip -n "${PFX}h$h" link set way up
+		[ $h != 0 ] || continue
+		address=$(sed -n "s/^$h \([0-9.]*\):.*/\1/p" "$work/hosts")
+		ip -n "${PFX}h$h" route add 10.80.0.1/32 dev way src "$address"
+		ip -n "${PFX}h0" route add "$address/32" dev way
+	done
+	mend_plan || fail "no unicast: $(cat "$work/mend")"
+	grep -q 'unicast: 6 senders to 0' "$work/mend" || fail "$(cat "$work/mend")"
+	merged_again 4
+	[ "$(grep -c ' 0 member$' "$work/roles")" = 6 ] || fail "$(cat "$work/roles")"
+	plan_install remove | grep -qx 'relays: 0, remove' || fail "relays of the old plan are left"
 }
 
 relay_runs()
@@ -256,10 +338,10 @@ bcube_replan()
 		exec ip netns exec "\$@"
 	END
 	on_host="env PATH=$BIN:$PATH bash $work/run-on %h" mended 1 2
-	ip -n "${PFX}h14" link set eth1 down
-	mended 1,14/1 3
+	replan_watched
 	mend_plan --dry-run || fail "dead edges are left: $(cat "$work/mend")"
 	grep -q 'edges are alive' "$work/mend" || fail "$(cat "$work/mend")"
+	replan_unicast
 	# what stands in a table is not run
 	cp "$work/plan.1" "$work/plan"
 	echo "# epoch failed[\$(touch $work/run)0]" >>"$work/plan"

@@ -12,6 +12,7 @@ import document
 import errors
 import failures
 import golden
+import mend
 import outputs
 import props
 import tables
@@ -40,6 +41,7 @@ def main():
     tables.add(tap)
     errors.add(tap)
     failures.add(tap)
+    mend.add(tap)
     outputs.add(tap, sys.argv[2])
     document.add(tap, sys.argv[2])
     return tap.end()

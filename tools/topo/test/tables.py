@@ -131,6 +131,25 @@ def graph(tap):
     assert status == 1 and ":5: server c is not one hop from server a" in err, err
 
 
+def ways(tap):
+    """The switches between a server and its parent, one hop away."""
+    got = tap.good("--quiet --ways - --check " + tap.file(TREE)).splitlines()
+    equal(got, ["1 0:0 0", "2 0:0 0", "9 1:1 1", "5 1:1 1", "10 1:2 2", "14 1:2 2", "11 0:8 9"],
+          "ways in a BCube")
+    plan = tap.file("", "plan")
+    for topology in ("--racks 2x3", "--racks 2x3 --without r0h1/rack0"):
+        tap.good("%s --senders r0h0,r0h2,r1h1 --receivers r1h0 --table %s" % (topology, plan))
+        got = tap.good("%s --quiet --ways - --check %s" % (topology, plan)).splitlines()
+        for way in got:
+            end = way.split()
+            equal(end[1:-1], ["rack" + end[0][1]] + ["core", "rack" + end[-1][1]] *
+                  (end[0][1] != end[-1][1]), topology)
+        equal(len(got), 3 + (len(got) > 3), "servers")
+    status, _, err = tap.call("--bcube 4,1 --senders 1 --receivers 0 --ways -")
+    equal(status, 2, "without --check")
+    assert "--ways goes with --check" in err, err
+
+
 def fuzz(tap):
     """A table with any character changed is right or refused, and never a crash."""
     rng = random.Random(1)
@@ -156,4 +175,5 @@ def add(tap):
                     "--bcube 256,3 --random 30x2", "--bcube 5,2 --random 9x2 --method unicast"):
         tap.test("table: read again: " + options[2:], back, options)
     tap.test("table: of a graph", graph)
+    tap.test("table: ways of its servers", ways)
     tap.test("table: changed characters", fuzz)
