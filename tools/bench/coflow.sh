@@ -3,7 +3,7 @@
 # Many shuffles of all hosts at once (coflows): Poisson arrivals, log-normal sizes, the same for
 # all transports of a run.  Sourced by guest.sh.
 #
-# shellcheck shell=bash disable=SC2154 # bin, hosts, rack, status: guest.sh
+# shellcheck shell=bash disable=SC2034,SC2154 # status, hosts, rack: guest.sh
 
 COFLOWS=20		# shuffles
 COFLOW_MEDIAN=8000	# bytes of a message

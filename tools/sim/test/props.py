@@ -21,8 +21,6 @@ NETWORKS = [
     ("busy hosts", "--cost-packet 0.4 --cost-message 3"),
     ("no latency", "--hop 0"),
     ("three shuffles", "--shuffles 3 --stagger 40"),
-    ("shuffles that start at random, smallest first", "--shuffles 5 --load 0.7 --sigma 1 "
-     "--op-order smallest"),
     ("small buffers", "--buffer 6 --timeout 150"),
     ("small shared buffers, two racks", "--racks 2 --switch-buffer 40 --timeout 150"),
 ]
@@ -40,6 +38,10 @@ MODES = [
     ("all announced, headroom", "--announce all --headroom 4 --preempt 10"),
     ("stalled senders", "--preempt 10 --stall 20"),
     ("grants of several packets", "--grant-units 4"),
+    ("shuffles that start at random, smallest first", "--shuffles 5 --load 0.7 --sigma 1 "
+     "--op-order smallest"),
+    ("shuffles that start at random, omniscient", "--shuffles 5 --load 0.7 --sigma 1 "
+     "--op-order omniscient"),
     ("alternating preemption", "--preempt 5 --preempt-order alternate"),
     ("senders and receivers exchanged", "--transpose on"),
 ]
