@@ -394,7 +394,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->group = group;
 	op->dev = leave_by(ssk, group, typical_member(group, column), &payload);
 	if (column->merge && !op->dev->ifindex) {
-		/* the result stays on the machine; grants share the link by which the others come */
+		/* the result stays here; grants share the link by which the others come */
 		shuffle_dev_put(op->dev);
 		op->dev = leave_by(ssk, group, first_sender(group, column), &payload);
 	}

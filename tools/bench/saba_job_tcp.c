@@ -105,13 +105,12 @@ static bool go_on(struct conn *c)
 
 		n = c->out ? send(c->fd, scratch, most, MSG_NOSIGNAL | MSG_DONTWAIT) :
 			     recv(c->fd, scratch, most, MSG_TRUNC | MSG_DONTWAIT);
-		if (n > 0)
-			c->left -= n;
-		else if (n < 0 && errno == EAGAIN)
+		if (n < 0 && errno == EAGAIN)
 			return false;
-		else
+		if (n <= 0)
 			bench_die("host %u: %s host %u: %s", bench_self, c->out ? "to" : "from",
 				  c->peer, n ? strerror(errno) : "it has closed");
+		c->left -= n;
 	}
 	return true;
 }

@@ -247,6 +247,16 @@ bool sim_order_send(struct sim *s, struct sim_host *h, u32 host)
 	return false;
 }
 
+/* Operations that share a receiver's link. */
+static u32 even(const struct shuffle_order *o, const struct shuffle_order_place *p)
+{
+	u32 i, n = !p->counted;
+
+	for (i = 0; i < SHUFFLE_ORDER_CLASSES; i++)
+		n += shuffle_counter_read(&o->ops[i]);
+	return n;
+}
+
 /**
  * sim_order_limit() - most that a receiver of a shuffle may have outstanding
  * @s: simulation
@@ -260,7 +270,7 @@ u64 sim_order_limit(struct sim *s, u32 op, u32 host, u64 most)
 {
 	struct sim_order *o = s->order;
 	u32 at = op * s->n + host, class = class_of(s, op, o->column[at]);
-	u64 before = 0, unit = 1ULL << s->shift;
+	u64 before = 0, unit = 1ULL << s->shift, share = 0;
 	u32 i;
 
 	sim_order_count(s, op, host);
@@ -270,13 +280,14 @@ u64 sim_order_limit(struct sim *s, u32 op, u32 host, u64 most)
 				before += sim_end(s, i, host)->rx.outstanding;
 		return most > before + unit ? most - before : unit;
 	}
-	/* the units of the classes are too coarse for a byte a packet */
 	if (s->now > o->granted_at[at] &&
 	    s->now - o->granted_at[at] > SHUFFLE_ORDER_PATIENCE * s->rtt)
-		class = SHUFFLE_ORDER_FIRST;
+		share = most / even(&o->device[host], &o->place[at]);
+	/* the units of the classes are too coarse for a byte a packet */
 	most = shuffle_order_limit(&o->device[host], &o->place[at], (u8)class,
 				   most >> s->shift << 10);
 	most = most >> 10 << s->shift;
+	most = most > share ? most : share;
 	return most > unit ? most : unit;
 }
 

@@ -377,7 +377,7 @@ enum shuffle_merge_oper {
  */
 #define SHUFFLE_MERGE_SORTED	(1U << 0)
 /* The result goes to all members to which the row has a message, and not only to @to, which is one
- * of them.  Each gets it alone; the group has up to SHUFFLE_SAME_MEMBERS.
+ * of them.  Each gets it alone; the row has all members, up to SHUFFLE_SAME_MEMBERS.
  */
 #define SHUFFLE_MERGE_SAME	(1U << 1)
 
@@ -385,7 +385,7 @@ enum shuffle_merge_oper {
  * struct shuffle_merge - the message to one member is what all that come are merged into, by key
  * @size: sizeof(struct shuffle_merge)
  * @to: rank of the member that gets it; our own: the messages that come are read as always, and
- *	only @senders is checked
+ *	only @senders is checked (not with SHUFFLE_MERGE_SAME)
  * @oper: enum shuffle_merge_oper
  * @flags: SHUFFLE_MERGE_SORTED, SHUFFLE_MERGE_SAME
  * @reserved: must be zero

@@ -124,7 +124,7 @@ static int read_from(struct genl_info *info, const struct shuffle_relay_new *new
 		    (!(new->merge.flags & SHUFFLE_MERGE_SAME) && rank == new->merge.to) ||
 		    __test_and_set_bit(rank, from)) {
 			NL_SET_ERR_MSG_ATTR(info->extack, a,
-					    "from: no such rank, our own, the receiver's, or twice");
+					    "from: no such rank, our own, the only receiver's, or twice");
 			return -EINVAL;
 		}
 		n++;

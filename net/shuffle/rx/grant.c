@@ -94,16 +94,28 @@ u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class)
 				   shuffle_grant_max_out(op->dev));
 }
 
-/* The same for what it is to grant now. */
+/* The same for what it is to grant now.  One that has waited too long has its even share. */
 static u64 grant_limit(const struct shuffle_op *op, u64 now)
 {
-	u64 patience = (u64)SHUFFLE_ORDER_PATIENCE * READ_ONCE(op->dev->rtt);
-	bool waited = now > op->granted_at && now - op->granted_at > patience;
+	u64 max_out = shuffle_grant_max_out(op->dev), share, patience;
 
-	/* operations share the downlink evenly */
+	share = div_u64(max_out, shuffle_grant_share(op));
 	if (op->order == SHUFFLE_ORDER_FAIR)
-		return div_u64(shuffle_grant_max_out(op->dev), shuffle_grant_share(op));
-	return shuffle_grant_ordered(op, waited ? SHUFFLE_ORDER_FIRST : rx_class_of(op));
+		return share;
+	/* or in which the link could not have carried what all have granted */
+	patience = max((u64)SHUFFLE_ORDER_PATIENCE * READ_ONCE(op->dev->rtt),
+		       SHUFFLE_ORDER_DRAINS * shuffle_dev_drain_ns(op->dev, max_out));
+	if (now <= op->granted_at || now - op->granted_at <= patience)
+		share = 0;
+	return max(share, shuffle_grant_ordered(op, rx_class_of(op)));
+}
+
+/* It waits for grants from now on. */
+static void want_to_grant(struct shuffle_op *op)
+{
+	list_add_tail(&op->grant_node, &op->ssk->grant_ops);
+	if (op->order != SHUFFLE_ORDER_FAIR)
+		op->granted_at = shuffle_now();
 }
 
 /**
@@ -133,7 +145,7 @@ void shuffle_grant_account(struct shuffle_op *op)
 	if (op->ended || !op->prx.heap.n)
 		list_del_init(&op->grant_node);
 	else if (list_empty(&op->grant_node))
-		list_add_tail(&op->grant_node, &ssk->grant_ops);
+		want_to_grant(op);
 }
 
 /* Bytes of payload that the socket can still promise to hold.  An skb costs up

@@ -78,29 +78,34 @@ void shuffle_order_count(struct shuffle_order *o, struct shuffle_order_place *p,
  * shuffle_order_limit() - most that an operation may have granted and not got
  * @o: of its device
  * @p: what it has counted there
- * @class: its class; SHUFFLE_ORDER_FIRST: it has waited too long
+ * @class: its class
  * @max_out: limit of the device, bytes
  *
  * What is before it has all of the limit that it uses; so a link is not idle when senders
- * of the first operations are busy elsewhere.  At least the SHUFFLE_ORDER_REST-th part is
- * left: every operation goes on.  Those of one class share evenly.
+ * of the first operations are busy elsewhere.  Those of one class share evenly.  All together
+ * are left the SHUFFLE_ORDER_REST-th part: every operation goes on.
  *
  * Return: bytes; 0 if the share is less than one.
  */
 u64 shuffle_order_limit(const struct shuffle_order *o, const struct shuffle_order_place *p,
 			u8 class, u64 max_out)
 {
-	u64 least = max_out / SHUFFLE_ORDER_REST, before = 0;
-	u32 ops, i;
+	u64 least, left, before = 0;
+	u32 ops, all = !p->counted, i;
 
-	for (i = 0; i < class; i++)
-		before += shuffle_counter_read(&o->out[i]);
+	for (i = 0; i < SHUFFLE_ORDER_CLASSES; i++) {
+		all += shuffle_counter_read(&o->ops[i]);
+		if (i < class)
+			before += shuffle_counter_read(&o->out[i]);
+	}
 	/* its own, of the class that it was in */
 	if (p->counted && p->class < class)
 		before -= before < p->out ? before : p->out;
 	before *= SHUFFLE_ORDER_UNIT;
-	if (before < max_out && max_out - before > least)
-		least = max_out - before;
+	left = before < max_out ? max_out - before : 0;
 	ops = shuffle_counter_read(&o->ops[class]) + !(p->counted && p->class == class);
-	return ops > 1 ? shuffle_div64(least, ops) : least;
+	left = ops > 1 ? shuffle_div64(left, ops) : left;
+	/* another CPU may have taken it out for a moment */
+	least = shuffle_div64(max_out / SHUFFLE_ORDER_REST, all ? all : 1);
+	return left > least ? left : least;
 }

@@ -27,10 +27,11 @@
  */
 #define SHUFFLE_ORDER_REST	8
 
-/* An operation that wants to grant and could not for this many round trips counts as the
- * first.
+/* An operation that wants to grant and could not for this many round trips, and for so many
+ * times as long as the link needs for a receiver's limit, has an even share of that.
  */
 #define SHUFFLE_ORDER_PATIENCE	64
+#define SHUFFLE_ORDER_DRAINS	8
 
 /* Messages without a grant go in front of other data if all senders of the operation can
  * send no more of them than this part of a receiver's limit: ports have small queues for

@@ -37,7 +37,9 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 
 	/* what is in front of it is there already, what is behind can wait */
 	part = op->order == SHUFFLE_ORDER_FAIR ? div_u64(whole, share) :
-	       shuffle_grant_ordered(op, shuffle_order_class(total));
+	       shuffle_grant_ordered(op, op->order == SHUFFLE_ORDER_DEADLINE ?
+				     shuffle_op_deadline_class(op) :
+				     shuffle_order_class(total));
 	whole = op->order == SHUFFLE_ORDER_FAIR ? part :
 		min(part, div_u64(whole, max(op->ssk->nr_incomplete, 1U)));
 
@@ -180,7 +182,7 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 		if (i == to && !err) {
 			if (op->same) {
 				shuffle_same_start(op);
-				op->row_left = op->ptx.msg[shuffle_group_all(op->group)].len;
+				shuffle_same_left(op);
 			}
 			op->announced = to;
 			op->closed = to == op->ptx.n;
@@ -340,8 +342,9 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		limit_same(op, &plan);
 		op->fill_rank = shuffle_group_all(op->group);
 	} else {
+		/* a member behind the row would get a message */
 		if (shuffle_merge_same(op))
-			err = shuffle_same_merged(op);
+			err = row->count == n ? shuffle_same_merged(op) : -EINVAL;
 		if (err)
 			goto out;
 		limit_unscheduled(op, &plan, from, to);

@@ -280,7 +280,8 @@ static bool empty_table(struct shuffle_op *op, s32 *budget)
 	while (m->drained < m->table.n) {
 		if (*budget <= 0)
 			return false;
-		n = min(m->table.n - m->drained, (SHUFFLE_MERGE_OUT - m->out_bytes) / SHUFFLE_PAIR_BYTES);
+		n = (SHUFFLE_MERGE_OUT - m->out_bytes) / SHUFFLE_PAIR_BYTES;
+		n = min(n, m->table.n - m->drained);
 		shuffle_merge_store(m->out + m->out_bytes, m->table.pair + m->drained, n);
 		m->out_bytes += n * SHUFFLE_PAIR_BYTES;
 		m->drained += n;

@@ -13,12 +13,11 @@
 /* The largest packet: some of it fit into what waits for more */
 #define PKT_MAX		(SHUFFLE_MERGE_OUT / 2)
 
-/* Receivers that are told at once; the timer goes on */
-#define TELL_AT_ONCE	32
-
 /* The first one from @rank on that gets the result; behind the last one group->count. */
 static u32 next_receiver(const struct shuffle_op *op, u32 rank)
 {
+	if (!shuffle_merge_same(op))
+		return rank <= op->merge->to ? op->merge->to : op->group->count;
 	while (rank < op->group->count && !shuffle_merge_makes(op, rank))
 		rank++;
 	return rank;
@@ -59,7 +58,7 @@ bool shuffle_merge_announce(struct shuffle_op *op)
 	struct shuffle_key_merge *m = op->merge;
 	u32 i, first = next_receiver(op, 0);
 	struct dst_entry *dst;
-	u64 records = 0;
+	u64 records = 0, unsched;
 
 	if (op->prx.unannounced)
 		return false;
@@ -73,9 +72,11 @@ bool shuffle_merge_announce(struct shuffle_op *op)
 	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, first);
 	m->pkt = min_t(u32, shuffle_route_payload(op->dev, op->group, first, dst), PKT_MAX);
 	dst_release(dst);
+	unsched = unscheduled(op);
 	for (i = first; i < op->group->count; i = next_receiver(op, i + 1)) {
-		op->out[i].unsched = unscheduled(op);
-		op->out[i].granted = op->out[i].unsched;
+		op->out[i].unsched = unsched;
+		op->out[i].granted = unsched;
+		op->row_left += m->bound;
 	}
 	set_len(op, m->bound);
 	m->announced = true;
@@ -163,12 +164,14 @@ bool shuffle_merge_emit(struct shuffle_op *op, bool all)
 void shuffle_merge_close(struct shuffle_op *op)
 {
 	struct shuffle_key_merge *m = op->merge;
+	u64 less = m->bound - op->out[m->to].filled;
 	u32 i;
 
 	m->closed = true;
 	m->tell = next_receiver(op, 0);
 	set_len(op, op->out[m->to].filled);
 	for (i = m->tell; i < op->group->count; i = next_receiver(op, i + 1)) {
+		op->row_left -= min(op->row_left, less);
 		shuffle_msg_out_limit(op, i);
 		shuffle_timer_out(op, i);
 	}
@@ -217,7 +220,7 @@ bool shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
 	u32 n;
 
 	for (n = 0; !op->ended && m->tell < op->group->count; n++) {
-		if (n == TELL_AT_ONCE)
+		if (n == SHUFFLE_BURST)
 			return true;
 		if (!op->out[m->tell].acked)
 			shuffle_msg_out_announce(op, m->tell, 0, q);

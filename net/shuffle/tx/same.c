@@ -204,6 +204,21 @@ void shuffle_same_start(struct shuffle_op *op)
 }
 
 /**
+ * shuffle_same_left() - what such a row has to send, when it begins
+ * @op: operation
+ *
+ * Once for all, and once more for each that gets it alone.  What is merged counts when its length
+ * is known (shuffle_merge_announce()).
+ */
+void shuffle_same_left(struct shuffle_op *op)
+{
+	u32 times = op->same->alone + !(op->forward || op->merge);
+
+	if (!op->merge)
+		op->row_left = op->ptx.msg[shuffle_group_all(op->group)].len * times;
+}
+
+/**
  * shuffle_same_filled() - the user has given more of such a row's data
  * @op: operation
  */

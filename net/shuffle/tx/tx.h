@@ -459,6 +459,7 @@ static inline bool shuffle_reduction_holds(const struct shuffle_op *op, u32 rank
 /* same.c */
 int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row);
 int shuffle_same_merged(struct shuffle_op *op);
+void shuffle_same_left(struct shuffle_op *op);
 void shuffle_same_start(struct shuffle_op *op);
 void shuffle_same_granted(struct shuffle_op *op, u32 rank, u64 before);
 u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before);
