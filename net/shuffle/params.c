@@ -24,17 +24,24 @@ static int changed(int err)
 	return err;
 }
 
-static int policy_set(const char *val, const struct kernel_param *kp)
+/* One of @kinds that have names. */
+static int named_set(const char *val, const struct kernel_param *kp,
+		     const char *(*name_of)(u8 kind), u8 kinds)
 {
 	u8 kind;
 
-	for (kind = 0; kind < SHUFFLE_POLICY_KINDS; kind++) {
-		if (!sysfs_streq(val, shuffle_policy_name(kind)))
+	for (kind = 0; kind < kinds; kind++) {
+		if (!sysfs_streq(val, name_of(kind)))
 			continue;
 		WRITE_ONCE(*(uint *)kp->arg, kind);
 		return changed(0);
 	}
 	return -EINVAL;
+}
+
+static int policy_set(const char *val, const struct kernel_param *kp)
+{
+	return named_set(val, kp, shuffle_policy_name, SHUFFLE_POLICY_KINDS);
 }
 
 static int policy_get(char *buf, const struct kernel_param *kp)
@@ -49,15 +56,7 @@ static const struct kernel_param_ops policy_ops = {
 
 static int op_order_set(const char *val, const struct kernel_param *kp)
 {
-	u8 order;
-
-	for (order = 0; order < SHUFFLE_ORDER_KINDS; order++) {
-		if (!sysfs_streq(val, shuffle_order_name(order)))
-			continue;
-		WRITE_ONCE(*(uint *)kp->arg, order);
-		return changed(0);
-	}
-	return -EINVAL;
+	return named_set(val, kp, shuffle_order_name, SHUFFLE_ORDER_KINDS);
 }
 
 static int op_order_get(char *buf, const struct kernel_param *kp)
