@@ -240,8 +240,7 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 		.dst_rank = rank,
 		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 		.unsched = op->out[rank].unsched,
-		.data.len = shuffle_merge_makes(op, rank) ? op->merge->bound :
-							    op->ptx.msg[rank].len,
+		.data.len = shuffle_msg_out_announced(op, rank),
 	};
 }
 
@@ -343,7 +342,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
 	/* one that was made before an END may allow more than there is */
-	if (w->grant.limit > shuffle_msg_out_wire(op, w->src_rank).data.len ||
+	if (w->grant.limit > shuffle_msg_out_announced(op, w->src_rank) ||
 	    w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;

@@ -468,6 +468,12 @@ void shuffle_same_sent(struct shuffle_op *op, u64 now);
 void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked);
 void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 
+/* The length that has been announced: of a message that is merged, the most that it can have. */
+static inline u64 shuffle_msg_out_announced(const struct shuffle_op *op, u32 rank)
+{
+	return shuffle_merge_makes(op, rank) ? op->merge->bound : op->ptx.msg[rank].len;
+}
+
 /* Which of op->out and op->ptx.msg holds the data of a message. */
 static inline u32 shuffle_msg_out_holder(const struct shuffle_op *op, u32 rank)
 {
