@@ -43,7 +43,7 @@ void filter_tree(const struct job *j, const struct tree *t, struct bloom_stats *
 {
 	const struct bcube *c = &j->topo.cube;
 	u32 path[BLOOM_MAX_PATH], i, hops, got;
-	struct bloom f;
+	struct shuffle_bloom f;
 
 	for (i = 1; i < t->n; i++) {
 		if (!(j->form == BLOOM_PAPER ? t->v[i].sender : filter_sends(t, i)))
@@ -61,7 +61,7 @@ void filter_tree(const struct job *j, const struct tree *t, struct bloom_stats *
 		}
 		got = bloom_path(&f, c, path, hops, j->bloom);
 		sum->exact += got != 0;
-		sum->salts += got ? got : BLOOM_SALTS;
+		sum->salts += got ? got : SHUFFLE_BLOOM_SALTS;
 		if (sum->most < got)
 			sum->most = got;
 	}

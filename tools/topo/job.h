@@ -3,7 +3,7 @@
 #ifndef TOPO_JOB_H
 #define TOPO_JOB_H
 
-#include "bloom.h"
+#include "way.h"
 #include "plan_table.h"
 #include "shuffle.h"
 

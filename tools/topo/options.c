@@ -219,7 +219,7 @@ static void set_method(struct job *j, struct later *l, int c)
 		j->shuffle.children_only = option_choice("merge", optarg, merge_names);
 		break;
 	case OPT_BLOOM:
-		j->bloom = option_whole("bloom", optarg, 1, BLOOM_MAX_BITS);
+		j->bloom = option_whole("bloom", optarg, 1, SHUFFLE_BLOOM_BITS);
 		break;
 	default:
 		j->form = option_choice("bloom-form", optarg, form_names);

@@ -49,7 +49,7 @@ void json_trees_begin(FILE *f)
 static void json_filter(const struct job *j, const struct tree *t, u32 vertex, FILE *f)
 {
 	u32 path[BLOOM_MAX_PATH], hops = filter_path(t, vertex, path), i;
-	struct bloom bloom;
+	struct shuffle_bloom bloom;
 
 	if (!hops || !bloom_path(&bloom, &j->topo.cube, path, hops, j->bloom))
 		return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A copy of the portable files of its own for the test module: nothing is exported. */
+#include "../sched/bloom.c"
 #include "../sched/heap.c"
 #include "../sched/link_estimate.c"
 #include "../sched/op_order.c"

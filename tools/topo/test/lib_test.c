@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "../bloom.h"
+#include "../way.h"
 #include "../plan_check.h"
 
 static unsigned int count, failures;
@@ -93,7 +93,7 @@ static u32 long_way(const struct bcube *c, u32 from, u32 *path)
 }
 
 /* Follow a filter as servers do; returns hops, 0 if it gets lost. */
-static u32 follow(const struct bloom *f, const struct bcube *c, u32 from, u32 to)
+static u32 follow(const struct shuffle_bloom *f, const struct bcube *c, u32 from, u32 to)
 {
 	u32 hops = 0;
 
@@ -107,7 +107,7 @@ static void exact(u32 n, u32 k, u32 bits, u32 step, u32 mean)
 {
 	struct bcube c = cube(n, k);
 	u32 path[BLOOM_MAX_PATH], i, hops, tried, ways = 0, most = 0;
-	struct bloom f;
+	struct shuffle_bloom f;
 	char name[80];
 	u64 sum = 0;
 
@@ -131,22 +131,23 @@ static void filters(void)
 {
 	struct bcube c = cube(8, 5);
 	u32 path[BLOOM_MAX_PATH], hops = long_way(&c, bcube_label(&c, 262143), path), next = 0, i;
-	struct bloom f;
+	struct shuffle_bloom f;
 
 	expect(hops == 11, "%u hops", hops);
 	expect(!bloom_path(&f, &c, path, hops, 16), "16 bits are enough");
 	expect(!bloom_path(&f, &c, path, hops, 1), "one bit is enough");
-	expect(bloom_hashes(64, 2) == 22 && bloom_hashes(19, 6) == 2 && bloom_hashes(1, 12) == 1 &&
-	       bloom_hashes(1024, 1) == BLOOM_MAX_HASHES, "hashes");
-	bloom_begin(&f, 256, 8, 0);
+	expect(shuffle_bloom_hashes(64, 2) == 22 && shuffle_bloom_hashes(19, 6) == 2 &&
+	       shuffle_bloom_hashes(1, 12) == 1 &&
+	       shuffle_bloom_hashes(1024, 1) == SHUFFLE_BLOOM_HASHES, "hashes");
+	shuffle_bloom_begin(&f, 256, 8, 0);
 	for (i = 0; i < hops; i++)
-		expect(!bloom_has(&f, path[i], path[i + 1]), "an empty filter has hop %u", i);
+		expect(!shuffle_bloom_has(&f, path[i], path[i + 1]), "an empty filter has hop %u", i);
 	expect(!bloom_next(&f, &c, path[0], &next), "an empty filter leads on");
 	for (i = 0; i < hops; i++)
-		bloom_add(&f, path[i], path[i + 1]);
+		shuffle_bloom_add(&f, path[i], path[i + 1]);
 	for (i = 0; i < hops; i++)
-		expect(bloom_has(&f, path[i], path[i + 1]), "hop %u is missing", i);
-	expect(!bloom_has(&f, path[1], path[0]), "a hop is directed");
+		expect(shuffle_bloom_has(&f, path[i], path[i + 1]), "hop %u is missing", i);
+	expect(!shuffle_bloom_has(&f, path[1], path[0]), "a hop is directed");
 	/* A full filter sends everywhere, and the source's counts each stage's other links. */
 	for (i = 0; i < 4; i++)
 		f.word[i] = U64_MAX;
