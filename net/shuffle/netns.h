@@ -91,11 +91,13 @@ struct shuffle_sock;
  * @config_node: in the list of all namespaces
  * @rack_table: which hosts share a rack, or NULL: coll/rack_table.h
  * @rack_gen: changes with the table
+ * @overlay: who passes packets on, or NULL: overlay.h
+ * @overlay_gen: changes with it
  * @relays: members of groups that have no process: relay.h
  * @nr_relays: their number
  * @relay_gen: changes with them
  * @relay_mutex: all three
- * @config_mutex: settings, @devs, @rack_table
+ * @config_mutex: settings, @devs, @rack_table, @overlay
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
  *	read under RCU
@@ -148,6 +150,8 @@ struct shuffle_net {
 	u32			config_gen;
 	struct shuffle_rack_table __rcu *rack_table;
 	u32			rack_gen;
+	struct shuffle_overlay __rcu *overlay;
+	u32			overlay_gen;
 	struct list_head	relays;
 	u32			nr_relays;
 	u32			relay_gen;

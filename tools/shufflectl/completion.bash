@@ -51,7 +51,7 @@ _shufflectl()
 	COMPREPLY=()
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
-	objects='op peer socket config stats qdisc monitor topology relay'
+	objects='op peer socket config stats qdisc monitor topology relay overlay'
 	_shufflectl_cmd=("${COMP_WORDS[0]}")
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -189,6 +189,13 @@ _shufflectl()
 		words='--bridge --dry-run'
 		;;
 	topology/load/* | topology/check/* | topology/l*/* | topology/ch*/*)
+		_shufflectl_reply "$(compgen -f -- "$cur")"
+		return
+		;;
+	overlay//*)
+		words='show load clear help'
+		;;
+	overlay/l*/*)
 		_shufflectl_reply "$(compgen -f -- "$cur")"
 		return
 		;;

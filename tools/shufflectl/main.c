@@ -31,6 +31,7 @@ static const struct ctl_command objects[] = {
 	{ "monitor",	monitor_object },
 	{ "topology",	topology_object },
 	{ "relay",	relay_object },
+	{ "overlay",	overlay_object },
 	{ NULL,		NULL },
 };
 
@@ -39,7 +40,7 @@ static const char usage_text[] =
 	"       shufflectl [OPTIONS] -b FILE\n"
 	"\n"
 	"OBJECT := { op | peer | socket | config | stats | qdisc | monitor | topology |\n"
-	"            relay }\n"
+	"            relay | overlay }\n"
 	"OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -n[etns] NAME | -k[eep-going] |\n"
 	"             -b[atch] FILE | -V[ersion] | -h[elp] }\n"
 	"\n"

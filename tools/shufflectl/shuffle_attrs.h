@@ -80,6 +80,9 @@ extern const struct shuffle_attr_set shuffle_attr_set_rack;
 extern const struct shuffle_attr_set shuffle_attr_set_topology;
 extern const struct shuffle_attr_set shuffle_attr_set_relay_member;
 extern const struct shuffle_attr_set shuffle_attr_set_relay;
+extern const struct shuffle_attr_set shuffle_attr_set_overlay_neighbour;
+extern const struct shuffle_attr_set shuffle_attr_set_overlay_path;
+extern const struct shuffle_attr_set shuffle_attr_set_overlay;
 
 extern const struct shuffle_attr_enum shuffle_attr_enum_policy;
 extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;

@@ -173,6 +173,7 @@ void job_run(struct job *j)
 struct check {
 	struct planner	p;
 	FILE		*ways;
+	FILE		*overlay;
 };
 
 static void check_tree(void *arg, struct tree *t)
@@ -183,6 +184,8 @@ static void check_tree(void *arg, struct tree *t)
 	plan_account(&c->p, t, &j->result[METHOD_NONE].sum);
 	if (c->ways)
 		plan_table_ways(&j->topo, t, c->ways);
+	if (c->overlay)
+		overlay_tree(j, t, c->overlay);
 }
 
 /**
@@ -203,9 +206,13 @@ void job_check(struct job *j)
 	links_clear(&c.p.met);
 	if (j->ways)
 		c.ways = output_open(j->ways);
+	if (j->overlay)
+		c.overlay = output_open(j->overlay);
 	plan_table_read(j->check, &j->topo, check_tree, &c);
 	if (c.ways)
 		output_close(c.ways, j->ways);
+	if (c.overlay)
+		output_close(c.overlay, j->overlay);
 	if (j->json)
 		fprintf(f, "{\"trees\": %u, \"servers\": %llu, \"cost\": %.10g, \"links\": %llu, \"aggregators\": %llu, \"depth\": %u}\n",
 			sum->trees, (unsigned long long)sum->vertices, sum->cost[0],

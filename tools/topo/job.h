@@ -70,6 +70,7 @@ struct result {
  * @result: of each method, by enum method
  * @check: a table to check, instead of all that
  * @ways: with @check, a file, or NULL
+ * @overlay: likewise
  * @json: file, or NULL
  * @table: file, or NULL
  * @svg: file, or NULL
@@ -92,6 +93,7 @@ struct job {
 	struct result	result[METHODS];
 	const char	*check;
 	const char	*ways;
+	const char	*overlay;
 	const char	*json;
 	const char	*table;
 	const char	*svg;
@@ -122,6 +124,7 @@ void plan_svg(const struct topo *topo, const struct tree *t, enum method m, FILE
 
 u32 filter_path(const struct tree *t, u32 vertex, u32 *path);
 bool filter_sends(const struct tree *t, u32 vertex);
+void overlay_tree(const struct job *j, const struct tree *t, FILE *f);
 void filter_tree(const struct job *j, const struct tree *t, struct bloom_stats *sum);
 
 #endif /* TOPO_JOB_H */

@@ -18,7 +18,8 @@ enum {
 	OPT_BCUBE = 1000, OPT_RACKS, OPT_GRAPH, OPT_WITHOUT, OPT_SENDERS, OPT_RECEIVERS, OPT_RANDOM,
 	OPT_SEED, OPT_RUNS, OPT_METHOD, OPT_IRS, OPT_REFINE, OPT_OBJECTIVE, OPT_ENTRY,
 	OPT_PATHS, OPT_DELTA, OPT_MERGE, OPT_FLOW, OPT_BLOOM, OPT_FORM, OPT_JSON, OPT_SUMMARY,
-	OPT_TABLE, OPT_SVG, OPT_SVG_TREE, OPT_CHECK, OPT_WAYS, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
+	OPT_TABLE, OPT_SVG, OPT_SVG_TREE, OPT_CHECK, OPT_WAYS, OPT_OVERLAY,
+	OPT_QUIET, OPT_PROGRESS, OPT_HELP,
 };
 
 static const struct option_def opts[] = {
@@ -56,6 +57,8 @@ static const struct option_def opts[] = {
 	{ "svg-tree", OPT_SVG_TREE, "SERVER", "of this receiver (the first)" },
 	{ "check", OPT_CHECK, "FILE", "plan nothing: is this table right?" },
 	{ "ways", OPT_WAYS, "FILE", "check: by which switches each server sends" },
+	{ "overlay", OPT_OVERLAY, "FILE", "check: filters with which servers that only pass on\n"
+	  "need no relay" },
 	{ "quiet", OPT_QUIET, NULL, "no text" },
 	{ "progress", OPT_PROGRESS, "on|off", "show progress (on a terminal)" },
 	{ "help", OPT_HELP, NULL, "this text" },
@@ -251,6 +254,9 @@ static void set_output(struct job *j, struct later *l, int c)
 	case OPT_WAYS:
 		j->ways = optarg;
 		break;
+	case OPT_OVERLAY:
+		j->overlay = optarg;
+		break;
 	case OPT_QUIET:
 		j->quiet = true;
 		break;
@@ -362,8 +368,8 @@ static void end_options(struct job *j, const struct later *l)
 			die("--%s does not go with --check", l->of_plans);
 		return;
 	}
-	if (j->ways)
-		die("--ways goes with --check");
+	if (j->ways || j->overlay)
+		die("--%s goes with --check", j->ways ? "ways" : "overlay");
 	if (!l->topology)
 		die("a topology is needed: --bcube, --racks or --graph; see shuffle-plan --help");
 	end_members(j, l);
@@ -404,6 +410,7 @@ void options_parse(struct job *j, int argc, char **argv)
 	j->progress = isatty(2);
 	while ((c = option_next(argc, argv, opts, N(opts))) != -1) {
 		if (c > OPT_WITHOUT && c != OPT_CHECK && c != OPT_WAYS && c != OPT_JSON &&
+		    c != OPT_OVERLAY && c != OPT_BLOOM && c != OPT_FORM &&
 		    c != OPT_QUIET && c != OPT_PROGRESS)
 			l.of_plans = opts[c - OPT_BCUBE].name;
 		if (c >= OPT_BCUBE && c <= OPT_GRAPH)

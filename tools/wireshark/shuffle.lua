@@ -19,13 +19,14 @@ local PORT = "818"
 local VERSION = 2
 local BASE_LEN = 28
 local TAG_LEN = 8
+local PATH_LEN = 8		-- before its addresses
 local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
-local DATA, GRANT, ACK, RESEND, ECHO, END = 1, 2, 3, 4, 5, 6
+local DATA, GRANT, ACK, RESEND, ECHO, END, PATH = 1, 2, 3, 4, 5, 6, 7
 local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND",
-	[ECHO] = "ECHO", [END] = "END" }
+	[ECHO] = "ECHO", [END] = "END", [PATH] = "PATH" }
 local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40 }	-- without tag
 local MAX_PLACE = UInt64(0xffffffff, 0xffff)		-- 2^48 - 1
 local ZERO64 = UInt64(0, 0)
@@ -75,6 +76,15 @@ local f = {
 		"By the same clock"),
 	echo_padding = ProtoField.bytes("shuffle.echo.padding", "Padding"),
 	ignored = ProtoField.bytes("shuffle.ignored", "Ignored"),
+	path_v6 = ProtoField.bool("shuffle.flags.ipv6", "IPv6 addresses", 8, nil, 0x01),
+	path_hashes = ProtoField.uint8("shuffle.path.hashes", "Bits of each hop", base.DEC),
+	path_salt = ProtoField.uint8("shuffle.path.salt", "Salt", base.DEC),
+	path_bits = ProtoField.uint16("shuffle.path.bits", "Bits of the filter", base.DEC),
+	path_from4 = ProtoField.ipv4("shuffle.path.from", "From"),
+	path_to4 = ProtoField.ipv4("shuffle.path.to", "To"),
+	path_from6 = ProtoField.ipv6("shuffle.path.from6", "From"),
+	path_to6 = ProtoField.ipv6("shuffle.path.to6", "To"),
+	path_filter = ProtoField.bytes("shuffle.path.filter", "Filter: the hops between them"),
 	-- computed from one datagram
 	records = ProtoField.uint16("shuffle.records", "Records", base.DEC),
 	super = ProtoField.uint16("shuffle.super_packet", "Super-packet of", base.DEC, nil, 0,
@@ -203,12 +213,51 @@ local function check_echo(r, left)
 	end
 end
 
+-- The way of a datagram that other servers pass on, with which it begins.
+local function parse_path(tvb, r, left)
+	local hashes, bits, v6
+
+	r.type, r.size = PATH, left
+	if left < PATH_LEN then
+		bad(r, e.header, "PATH has at least %d bytes, and %d are left", PATH_LEN, left)
+		return r
+	end
+	if not readable(tvb, 0, PATH_LEN) then
+		r.cut = true
+		return r
+	end
+	v6 = tvb(1, 1):bitfield(7, 1) == 1
+	hashes, bits = tvb(2, 1):uint(), tvb(4, 2):uint()
+	if tvb(1, 1):bitfield(0, 7) ~= 0 or tvb(6, 2):uint() ~= 0 then
+		bad(r, e.reserved, "Reserved bits of PATH are set")
+		return r
+	end
+	if hashes == 0 or hashes > 32 or bits == 0 or bits > 1024 then
+		bad(r, e.length, "A filter of %d bits, %d for each hop", bits, hashes)
+		return r
+	end
+	r.v6, r.address = v6, v6 and 16 or 4
+	r.header = PATH_LEN + 2 * r.address + 8 * math.floor((bits + 63) / 64)
+	if left < r.header then
+		bad(r, e.header, "PATH has %d bytes, and %d are left", r.header, left)
+		return r
+	end
+	r.size = r.header
+	r.cut = not readable(tvb, 0, r.size)
+	r.path = not r.cut
+	return r
+end
+
 -- The record at OFF: its fields, "size" of what can be shown of it, "errors"
 -- (after which a receiver stops), or "cut" if the capture ends within it.
 local function parse(tvb, off)
 	local left = tvb:reported_len() - off
 	local r = { off = off, errors = {}, size = left }
 
+	if off == 0 and readable(tvb, 0, 1) and tvb(0, 1):uint() == VERSION * 16 + PATH then
+		r.version = VERSION
+		return parse_path(tvb, r, left)
+	end
 	if left < BASE_LEN then
 		bad(r, e.trailing, "%d bytes are left, and a record has at least %d", left, BASE_LEN)
 		return r
@@ -306,8 +355,12 @@ local function ends(r)
 end
 
 local function describe(r)
-	local who = string.format("%s op %s %d > %d", names[r.type], r.op_id, r.src_rank, r.dst_rank)
+	local who
 
+	if r.type == PATH then
+		return "PATH"
+	end
+	who = string.format("%s op %s %d > %d", names[r.type], r.op_id, r.src_rank, r.dst_rank)
 	if r.type == ECHO then
 		return string.format("ECHO %s %s", r.probe and "answer" or "question", r.op_id)
 	elseif not r.offsets then
@@ -578,6 +631,18 @@ local function show_offsets(tree, tvb, r)
 	end
 end
 
+local function show_path(tree, tvb, r)
+	local at = PATH_LEN + 2 * r.address
+
+	tree:add(f.path_v6, tvb(1, 1))
+	tree:add(f.path_hashes, tvb(2, 1))
+	tree:add(f.path_salt, tvb(3, 1))
+	tree:add(f.path_bits, tvb(4, 2))
+	tree:add(r.v6 and f.path_from6 or f.path_from4, tvb(PATH_LEN, r.address))
+	tree:add(r.v6 and f.path_to6 or f.path_to4, tvb(PATH_LEN + r.address, r.address))
+	tree:add(f.path_filter, tvb(at, r.header - at))
+end
+
 local function show(tree, tvb, pinfo, r, index)
 	local have = math.min(r.size, tvb:captured_len() - r.off)
 	local sub, rel
@@ -587,10 +652,13 @@ local function show(tree, tvb, pinfo, r, index)
 		return
 	end
 	sub = tree:add(shuffle, tvb(r.off, have))
-	sub:set_text("Record " .. index .. ": " .. (r.fields and describe(r) or "malformed"))
+	sub:set_text("Record " .. index .. ": " .. ((r.fields or r.path) and describe(r) or "malformed"))
 	if r.version then
 		sub:add(f.version, tvb(r.off, 1))
 		sub:add(f.type, tvb(r.off, 1))
+	end
+	if r.path then
+		show_path(sub, tvb, r)
 	end
 	if r.fields then
 		show_fields(sub, tvb, r)
@@ -622,7 +690,7 @@ local function parse_all(tvb)
 
 		all[#all + 1] = r
 		off = off + r.size
-		if #r.errors > 0 or (r.cut and not (r.offsets or r.type == ACK)) then
+		if #r.errors > 0 or (r.cut and not (r.offsets or r.type == ACK or r.path)) then
 			break
 		end
 	end
@@ -665,7 +733,7 @@ local function info_column(pinfo, all, segment)
 		end
 		if #r.errors > 0 then
 			parts[#parts + 1] = "[" .. r.errors[1].text .. "]"
-		elseif r.fields then
+		elseif r.fields or r.path then
 			parts[#parts + 1] = describe(r)
 		end
 	end
@@ -725,7 +793,7 @@ local function heuristic(tvb, pinfo, tree)
 		return false
 	end
 	all = parse_all(tvb)
-	if #all[#all].errors > 0 or not all[1].fields then
+	if #all[#all].errors > 0 or not (all[1].fields or all[1].path) then
 		return false
 	end
 	shuffle.dissector(tvb, pinfo, tree)

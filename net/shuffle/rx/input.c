@@ -9,6 +9,7 @@
 #include <net/udp.h>
 
 #include "frags.h"
+#include "../overlay.h"
 #include "../relay.h"
 #include "../shuffle.h"
 #include "../trace.h"
@@ -26,6 +27,7 @@
  * @from: its source address (no port)
  * @to: its destination address (no port)
  * @multicast: that is a multicast address
+ * @passed_on: the addresses are those of the ends of a way
  * @claims: of @to's sockets the only one that it is for now; NULL: all
  * @now: ns
  * @q: answers, all to one member
@@ -38,6 +40,7 @@ struct rx_ctx {
 	struct sockaddr_shuffle	from;
 	struct sockaddr_shuffle	to;
 	bool			multicast;
+	bool			passed_on;
 	struct shuffle_sock	*claims;
 	u64			now;
 	struct sk_buff_head	q;
@@ -130,6 +133,9 @@ static bool from_member(const struct rx_ctx *c, const struct shuffle_membership 
 	    (c->multicast && !group->multicast))
 		return false;
 	m = &group->member[w->src_rank];
+	/* a neighbour is believed about those that packets have a way to only */
+	if (c->passed_on != !!m->path)
+		return false;
 	/* a socket is found by all its addresses, and by those of a group that it gets or had */
 	if (!c->multicast && !shuffle_addr_equal(shuffle_group_self(group, w->src_rank),
 						 c->to.shs_ip_family, c->to.shs_addr))
@@ -404,6 +410,16 @@ static void addresses(struct rx_ctx *c)
 	c->to.shs_ip_family = c->from.shs_ip_family;
 }
 
+/* Instead of those by which a datagram has come here. */
+static void addresses_of_way(struct rx_ctx *c, const struct shuffle_wire_path *path)
+{
+	c->from.shs_ip_family = path->v6 ? AF_INET6 : AF_INET;
+	c->to.shs_ip_family = c->from.shs_ip_family;
+	memcpy(c->from.shs_addr, path->from, 16);
+	memcpy(c->to.shs_addr, path->to, 16);
+	c->passed_on = true;
+}
+
 /**
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
@@ -414,6 +430,28 @@ static void addresses(struct rx_ctx *c)
  * Context: softirq (or a process that drains the UDP queue with BH off).
  */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct shuffle_sock *claims)
+{
+	if (!shuffle_source_port(ntohs(udp_hdr(skb)->source))) {
+		SHUFFLE_INC(sn, DropSource);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+		return;
+	}
+	if (likely(!rcu_access_pointer(sn->overlay)) || !shuffle_passed_on(sn, skb, claims))
+		shuffle_input_records(sn, skb, 0, NULL, claims);
+}
+
+/**
+ * shuffle_input_records() - the records of a datagram, all but one with its way
+ * @sn: namespace
+ * @skb: UDP payload; consumed
+ * @off: where in it they begin
+ * @path: the way, of a datagram that has been passed on; or NULL
+ * @claims: as for shuffle_input_packet()
+ *
+ * Context: as shuffle_input_packet().
+ */
+void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
+			   const struct shuffle_wire_path *path, struct shuffle_sock *claims)
 {
 	struct rx_ctx c = {
 		.sn = sn,
@@ -426,18 +464,16 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 	struct rx_run run = {};
 	struct shuffle_frags at;
 	struct shuffle_wire w;
-	u32 off = 0, left, avail;
 	bool data = false;
+	u32 left, avail;
 	const u8 *p;
 	int hdr;
 
-	if (!shuffle_source_port(ntohs(udp_hdr(skb)->source))) {
-		SHUFFLE_INC(sn, DropSource);
-		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
-		return;
-	}
 	__skb_queue_head_init(&c.q);
-	addresses(&c);
+	if (path)
+		addresses_of_way(&c, path);
+	else
+		addresses(&c);
 	shuffle_frags_init(&at, skb);
 	while (c.skb) {
 		hdr = -ENODATA;
@@ -460,7 +496,8 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
 			if (w.type == SHUFFLE_ECHO) {
-				if (!claims)
+				/* the answer would go another way */
+				if (!claims && !path)
 					shuffle_echo_answer(sn, skb, off, &c.from,
 							    c.multicast ? NULL : &c.to, &w);
 				off += w.payload;
@@ -495,7 +532,7 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 	if (hdr == -EPROTONOSUPPORT) {
 		SHUFFLE_INC(sn, DropVersion);
 		kfree_skb_reason(c.skb, SKB_DROP_REASON_UNHANDLED_PROTO);
-	} else if (hdr != -ENODATA || !skb->len) {
+	} else if (hdr != -ENODATA || !off) {
 		SHUFFLE_INC(sn, DropMalformed);
 		kfree_skb_reason(c.skb, SKB_DROP_REASON_PKT_TOO_SMALL);
 	} else {

@@ -189,3 +189,76 @@ unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 		shuffle_put64(p + hdr - SHUFFLE_WIRE_TAG, w->tag);
 	return hdr;
 }
+
+/**
+ * shuffle_wire_path_len() - bytes of a PATH record
+ * @v6: has it IPv6 addresses?
+ * @bits: of its filter
+ *
+ * Return: bytes.
+ */
+unsigned int shuffle_wire_path_len(bool v6, u32 bits)
+{
+	return SHUFFLE_WIRE_PATH_HDR + (v6 ? 32 : 8) + shuffle_bloom_words(bits) * 8;
+}
+
+/**
+ * shuffle_wire_path_parse() - read and check a PATH record
+ * @p: its first byte, for which shuffle_wire_is_path() is true
+ * @avail: bytes readable at @p: all of the datagram, or SHUFFLE_WIRE_MAX_PATH
+ * @path: result, valid on success
+ *
+ * Return: its length, or -EBADMSG.
+ */
+int shuffle_wire_path_parse(const u8 *p, size_t avail, struct shuffle_wire_path *path)
+{
+	unsigned int len, n, i;
+
+	if (avail < SHUFFLE_WIRE_PATH_HDR)
+		return -EBADMSG;
+	*path = (struct shuffle_wire_path) {
+		.v6 = p[1] & SHUFFLE_FLAG_IPV6,
+		.filter = { .hashes = p[2], .salt = p[3], .bits = shuffle_get16(p + 4) },
+	};
+	if (p[1] & ~SHUFFLE_FLAG_IPV6 || shuffle_get16(p + 6) || !path->filter.hashes ||
+	    path->filter.hashes > SHUFFLE_BLOOM_HASHES || !path->filter.bits ||
+	    path->filter.bits > SHUFFLE_BLOOM_BITS)
+		return -EBADMSG;
+	len = shuffle_wire_path_len(path->v6, path->filter.bits);
+	if (avail < len)
+		return -EBADMSG;
+	n = path->v6 ? 16 : 4;
+	p += SHUFFLE_WIRE_PATH_HDR;
+	memcpy(path->from, p, n);
+	memcpy(path->to, p + n, n);
+	p += 2 * n;
+	for (i = 0; i < shuffle_bloom_words(path->filter.bits); i++, p += 8)
+		path->filter.word[i] = shuffle_get64(p);
+	return (int)len;
+}
+
+/**
+ * shuffle_wire_path_build() - write a PATH record
+ * @p: room for SHUFFLE_WIRE_MAX_PATH bytes
+ * @path: its contents
+ *
+ * Return: bytes written.
+ */
+unsigned int shuffle_wire_path_build(u8 *p, const struct shuffle_wire_path *path)
+{
+	unsigned int n = path->v6 ? 16 : 4, i;
+
+	p[0] = (u8)(SHUFFLE_WIRE_VERSION << 4 | SHUFFLE_PATH);
+	p[1] = path->v6 ? SHUFFLE_FLAG_IPV6 : 0;
+	p[2] = path->filter.hashes;
+	p[3] = path->filter.salt;
+	shuffle_put16(p + 4, path->filter.bits);
+	shuffle_put16(p + 6, 0);
+	p += SHUFFLE_WIRE_PATH_HDR;
+	memcpy(p, path->from, n);
+	memcpy(p + n, path->to, n);
+	p += 2 * n;
+	for (i = 0; i < shuffle_bloom_words(path->filter.bits); i++, p += 8)
+		shuffle_put64(p, path->filter.word[i]);
+	return shuffle_wire_path_len(path->v6, path->filter.bits);
+}

@@ -72,6 +72,7 @@ extern struct kunit_suite shuffle_rate_suite;
 extern struct kunit_suite shuffle_heap_suite;
 extern struct kunit_suite shuffle_link_suite;
 extern struct kunit_suite shuffle_order_suite;
+extern struct kunit_suite shuffle_path_suite;
 extern struct kunit_suite shuffle_policy_tx_suite;
 extern struct kunit_suite shuffle_policy_rx_suite;
 extern struct kunit_suite shuffle_policy_grant_suite;

@@ -5,11 +5,13 @@
  */
 #include <linux/pkt_sched.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ip6_checksum.h>
 
+#include "../overlay.h"
 #include "../shuffle.h"
 
 /* A packet of control records fits every path. */
@@ -30,6 +32,7 @@ struct xmit_cb {
 	};
 	u8	tos;
 	u8	hops;
+	u8	path;	/* bytes before the data that each packet begins with */
 	bool	v6:1;
 	bool	answer:1;
 };
@@ -58,11 +61,17 @@ __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
 	return htons(SHUFFLE_SOURCE_PORT_FIRST + (hash >> (32 - SHUFFLE_SOURCE_PORT_BITS)));
 }
 
+/* Bytes in front of a UDP payload that goes by @dst. */
+static unsigned int head_room(const struct dst_entry *dst)
+{
+	return LL_RESERVED_SPACE(dst->dev) + dst->header_len + sizeof(struct ipv6hdr) +
+	       sizeof(struct udphdr);
+}
+
 /* An empty packet that goes by @dst, whose reference is taken over; or NULL, counted. */
 static struct sk_buff *alloc_to(struct shuffle_net *sn, struct dst_entry *dst, unsigned int linear)
 {
-	unsigned int head = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
-			    sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	unsigned int head = head_room(dst);
 	struct sk_buff *skb;
 
 	skb = alloc_skb(head + linear, GFP_ATOMIC | __GFP_NOWARN);
@@ -92,8 +101,9 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 				     struct shuffle_membership *group, u32 rank,
 				     unsigned int linear, bool control)
 {
-	const struct sockaddr_shuffle *self = shuffle_group_self(group, rank);
-	const struct sockaddr_shuffle *to = &group->member[rank].addr;
+	const struct sockaddr_shuffle *to = shuffle_group_to(group, rank);
+	const struct shuffle_path *path = group->member[rank].path;
+	unsigned int way = shuffle_path_len(path);
 	struct dst_entry *dst;
 	struct sk_buff *skb;
 	struct xmit_cb *cb;
@@ -103,7 +113,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 		SHUFFLE_INC(sn, NoRoute);
 		return NULL;
 	}
-	skb = alloc_to(sn, dst, linear);
+	skb = alloc_to(sn, dst, way + linear);
 	if (!skb)
 		return NULL;
 	if (ssk) {
@@ -113,12 +123,19 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	cb = xmit_cb(skb);
 	memset(cb, 0, sizeof(*cb));
 	cb->ssk = ssk;
-	memcpy(cb->saddr, self->shs_addr, 16);
+	memcpy(cb->saddr, shuffle_group_from(group, rank)->shs_addr, 16);
 	memcpy(cb->daddr, to->shs_addr, 16);
 	cb->sport = shuffle_output_port(group, rank);
 	cb->rank = rank;
 	if (rank == shuffle_group_all(group))
 		cb->hops = group->hops;
+	if (unlikely(path)) {
+		/* in front of all that those see who fill the packet */
+		skb_reserve(skb, way);
+		shuffle_path_record(path, shuffle_group_self(group, rank), skb->data - way);
+		cb->path = way;
+		cb->hops = path->hops;
+	}
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (ssk)
 		cb->tos = READ_ONCE(ssk->tos);
@@ -154,8 +171,8 @@ static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
 	const struct xmit_cb *cb = (const struct xmit_cb *)skb->cb;
 
 	return cb->ssk == ssk && cb->rank == rank &&
-	       !memcmp(cb->saddr, shuffle_group_self(group, rank)->shs_addr, 16) &&
-	       !memcmp(cb->daddr, group->member[rank].addr.shs_addr, 16);
+	       !memcmp(cb->saddr, shuffle_group_from(group, rank)->shs_addr, 16) &&
+	       !memcmp(cb->daddr, shuffle_group_to(group, rank)->shs_addr, 16);
 }
 
 /**
@@ -193,6 +210,14 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	SHUFFLE_ADD(sn, CtrlBytesOut, hdr);
 }
 
+/* The class of a packet that has a sender elsewhere, or that answers one. */
+static u32 class_of(struct shuffle_net *sn, const struct dst_entry *dst, u8 tos)
+{
+	if (tos && tos == shuffle_dev_control_tos(sn, dst->dev->ifindex))
+		return TC_PRIO_CONTROL;
+	return rt_tos2priority(tos);
+}
+
 /**
  * shuffle_output_answer() - an empty packet to where a packet has come from
  * @sn: namespace
@@ -223,10 +248,7 @@ struct sk_buff *shuffle_output_answer(struct shuffle_net *sn, const struct socka
 	skb = alloc_to(sn, dst, linear);
 	if (!skb)
 		return NULL;
-	if (tos && tos == shuffle_dev_control_tos(sn, dst->dev->ifindex))
-		skb->priority = TC_PRIO_CONTROL;
-	else
-		skb->priority = rt_tos2priority(tos);
+	skb->priority = class_of(sn, dst, tos);
 	cb = xmit_cb(skb);
 	memset(cb, 0, sizeof(*cb));
 	memcpy(cb->saddr, from->shs_addr, 16);
@@ -237,6 +259,58 @@ struct sk_buff *shuffle_output_answer(struct shuffle_net *sn, const struct socka
 	cb->tos = tos;
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	return skb;
+}
+
+/**
+ * shuffle_output_pass_on() - send a datagram that has come to the next server on its way
+ * @sn: namespace
+ * @skb: its UDP payload, with the headers with which it came in front; consumed
+ * @next: the server
+ * @hops: that it may still take
+ *
+ * Context: softirq.
+ */
+void shuffle_output_pass_on(struct shuffle_net *sn, struct sk_buff *skb,
+			    const struct shuffle_neighbour *next, u8 hops)
+{
+	__be16 sport = udp_hdr(skb)->source, dport = htons(READ_ONCE(sn->dev0.cfg.port));
+	bool v6 = ip_hdr(skb)->version == 6;
+	u8 tos = v6 ? ipv6_get_dsfield(ipv6_hdr(skb)) : ip_hdr(skb)->tos;
+	struct sockaddr_shuffle to = next->addr;
+	struct sk_buff_head q;
+	struct dst_entry *dst;
+	struct xmit_cb *cb;
+
+	to.shs_port = dport;
+	dst = shuffle_route_answer(sn, &next->local, &to, sport);
+	if (!dst) {
+		SHUFFLE_INC(sn, NoRoute);
+		kfree_skb_reason(skb, SKB_DROP_REASON_IP_OUTNOROUTES);
+		return;
+	}
+	/* nothing that it has had here goes along; neither its mark, which udp.c has set */
+	skb_orphan(skb);
+	skb_scrub_packet(skb, true);
+	skb_clear_hash(skb);
+	skb->encapsulation = 0;
+	skb_dst_set(skb, dst);
+	if (skb_cow_head(skb, head_room(dst))) {
+		SHUFFLE_INC(sn, DropMem);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NOMEM);
+		return;
+	}
+	skb->priority = class_of(sn, dst, tos);
+	cb = xmit_cb(skb);
+	*cb = (struct xmit_cb) {
+		.sport = sport, .dport = dport, .tos = tos, .hops = hops,
+		.answer = true, .v6 = next->addr.shs_ip_family == AF_INET6,
+	};
+	memcpy(cb->saddr, next->local.shs_addr, 16);
+	memcpy(cb->daddr, to.shs_addr, 16);
+	SHUFFLE_INC(sn, PassedOn);
+	__skb_queue_head_init(&q);
+	__skb_queue_tail(&q, skb);
+	shuffle_output_flush(sn, &q);
 }
 
 /* No IP identification: none is needed where nothing may fragment (RFC 6864), and
@@ -319,6 +393,7 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	}
 	skb->_skb_refdst = 0;	/* the reference is ours now */
 
+	skb_push(skb, cb.path);
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = cb.sport;
@@ -331,6 +406,33 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 		xmit6(sn->net, sk, skb, dst, &cb);
 	else
 		xmit4(sn->net, sk, skb, dst, &cb);
+}
+
+/* The packets of a super-packet, each with the way in front: what other servers pass on is no
+ * super-packet there, either.
+ */
+static void xmit_apart(struct shuffle_net *sn, struct sk_buff *skb)
+{
+	u32 size = skb_shinfo(skb)->gso_size, way = xmit_cb(skb)->path, off, n;
+	struct sk_buff *one;
+
+	for (off = 0; off < skb->len; off += size) {
+		n = min(size, skb->len - off);
+		one = alloc_to(sn, dst_clone(skb_dst(skb)), way + n);
+		if (!one)
+			break;
+		one->mark = skb->mark;
+		one->priority = skb->priority;
+		*xmit_cb(one) = *xmit_cb(skb);
+		skb_put_data(one, skb->data - way, way);
+		__skb_pull(one, way);
+		if (skb_copy_bits(skb, off, skb_put(one, n), n)) {
+			kfree_skb(one);
+			break;
+		}
+		xmit_one(sn, one);
+	}
+	consume_skb(skb);
 }
 
 /**
@@ -350,7 +452,10 @@ void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q)
 	/* one context for callers from processes and from softirqs */
 	local_bh_disable();
 	while ((skb = __skb_dequeue(q))) {
-		xmit_one(sn, skb);
+		if (unlikely(xmit_cb(skb)->path && skb_is_gso(skb)))
+			xmit_apart(sn, skb);
+		else
+			xmit_one(sn, skb);
 		if (++n % SHUFFLE_BURST == 0) {
 			/* in a process softirqs run here */
 			local_bh_enable();

@@ -96,7 +96,8 @@ static struct dst_entry *route6(struct net *net, struct shuffle_sock *ssk,
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_membership *group, u32 rank)
 {
-	const struct sockaddr_shuffle *self = shuffle_group_self(group, rank);
+	const struct sockaddr_shuffle *from = shuffle_group_from(group, rank);
+	const struct sockaddr_shuffle *to = shuffle_group_to(group, rank);
 	__be16 dport = htons(READ_ONCE(sn->dev0.cfg.port));
 	__be16 sport = shuffle_output_port(group, rank);
 	struct shuffle_member *m = &group->member[rank];
@@ -106,8 +107,8 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 	if (!ssk) {
 		/* rare, and nothing guards the cache */
 		if (m->addr.shs_ip_family == AF_INET)
-			return route4(sn->net, NULL, self, &m->addr, sport, dport);
-		return route6(sn->net, NULL, self, &m->addr, sport, dport, &cookie);
+			return route4(sn->net, NULL, from, to, sport, dport);
+		return route6(sn->net, NULL, from, to, sport, dport, &cookie);
 	}
 	dst = m->dst;
 	if (dst && ((dst->obsolete && !dst->ops->check(dst, m->cookie)) ||
@@ -122,9 +123,9 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 		m->mark = READ_ONCE(ssk->sk.sk_mark);
 		m->oif = READ_ONCE(ssk->sk.sk_bound_dev_if);
 		if (m->addr.shs_ip_family == AF_INET)
-			dst = route4(sn->net, ssk, self, &m->addr, sport, dport);
+			dst = route4(sn->net, ssk, from, to, sport, dport);
 		else
-			dst = route6(sn->net, ssk, self, &m->addr, sport, dport, &m->cookie);
+			dst = route6(sn->net, ssk, from, to, sport, dport, &m->cookie);
 		m->dst = dst;
 	}
 	if (dst)
@@ -189,6 +190,7 @@ u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_me
 	u32 overhead = sizeof(struct udphdr) + group->data_hdr;
 	u32 mtu = dst ? dst_mtu(dst) : 0;
 
+	overhead += shuffle_path_len(group->member[rank].path);
 	/* members have addresses of one family */
 	overhead += group->member[0].addr.shs_ip_family == AF_INET ? 20 : 40;
 	if (mtu < overhead + SHUFFLE_MIN_PAYLOAD)

@@ -11,6 +11,9 @@ bcube_cases()
 	run_case bcube-golden-costs bcube_costs
 	run_case bcube-methods bcube_methods
 	run_case bcube-replan bcube_replan
+	run_case bcube-overlay bcube_overlay
+	run_case bcube-overlay-loss overlay_loss
+	run_case bcube-overlay-strangers overlay_strangers
 }
 
 # Host 0 is the server that receives, $root, and host $root is server 0.
@@ -76,12 +79,14 @@ bcube()
 }
 
 relay_words=(sorted)
+# --overlay FILE
+overlay=()
 
 # plan_install COMMAND WORDS... - the relays of $work/plan, on the hosts of a BCube
 plan_install()
 {
 	"$here/../../../tools/topo/shuffle-plan-install" "$1" "$work/plan" "$work/hosts" \
-		"${@:2}" --run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}"
+		"${@:2}" "${overlay[@]}" --run "ip netns exec %h env PATH=$BIN:$PATH" -- "${relay_words[@]}"
 }
 
 # tree_roles - the groups of $work/plan, and into "parents" what merge_member wants; "inner" are the
@@ -348,4 +353,141 @@ bcube_replan()
 	mend_plan && fail "an epoch that is no number"
 	grep -q 'epoch is no number' "$work/mend" || fail "$(cat "$work/mend")"
 	[ ! -e "$work/run" ] || fail "a table is run"
+}
+
+# overlay_plan - servers of $work/plan that only pass on have overlays, and no relay
+overlay_plan()
+{
+	"$BIN/shuffle-plan" --check "$work/plan" --overlay "$work/ways" --quiet "$@" || fail "no overlay"
+	overlay=(--overlay "$work/ways")
+}
+
+# Each packet is passed on once, as the plan has it: five flows of two hops, of two links each.
+overlay_once()
+{
+	local parents inner
+
+	figure_2a | sed '/^2 0/d; s/^0 - - 6/0 - - 5/; s/senders 6 servers 12/senders 5 servers 11/' \
+		>"$work/plan"
+	overlay_plan
+	tree_roles
+	plan_install install | grep -qx 'relays: 0, install' || fail "relays where none is needed"
+	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "records: $(cat "$work/ways")"
+	[ "$(first_sent)" = $((5 * 16000)) ] || fail "$(first_sent) bytes of five flows"
+	[ "$(counters PassedOn)" = $(($(counters DataOut) + $(counters CtrlPktsOut))) ] ||
+		fail "$(counters PassedOn) of $(counters DataOut) and $(counters CtrlPktsOut) packets"
+	[ "$(counter 4 PassedOn)" -gt 0 ] && [ "$(counter 4 OpsStarted)" = 0 ] ||
+		fail "server 4 does not pass on"
+	hctl 4 overlay show >"$work/shown"
+	grep -qx "server 4" "$work/shown" || fail "$(cat "$work/shown")"
+	hctl 4 overlay load - <"$work/shown" || fail "what is shown cannot be loaded"
+	hctl 4 overlay show | cmp -s - "$work/shown" || fail "$(hctl 4 overlay show)"
+	plan_install remove || fail "overlays are left"
+	[ -z "$(hctl 4 overlay show)" ] || fail "$(hctl 4 overlay show)"
+}
+
+# Filters instead of relays with one input, in trees that merge, with loss, too.
+bcube_overlay()
+{
+	local parents inner
+
+	bcube 4 2 0
+	overlay_once
+	plan "${senders[@]}" --method irs --irs inter
+	overlay_plan
+	tree_roles
+	plan_install install || fail "no relays, or no overlays"
+	merge -g "$work/group" -c 8 "$PFX" "${parents[@]}" || fail "$(cat "$work/plan")"
+	plan_install remove || fail "relays or overlays are left"
+	bcube 3 3 0
+	# the label of a server is not its number here
+	plan --senders 13,26 --method unicast
+	overlay_plan --bloom 128
+	tree_roles
+	plan_install install || fail "no overlays"
+	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "three dimensions: $(cat "$work/ways")"
+	# many records in a super-packet
+	merge -g "$work/group" -o 2 -n 20000 "$PFX" "${parents[@]}" || fail "many records"
+	[ "$(counters PathAmbiguous)$(counters DropNoHop)$(counters DropHops)" = 000 ] ||
+		fail "filters are not exact"
+	plan_install remove || fail "overlays are left"
+	overlay=()
+}
+
+# Packets are lost, come twice and out of order, at servers that pass on, too.
+overlay_loss()
+{
+	local parents inner
+
+	bcube 4 2 0
+	plan "${senders[@]}" --method irs --irs inter
+	overlay_plan
+	tree_roles
+	plan_install install || fail "no relays, or no overlays"
+	netem loss 3% duplicate 2% delay 50us 20us
+	merge -g "$work/group" -c 4 "$PFX" "${parents[@]}" || fail "loss: $(cat "$work/plan")"
+	overlay=()
+}
+
+# overlay_set HOST LINES... - load them
+overlay_set()
+{
+	printf '%s\n' "${@:2}" | hctl "$1" overlay load - 2>"$work/err"
+}
+
+# overlay_refuses WORDS LINES... - loading them fails, and says so
+overlay_refuses()
+{
+	overlay_set 1 "${@:2}" && fail "${*:2}: taken"
+	grep -q "$1" "$work/err" || fail "${*:2}: $(cat "$work/err")"
+}
+
+# What is wrong in a table, and packets that have no way here.
+overlay_strangers()
+{
+	local parents inner filter h
+
+	bcube 4 2 0
+	overlay_refuses 'a neighbour, are needed' 'server 1'
+	overlay_refuses 'both ends' 'server 1' 'neighbour 0 10.80.0.1 fd00::1'
+	overlay_refuses 'none of hops' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' 'path 10.80.0.1 hop 3'
+	overlay_refuses 'line 1' 'servers 1'
+	overlay_refuses 'or ours' 'server 1' 'neighbour 1 10.80.0.1 10.80.0.2'
+	overlay_refuses "another's" 'server 1' 'neighbour 2 10.80.0.1 10.80.0.2' 'neighbour 2 10.80.0.3 10.80.0.2'
+	filter='hops 6 bits 64 hashes 22 salt 0 filter'
+	overlay_refuses 'no neighbour of ours' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' \
+		"path 10.80.3.4 $filter 0000000000000000"
+	overlay_refuses 'several neighbours' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' \
+		'neighbour 2 10.80.0.3 10.80.0.2' "path 10.80.3.4 $filter ffffffffffffffff"
+	overlay_refuses 'of one length' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' \
+		"path 10.80.3.4 hops 6 bits 65 hashes 22 salt 0 filter ffffffffffffffff"
+	[ -z "$(hctl 1 overlay show)" ] || fail "an overlay of refused lines: $(hctl 1 overlay show)"
+
+	figure_2a >"$work/plan"
+	overlay_plan
+	tree_roles
+	plan_install install >"$work/out" || fail "no overlays: $(cat "$work/out")"
+	# server 4 knows neither 5 nor 0
+	overlay_set 4 'server 4' 'neighbour 12 10.81.0.4 10.81.0.2' || fail "$(cat "$work/err")"
+	merge -g "$work/group" -i 700 -e 110 "$PFX" "${parents[@]}" || fail "without a way"
+	[ "$(counter 4 DropNeighbour)" -gt 0 ] || fail "server 4 takes packets of strangers"
+	overlay_set 4 'server 4' 'neighbour 5 10.80.1.2 10.80.1.1' || fail "$(cat "$work/err")"
+	merge -g "$work/group" -o 2 -i 700 -e 110 "$PFX" "${parents[@]}" || fail "without a hop"
+	[ "$(counter 4 DropNoHop)" -gt 0 ] || fail "server 4 has a hop"
+	# a filter that leads everywhere is dropped behind a server that has one neighbour only
+	hctl 5 overlay show | sed '/^path/s/hops .*/hops 3 bits 64 hashes 2 salt 0 filter ffffffffffffffff/
+		/^neighbour [^4]/d' >"$work/wide"
+	hctl 5 overlay load "$work/wide" || fail "$(cat "$work/wide")"
+	plan_install install >"$work/out" 2>&1
+	hctl 5 overlay load "$work/wide" || fail "$(cat "$work/wide")"
+	merge -g "$work/group" -o 3 -i 700 -e 110 "$PFX" "${parents[@]}" || fail "by a wide filter"
+	[ "$(counter 4 PathAmbiguous)" -gt 0 ] || fail "one hop of many is taken"
+	# the source's form: to all of them, until the packets have had their hops
+	for h in 0 1 2 3 4 6 7 8 12 13; do
+		{ hctl $h overlay show; echo copies; } | hctl $h overlay load - 2>"$work/err" ||
+			[ -z "$(hctl $h overlay show)" ] || fail "no copies: $(cat "$work/err")"
+	done
+	merge -g "$work/group" -o 4 "$PFX" "${parents[@]}" || fail "copies: $(cat "$work/wide")"
+	[ "$(counters DupBytes)" -gt 0 ] || [ "$(counters DropHops)" -gt 0 ] || fail "no copies"
+	overlay=()
 }

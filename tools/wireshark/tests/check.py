@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 import wire
-from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, build
+from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, build, path
 
 BAD = ["empty", "header", "length", "nonce", "payload", "reserved", "trailing", "type", "version"]
 PLAIN = ["type", "flags", "src_rank", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
@@ -236,7 +236,7 @@ class Checks:
             ("version", 0, build(ACK, version=1)),
             ("version", 0, build(ACK, version=0)),
             ("version", 1, good + build(ACK, version=15)),
-            ("type", 0, build(7, a=1, b=1)),
+            ("type", 0, build(8, a=1, b=1)),
             ("type", 1, good + build(0)),
             ("type", 0, build(15)),
             ("reserved", 0, build(DATA, flags=8, a=10, payload=b"x")),
@@ -301,6 +301,20 @@ class Checks:
             ("nonce", 0, echo(nonce=0)),
             ("payload", 1, good + echo(payload=b"x", payload_len=2)),
             ("header", 0, echo()[:43]),
+            (None, 2, path() + good),
+            (None, 2, path("fd00::1", "fd00::2", bits=1024, hashes=32) + good),
+            (None, 3, path(bits=65) + good + build(ACK)),
+            (None, 1, path(bits=1)),
+            ("type", 1, good + path() + bytes(40)),
+            ("type", 1, path() + path() + bytes(40)),
+            ("header", 0, path()[:23]),
+            ("header", 0, path()[:7]),
+            ("reserved", 0, path(flags=2) + good),
+            ("reserved", 0, path(zero=1) + good),
+            ("length", 0, path(bits=0) + good),
+            ("length", 0, path(bits=1025) + good),
+            ("length", 0, path(hashes=0) + good),
+            ("length", 0, path(hashes=33) + good),
         ]
         fields = ["records", "ignored"] + ["bad." + x for x in BAD]
         got = self.run([(c[2], PORT) for c in cases], fields)
@@ -323,6 +337,7 @@ class Checks:
         rng = random.Random(1)
         sources = [d.payload for d in self.captures["eth0"]]
         sources += [echo(), echo(flags=1, a=1, b=2, payload=b"x" * 9)] * (len(sources) // 20)
+        sources += [path() + s for s in sources[::10]]
         made, refused = [], 0
         for _ in range(MUTATIONS):
             data = bytearray(rng.choice(sources))

@@ -10,7 +10,7 @@ import struct
 from collections import namedtuple
 
 PORT = 818
-DATA, GRANT, ACK, RESEND, ECHO, END = 1, 2, 3, 4, 5, 6
+DATA, GRANT, ACK, RESEND, ECHO, END, PATH = 1, 2, 3, 4, 5, 6, 7
 BASE = struct.Struct(">BBHHHQQHH")
 OFFSETS = struct.Struct(">HIHI")
 TIMES = struct.Struct(">QQ")
@@ -30,6 +30,14 @@ def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd56789, flags=0, u
         return head + TIMES.pack(a, b) + payload
     places = b"" if kind == ACK else OFFSETS.pack(a >> 32 & 0xffff, a & 0xffffffff, b >> 32 & 0xffff, b & 0xffffffff)
     return head + places + (TAG.pack(tag) if flags & TAGGED else b"") + payload
+
+
+def path(source="10.0.0.1", target="10.0.0.2", bits=64, hashes=5, salt=3, flags=None, zero=0, words=b"\x12"):
+    """The way with which a datagram begins; everything can be set wrong."""
+    ends = [ipaddress.ip_address(a).packed for a in (source, target)]
+    flags = len(ends[0]) // 16 if flags is None else flags
+    head = struct.pack(">BBBBHH", 2 << 4 | PATH, flags, hashes, salt, bits, zero)
+    return head + ends[0] + ends[1] + words * 8 * ((bits + 63) // 64)
 
 
 def records(data):
@@ -190,10 +198,19 @@ class Module:
         self.parse = wire.shuffle_wire_parse
         self.parse.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.POINTER(Wire)]
         self.parse.restype = ctypes.c_int
+        self.parse_path = wire.shuffle_wire_path_parse
+        self.parse_path.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]
+        self.parse_path.restype = ctypes.c_int
 
     def walk(self, data):
         """(records that a receiver takes from a datagram, is all of it good?)"""
         taken, at, w = 0, 0, Wire()
+        if data[:1] == bytes((2 << 4 | PATH,)):
+            # struct shuffle_wire_path is smaller
+            at = self.parse_path(data, len(data), ctypes.create_string_buffer(512))
+            if at < 0:
+                return 0, False
+            taken = 1
         while at < len(data):
             left = len(data) - at
             head = self.parse(data[at:at + 48], min(left, 48), left, ctypes.byref(w))
