@@ -366,6 +366,9 @@ static void end_options(struct job *j, const struct later *l)
 	if (j->check) {
 		if (l->of_plans)
 			die("--%s does not go with --check", l->of_plans);
+		if ((j->bloom || l->of_bloom) && !j->overlay)
+			die("--%s does not go with --check, but for --overlay",
+			    l->of_bloom ? l->of_bloom : "bloom");
 		return;
 	}
 	if (j->ways || j->overlay)

@@ -94,7 +94,7 @@ static int read_path(const struct nlattr *nest, struct shuffle_overlay *o,
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG_ATTR(extack, nest, "path: its filter has no neighbour of ours");
 	else if (err)
-		NL_SET_ERR_MSG_ATTR(extack, nest, "path: its filter has several neighbours of ours");
+		NL_SET_ERR_MSG_ATTR(extack, nest, "path: its filter has several neighbours");
 	return err;
 }
 
@@ -121,7 +121,7 @@ static int read_overlay(struct genl_info *info, struct shuffle_overlay *o)
 	}
 	for (i = 0; i < o->paths; i++)
 		if (o->path[i].to.shs_ip_family != o->path[i].via->addr.shs_ip_family) {
-			NL_SET_ERR_MSG(info->extack, "path: members and neighbours have one family");
+			NL_SET_ERR_MSG(info->extack, "path: members, neighbours: one family");
 			return -EINVAL;
 		}
 	err = shuffle_overlay_sort(o);

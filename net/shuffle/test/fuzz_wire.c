@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a datagram, perhaps with its way in front.  It is walked as the module walks one: parse, step over
- * header and payload, until the end or the first mistake.
+ * The input is a datagram, perhaps with its way in front.  It is walked as the module walks one:
+ * parse, step over header and payload, until the end or the first mistake.
  */
 #include "../sched/wire.h"
 #include "fuzz.h"

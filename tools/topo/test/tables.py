@@ -150,6 +150,73 @@ def ways(tap):
     assert "--ways goes with --check" in err, err
 
 
+def mix(x):
+    """The finaliser of splitmix64."""
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 % 2 ** 64
+    x = (x ^ x >> 27) * 0x94d049bb133111eb % 2 ** 64
+    return x ^ x >> 31
+
+
+def has(words, bits, hashes, salt, hop):
+    """Is a hop in a filter?  As net/shuffle/sched/bloom.c says, written again."""
+    x = mix(((hop[0] << 32 | hop[1]) + (salt + 1) * 0x9e3779b97f4a7c15) % 2 ** 64)
+    for _ in range(hashes):
+        at = (x >> 32) * bits >> 32
+        if not words[at // 64] >> at % 64 & 1:
+            return False
+        x = mix((x + 0x9e3779b97f4a7c15) % 2 ** 64)
+    return True
+
+
+def follow(lines):
+    """Where each packet goes that carries a filter of an overlay: [from, to, servers on the way]."""
+    number, near, ways = {}, {}, []
+    for word, server, *rest in map(str.split, lines):
+        if word == "server":
+            number[server] = int(rest[0])
+        elif word == "neighbour":
+            near.setdefault(server, {})[rest[0]] = int(rest[1])
+        else:
+            bits, hashes, salt = (int(rest[i]) for i in (4, 6, 8))
+            words = [int(rest[10][i:i + 16], 16) for i in range(0, len(rest[10]), 16)]
+            way = [server]
+            while way[-1] != rest[0] and len(way) <= int(rest[2]):
+                at = way[-1]
+                way += [n for n, no in near[at].items() if has(words, bits, hashes, salt, (number[at], no))] or [None]
+                equal(len(way) - way.index(at), 2, "neighbours of %s in a filter" % at)
+            ways.append((server, rest[0], way[1:-1]))
+    return ways
+
+
+def overlay(tap):
+    """Filters lead over the servers that only pass on, both ways, and nowhere else."""
+    plan = tap.file("", "plan")
+    for line in ("--bcube 4,1 --senders 5,9,10,2 --receivers 0 --method unicast",
+                 "--bcube 3,2 --senders 13,26,5 --receivers 0 --method unicast",
+                 "--bcube 8,5 --random 20x1"):
+        tap.good("%s --table %s" % (line, plan))
+        with open(plan, encoding="ascii") as f:
+            rows = {r[0]: r for r in map(str.split, f.read().splitlines()[3:])}
+        want = []
+        for server, row in rows.items():
+            way, at = [], row[1]
+            while at != "-" and rows[at][4] == "forward":
+                way, at = way + [at], rows[at][1]
+            if way and row[4] != "forward":
+                want += [(server, at, way), (at, server, way[::-1])]
+        assert want, line
+        got = tap.good("--quiet --check %s --overlay -" % plan).splitlines()
+        equal(sorted(follow(got)), sorted(want), line)
+    tap.good("--bcube 3,2 --senders 26 --receivers 0 --table " + plan)
+    status, _, err = tap.call("--check %s --overlay - --bloom 2" % plan)
+    equal(status, 2, "2 bits")
+    assert "no filter of 2 bits for a way of 3 hops" in err, err
+    got = tap.good("--quiet --check %s --overlay - --bloom 8 --bloom-form paper" % plan)
+    equal(got.count(" bits 8 hashes 2 salt 0 "), 2, "the source's form has no salt")
+    status, _, err = tap.call("--bcube 4,1 --senders 1 --receivers 0 --overlay -")
+    assert status == 2 and "--overlay goes with --check" in err, err
+
+
 def fuzz(tap):
     """A table with any character changed is right or refused, and never a crash."""
     rng = random.Random(1)
@@ -176,4 +243,5 @@ def add(tap):
         tap.test("table: read again: " + options[2:], back, options)
     tap.test("table: of a graph", graph)
     tap.test("table: ways of its servers", ways)
+    tap.test("overlays", overlay)
     tap.test("table: changed characters", fuzz)
