@@ -9,8 +9,7 @@ import sys
 import time
 
 from sets import SETS
-
-FULL = 100	# runs from which on percentiles are drawn, and compared
+from svgplot import FULL
 
 
 def runs_of(name, runs):
@@ -187,7 +186,9 @@ class Table:
         return [r for r in self.rows[curve][point] if r.get("at", 0.5) == 0.5]
 
     def stat(self, curve, point, value, at):
-        """A percentile of value(row), over the runs."""
+        """A percentile of value(row), over the runs; of few only the median and the greatest."""
+        if at not in (0.5, 1) and not self.full:
+            raise KeyError("percentile %g of %d runs" % (at, self.runs))
         if self.kept:
             got = [value(r) for r in self.rows[curve][point] if r["at"] == at]
             if not got:
@@ -209,11 +210,12 @@ class Table:
         return got
 
     def spread(self, curve, value):
-        """(skewness, p10, p50, p90) for each point."""
+        """(skewness, p10, p50, p90) for each point; without percentiles all three are p50."""
         out = []
         for p in self.points(curve):
-            out.append((self.skewness(curve, p),) + tuple(self.stat(curve, p, value, at)
-                                                          for at in (0.1, 0.5, 0.9)))
+            out.append((self.skewness(curve, p),) +
+                       tuple(self.stat(curve, p, value, at if self.full else 0.5)
+                             for at in (0.1, 0.5, 0.9)))
         return out
 
 

@@ -252,7 +252,8 @@ def draw_622(d):
                               - 1)) for p in t.points("%s %d" % (new, c))]
             from_lines.append((i, points))
         out.append(Panel(title, SKEW, "speedup, %",
-                         [Line(CORE_NAMES[i], pts, colour=COLOURS[i]) for i, pts in from_lines]))
+                         [Line(CORE_NAMES[i], pts, t.runs, colour=COLOURS[i])
+                          for i, pts in from_lines]))
     return out
 
 
@@ -300,8 +301,8 @@ HADOOP = ["Hadoop %d" % c for c in CORES]
 def draw_624(d):
     t = d["core-320"]
     return [by_skewness("Hadoop-10, 320 hosts", t, HADOOP, throughput, GBPS, CORE_NAMES, 0, 26),
-            by_skewness("Hadoop-10, 320 hosts", t, HADOOP, optimality, "of the bound", CORE_NAMES,
-                        0.5, 1.0)]
+            by_skewness("Hadoop-10, of the bound", t, HADOOP, optimality, "of the bound",
+                        CORE_NAMES, 0.5, 1.0)]
 
 
 def compare_624(d):

@@ -37,16 +37,22 @@ class Figure:
         self.choice = choice
 
 
+def stem(number):
+    """6.1 is fig-6.01: names in the order of figures."""
+    if "." not in number:
+        return "fig-" + number
+    chapter, n = number.split(".")
+    return "fig-%s.%02d" % (chapter, int(n))
+
+
 def lines(table, curves, value, band=True, scale=1.0, labels=None, dashed=False):
-    """A line of medians with its band of p10 to p90 for each curve."""
+    """A line of medians for each curve, with its band of p10 to p90 if there are enough runs."""
     out = []
     for i, curve in enumerate(curves):
         rows = table.spread(curve, value)
-        line = Line(labels[i] if labels else curve, [(x, m * scale) for x, _, m, _ in rows],
-                    colour=COLOURS[i % len(COLOURS)], dashed=dashed)
-        if band and table.full:
-            line.band = [(x, lo * scale, hi * scale) for x, lo, _, hi in rows]
-        out.append(line)
+        area = [(x, lo * scale, hi * scale) for x, lo, _, hi in rows] if band and table.full else ()
+        out.append(Line(labels[i] if labels else curve, [(x, m * scale) for x, _, m, _ in rows],
+                        table.runs, area, dashed, COLOURS[i % len(COLOURS)]))
     return out
 
 

@@ -20,6 +20,7 @@ import ideal
 import kept
 import more
 import svgplot
+from figlib import stem
 from sets import SETS
 
 FIGURES = ideal.FIGURES + disturbed.FIGURES + more.FIGURES + beyond.FIGURES
@@ -28,24 +29,17 @@ COARSE = [0.05, 0.25, 0.45, 0.65, 0.85, 0.95]
 QUICK = [0.05, 0.35, 0.65, 0.95]
 
 
-def stem(number):
-    """6.1 is fig-6.01: names in the order of figures."""
-    if "." not in number:
-        return "fig-" + number
-    chapter, n = number.split(".")
-    return "fig-%s.%02d" % (chapter, int(n))
-
-
 def write_csv(path, panels):
     with open(path, "w", encoding="utf-8", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
-        out.writerow(["panel", "curve", "x", "p10", "y", "p90"])
+        out.writerow(["panel", "curve", "runs", "x", "p10", "y", "p90"])
         for panel in panels:
             for line in panel.lines:
                 band = {b[0]: b[1:] for b in line.band}
                 for x, y in line.points:
                     low, high = band.get(x, ("", ""))
-                    row = [panel.title, line.label + (" (dashed)" if line.dashed else "")]
+                    row = [panel.title, line.label + (" (dashed)" if line.dashed else ""),
+                           line.runs]
                     row += ["%.4g" % v if v != "" else "" for v in (x, low, y, high)]
                     out.writerow(row)
 
@@ -210,8 +204,8 @@ def main():
         if not all(name in tables for name in figure.sets):
             print("figure %-10s has no data" % figure.number)
             continue
-        # of medians that were kept the drawing is there, too
-        if not any(tables[name].kept for name in figure.sets):
+        # of what was kept alone the drawing is there, too
+        if not all(tables[name].kept for name in figure.sets):
             draw(figure, tables, args.figures)
         verdicts.append((figure, figure.compare(tables)))
         print("figure %-10s %s" % (figure.number, verdicts[-1][1].agrees()

@@ -40,8 +40,10 @@ def write_table(table, f):
     for curve in table.rows:
         for point in table.points(curve):
             for at in percentiles(table):
-                values = ["%.6g" % table.stat(curve, point, lambda row, c=c: row[c], at)
-                          for c in COLUMNS]
+                # all curves are drawn at the mean skewness of their matrices
+                values = ["%.6g" % table.skewness(curve, point)]
+                values += ["%.6g" % table.stat(curve, point, lambda row, c=c: row[c], at)
+                           for c in COLUMNS[1:]]
                 ratios = table.ratios.get((curve, point), {}) if at == 0.5 else {}
                 values.append(";".join("%s:%.9g" % r for r in ratios.items()))
                 f.write("%s,%g,%g,%s\n" % (curve, point, at, ",".join(values)))

@@ -5,16 +5,20 @@ COLOURS = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b",
            "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"]
 PANEL_W, PANEL_H = 300, 200
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 26, 40
+FULL = 100	# runs from which on percentiles are drawn, and compared
 FONT = "font-family='sans-serif' font-size='11'"
 
 
 class Line:
-    """A curve: points (x, y), and (x, low, high) for its band."""
+    """A curve: points (x, y), each of so many runs, and (x, low, high) for its band of
+    percentiles, which too few runs do not get.
+    """
 
-    def __init__(self, label, points, band=None, dashed=False, colour=None):
+    def __init__(self, label, points, runs=1, band=(), dashed=False, colour=None):
         self.label = label
         self.points = points
-        self.band = band or []
+        self.runs = runs
+        self.band = list(band) if runs >= FULL else []
         self.dashed = dashed
         self.colour = colour
 

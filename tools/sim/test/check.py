@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import costs
+import drawings
 import errors
 import hand
 import medians
@@ -34,6 +35,7 @@ def main():
     errors.add(tap)
     plans.add(tap)
     verdicts.add(tap)
+    drawings.add(tap)
     costs.add(tap, sys.argv[2])
     medians.add(tap, sys.argv[2])
     return tap.end()
