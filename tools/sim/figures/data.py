@@ -15,8 +15,7 @@ from svgplot import FULL
 def runs_of(name, runs):
     """Runs of a set when so many are asked for."""
     s = SETS[name]
-    n = 1 if s.series else max(1, round(runs * s.share))
-    return min(n, s.most or n)
+    return 1 if s.series else min(runs, s.most or runs)
 
 
 def points_of(name, plan):

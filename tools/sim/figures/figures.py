@@ -52,7 +52,8 @@ def draw(figure, tables, folder):
 
 
 def wrap(text):
-    return "\n".join(textwrap.wrap(" ".join(text.split()), 96))
+    return "\n".join(textwrap.wrap(" ".join(text.split()), 96, break_long_words=False,
+                                   break_on_hyphens=False))
 
 
 def runs_of(figure, tables):
@@ -174,7 +175,7 @@ def arguments():
     p.add_argument("--sim", required=True, help="shuffle-sim")
     p.add_argument("--runs", type=int, default=100, help="for each point (100)")
     p.add_argument("--quick", action="store_true", help="5 runs at 4 skewnesses")
-    p.add_argument("--points", help="skewnesses with commas (10; 6 where runs take long)")
+    p.add_argument("--points", help="skewnesses with commas (6 or 10, by set)")
     p.add_argument("--only", help="simulate these sets only, with commas; draw nothing")
     p.add_argument("--medians", help="folder for medians, from which verdicts are computed again")
     p.add_argument("--keep", action="store_true", help="take any data that are there")

@@ -3,17 +3,15 @@
 
 
 class Set:
-    """Options for all curves, curves (label, options); share: part of the runs asked
-    for that this set gets; coarse: fewer skewnesses, for runs that take long; points:
+    """Options for all curves, curves (label, options); coarse: fewer skewnesses; points:
     skewnesses, None: those of the plan; series: one run of each curve, over time; matrix:
     packets of each message, instead of a generator's; most: runs, however many are asked for.
     """
 
-    def __init__(self, options, curves, share=1.0, coarse=False, points=None, series=False,
-                 matrix=None, most=None):
+    def __init__(self, options, curves, coarse=False, points=None, series=False, matrix=None,
+                 most=None):
         self.options = options.split()
         self.curves = [(label, opts.split()) for label, opts in curves]
-        self.share = share
         self.coarse = coarse
         self.points = points
         self.series = series
@@ -97,22 +95,22 @@ def stale():
 
 
 SETS = {
-    "ideal-160": Set(IDEAL_160, BEST + hadoops([3, 5, 10, 20, 1000])),
+    "ideal-160": Set(IDEAL_160, BEST + hadoops([3, 5, 10, 20, 1000]), coarse=True),
     "ideal-320": Set(IDEAL_320, BEST + hadoops([5, 20]), coarse=True),
-    "pieces-160": Set(PIECES_160, steps_of_62()),
+    "pieces-160": Set(PIECES_160, steps_of_62(), coarse=True),
     "unsched-40": Set("--hosts 40 --prio none", [
         ("none", "--unsched none"), ("pro rata", ""), ("RTT each", "--unsched message")]),
     "preempt-40": Set(PREEMPT, preempted(), coarse=True),
     "bounds-160": Set("--hosts 160 --racks 4 --bounds",
                       [("%d%%" % c, "--core %g" % (c / 100)) for c in CORES]),
-    "core-160": Set("--hosts 160 --racks 4", global_sched()),
+    "core-160": Set("--hosts 160 --racks 4", global_sched(), coarse=True),
     "core-320": Set("--hosts 320 --racks 8", limited(), coarse=True),
     "stale-160": Set("--hosts 160 --racks 4", stale()),
 }
 
 SETS["beyond-ideal"] = Set(IDEAL_160, [("MADD", "--algo madd"), ("rest", ""),
                                        ("all", "--announce all"),
-                                       ("headroom", "--announce all --headroom 4")])
+                                       ("headroom", "--announce all --headroom 4")], coarse=True)
 SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
     ("rest", ""), ("all", "--announce all"), ("headroom", "--announce all --headroom 2"),
     ("3.14", "--announce all --global sched"),
@@ -120,7 +118,7 @@ SETS["beyond-core"] = Set("--hosts 160 --racks 4 --core 0.5 --prio core ", [
     ("3.13", "--announce all --global sched --power 0"),
     ("3.13 stale", "--announce all --global sched --power 0 --stale 1"),
     ("3.14 stale", "--announce all --global sched --stale 1"),
-    ("MADD", "--algo madd")])
+    ("MADD", "--algo madd")], coarse=True)
 GOSSIP_CORES = [25, 50, 75, 100]
 SETS["beyond-gossip"] = Set("--hosts 160 --racks 4 --prio core --announce all ", [
     ("%s %d" % (name, c), "%s--core %g" % (opts, c / 100)) for c in GOSSIP_CORES
@@ -130,7 +128,7 @@ SETS["beyond-preempt"] = Set(PREEMPT + "--preempt 20 ", [
     ("MADD", "--algo madd"), ("rest", ""), ("all", "--announce all"),
     ("headroom 2", "--announce all --headroom 2"), ("headroom", "--announce all --headroom 4"),
     ("overcommit 40", "--announce all --overcommit 40"),
-    ("stall", "--announce all --stall 40")], share=0.25, coarse=True)
+    ("stall", "--announce all --stall 40")], coarse=True)
 SPINES = "--hosts 160 --racks 4 --core 0.5 --prio core --announce all "
 SETS["beyond-spines"] = Set(SPINES, [
     ("one core switch", ""), ("4 sprayed", "--spines 4 --spray on"),
@@ -140,13 +138,13 @@ SETS["beyond-buffers"] = Set("--hosts 40 --announce all --timeout 200 ", [
     for name, opts in (("overcommit 2", "--overcommit 2"), ("overcommit 10", ""),
                        ("MADD", "--algo madd"),
                        ("high-entropy", "--algo high-entropy --connections 10"))
-    for b in (20, 80, 0)], share=0.25, coarse=True)
+    for b in (20, 80, 0)], coarse=True)
 SETS["beyond-hosts"] = Set("--hosts 40 --announce all ", [
     ("as it is", ""), ("slow links", "--slow-share 0.2"), ("varying links", "--vary 20"),
     ("half a step a packet", "--cost-packet 0.45"),
     ("and 2 a message", "--cost-packet 0.45 --cost-message 2"),
     ("3 shuffles", "--shuffles 3"), ("3 staggered", "--shuffles 3 --stagger 300")],
-    share=0.25, coarse=True)
+    coarse=True)
 
 for _skew, _tag in ((0.05, "low"), (0.5, "mid"), (0.95, "high")):
     SETS["time-hadoop-" + _tag] = Set(IDEAL_160, hadoops([3, 5, 10, 20, 1000])
