@@ -31,6 +31,9 @@ CASES = [
     # a grant leaves in 0, is there in 4; sent in 5-8, the last one is there in 12
     ("Hadoop: a message to oneself that crosses links", "--algo hadoop --local on",
      [[4, 0], [0, 0]], 13),
+    # sent in 5-12; the first is there in 9, its grant leaves in 10: 15-22, as with a policy
+    ("Hadoop: sixteen, a window takes ten steps to come back", "--algo hadoop",
+     [[0, 16], [0, 0]], 27),
     # sent in 0-3, there in 7, seen in 8; a barrier of 10; sent in 18-21, there in 25
     ("lockstep of three hosts", "--algo lockstep --barrier 10",
      [[0, 4, 4], [4, 0, 4], [4, 4, 0]], 26),
