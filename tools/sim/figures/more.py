@@ -72,7 +72,7 @@ def compare_sort(d):
                    % ((span(loss), span(hadoop)) +
                       tuple(span(medians(t, c, optimality)) for c in CORE)),
                    [at_most("GRPF's loss against MADD", 0, 100 * max(loss), "%", slack=2),
-                    near("GlobalSched, mean loss", 1, 100 * sum(core) / len(core), "%", slack=1),
+                    near("GlobalSched, mean loss", 1, 100 * sum(core) / len(core), "%", slack=0.5),
                     more("Hadoop-5's least loss above GRPF's", 100 * min(hadoop),
                          100 * max(loss), "%")])
 
@@ -91,9 +91,9 @@ def compare_large(d):
                    "the bound. 4096 hosts in one rack, 4 packets: %s, in %.0f MB."
                    % (span(small), percent(last), row["memory"]),
                    [at_most("1024 hosts: loss against the bound", 0, 100 * (1 - min(small)), "%",
-                            slack=3),
+                            slack=2),
                     at_most("4096 hosts: loss against the bound", 0, 100 * (1 - last), "%",
-                            slack=3)])
+                            slack=2)])
 
 
 FIGURES = [

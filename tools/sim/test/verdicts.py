@@ -8,6 +8,7 @@ in reverse order.
 
 import itertools
 import os
+import re
 import sys
 
 from tap import equal
@@ -116,6 +117,19 @@ def document(_, tables):
                 assert "  %s  " % check.ours in line[0], "%s: %s" % (check.ours, line[0])
 
 
+def tolerances(_, tables):
+    """The document argues for each tolerance that is not the usual one."""
+    with open(os.path.join(HERE, "../../../Documentation/evaluation.rst"), encoding="utf-8") as f:
+        text = f.read()
+    argued = text[text.index("\nTolerances\n==="):text.index("\nWhat differs from ")]
+    for figure in FIGURES:
+        for check in figure.compare(tables).checks:
+            if check.tolerance.lstrip("+-") in ("10 %", "none"):
+                continue
+            assert re.search(r"[( ]%s[,)]" % re.escape(figure.number), argued), \
+                "%s, %s: %s is not argued for" % (figure.number, check.what, check.tolerance)
+
+
 def arithmetic(_):
     """Checks at their limits, and three verdicts."""
     near, most, least = checks.near, checks.at_most, checks.at_least
@@ -146,5 +160,6 @@ def add(tap):
     tap.test("checks at their limits", arithmetic)
     tap.test("a curve ahead of another", orders, tables)
     tap.test("the document's verdicts are those of its data", document, tables)
+    tap.test("the document argues for its tolerances", tolerances, tables)
     for figure in FIGURES:
         tap.test("the verdict of figure %s can fail" % figure.number, can_fail, figure, tables)
