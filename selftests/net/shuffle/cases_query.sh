@@ -15,6 +15,7 @@ query_cases()
 	run_case query-1-host query_hosts 1 q3
 	run_case query-8-hosts query_hosts 8 q3
 	run_case query-32-hosts query_hosts 32 q3
+	run_case query-readme query_readme
 	run_case query-member-dies query_dies
 	run_case query-member-is-missing query_missing
 	run_case query-member-has-a-bad-table query_bad_table
@@ -138,6 +139,12 @@ query_loss()
 	query_end
 	query_is_right q3
 	grep -q 'keys split' "$work/err.0" || fail "no explanation: $(cat "$work/err.0")"
+}
+
+# What README.md shows is what the programs print.
+query_readme()
+{
+	"$here/readme.sh" 'Sort and query' >"$work/readme" 2>&1 || fail "$(cat "$work/readme")"
 }
 
 # query_names HOST - all others end with its name, and no other one
