@@ -317,7 +317,7 @@ int main(int argc, char **argv)
 
 	parse(&wc, argc, argv);
 	if (wc.roles) {
-		role = roles_read(&wc, wc.roles);
+		role = roles_read(wc.roles, wc.group.count, &wc.receiver);
 		if (role[wc.rank].kind == ROLE_RELAY)
 			errx(2, "--rank %u is a relay, which needs no program", wc.rank);
 		if (role[wc.rank].kind == ROLE_NONE)

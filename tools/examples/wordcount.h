@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common.h"
+#include "roles.h"
 #include "shuffle_keys.h"
 
 #define TELL_NS		2000000000ULL	/* progress */
@@ -54,27 +55,6 @@ struct word {
 
 /* Sorts @word.  @more: further members of the JSON object, with a comma behind each. */
 void print_words(const struct count *wc, struct word *word, size_t n, const char *more);
-
-/* ---- wordcount_roles.c ---- */
-
-#define ROLE_NOBODY	UINT32_MAX
-
-enum role_kind { ROLE_NONE, ROLE_MEMBER, ROLE_RELAY };
-
-/**
- * struct role - what a member of the group does, as shuffle-plan-install(1) says
- * @kind: enum role_kind
- * @parent: rank of the member to which it sends, or ROLE_NOBODY
- * @children: how many send to it
- */
-struct role {
-	enum role_kind kind;
-	uint32_t parent;
-	uint32_t children;
-};
-
-/* A line "RANK PARENT member|relay|none" for each member.  Sets wc->receiver. */
-struct role *roles_read(struct count *wc, const char *path);
 
 /* ---- wordcount_relays.c ---- */
 

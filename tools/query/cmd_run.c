@@ -32,6 +32,10 @@ static const char usage_text[] =
 "  -o, --op ID          number of the query, the same everywhere, that this group has not\n"
 "                       used before (default: 1)\n"
 "  -t, --deadline MS    of the whole query (default: 60000)\n"
+"      --roles FILE     sums of a gather go over the relays of a plan: who does what, as\n"
+"                       'shuffle-plan-install roles' prints it\n"
+"      --relays GROUP   with --roles: the plan's members, with relays, as of --group, but\n"
+"                       with another port\n"
 "  -l, --local          no sockets: all hosts are threads of this process\n"
 "  -n, --hosts N        with --local: their number (default: 1, at most 256)\n"
 "  -k, --hot MODE       keys with many rows: auto splits them if hosts would be loaded\n"
@@ -43,7 +47,7 @@ static const char usage_text[] =
 "\n"
 "Exit status: 0, 1 if something failed (hosts that are missing are named), 2 wrong usage.\n";
 
-enum { OPT_START = 1000, OPT_CHARGE };
+enum { OPT_START = 1000, OPT_CHARGE, OPT_ROLES, OPT_RELAYS };
 
 static const struct option options[] = {
 	{ "tables", required_argument, NULL, 'T' },
@@ -54,6 +58,8 @@ static const struct option options[] = {
 	{ "local", no_argument, NULL, 'l' },
 	{ "hosts", required_argument, NULL, 'n' },
 	{ "hot", required_argument, NULL, 'k' },
+	{ "roles", required_argument, NULL, OPT_ROLES },
+	{ "relays", required_argument, NULL, OPT_RELAYS },
 	{ "start", required_argument, NULL, OPT_START },
 	{ "charge", required_argument, NULL, OPT_CHARGE },
 	{ "json", no_argument, NULL, 'j' },
@@ -64,7 +70,7 @@ static const struct option options[] = {
 
 struct run {
 	const struct query_kind *kind;
-	const char *tables;
+	const char *tables, *roles, *relays;
 	struct group group;
 	unsigned int rank, hosts;
 	uint64_t op, deadline_ms;
@@ -173,6 +179,12 @@ static void parse(struct run *r, int argc, char **argv)
 		case 'k':
 			r->hot = hot_mode(optarg);
 			break;
+		case OPT_ROLES:
+			r->roles = optarg;
+			break;
+		case OPT_RELAYS:
+			r->relays = optarg;
+			break;
 		case OPT_START:
 			r->start = strtod(optarg, &end);
 			if (end == optarg || *end || !(r->start > 0 && r->start < 1e12))
@@ -205,6 +217,8 @@ static void parse(struct run *r, int argc, char **argv)
 		errx(2, "--tables is needed, see --help");
 	if (r->local ? group || have_rank : !group || !have_rank || r->hosts)
 		errx(2, "either --group and --rank or --local is needed, see --help");
+	if (!r->roles != !r->relays || (r->roles && r->local))
+		errx(2, "--roles and --relays: both, and not with --local");
 	if (!r->op)
 		errx(2, "--op 0: numbers of queries begin with 1");
 	if (!r->deadline_ms)
@@ -230,6 +244,8 @@ int cmd_run(int argc, char **argv)
 		return 0;
 	}
 	net = net_shuffle_open(&r.group, r.rank, r.op, r.deadline_ms);
+	if (r.roles)
+		net_relays_open(net, &r.group, r.relays, r.roles, r.op);
 	run_host(&r, net);
 	net_shuffle_close(net);
 	free(r.group.members);

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "gather.h"
-#include "groups.h"
 #include "top.h"
 
 #define TOO_LARGE	(~0ULL)
@@ -185,9 +184,17 @@ struct gather {
 	struct top top;
 	struct batch rows;
 	struct merge merge;
-	bool done;
+	bool done, sums;
 	size_t at;
 };
+
+static void take_groups(struct gather *g)
+{
+	size_t row;
+
+	for (row = 0; !g->op.q->net->rank && row < g->groups.rows.rows; row++)
+		batch_copy_row(&g->rows, &g->groups.rows, row);
+}
 
 static struct batch *gather_next(struct op *op)
 {
@@ -197,7 +204,10 @@ static struct batch *gather_next(struct op *op)
 	if (!g->done) {
 		while ((b = op_next(op->in)))
 			g->merge.combine(g->merge.arg, b);
-		gather_merge(op, &g->merge, &g->rows);
+		if (g->sums && gather_over_relays(op, &g->groups))
+			take_groups(g);
+		else
+			gather_merge(op, &g->merge, &g->rows);
 		g->done = true;
 	}
 	op->out.rows = 0;
@@ -245,6 +255,7 @@ struct op *op_gather_aggregate(struct op *in, const char *keys, const char *sums
 	if (!batch_same_columns(&g->groups.rows, &in->out))
 		errx(2, "%s: what it makes does not have the columns of its input", g->op.name);
 	g->merge = (struct merge){ groups_combine, groups_result, groups_empty, &g->groups, 0 };
+	g->sums = true;
 	return &g->op;
 }
 

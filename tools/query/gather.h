@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Batches of all hosts combined in a tree; shared by gather.c and hot.c. */
+/* Batches of all hosts combined in a tree, for gather.c and hot.c; or by relays. */
 #ifndef QUERY_GATHER_H
 #define QUERY_GATHER_H
 
+#include "groups.h"
 #include "op.h"
 
 /**
@@ -22,5 +23,6 @@ struct merge {
 };
 
 void gather_merge(struct op *op, const struct merge *m, struct batch *result);
+bool gather_over_relays(struct op *op, struct groups *g);
 
 #endif /* QUERY_GATHER_H */

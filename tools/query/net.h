@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "shuffle_coll.h"
+#include "shuffle_keys.h"
 
 struct inbox {
 	unsigned int count;
@@ -29,6 +30,12 @@ struct inbox {
  * @allreduce: into those of all
  * @broadcast: the buffer of member 0 goes to all
  * @gather: @size bytes of each to member 0, in order of rank
+ * @left_ms: until the deadline, at least 1
+ * @reduce_names: strings of all hosts to member 0
+ * @sum_by_key: records of all other hosts to member 0, summed on their way as relays do it; records
+ *	in order of unsigned keys, which it changes.  At member 0: what comes, several of a key
+ *	perhaps.  NULL: there are no relays
+ * @relays: of @sum_by_key
  */
 struct net {
 	unsigned int rank, count;
@@ -41,6 +48,11 @@ struct net {
 			  void *arg);
 	void (*broadcast)(struct net *net, void *buf, size_t size);
 	void (*gather)(struct net *net, const void *from, void *to, size_t size);
+	uint64_t (*left_ms)(struct net *net);
+	void (*reduce_names)(struct net *net, struct shuffle_key_names *names);
+	void (*sum_by_key)(struct net *net, struct shuffle_key_value *record, size_t records,
+			   struct shuffle_key_value **result, size_t *results);
+	struct relays *relays;
 };
 
 struct group;
@@ -48,6 +60,8 @@ struct group;
 struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t op,
 			     uint64_t deadline_ms);
 void net_shuffle_close(struct net *net);
+void net_relays_open(struct net *net, const struct group *hosts, const char *file,
+		     const char *roles, uint64_t op);
 
 /* Calls run(arg, net) on @count threads, one for each host. */
 void net_local_run(unsigned int count, void (*run)(void *arg, struct net *net), void *arg);

@@ -181,6 +181,24 @@ static void net_gather(struct net *net, const void *from, void *to, size_t size)
 	coll_done(n, shuffle_gather(n->coll, from, to, size, 0), "a gather");
 }
 
+static void net_reduce_names(struct net *net, struct shuffle_key_names *names)
+{
+	struct shuffle_keys_fault fault = { 0 };
+	struct shuffle_net *n = of(net);
+
+	shuffle_coll_timeout(n->coll, left_ms(n));
+	if (!shuffle_reduce_names(n->coll, names, 0, &fault))
+		return;
+	if (fault.error == ENOTUNIQ)
+		errx(1, "%s", fault.text);
+	failed(n, "a gather of keys", fault.error ? fault.error : errno);
+}
+
+static uint64_t net_left_ms(struct net *net)
+{
+	return left_ms(of(net));
+}
+
 /* The ports of the sockets for collectives, through that for rows. */
 static void open_coll(struct shuffle_net *n)
 {
@@ -243,6 +261,8 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 		.allreduce = net_allreduce,
 		.broadcast = net_broadcast,
 		.gather = net_gather,
+		.left_ms = net_left_ms,
+		.reduce_names = net_reduce_names,
 	};
 	n->group = group;
 	n->op = op;

@@ -19,6 +19,9 @@ const struct query_kind queries[] = {
 	  "FROM (SELECT * FROM languages WHERE lang = 'C' AND lang_bytes >= 1000) "
 	  "JOIN (SELECT DISTINCT repo_name, author FROM commits) USING (repo_name) "
 	  "GROUP BY repo_name ORDER BY authors DESC, bytes DESC, repo_name LIMIT 20" },
+	{ "langs", query_langs, "languages",
+	  "SELECT lang, COUNT(*) AS repos, SUM(lang_bytes) AS bytes FROM languages "
+	  "GROUP BY lang ORDER BY lang" },
 };
 
 const unsigned int queries_count = sizeof(queries) / sizeof(*queries);

@@ -26,5 +26,6 @@ struct op *query_q1(struct query *q);
 struct op *query_q2(struct query *q);
 struct op *query_q3(struct query *q);
 struct op *query_repos(struct query *q);
+struct op *query_langs(struct query *q);
 
 #endif /* QUERY_QUERIES_H */

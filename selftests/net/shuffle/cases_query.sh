@@ -16,6 +16,8 @@ query_cases()
 	run_case query-8-hosts query_hosts 8 q3
 	run_case query-32-hosts query_hosts 32 q3
 	run_case query-readme query_readme
+	run_case query-over-relays query_over_relays
+	run_case query-wrong-relays query_wrong_relays
 	run_case query-member-dies query_dies
 	run_case query-member-is-missing query_missing
 	run_case query-member-has-a-bad-table query_bad_table
@@ -145,6 +147,131 @@ query_loss()
 query_readme()
 {
 	"$here/readme.sh" 'Sort and query' >"$work/readme" 2>&1 || fail "$(cat "$work/readme")"
+}
+
+# query_plan - the tree of words_tree(), in which host 1 is a relay and host 4 merges; the hosts of
+# the query are the others
+query_plan()
+{
+	new_rack 6
+	words_tree
+	mv "$work/group" "$work/relays"
+	query_group 4
+	sed -i 2d "$work/group"
+	tables=$state/tables
+	rm -rf "$tables"
+	mkdir "$tables"
+}
+
+# query_relays_all QUERY [OPTIONS...] - on the hosts of query_plan(); statuses in $work/rc.RANK
+query_relays_all()
+{
+	local h rank=0 jobs=()
+
+	for h in 0 2 3 4 5; do
+		{
+			nsx "h$h" "$BIN/shuffle-query" run "$1" --tables "$tables" --group "$work/group" \
+				--rank "$rank" --relays "$work/relays" --roles "$work/roles" --explain \
+				--op "$query_op" "${@:2}" >"$work/out.$rank" 2>"$work/err.$rank"
+			echo $? >"$work/rc.$rank"
+		} &
+		jobs+=($!)
+		rank=$((rank + 1))
+	done
+	wait "${jobs[@]}"
+	query_op=$((query_op + 1))
+}
+
+# query_relays_right QUERY RECORDS ALL - so many records reached host 0 of those that all hosts have
+query_relays_right()
+{
+	local rank
+
+	for rank in 0 1 2 3 4; do
+		[ "$(cat "$work/rc.$rank")" = 0 ] || fail "$1: host $rank: $(cat "$work/err.$rank")"
+	done
+	query_is_right "$1"
+	[ -z "$2" ] || grep -q "over relays, $2 records come of $3 that" "$work/err.0" ||
+		fail "$1: not $2 of $3 records: $(cat "$work/err.0")"
+}
+
+# query_keys FIRST LAST - rows of table wiki: short and long names, and one without any
+query_keys()
+{
+	echo language,views
+	awk -v a="$1" -v b="$2" 'BEGIN {
+		for (i = a; i < b; i++) {
+			print "l" i "," i * i - 700
+			print "language number " i "," 3 - i
+			print "seven" 10 + i "," i
+		}
+		print ",5"
+	}'
+}
+
+# As many records reach host 0 as there are keys behind each of its children, all right: strings
+# that are keys themselves, and others; two sums; a host without rows; sums that relays do not carry.
+query_over_relays()
+{
+	local tables query_op=1 p
+
+	query_have_sqlite
+	query_plan
+	words_plan install -- sorted || fail "no relay"
+	# ranks 1 and 2 are behind the relay, 4 behind 3
+	query_keys 0 10 >"$tables/wiki.0.csv"
+	query_keys 0 40 >"$tables/wiki.1.csv"
+	query_keys 20 50 >"$tables/wiki.2.csv"
+	query_keys 30 60 >"$tables/wiki.3.csv"
+	echo language,views >"$tables/wiki.4.csv"
+	query_relays_all q1
+	query_relays_right q1 $((3 * 50 + 1 + 3 * 30 + 1)) $((3 * 10 + 3 * 40 + 3 * 30 + 3 * 30 + 4))
+
+	# rows that no 64 bits hold if they meet; they do not
+	echo big,9223372036854775807 >>"$tables/wiki.2.csv"
+	echo bigger,9223372036854775807 >>"$tables/wiki.3.csv"
+	query_relays_all q1
+	query_relays_right q1
+	grep -q 'not over relays: a sum may not fit 64 bits' "$work/err.0" || fail "$(cat "$work/err.0")"
+
+	# a name that no relay takes
+	query_keys 0 10 >"$tables/wiki.2.csv"
+	query_keys 0 10 >"$tables/wiki.3.csv"
+	{ head -c 40000 /dev/zero | tr '\0' x; echo ,1; } >>"$tables/wiki.3.csv"
+	query_relays_all q1
+	query_relays_right q1
+	grep -q 'not over relays: a key is too long' "$work/err.0" || fail "$(cat "$work/err.0")"
+
+	# two sums
+	"$BIN/shuffle-query" generate languages --rows 2000 --parts 5 --out "$tables" || fail generate
+	query_relays_all langs
+	query_relays_right langs
+	grep -q 'gather lang: over relays' "$work/err.0" || fail "$(cat "$work/err.0")"
+}
+
+# Roles that are not those of the query or of the relays: no result.
+query_wrong_relays()
+{
+	local tables query_op=1
+
+	query_plan
+	query_keys 0 10 >"$tables/wiki.csv"
+	words_plan install -- sorted || fail "no relay"
+	cp "$work/roles" "$work/good"
+	sed -i 's/^5 4 member/5 - none/' "$work/roles"
+	query_relays_all q1 --deadline 2000
+	grep -q 'rank 5 is host 4 of the query, and no member' "$work/err.0" || fail "$(cat "$work/err.0")"
+	[ "$(cat "$work/rc.0")" = 2 ] || fail "roles without a host of the query are taken"
+
+	sed -e 's/^0 - /0 2 /' -e 's/^2 1 /2 - /' "$work/good" >"$work/roles"
+	query_relays_all q1 --deadline 2000
+	grep -q 'rank 2 is the receiver, and not rank 0' "$work/err.1" || fail "$(cat "$work/err.1")"
+
+	# roles say that 3 sends to host 0, and the relay waits for it
+	sed 's/^3 1 /3 0 /' "$work/good" >"$work/roles"
+	query_relays_all q1 --deadline "$(($(tmo 1) * 300))"
+	[ "$(cat "$work/rc.0")" = 1 ] && [ ! -s "$work/out.0" ] || fail "a result: $(cat "$work/out.0")"
+	grep -q 'a sum over relays has failed' "$work/err.0" || fail "$(cat "$work/err.0")"
 }
 
 # query_names HOST - all others end with its name, and no other one

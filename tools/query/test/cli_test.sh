@@ -106,7 +106,7 @@ same_result()
 {
 	local name
 
-	for name in q1 q2 q3 repos; do
+	for name in q1 q2 q3 repos langs; do
 		"$q" run "$name" -T whole -l >r1 && "$q" run "$name" -T whole -l -n 5 -k on >r2 &&
 			"$q" run "$name" -T parts -l -n 2 -k off >r3 &&
 			"$q" run "$name" -T columns -l -n 7 >r4 || return 1
@@ -146,6 +146,8 @@ wrong_usage()
 	fails 2 'either --group and --rank or --local' "$q" run q1 -T whole &&
 	fails 2 '--tables is needed' "$q" run q1 -l &&
 	fails 2 '--rank 2: the group has 2 members' "$q" run q1 -T whole -g 127.0.0.1:1,127.0.0.1:2 -r 2 &&
+	fails 2 '--roles and --relays: both' "$q" run q1 -T whole -g 127.0.0.1:1 -r 0 --roles x &&
+	fails 2 '--roles and --relays: both' "$q" run q1 -T whole -l --roles x --relays y &&
 	fails 2 '--deadline 0' "$q" run q1 -T whole -l -t 0 &&
 	fails 2 '--hot "x"' "$q" run q1 -T whole -l -k x &&
 	fails 2 '--start "x": is not a time' "$q" run q1 -T whole -l --start x &&

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shuffle-wordcount: who sends to whom over relays, as "shuffle-plan-install roles" prints it.
+ * Who sends to whom over relays, as "shuffle-plan-install roles" prints it; for shuffle-wordcount
+ * and shuffle-query.
  */
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wordcount.h"
+#include "roles.h"
 
 /* One line.  Returns NULL, or what is wrong with it. */
 static const char *read_line(struct role *role, unsigned char *seen, uint32_t count, char *line)
@@ -66,9 +68,17 @@ static void check_tree(const struct role *role, uint32_t count, uint32_t receive
 		errx(2, "%s: nobody sends to the receiver, rank %u", path, receiver);
 }
 
-struct role *roles_read(struct count *wc, const char *path)
+/**
+ * roles_read() - read the roles; a file that is wrong ends the program with a message
+ * @path: a line "RANK PARENT member|relay|none" for each member
+ * @count: members of the group
+ * @to: set to the rank of the receiver
+ *
+ * Return: of each member its role.
+ */
+struct role *roles_read(const char *path, uint32_t count, uint32_t *to)
 {
-	uint32_t i, count = wc->group.count, receiver = ROLE_NOBODY;
+	uint32_t i, receiver = ROLE_NOBODY;
 	unsigned char *seen = calloc(count, 1);
 	struct role *role = calloc(count, sizeof(*role));
 	unsigned int number = 0;
@@ -110,7 +120,7 @@ struct role *roles_read(struct count *wc, const char *path)
 	if (receiver == ROLE_NOBODY)
 		errx(2, "%s: no receiver: a member without a parent", path);
 	check_tree(role, count, receiver, path);
-	wc->receiver = receiver;
+	*to = receiver;
 	free(seen);
 	return role;
 }
