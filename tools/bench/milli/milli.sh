@@ -88,9 +88,12 @@ cases=(
 	"milli-q1        120 6000 largest q1 row=$(ns row-q1 1) 1000 4000"
 	"milli-q1        160 8000 largest q1 row=2.7 1000 300000"
 	"milli-q2        120 6000 largest q2 row=12 1000 50000"
+	"milli-q2        160 8000 largest q2 row=12 1000 55000"
 	"milli-q2        120 6000 largest q2 row=$(ns row-q2 1) 1000 2000"
 	"milli-q3        60  4000 largest q3 row=1200 1000 420"
 	"milli-q3        120 6000 largest q3 row=1200 1000 420"
+	"milli-q3        160 8000 largest q3 row=1200 1000 500"
+	"milli-q-10ms    120 12000 largest q1 row=2.7 10000 3650000"
 	"milli-q-10ms    120 12000 largest q2 row=12 10000 600000"
 	"milli-q-10ms    120 12000 largest q3 row=1200 10000 7000"
 )
