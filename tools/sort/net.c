@@ -413,6 +413,8 @@ static void send_long(struct net *net, struct net_op *op)
 		if (errno != ENOBUFS || send != shuffle_tx_refer)
 			die_send(op);
 		send = op->tx.announced ? shuffle_tx_step : shuffle_tx_want;
+		/* what the kernel asks for has to be answered */
+		op->later = 0;
 	}
 }
 
@@ -456,9 +458,26 @@ void net_run(struct net_op *op)
 		send_long(net, op);
 	else
 		send_short(net, op);
-	while (op->expected || (op->referred && !op->ended))
+	while (op->expected || (op->referred && !op->ended && !op->later))
 		advance(net, 0, net->phase_end_ns);
 	charge_spend(&net->charge, CHARGE_MESSAGE, expected);
+	net->op = NULL;
+}
+
+/**
+ * net_sent() - wait until what a step with @later has sent is ours again; the program ends if that
+ * is not possible
+ * @op: the step, after net_run()
+ */
+void net_sent(struct net_op *op)
+{
+	struct net *net = op->net;
+
+	if (!op->referred || op->ended)
+		return;
+	net->op = op;
+	while (!op->ended)
+		advance(net, 0, net->phase_end_ns);
 	net->op = NULL;
 }
 

@@ -216,6 +216,15 @@ void net_run(struct net_op *op)
 }
 
 /**
+ * net_sent() - net_run() has waited
+ * @op: the step
+ */
+void net_sent(struct net_op *op)
+{
+	(void)op;
+}
+
+/**
  * net_end() - forget a step and what has come in it
  * @op: the step
  */
