@@ -34,6 +34,60 @@ static unsigned int fewest_queues(void)
 	return least;
 }
 
+/* Of all profiles of the table, whoever is there: what other daemons with that table have, too. */
+static struct {
+	struct saba_model model[SABA_APPS];
+	uint8_t		level[SABA_APPS];
+	unsigned int	n;
+	bool		known;
+} by_table;
+
+static void cluster_table(void)
+{
+	unsigned int i;
+
+	by_table.known = true;
+	by_table.n = 0;
+	for (i = 0; i < table.n && by_table.n < SABA_APPS; i++)
+		by_table.n += !table_model(&table.app[i], cfg.degree, &by_table.model[by_table.n]);
+	if (by_table.n)
+		saba_levels_make(by_table.model, by_table.n, cfg.levels, fewest_queues(), NULL,
+				 by_table.level, &levels);
+}
+
+/* That of the closest profile: an application may be there whose own has vanished. */
+static unsigned int level_by_table(const struct app *a)
+{
+	double least = INFINITY, d, by;
+	unsigned int i, j, best = 0;
+
+	for (i = 0; i < by_table.n; i++) {
+		for (d = 0, j = 0; j <= SABA_DEGREE; j++) {
+			by = by_table.model[i].c[j] - a->model.c[j];
+			d += by * by;
+		}
+		if (d < least) {
+			least = d;
+			best = by_table.level[i];
+		}
+	}
+	return best;
+}
+
+static void levels_by_table(void)
+{
+	unsigned int i;
+
+	if (!by_table.known)
+		cluster_table();
+	/* a table without any profile: whoever is there keeps what it has */
+	for (i = 0; i < n_apps && by_table.n; i++)
+		if (apps[i]->clients)
+			apps[i]->level = level_by_table(apps[i]);
+	all_dirty();
+	client_levels();
+}
+
 /**
  * apps_changed() - put applications into levels again, and tell those who have moved
  */
@@ -43,6 +97,10 @@ void apps_changed(void)
 	static uint8_t former[SABA_APPS], level[SABA_APPS];
 	unsigned int at[SABA_APPS], n = 0, i;
 
+	if (cfg.by_table) {
+		levels_by_table();
+		return;
+	}
 	for (i = 0; i < n_apps; i++) {
 		if (!apps[i]->clients)
 			continue;
@@ -194,6 +252,7 @@ void apps_retable(void)
 	struct saba_model m;
 	unsigned int i;
 
+	by_table.known = false;
 	for (i = 0; i < n_apps; i++) {
 		t = apps[i]->clients ? table_find(&table, apps[i]->name) : NULL;
 		if (!t || table_model(t, cfg.degree, &m))

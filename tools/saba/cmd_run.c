@@ -61,10 +61,17 @@ static int write_mark(int fd, int dscp)
 							    strerror(errno));
 }
 
+static void warn_once(bool *done, const char *text)
+{
+	if (!*done)
+		ctl_warn("%s", text);
+	*done = true;
+}
+
 static int wait_for_it(struct saba *s, pid_t pid, int mark)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, 0), status, dscp = saba_dscp(s);
-	bool lost = false;
+	bool lost = false, differ = false;
 
 	while (!waitpid(pid, &status, WNOHANG)) {
 		struct pollfd p[2] = {
@@ -73,13 +80,12 @@ static int wait_for_it(struct saba *s, pid_t pid, int mark)
 		};
 
 		poll(p, 2, 1000);
-		if (saba_poll(s)) {
-			if (!lost)
-				ctl_warn("the daemon is gone; it will be looked for");
-			lost = true;
-			continue;
-		}
-		lost = false;
+		if (!saba_poll(s))
+			lost = false;
+		else
+			warn_once(&lost, "a daemon is gone; it will be looked for");
+		if (!saba_agree(s))
+			warn_once(&differ, "daemons do not agree about the level");
 		if (saba_dscp(s) != dscp) {
 			dscp = saba_dscp(s);
 			write_mark(mark, dscp);

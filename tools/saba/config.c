@@ -177,6 +177,11 @@ static int one_line(const char *file, unsigned int line, char *text, struct conf
 	} else if (!strcmp(word, "levels")) {
 		if (!whole(arg, 1, SABAD_LEVELS, &c->levels))
 			return bad(file, line, "levels: 1 to 15 are expected, not \"%s\"", arg);
+	} else if (!strcmp(word, "cluster")) {
+		if (strcmp(arg, "table") && strcmp(arg, "applications"))
+			return bad(file, line, "cluster: table or applications is expected, not \"%s\"",
+				   arg);
+		c->by_table = !strcmp(arg, "table");
 	} else if (!strcmp(word, "grace")) {
 		if (!whole(arg, 0, 3600000, &c->grace_ms))
 			return bad(file, line, "grace: ms up to an hour, not \"%s\"", arg);
@@ -189,8 +194,8 @@ static int one_line(const char *file, unsigned int line, char *text, struct conf
 			return bad(file, line, "control: \"none\" or a DSCP outside 33 to 47 is "
 				   "expected, not \"%s\"", arg);
 	} else {
-		return bad(file, line, "port, table, degree, levels, grace or control is expected, "
-			   "not \"%s\"", word);
+		return bad(file, line, "port, table, degree, levels, cluster, grace or control is "
+			   "expected, not \"%s\"", word);
 	}
 	return 0;
 }

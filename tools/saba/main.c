@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,10 @@
 #include "shufflectl.h"
 
 struct ctl_options ctl;
+
+/* which daemon answers, and whether there are others */
+static const char *daemon_path;
+static bool several;
 
 static const char usage_text[] =
 	"usage: shuffle-saba [--json] [--pretty] COMMAND [WORDS]\n\n"
@@ -27,7 +32,8 @@ static const char usage_text[] =
 	"  set APP PERCENT|auto  set a weight                         (CAP_NET_ADMIN)\n"
 	"  reload                read the table again, take back ports (CAP_NET_ADMIN)\n"
 	"  stop                  remove everything, and end the daemon (CAP_NET_ADMIN)\n\n"
-	"shuffle-saba(1) says more.  $SHUFFLE_SABA_SOCKET: the daemon's socket.\n";
+	"shuffle-saba(1) says more.  $SHUFFLE_SABA_SOCKET: the daemon's socket,\n"
+	"or several, with commas between them.\n";
 
 static void say(const char *prefix, const char *fmt, va_list ap)
 {
@@ -110,34 +116,58 @@ static int show_line(char *text, void *arg)
 		else
 			out_str(word, value);
 	}
+	if (several)
+		out_str("daemon", daemon_path);
 	out_close();
 	return 0;
 }
 
-/* Ask the daemon; "stop" is over when its socket ends. */
-static int ask(int argc, char **argv)
+/* Ask a daemon; "stop" is over when its socket ends. */
+static int ask(const char *path, const char *text)
 {
-	bool show = !strcmp(argv[0], "show");
-	int fd = saba_open(NULL), err, i;
-	char text[400] = "", end;
-	size_t n = 0;
+	int fd = saba_open(path), err;
+	char end;
 
 	if (fd < 0)
-		return ctl_error("shuffle-sabad cannot be reached: %s", strerror(-fd));
-	for (i = 0; i < argc && n < sizeof(text); i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? " " : "", argv[i]);
-	if (show)
-		out_begin(false);
-	err = n < sizeof(text) ? saba_request(fd, text, show_line, NULL) : -E2BIG;
-	if (show)
-		out_end();
-	if (!err && !strcmp(argv[0], "stop"))
+		return ctl_error("shuffle-sabad cannot be reached at %s: %s", path, strerror(-fd));
+	err = saba_request(fd, text, show_line, NULL);
+	if (!err && !strcmp(text, "stop"))
 		while (recv(fd, &end, 1, 0) > 0)
 			;
 	close(fd);
 	if (err && err != -EPROTO)
 		ctl_error("shuffle-sabad: %s", strerror(-err));
 	return err ? CTL_KERNEL : CTL_OK;
+}
+
+/* All daemons of the list, one after the other; the status is that of the last that failed. */
+static int ask_all(int argc, char **argv)
+{
+	const char *list = getenv("SHUFFLE_SABA_SOCKET");
+	char text[400] = "", paths[1000], *save = NULL;
+	int err = CTL_OK, one, i;
+	size_t n = 0;
+
+	for (i = 0; i < argc && n < sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? " " : "", argv[i]);
+	if (n >= sizeof(text))
+		return ctl_usage("a request of more than %zu bytes", sizeof(text) - 1);
+	if (!list || !*list)
+		list = SABA_SOCKET;
+	if (strlen(list) >= sizeof(paths))
+		return ctl_usage("$SHUFFLE_SABA_SOCKET is too long");
+	strcpy(paths, list);
+	if (!strcmp(argv[0], "show"))
+		out_begin(false);
+	several = strchr(paths, ',');
+	for (daemon_path = strtok_r(paths, ",", &save); daemon_path;
+	     daemon_path = strtok_r(NULL, ",", &save)) {
+		one = ask(daemon_path, text);
+		err = one ? one : err;
+	}
+	if (!strcmp(argv[0], "show"))
+		out_end();
+	return err;
 }
 
 static int dispatch(int argc, char **argv)
@@ -157,7 +187,7 @@ static int dispatch(int argc, char **argv)
 		if (argc != (strcmp(word, "set") ? 1 : 3))
 			return ctl_usage("%s wants %s", word, strcmp(word, "set") ? "nothing more" :
 					 "an application and a weight");
-		return ask(argc, argv);
+		return ask_all(argc, argv);
 	}
 	return ctl_usage("command \"%s\" is unknown; --help names them", word);
 }

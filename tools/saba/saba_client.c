@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -17,22 +18,38 @@
 #define RECORD	8192
 #define MOST	65536	/* connections */
 
+/* A daemon: there are several if each has the ports of some switches. */
+struct link {
+	int		fd;		/* -1 while it is not there */
+	char		path[108];
+	int		level;		/* 0 before the first answer */
+	int		dscp;
+	unsigned int	id;		/* the last conn= */
+};
+
 struct conn {
-	unsigned int	id;		/* of the daemon, 0 if the place is free */
+	bool		used;
 	int		fd;
 	char		to[INET6_ADDRSTRLEN];
+	unsigned int	id[SABA_DAEMONS];	/* 0 if that daemon does not know of it */
 };
 
 struct saba {
-	int		fd;		/* -1 while there is no daemon */
+	struct link	link[SABA_DAEMONS];
+	int		links;
+	int		poller;		/* of all daemons' sockets */
 	int		level;
 	int		dscp;
-	char		path[108];
 	char		app[64];
 	char		why[256];	/* the last "error" */
-	unsigned int	id;		/* the last conn= */
 	struct conn	*conn;
 	int		conns;
+};
+
+/* What a daemon says concerns it alone. */
+struct heard {
+	struct saba	*s;
+	struct link	*from;
 };
 
 /**
@@ -127,101 +144,209 @@ int saba_mark(int fd, int dscp)
 	return 0;
 }
 
+/* What packets carry is what the first daemon of the list says that has ever answered. */
+static void take_level(struct saba *s)
+{
+	int i, former = s->dscp;
+
+	for (i = 0; i < s->links && !s->link[i].level; i++)
+		;
+	if (i == s->links)
+		return;
+	s->level = s->link[i].level;
+	s->dscp = s->link[i].dscp;
+	for (i = 0; i < s->conns && s->dscp != former; i++)
+		if (s->conn[i].used && s->conn[i].fd >= 0)
+			saba_mark(s->conn[i].fd, s->dscp);
+}
+
 static int on_line(char *text, void *arg)
 {
-	struct saba *s = arg;
-	int level, dscp, i;
+	struct heard *h = arg;
+	int level, dscp;
 
-	sscanf(text, "ok conn=%u", &s->id);
+	sscanf(text, "ok conn=%u", &h->from->id);
 	if (!strncmp(text, "error ", 6))
-		snprintf(s->why, sizeof(s->why), "%s", text + 6);
+		snprintf(h->s->why, sizeof(h->s->why), "%s", text + 6);
 	if (sscanf(text, "ok level=%d dscp=%d", &level, &dscp) != 2 &&
 	    sscanf(text, "event level=%d dscp=%d", &level, &dscp) != 2)
 		return 0;
-	s->level = level;
-	s->dscp = dscp;
-	for (i = 0; i < s->conns; i++)
-		if (s->conn[i].id && s->conn[i].fd >= 0)
-			saba_mark(s->conn[i].fd, dscp);
+	h->from->level = level;
+	h->from->dscp = dscp;
+	take_level(h->s);
 	return 0;
 }
 
-static int announce(struct saba *s, struct conn *c)
+/* An answer that does not come would be taken for that of the next request. */
+static int ask(struct saba *s, struct link *l, const char *text)
+{
+	struct heard h = { s, l };
+	int err = saba_request(l->fd, text, on_line, &h);
+
+	if (err && err != -EPROTO) {
+		close(l->fd);
+		l->fd = -1;
+	}
+	return err;
+}
+
+static int announce(struct saba *s, struct link *l, struct conn *c)
 {
 	char text[80];
 	int err;
 
 	snprintf(text, sizeof(text), "connect %s", c->to);
-	err = saba_request(s->fd, text, on_line, s);
+	err = ask(s, l, text);
 	if (!err)
-		c->id = s->id;
+		c->id[l - s->link] = l->id;
 	return err;
 }
 
 /* Register, and say which connections there are: also to a daemon that came later. */
-static int join(struct saba *s)
+static int join(struct saba *s, struct link *l)
 {
+	struct epoll_event e = { .events = EPOLLIN };
 	char text[80];
 	int err, i;
 
-	s->fd = saba_open(s->path);
-	if (s->fd < 0)
-		return s->fd;
+	l->fd = saba_open(l->path);
+	if (l->fd < 0) {
+		err = l->fd;
+		l->fd = -1;
+		return err;
+	}
 	snprintf(text, sizeof(text), "register %s", s->app);
-	err = saba_request(s->fd, text, on_line, s);
+	err = epoll_ctl(s->poller, EPOLL_CTL_ADD, l->fd, &e) ? -errno : ask(s, l, text);
+	for (i = 0; i < s->conns; i++)
+		s->conn[i].id[l - s->link] = 0;
 	for (i = 0; i < s->conns && !err; i++)
-		if (s->conn[i].id)
-			err = announce(s, &s->conn[i]);
-	if (err) {
-		close(s->fd);
-		s->fd = -1;
+		if (s->conn[i].used)
+			err = announce(s, l, &s->conn[i]);
+	if (err && l->fd >= 0) {
+		close(l->fd);
+		l->fd = -1;
 	}
 	return err;
 }
 
+static int read_paths(struct saba *s, const char *paths)
+{
+	size_t n;
+
+	if (!paths)
+		paths = getenv("SHUFFLE_SABA_SOCKET");
+	if (!paths || !*paths)
+		paths = SABA_SOCKET;
+	for (; *paths; paths += n + (paths[n] == ',')) {
+		n = strcspn(paths, ",");
+		if (!n)
+			continue;
+		if (n >= sizeof(s->link->path))
+			return -ENAMETOOLONG;
+		if (s->links == SABA_DAEMONS)
+			return -E2BIG;
+		memcpy(s->link[s->links].path, paths, n);
+		s->link[s->links++].fd = -1;
+	}
+	return s->links ? 0 : -EINVAL;
+}
+
 /**
- * saba_app_register() - register the process as an application
- * @path: socket of the daemon, NULL for $SHUFFLE_SABA_SOCKET or SABA_SOCKET
+ * saba_app_new() - an application that registers as soon as there is a daemon
+ * @paths: sockets of the daemons, with commas between them; NULL for $SHUFFLE_SABA_SOCKET or
+ *	SABA_SOCKET
  * @app: name of its profile
- * @why: set to what is wrong, a sentence; or NULL
- * @size: of @why
  *
- * Return: a handle, or NULL with errno set: EPROTO if the daemon has refused.
+ * saba_poll() registers it.
+ *
+ * Return: a handle, or NULL with errno set: ENAMETOOLONG, E2BIG for more than SABA_DAEMONS paths.
  */
-struct saba *saba_app_register(const char *path, const char *app, char *why, size_t size)
+struct saba *saba_app_new(const char *paths, const char *app)
 {
 	struct saba *s = calloc(1, sizeof(*s));
 	int err;
 
+	if (!s)
+		return NULL;
+	s->poller = epoll_create1(EPOLL_CLOEXEC);
+	err = s->poller < 0 ? -errno : read_paths(s, paths);
+	if (!err && strlen(app) >= sizeof(s->app))
+		err = -ENAMETOOLONG;
+	if (!err) {
+		strcpy(s->app, app);
+		return s;
+	}
+	saba_app_deregister(s);
+	errno = -err;
+	return NULL;
+}
+
+/**
+ * saba_app_register() - register the process as an application
+ * @paths: sockets of the daemons, as for saba_app_new(); one of them has to be there
+ * @app: name of its profile
+ * @why: set to what is wrong, a sentence; or NULL
+ * @size: of @why
+ *
+ * Return: a handle, or NULL with errno set: EPROTO if a daemon has refused.
+ */
+struct saba *saba_app_register(const char *paths, const char *app, char *why, size_t size)
+{
+	struct saba *s = saba_app_new(paths, app);
+	int err;
+
 	if (!s) {
-		errno = ENOMEM;
+		err = errno;
+		if (why)
+			snprintf(why, size, "%s", strerror(err));
+		errno = err;
 		return NULL;
 	}
-	if (!path)
-		path = getenv("SHUFFLE_SABA_SOCKET");
-	if (!path)
-		path = SABA_SOCKET;
-	if (strlen(path) >= sizeof(s->path) || strlen(app) >= sizeof(s->app)) {
-		err = -ENAMETOOLONG;
-	} else {
-		strcpy(s->path, path);
-		strcpy(s->app, app);
-		err = join(s);
-	}
-	if (!err)
+	err = saba_poll(s);
+	if (s->level && err != -EPROTO)
 		return s;
 	if (why)
 		snprintf(why, size, "%s", err == -EPROTO ? s->why : strerror(-err));
-	free(s);
+	saba_app_deregister(s);
 	errno = -err;
 	return NULL;
+}
+
+/**
+ * saba_why() - what a daemon has refused last
+ * @s: handle
+ *
+ * Return: a sentence, or an empty string.
+ */
+const char *saba_why(const struct saba *s)
+{
+	return s->why;
+}
+
+/**
+ * saba_agree() - do all daemons that have answered say the same DSCP
+ * @s: handle
+ *
+ * They do if their tables and levels are the same and they cluster the table, see
+ * shuffle-sabad(8).
+ *
+ * Return: true if so.
+ */
+bool saba_agree(const struct saba *s)
+{
+	int i;
+
+	for (i = 0; i < s->links; i++)
+		if (s->link[i].level && s->link[i].dscp != s->dscp)
+			return false;
+	return true;
 }
 
 /**
  * saba_level() - priority level of the application
  * @s: handle
  *
- * Return: 1 to 15.
+ * Return: 1 to 15; 0 before any daemon has answered.
  */
 int saba_level(const struct saba *s)
 {
@@ -232,7 +357,7 @@ int saba_level(const struct saba *s)
  * saba_dscp() - what its packets carry
  * @s: handle
  *
- * Return: 33 to 47.
+ * Return: 33 to 47; 0 before any daemon has answered.
  */
 int saba_dscp(const struct saba *s)
 {
@@ -243,41 +368,57 @@ int saba_dscp(const struct saba *s)
  * saba_fd() - for poll(): readable when there is something for saba_poll()
  * @s: handle
  *
- * Return: a socket, -1 while there is no daemon.
+ * Return: a descriptor.
  */
 int saba_fd(const struct saba *s)
 {
-	return s->fd;
+	return s->poller;
 }
 
-/**
- * saba_poll() - take note of another level, and find a daemon that has restarted
- * @s: handle
- *
- * Sockets of connections are marked again if the level has changed.  Does not wait.
- *
- * Return: 0, or -errno while there is no daemon: packets go on with the last mark.
- */
-int saba_poll(struct saba *s)
+/* Events; a daemon that has ended is looked for at once. */
+static int poll_link(struct saba *s, struct link *l)
 {
+	struct heard h = { s, l };
 	char record[RECORD];
 	ssize_t n;
 
-	while (s->fd >= 0) {
-		n = recv(s->fd, record, sizeof(record) - 1, MSG_DONTWAIT);
+	while (l->fd >= 0) {
+		n = recv(l->fd, record, sizeof(record) - 1, MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n <= 0) {
-			close(s->fd);
-			s->fd = -1;
+			close(l->fd);
+			l->fd = -1;
 			break;
 		}
 		record[n] = '\0';
-		on_line(record, s);
+		on_line(record, &h);
 	}
-	return join(s);
+	return join(s, l);
+}
+
+/**
+ * saba_poll() - take note of another level, and find daemons that have restarted
+ * @s: handle
+ *
+ * Sockets of connections are marked again if the level has changed.  Waits for nothing but the
+ * answers of a daemon that has come.
+ *
+ * Return: 0, or -errno while there is a daemon missing: packets go on with the last mark.
+ * -EPROTO if one has refused, whatever others say.
+ */
+int saba_poll(struct saba *s)
+{
+	int i, err = 0, e;
+
+	for (i = 0; i < s->links; i++) {
+		e = poll_link(s, &s->link[i]);
+		if (e && err != -EPROTO)
+			err = e;
+	}
+	return err;
 }
 
 /**
@@ -287,17 +428,17 @@ int saba_poll(struct saba *s)
  * @fd: its socket, which is marked here and whenever the level changes; -1 for none.
  *	It must be open until saba_conn_destroy().
  *
- * Without a daemon the connection is told to the next one.
+ * A daemon that is not there is told when it comes.
  *
  * Return: number of the connection, or -errno: -EAFNOSUPPORT if @to is no IP address,
- * -ENOSPC if there are too many, -EPROTO if the daemon has refused.
+ * -ENOSPC if there are too many, -EPROTO if a daemon has refused.
  */
 int saba_conn_create(struct saba *s, const struct sockaddr *to, int fd)
 {
 	struct conn *c, *more;
-	int i, err;
+	int i, k, err = 0;
 
-	for (i = 0; i < s->conns && s->conn[i].id; i++)
+	for (i = 0; i < s->conns && s->conn[i].used; i++)
 		;
 	if (i == MOST)
 		return -ENOSPC;
@@ -306,9 +447,10 @@ int saba_conn_create(struct saba *s, const struct sockaddr *to, int fd)
 		if (!more)
 			return -ENOMEM;
 		s->conn = more;
-		s->conn[s->conns++].id = 0;
+		s->conns++;
 	}
 	c = &s->conn[i];
+	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	strcpy(c->to, "any");
 	if (to && to->sa_family == AF_INET)
@@ -320,14 +462,13 @@ int saba_conn_create(struct saba *s, const struct sockaddr *to, int fd)
 	else if (to)
 		return -EAFNOSUPPORT;
 	saba_poll(s);
-	err = s->fd < 0 ? 0 : announce(s, c);
-	if (err == -EPROTO)
-		return err;
-	if (!c->id)
-		c->id = 1;	/* told to the next daemon */
-	if (fd >= 0)
-		err = saba_mark(fd, s->dscp);
-	if (fd >= 0 && err) {
+	c->used = true;
+	for (k = 0; k < s->links && err != -EPROTO; k++)
+		if (s->link[k].fd >= 0)
+			err = announce(s, &s->link[k], c);
+	if (err != -EPROTO)
+		err = fd >= 0 && s->dscp ? saba_mark(fd, s->dscp) : 0;
+	if (err) {
 		saba_conn_destroy(s, i);
 		return err;
 	}
@@ -344,14 +485,18 @@ int saba_conn_create(struct saba *s, const struct sockaddr *to, int fd)
 int saba_conn_destroy(struct saba *s, int conn)
 {
 	char text[40];
+	int k;
 
-	if (conn < 0 || conn >= s->conns || !s->conn[conn].id)
+	if (conn < 0 || conn >= s->conns || !s->conn[conn].used)
 		return -EINVAL;
+	s->conn[conn].used = false;
 	saba_poll(s);
-	snprintf(text, sizeof(text), "disconnect %u", s->conn[conn].id);
-	s->conn[conn].id = 0;
-	if (s->fd >= 0)
-		saba_request(s->fd, text, on_line, s);
+	for (k = 0; k < s->links; k++) {
+		if (s->link[k].fd < 0 || !s->conn[conn].id[k])
+			continue;
+		snprintf(text, sizeof(text), "disconnect %u", s->conn[conn].id[k]);
+		ask(s, &s->link[k], text);
+	}
 	return 0;
 }
 
@@ -361,8 +506,13 @@ int saba_conn_destroy(struct saba *s, int conn)
  */
 void saba_app_deregister(struct saba *s)
 {
-	if (s->fd >= 0)
-		close(s->fd);
+	int k;
+
+	for (k = 0; k < s->links; k++)
+		if (s->link[k].fd >= 0)
+			close(s->link[k].fd);
+	if (s->poller >= 0)
+		close(s->poller);
 	free(s->conn);
 	free(s);
 }

@@ -8,14 +8,19 @@
 #ifndef SABA_CLIENT_H
 #define SABA_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
 #define SABA_SOCKET	"/run/shuffle/saba.sock"
+#define SABA_DAEMONS	8	/* the most that an application talks to */
 
 struct saba;
 
-struct saba *saba_app_register(const char *path, const char *app, char *why, size_t size);
+struct saba *saba_app_new(const char *paths, const char *app);
+struct saba *saba_app_register(const char *paths, const char *app, char *why, size_t size);
+const char *saba_why(const struct saba *s);
+bool saba_agree(const struct saba *s);
 int saba_level(const struct saba *s);
 int saba_dscp(const struct saba *s);
 int saba_fd(const struct saba *s);

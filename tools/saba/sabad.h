@@ -92,6 +92,8 @@ struct port {
  * @table: file of the sensitivity table
  * @degree: of the polynomials
  * @levels: priority levels
+ * @by_table: levels are those of the whole table, not of the applications that are there:
+ *	daemons with the same table have the same
  * @grace_ms: after a start, how long weights in place are left to applications that
  *	come back
  * @control: DSCP of the strict band, -1 for none
@@ -102,6 +104,7 @@ struct config {
 	char		table[256];
 	unsigned int	degree;
 	unsigned int	levels;
+	bool		by_table;
 	unsigned int	grace_ms;
 	int		control;
 	struct port	port[SABAD_PORTS];

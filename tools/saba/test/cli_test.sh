@@ -106,6 +106,7 @@ bad_configs()
 	conf 'levels 16' 'levels: 1 to 15' || return 1
 	conf 'degree 0' 'degree: 1 to 3' || return 1
 	conf 'control 40' 'control: "none" or a DSCP outside' || return 1
+	conf 'cluster x' 'cluster: table or applications' || return 1
 	conf 'grace x' 'grace: ms' || return 1
 	conf 'table' '"table" wants one value' || return 1
 	conf 'colour red' 'port, table, degree' || return 1
@@ -136,6 +137,8 @@ usages()
 	fails 1 'set wants an application' "$saba" set A || return 1
 	fails 1 'show wants nothing more' "$saba" show more || return 1
 	SHUFFLE_SABA_SOCKET=nix fails 3 'cannot be reached' "$saba" show || return 1
+	SHUFFLE_SABA_SOCKET=nix,nox fails 3 'cannot be reached at nox' "$saba" show || return 1
+	SHUFFLE_SABA_SOCKET=1,2,3,4,5,6,7,8,9 fails 3 'list too long' "$saba" run --app A -- true || return 1
 	SHUFFLE_SABA_SOCKET=nix fails 3 'cannot register' "$saba" run --app A -- true || return 1
 	fails 1 'usage: shuffle-sabad' "$sabad" x || return 1
 	"$sabad" --help | grep -q '^usage' && "$saba" --help | grep -q '^usage'
