@@ -63,4 +63,7 @@ static inline int must_wait(int fd)
 	return flags >= 0 && (flags & O_NONBLOCK);
 }
 
+/* What $SHUFFLE_SABA says about a socket that has joined its group; errno stays. */
+__attribute__((visibility("hidden"))) void shuffle_saba_join(int fd);
+
 #endif /* SHUFFLE_INTERNAL_H */

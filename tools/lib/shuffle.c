@@ -3,7 +3,7 @@
  * libshuffle: AF_SHUFFLE without control messages.
  *
  * No global state: everything lives in the kernel's socket or in structs of
- * the caller.
+ * the caller.  (saba.c has some.)
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -185,6 +185,8 @@ static int join(int fd, const void *members, size_t bytes, unsigned int count, u
 	ret = setsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, group, size);
 	err = errno;
 	free(group);
+	if (!ret)
+		shuffle_saba_join(fd);
 	errno = err;
 	return ret;
 }

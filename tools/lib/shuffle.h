@@ -57,6 +57,19 @@ int shuffle_join(int fd, const struct sockaddr_shuffle *members, unsigned int co
 int shuffle_join_edges(int fd, const struct shuffle_edge *edges, unsigned int count,
 		       unsigned int rank);
 
+/* After joining: shuffle-sabad(8) hears that application @app (the name of its profile) sends from
+ * here to the hosts of the group, and packets with data carry the DSCP of its level.  A level that
+ * changes and a daemon that comes back are taken note of by a thread of the library.  @sockets: of
+ * the daemons, with commas between them; NULL: $SHUFFLE_SABA_SOCKET, or /run/shuffle/saba.sock.
+ * @app NULL takes it back, as closing does within a second and the end of the process at once.
+ * shuffle_join() does this by itself if $SHUFFLE_SABA is 1, or names sockets; @app is then
+ * $SHUFFLE_SABA_NAME, or the name of the program.
+ * A daemon that is not there is no error: the library warns on stderr, once, and looks for it.
+ * ENOTCONN: not joined.  EPROTO: a daemon has refused; stderr says why.  E2BIG: more than 8
+ * applications or sockets.  ENOENT: @app is NULL, and there is none.
+ */
+int shuffle_saba(int fd, const char *app, const char *sockets);
+
 /* Submit a row: bufs[i], lens[i] is the message to rank i, for all members; a length
  * SHUFFLE_ABSENT says that there is none.
  * Blocks until all of it is in the kernel's hands (the buffers may be reused).

@@ -18,7 +18,10 @@ saba_cases()
 	run_case "saba-shares-3" saba_three
 	run_case "saba-nothing-lost" saba_nothing_lost
 	run_case "saba-shuffle" saba_shuffle
+	run_case "saba-library" saba_library
+	run_case "saba-library-refused" saba_library_refused
 	run_case "saba-restart" saba_restart
+	run_case "saba-daemons" saba_daemons
 	run_case "saba-somebody-else" saba_somebody_else
 	run_case "saba-device-gone" saba_device_gone
 	run_case "saba-who-may" saba_who_may
@@ -318,6 +321,85 @@ left = {q.get("parent"): q["bytes"] for q in json.load(sys.stdin)}
 print(*(left["5362:%x" % (int(b) + 1)] for b in sys.argv[1:]))' "${@:2}"
 }
 
+# saba_member HOST [APP] - of a group of both hosts that shuffles; its number is member[HOST].
+saba_member()
+{
+	ip netns exec "${PFX}h$1" "$BIN/saba_member" "$1" 10.77.0.1 10.77.0.2 "${@:2}" \
+		>"$work/member-$1" 2>"$work/said-$1" &
+	member[$1]=$!
+}
+
+# saba_clients APP N - so many processes have registered it.
+saba_clients()
+{
+	[ "$(saba show | sed -n "/^app $1 /s/.*  clients \([0-9]*\) .*/\1/p")" = "$2" ]
+}
+
+saba_no_app()
+{
+	! saba show | grep -q "^app $1 "
+}
+
+saba_has_not()
+{
+	! saba_has "$1" "$2"
+}
+
+saba_queue_sent()
+{
+	[ "$(saba_left "$1" "$2")" -gt "$3" ]
+}
+
+# Groups register by themselves, the daemon being there or not, and are gone when they end.
+saba_library()
+{
+	local queue before
+
+	saba_rack 2
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+	export SHUFFLE_SABA=1 SHUFFLE_SABA_NAME=LR
+	saba_member 0
+	saba_member 1
+	wait_for 10 grep -q 'LR is not registered' "$work/said-0" || fail "no warning"
+	saba_daemon
+	wait_for 10 saba_clients LR 2 || { saba show; fail "members do not register"; }
+	wait_for 10 saba_has p0 LR || { saba show; fail "LR is not at p0"; }
+	wait_for 10 saba_has p1 LR || { saba show; fail "LR is not at p1"; }
+	[ "$(wc -l <"$work/said-0")" = 1 ] || { cat "$work/said-0"; fail "not one warning"; }
+	wait_for 20 saba_programs p1 || fail "p1 is not programmed"
+	read -r queue _ <<<"$(saba_weight p1 LR)"
+	before=$(saba_left p1 $((2 + queue)))
+	wait_for 20 saba_queue_sent p1 $((2 + queue)) $((before + 100000)) ||
+		fail "data is not in the queue of LR: $(saba_left p1 1 $((2 + queue)))"
+	kill -USR1 "${member[0]}"
+	wait_for 10 saba_has_not p1 LR || { saba show; fail "a closed socket has a connection"; }
+	saba_clients LR 1 || fail "an application without sockets is registered"
+	kill -9 "${member[1]}"
+	wait_for 10 saba_no_app LR || { saba show; fail "what was killed is registered"; }
+	kill "${member[0]}"
+	wait "${member[0]}" || fail "member 0: $(cat "$work/said-0")"
+}
+
+# By the function, and what the daemon does not know.
+saba_library_refused()
+{
+	saba_rack 2
+	saba_member 0 nix
+	wait "${member[0]}"
+	[ $? = 3 ] || { cat "$work/said-0"; fail "an application without a profile"; }
+	grep -q 'nix: no profile' "$work/said-0" || { cat "$work/said-0"; fail "no reason"; }
+	saba_member 0 TS
+	SHUFFLE_SABA=$SHUFFLE_SABA_SOCKET SHUFFLE_SABA_NAME=nix saba_member 1
+	wait_for 10 saba_has p1 TS || { saba show; fail "TS is not registered"; }
+	saba_clients TS 1 || { saba show; fail "nix is TS"; }
+	wait_for 10 grep -q 'nix: no profile' "$work/said-1" || { cat "$work/said-1"; fail "no reason"; }
+	kill "${member[@]}"
+	wait "${member[1]}" || fail "member 1: $(cat "$work/said-1")"
+	[ "$(cat "$work/member-1")" -gt 0 ] || fail "it has not shuffled"
+	wait_for 10 saba_no_app TS || fail "TS is still there"
+}
+
 saba_programmed()
 {
 	saba --json show | python3 -c '
@@ -367,6 +449,82 @@ saba_restart()
 	wait_for 10 saba_has p2 LR || fail "LR has not come back"
 	wait_for 20 saba_programs p2 || fail "the port is not programmed again"
 	[ -z "${SHUFFLE_VIRTUAL-}" ] || saba_measure p2 LR TS
+}
+
+# saba_daemon_of NAME HOST... - one that has only the ports of these hosts.
+saba_daemon_of()
+{
+	local name=$1 h
+	shift
+
+	{
+		saba_conf 0
+		echo "cluster table"
+		for h in "$@"; do
+			saba_conf $((h + 1)) 4mbit 1000000 | tail -1
+		done
+	} >"$work/$name.conf"
+	ip netns exec "${PFX}br" "$BIN/shuffle-sabad" --config "$work/$name.conf" \
+		--socket "$work/$name.sock" 2>>"$work/daemon-$name" &
+	daemons[$name]=$!
+	SHUFFLE_SABA_SOCKET=$work/$name.sock wait_for 5 saba_answers ||
+		{ cat "$work/daemon-$name"; fail "daemon $name does not start"; }
+}
+
+# saba_knows NAME APP - that daemon has the application; its level is in $level.
+saba_knows()
+{
+	level=$(SHUFFLE_SABA_SOCKET=$work/$1.sock saba show |
+		sed -n "s/^app $2 .* level \([0-9]*\) .*/\1/p")
+	[ -n "$level" ]
+}
+
+# Two daemons with some ports each: levels are the same, whoever has heard of whom, and one that
+# has restarted hears of all that happened meanwhile.
+saba_daemons()
+{
+	local -A daemons
+	local app before count level other
+
+	saba_rack 3
+	saba stop || fail "it does not stop"
+	saba_daemon_of a 0 1
+	saba_daemon_of b 2
+	export SHUFFLE_SABA_SOCKET=$work/a.sock,$work/b.sock
+	# order of coming: not that of the table
+	saba_send 1 TS 2 5
+	wait_for 10 saba_has p2 TS || fail "TS is not registered"
+	saba_send 0 LR 2 5
+	wait_for 10 saba_has p2 LR || fail "LR is not registered"
+	saba_has_not p0 LR || fail "LR is at a port that it does not use"
+	before=$(saba_classes p2)
+	kill -9 "${daemons[b]}"
+	wait "${daemons[b]}" 2>/dev/null
+	# shares of what is left do not change, and life goes on at the other one
+	saba_send 2 PR 1 5
+	SHUFFLE_SABA_SOCKET=$work/a.sock wait_for 10 saba_has p1 PR || fail "PR is not registered"
+	[ "$(saba_classes p2)" = "$before" ] || fail "a death has changed weights"
+	count=$(SHUFFLE_SABA_SOCKET=$work/a.sock saba_programmed p1)
+	saba_daemon_of b 2
+	grep -q 'port p2: queues taken over' "$work/daemon-b" || fail "the queues were not taken over"
+	for app in LR PR TS; do
+		wait_for 10 saba_knows b $app || { saba show; fail "$app has not come back"; }
+		other=$level
+		saba_knows a $app || fail "$app is gone"
+		[ "$level" = "$other" ] || fail "level of $app: $level and $other"
+	done
+	wait_for 20 saba_programs p2 || fail "the port is not programmed again"
+	wait_for 10 saba_has p2 LR || fail "LR is not at p2"
+	[ "$(SHUFFLE_SABA_SOCKET=$work/a.sock saba_programmed p1)" = "$count" ] ||
+		fail "the other daemon has programmed something"
+	[ -z "${SHUFFLE_VIRTUAL-}" ] || saba_measure p2 LR TS
+	kill -9 "${sender[0]}"
+	for app in a b; do
+		SHUFFLE_SABA_SOCKET=$work/$app.sock wait_for 10 saba_no_app LR ||
+			fail "LR is still known to $app"
+	done
+	saba stop || fail "they do not stop"
+	! tc -n "${PFX}br" qdisc show | grep -E 'ets|tbf|bfifo' || fail "something is left"
 }
 
 saba_somebody_else()
