@@ -91,6 +91,7 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 
 static int join(coll_shuffle_module *m)
 {
+	const struct coll_shuffle_component *c = &mca_coll_shuffle_component;
 	struct sockaddr_shuffle *members = malloc(m->size * sizeof(*members));
 	int i, rc;
 
@@ -102,6 +103,9 @@ static int join(coll_shuffle_module *m)
 	m->sizes = m->hellos[0].sizes;
 	rc = shuffle_join(m->fd, members, m->size, m->rank);
 	free(members);
+	/* without it packets are not marked: the library has said why */
+	if (!rc && c->saba)
+		shuffle_saba(m->fd, c->saba, NULL);
 	/* who cannot misses the trial, so all decline */
 	if (!rc)
 		rc = coll_shuffle_collectives_join(m);

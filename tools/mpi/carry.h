@@ -57,6 +57,7 @@ struct coll_shuffle_members {
 	uint64_t racks;			/* hash of those that the kernel knows; 0: none */
 	const char *multicast;		/* address that all have been told to use, or NULL */
 	bool tried;			/* and whether it reaches all */
+	const char *saba;		/* application that shuffle-sabad hears of, or NULL */
 	int error;			/* errno of a call that libshuffle has failed */
 };
 

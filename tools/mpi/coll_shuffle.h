@@ -78,6 +78,7 @@ struct coll_shuffle_component {
 	char *sizes;
 	char *collectives;
 	char *multicast;
+	char *saba;
 	char *if_include;
 	char *if_exclude;
 	int output;

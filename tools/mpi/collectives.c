@@ -61,6 +61,7 @@ void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shu
 	coll_shuffle_addr_of(addr, &hello->coll_addr);
 	if (m->collectives & COLL_SHUFFLE_MULTICAST_BIT)
 		m->members.multicast = mca_coll_shuffle_component.multicast;
+	m->members.saba = mca_coll_shuffle_component.saba;
 	coll_shuffle_members_open(&m->members, &hello->coll_addr);
 	if (m->members.fd >= 0)
 		coll_shuffle_socket_options(m->members.fd);

@@ -78,6 +78,9 @@ static int component_register(void)
 	c->multicast = NULL;
 	parameter("multicast", "IP multicast address, the same at all ranks, for broadcasts of more than 1 KiB over AF_SHUFFLE; whether it reaches all ranks is tried",
 		  MCA_BASE_VAR_TYPE_STRING, &c->multicast);
+	c->saba = NULL;
+	parameter("saba", "Profile by which shuffle-sabad shares links, see shuffle-sabad(8): sockets are registered with the daemon and marked with its level. Without it as SHUFFLE_SABA in the environment says",
+		  MCA_BASE_VAR_TYPE_STRING, &c->saba);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
 		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
@@ -181,6 +184,8 @@ static int component_open(void)
 	if (!coll_shuffle_collectives_parse(c->collectives, &card->collectives))
 		coll_shuffle_complain("coll_shuffle_collectives is not all, none or names of collectives: %s",
 				      c->collectives);
+	if (!is_set(c->saba))
+		c->saba = NULL;
 	if (is_set(c->multicast))
 		card->collectives |= COLL_SHUFFLE_MULTICAST_BIT;
 	card->host = host_number();

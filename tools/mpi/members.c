@@ -31,6 +31,7 @@ void coll_shuffle_members_init(struct coll_shuffle_members *g, int rank, int siz
 	g->racks = 0;
 	g->multicast = NULL;
 	g->tried = false;
+	g->saba = NULL;
 	g->error = 0;
 }
 
@@ -76,6 +77,9 @@ int coll_shuffle_members_join(struct coll_shuffle_members *g,
 		set_multicast(g, first_op);
 	if (shuffle_join(g->fd, members, g->size, g->rank))
 		return -1;
+	/* without it packets are not marked: the library has said why */
+	if (g->saba)
+		shuffle_saba(g->fd, g->saba, NULL);
 	g->racks = hash_racks(g);
 	g->coll = shuffle_coll_new(g->fd, g->rank, g->size, first_op);
 	if (!g->coll)
