@@ -6,6 +6,9 @@
 #
 # shellcheck disable=SC2154 # calls: cases_calls.sh
 
+# shellcheck source=../net/shuffle/cases_saba.sh
+. "$mpi_here/../net/shuffle/cases_saba.sh"
+
 work=${work-}
 
 # said COMMAND... - run it; what it says is kept.
@@ -147,12 +150,37 @@ shared_hosts()
 	mpi 60 2 8 "$calls" order || fail "non-blocking calls"
 }
 
+# By the parameter, packets are in the queue of the application's level.
+share_links()
+{
+	local queue before after
+
+	saba_rack 3
+	# registered before, so that the first packets find their queue
+	nsx h0 "$BIN/shuffle-saba" run --app LR -- sleep 600 &
+	wait_for 10 saba_has p1 LR || fail "LR is not at p1"
+	wait_for 10 saba_programs p1 || fail "p1 is not programmed"
+	read -r queue _ <<<"$(saba_weight p1 LR)"
+	before=$(saba_left p1 $((2 + queue)))
+	carried 6000 mpi 60 3 3 "$calls" all 1000 3
+	[ "$(saba_left p1 $((2 + queue)))" = "$before" ] || fail "marked without the parameter"
+	carried 6000 mpi 60 3 3 -x SHUFFLE_SABA_SOCKET --mca coll_shuffle_saba LR "$calls" all 1000 3
+	after=$(saba_left p1 $((2 + queue)))
+	echo "$((after - before)) bytes in the queue of LR"
+	[ $((after - before)) -ge 6000 ] || fail "not marked"
+	said carried 6000 mpi 60 3 3 -x SHUFFLE_SABA_SOCKET --mca coll_shuffle_saba nix "$calls" all 1000 3
+	grep -q 'nix: no profile' "$work/said" || fail "no reason"
+	saba stop || fail "it does not stop"
+	rack_down
+}
+
 cluster_cases()
 {
 	run_case "an address that all hosts have" same_address
 	run_case "interfaces as the TCP transport was told" inherited
 	run_case "one host, and several ranks on two" shared_hosts
 	run_case "no data, nobody to wait for" no_data
+	run_case "links shared by shuffle-sabad" share_links
 	[ -z "${MPI_QUICK-}" ] || return 0
 	run_case "a network that reaches nobody" no_network
 	run_case "a host that others do not reach" unreachable
