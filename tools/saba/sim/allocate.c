@@ -187,6 +187,31 @@ static void order(const struct sim *s, unsigned int *job)
 	free(load);
 }
 
+/* What congestion control that is not exact may lose: flows of several applications meet here. */
+static void waste(const struct sim *s)
+{
+	uint8_t *of = sim_memory(calloc(s->net.ports, 1));
+	unsigned int i, h;
+
+	for (i = 0; i < s->flows; i++) {
+		const struct flow *f = &s->flow[i];
+
+		for (h = 0; h < f->hops && f->left > 0 && s->job[f->job].sending; h++) {
+			uint8_t *first = &of[f->port[h]];
+
+			/* 0: nobody; otherwise the first one's number, and 255 for several */
+			if (!*first)
+				*first = f->job + 1;
+			else if (*first != f->job + 1)
+				*first = 255;
+		}
+	}
+	for (i = 0; i < s->net.ports; i++)
+		if (of[i] == 255)
+			fill.left[i] *= 1 - s->waste;
+	free(of);
+}
+
 /**
  * allocate_rates() - rates of all flows that have something to send
  * @s: run
@@ -204,7 +229,9 @@ void allocate_rates(struct sim *s)
 					       sizeof(*fill.least)));
 	}
 	for (i = 0; i < s->net.ports; i++)
-		fill.left[i] = 1;
+		fill.left[i] = i < 2 * s->net.servers ? 1 : s->core;
+	if (s->policy == POLICY_FLOWS && s->waste > 0)
+		waste(s);
 	for (i = 0; i < s->flows; i++)
 		s->flow[i].rate = 0;
 	if (s->policy == POLICY_SINCRONIA) {
@@ -226,6 +253,26 @@ void allocate_rates(struct sim *s)
 	free(open);
 }
 
+/* Costs that are not those of the model. */
+static void set_costs(const struct sim *s, struct job *j)
+{
+	double light = 1 / (j->kind->send * j->kind->send);
+	unsigned int w;
+
+	for (w = 1; w <= SABA_GRID; w++) {
+		double *cost = &j->costs.at[w];
+
+		if (!s->degree)
+			*cost = kind_alone(j->kind, w / (double)SABA_GRID);
+		/* a fit may be below 1, or below 0 */
+		if (s->weigh == WEIGH_PRODUCT)
+			*cost = log(fmax(*cost, 1));
+		/* the sum of a^2 / w is least where w is as a */
+		else if (s->weigh == WEIGH_LIGHT)
+			*cost = light / w;
+	}
+}
+
 /* The controller: at each port the applications that ever send through it. */
 static void saba_queues(struct sim *s)
 {
@@ -242,8 +289,7 @@ static void saba_queues(struct sim *s)
 			d[h] = kind_alone(s->job[i].kind, b[h]);
 		saba_fit(b, d, 7, s->degree ? s->degree : SABA_DEGREE, &model[i]);
 		saba_costs(&model[i], &s->job[i].costs);
-		for (h = 1; h <= SABA_GRID && !s->degree; h++)
-			s->job[i].costs.at[h] = kind_alone(s->job[i].kind, h / (double)SABA_GRID);
+		set_costs(s, &s->job[i]);
 	}
 	saba_levels_make(model, s->jobs, SABA_LEVELS, s->queues ? s->queues : 1, NULL, level, &lv);
 	for (i = 0; i < s->flows; i++)

@@ -19,6 +19,7 @@
 #include "sim.h"
 
 static const char *const names[] = { "flows", "jobs", "saba", "homa", "sincronia", NULL };
+static const char *const weighs[] = { "sum", "product", "light", NULL };
 
 /* A message and the end, see option.h. */
 void die(const char *fmt, ...)
@@ -52,8 +53,23 @@ struct options {
 	unsigned int	peers;
 	unsigned int	queues;
 	unsigned int	degree;
+	unsigned int	jobs;
+	unsigned int	policies;	/* bits */
+	double		core;		/* see struct sim */
+	double		waste;
+	double		volume;		/* see synthesized(), 0 for none */
+	enum weigh	weigh;
 	uint64_t	seed;
 	bool		two;
+};
+
+/* Of a policy over all set-ups: logarithms of what is printed. */
+struct sums {
+	double		mean[POLICIES];		/* of speed-ups, geometric */
+	double		least[POLICIES];
+	double		most[POLICIES];
+	double		plain[POLICIES];	/* not logarithms: arithmetic mean */
+	double		sum[POLICIES];		/* sum of slowdowns, the baseline's over its own */
 };
 
 static void place(struct sim *s, struct job *j, struct wl_rng *r, unsigned int *all,
@@ -100,13 +116,29 @@ static void make_flows(struct sim *s, const struct options *o, struct wl_rng *r)
 	}
 }
 
+/*
+ * A workload of which the part @x of its time is communication, as the source's simulation seems to
+ * have them; or, with a volume, one that sends as much as all others and computes meanwhile for the
+ * part @x of its computation, so that what suffers most is not what sends most.
+ */
+static struct kind synthesized(const struct options *o, double x, unsigned int stages)
+{
+	double alone;
+
+	if (!(o->volume > 0))
+		return (struct kind){ "", 1 - x, x, 0, stages, 100 };
+	alone = fmax(1, 1 - x + o->volume);
+	return (struct kind){ "", 1 / alone, o->volume / alone, x, stages, 100 };
+}
+
 static void make_jobs(struct sim *s, const struct options *o, struct wl_rng *r,
 		      struct kind *synthetic)
 {
 	static const double size[] = { .1, 1, 10 };
 	unsigned int i, used = 0, *all = NULL;
+	bool synthesize = o->large || o->volume > 0;
 
-	s->jobs = o->two ? 2 : o->large ? 20 : 16;
+	s->jobs = o->two ? 2 : o->jobs;
 	s->job = sim_memory(calloc(s->jobs, sizeof(*s->job)));
 	if (o->large) {
 		all = sim_memory(malloc(s->net.servers * sizeof(*all)));
@@ -116,20 +148,20 @@ static void make_jobs(struct sim *s, const struct options *o, struct wl_rng *r,
 	}
 	for (i = 0; i < s->jobs; i++) {
 		struct job *j = &s->job[i];
-		double send;
 
 		j->size = 1;
 		if (o->two) {
 			j->kind = &kinds[i ? SABA_KINDS - 1 : 0];
 			j->n = 8;
-		} else if (o->large) {
-			send = (i + .5) / s->jobs;
-			synthetic[i] = (struct kind){ "", 1 - send, send, 0,
-						      3 + wl_rng_below(r, 8), 100 };
+		} else if (synthesize) {
+			synthetic[i] = synthesized(o, (i + .5) / s->jobs, 3 + wl_rng_below(r, 8));
 			j->kind = &synthetic[i];
-			j->n = 97;
 		} else {
 			j->kind = &kinds[wl_rng_below(r, SABA_KINDS)];
+		}
+		if (o->large) {
+			j->n = s->net.servers / s->jobs;
+		} else if (!o->two) {
 			j->size = size[wl_rng_below(r, 3)];
 			j->n = 4 + wl_rng_below(r, 29);
 		}
@@ -145,12 +177,41 @@ static void make_jobs(struct sim *s, const struct options *o, struct wl_rng *r,
 	make_flows(s, o, r);
 }
 
+/* Speed-ups of one policy; the first one is the baseline, which others are compared with. */
+static void compare(const struct sim *s, unsigned int p, bool first, double *base, struct sums *t)
+{
+	double log_sum = 0, plain = 0, slow = 0, base_slow = 0, log_mean;
+	unsigned int i;
+
+	for (i = 0; i < s->jobs; i++) {
+		double alone = s->job[i].kind->seconds * s->job[i].size, up;
+
+		if (p == POLICY_FLOWS)
+			base[i] = s->job[i].end;
+		up = base[i] / s->job[i].end;
+		log_sum += log(up);
+		plain += up / s->jobs;
+		slow += s->job[i].end / alone;
+		base_slow += base[i] / alone;
+		printf("%s%.4f", i ? ", " : "", s->job[i].end / alone);
+	}
+	log_mean = log_sum / s->jobs;
+	printf("], \"speedup\": %.4f, \"arithmetic\": %.4f, \"sum\": %.4f}\n", exp(log_mean), plain,
+	       base_slow / slow);
+	fflush(stdout);
+	t->mean[p] += log_mean;
+	t->plain[p] += plain;
+	t->sum[p] += log(base_slow / slow);
+	t->least[p] = !first && t->least[p] < log_mean ? t->least[p] : log_mean;
+	t->most[p] = !first && t->most[p] > log_mean ? t->most[p] : log_mean;
+}
+
 /* One set-up under all policies. */
-static void set_up(const struct options *o, unsigned int run, double *log_mean)
+static void set_up(const struct options *o, unsigned int run, struct sums *t)
 {
 	struct sim s = { .net = o->large ? fabric_spine_leaf() : fabric_switch(32) };
+	struct kind synthetic[SIM_JOBS];
 	double base[SIM_JOBS];
-	struct kind synthetic[20];
 	unsigned int p, i;
 	struct wl_rng r;
 
@@ -158,27 +219,19 @@ static void set_up(const struct options *o, unsigned int run, double *log_mean)
 	make_jobs(&s, o, &r, synthetic);
 	s.queues = o->queues;
 	s.degree = o->degree;
+	s.weigh = o->weigh;
+	s.core = o->core;
+	s.waste = o->waste;
 	s.queue = sim_memory(calloc(s.net.ports * s.jobs, 1));
 	s.weight = sim_memory(calloc(s.net.ports * SIM_QUEUES, sizeof(*s.weight)));
 	for (p = 0; p < POLICIES; p++) {
-		double sum = 0;
-
+		if (!(o->policies >> p & 1))
+			continue;
 		s.policy = p;
 		jobs_run(&s);
 		printf("{\"run\": %u, \"policy\": \"%s\", \"queues\": %u, \"slowdown\": [", run,
 		       names[p], o->queues);
-		for (i = 0; i < s.jobs; i++) {
-			const struct kind *k = s.job[i].kind;
-			double alone = k->seconds * s.job[i].size;
-
-			if (!p)
-				base[i] = s.job[i].end;
-			sum += log(base[i] / s.job[i].end);
-			printf("%s%.4f", i ? ", " : "", s.job[i].end / alone);
-		}
-		log_mean[p] = sum / s.jobs;
-		printf("], \"speedup\": %.4f}\n", exp(log_mean[p]));
-		fflush(stdout);
+		compare(&s, p, !run, base, t);
 	}
 	for (i = 0; i < s.jobs; i++)
 		free(s.job[i].at);
@@ -201,8 +254,47 @@ static int usage(FILE *to, int status)
 		"  --queues N     of each port for Saba, 1 to 16; 0: one for each application\n"
 		"                 (default 8)\n"
 		"  --degree K     of the models, 1 to 3 (default); 0: weigh by what slowdown really is\n"
+		"  --jobs N       applications, up to 32 (default 16; 20 with --spine-leaf)\n"
+		"  --policies P,P of flows (the baseline, always there), jobs, saba, homa, sincronia\n"
+		"                 (default: all)\n"
+		"  --core PART    of a server's link that a link between switches carries (default 1)\n"
+		"  --waste PART   of a port that the baseline leaves unused where several applications\n"
+		"                 send (default 0)\n"
+		"  --volume PART  workloads that send so much in the time of their computation, and differ\n"
+		"                 in how much of it goes on meanwhile (default: the source's, or, with\n"
+		"                 --spine-leaf, such that differ in what they send)\n"
+		"  --weigh FOR    weights of Saba: sum (of slowdowns is least, default), product, or\n"
+		"                 light: the opposite, the less one sends the more weight it has\n"
 		"  --seed N       default 1\n");
 	return status;
+}
+
+static unsigned int read_policies(char *text)
+{
+	unsigned int bits = 1U << POLICY_FLOWS, p;
+	char *save = NULL, *word;
+
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		for (p = 0; p < POLICIES && strcmp(word, names[p]); p++)
+			;
+		if (p == POLICIES)
+			die("--policies: \"%s\" is none of flows, jobs, saba, homa, sincronia", word);
+		bits |= 1U << p;
+	}
+	return bits;
+}
+
+static void summary(const struct options *o, const struct sums *t)
+{
+	unsigned int p;
+
+	for (p = 0; p < POLICIES; p++)
+		if (o->policies >> p & 1)
+			printf("{\"policy\": \"%s\", \"runs\": %u, \"queues\": %u, \"mean\": %.4f, "
+			       "\"least\": %.4f, \"most\": %.4f, \"arithmetic\": %.4f, "
+			       "\"sum\": %.4f}\n", names[p], o->runs, o->queues,
+			       exp(t->mean[p] / o->runs), exp(t->least[p]), exp(t->most[p]),
+			       t->plain[p] / o->runs, exp(t->sum[p] / o->runs));
 }
 
 int main(int argc, char **argv)
@@ -214,13 +306,20 @@ int main(int argc, char **argv)
 		{ "peers",	required_argument,	NULL, 'p' },
 		{ "queues",	required_argument,	NULL, 'q' },
 		{ "degree",	required_argument,	NULL, 'd' },
+		{ "jobs",	required_argument,	NULL, 'j' },
+		{ "policies",	required_argument,	NULL, 'P' },
+		{ "core",	required_argument,	NULL, 'c' },
+		{ "waste",	required_argument,	NULL, 'w' },
+		{ "volume",	required_argument,	NULL, 'v' },
+		{ "weigh",	required_argument,	NULL, 'o' },
 		{ "seed",	required_argument,	NULL, 's' },
 		{ "help",	no_argument,		NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	double least[POLICIES], most[POLICIES], sum[POLICIES] = { 0 }, mean[POLICIES];
-	struct options o = { .runs = 10, .queues = 8, .degree = SABA_DEGREE, .seed = 1 };
-	unsigned int i, p;
+	struct options o = { .runs = 10, .queues = 8, .degree = SABA_DEGREE, .seed = 1, .core = 1,
+			     .policies = (1U << POLICIES) - 1 };
+	struct sums t = { 0 };
+	unsigned int i;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -243,6 +342,24 @@ int main(int argc, char **argv)
 		case 'd':
 			o.degree = option_whole("degree", optarg, 0, SABA_DEGREE);
 			break;
+		case 'j':
+			o.jobs = option_whole("jobs", optarg, 1, SIM_JOBS);
+			break;
+		case 'P':
+			o.policies = read_policies(optarg);
+			break;
+		case 'c':
+			o.core = option_number("core", optarg, .01, 1);
+			break;
+		case 'w':
+			o.waste = option_number("waste", optarg, 0, .9);
+			break;
+		case 'v':
+			o.volume = option_number("volume", optarg, .01, 1);
+			break;
+		case 'o':
+			o.weigh = option_choice("weigh", optarg, weighs);
+			break;
 		case 's':
 			o.seed = option_whole("seed", optarg, 0, 4294967295.0);
 			break;
@@ -256,18 +373,12 @@ int main(int argc, char **argv)
 		return usage(stderr, 2);
 	if (o.large && !o.peers)
 		o.peers = 12;
+	if (!o.jobs)
+		o.jobs = o.large ? 20 : 16;
 	for (i = 0; i < o.runs; i++) {
-		set_up(&o, i, mean);
-		for (p = 0; p < POLICIES; p++) {
-			sum[p] += mean[p];
-			least[p] = i && least[p] < mean[p] ? least[p] : mean[p];
-			most[p] = i && most[p] > mean[p] ? most[p] : mean[p];
-		}
+		set_up(&o, i, &t);
 		fprintf(stderr, "set-up %u of %u\n", i + 1, o.runs);
 	}
-	for (p = 0; p < POLICIES; p++)
-		printf("{\"policy\": \"%s\", \"runs\": %u, \"queues\": %u, \"mean\": %.4f, "
-		       "\"least\": %.4f, \"most\": %.4f}\n", names[p], o.runs, o.queues,
-		       exp(sum[p] / o.runs), exp(least[p]), exp(most[p]));
+	summary(&o, &t);
 	return 0;
 }

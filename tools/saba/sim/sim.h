@@ -33,6 +33,18 @@ enum policy {
 };
 
 /**
+ * enum weigh - what weights of Saba are for
+ * @WEIGH_SUM: the least sum of slowdowns, as the controller has it
+ * @WEIGH_PRODUCT: the least product
+ * @WEIGH_LIGHT: to see what the opposite does: a weight is the inverse of what is sent
+ */
+enum weigh {
+	WEIGH_SUM,
+	WEIGH_PRODUCT,
+	WEIGH_LIGHT,
+};
+
+/**
  * struct job - an application that runs
  * @kind: workload
  * @n: instances
@@ -90,6 +102,9 @@ struct flow {
  * @policy: who has how much
  * @queues: of a port, 0 for one for each application
  * @degree: of the polynomials, 0 to weigh by what slowdown really is
+ * @weigh: what Saba's weights are for
+ * @core: part of a server's link that a link between switches carries
+ * @waste: part of a port that the baseline leaves unused where flows of several applications are
  * @queue: [port * jobs + job]
  * @weight: [port * SIM_QUEUES + queue]
  */
@@ -102,6 +117,9 @@ struct sim {
 	enum policy	policy;
 	unsigned int	queues;
 	unsigned int	degree;
+	enum weigh	weigh;
+	double		core;
+	double		waste;
 	uint8_t		*queue;
 	double		*weight;
 };

@@ -212,11 +212,20 @@ few_descriptors()
 # Three times, TS has 11.917 s of a link to send: 2.5 s while LR computes, and what it sends beside
 # LR delays LR as much.  With equal shares TS has sent all 11.917 s before LR computes again: LR
 # takes 100 + 3 * 9.417 s.  With 72 and 28 %, LR computes twice meanwhile: 100 + 3 * 6.917 s.
+# With half of a port wasted where both send, TS sends 2.5 s alone and then a fourth of a link, as LR
+# does: LR's rounds end at 40.75, 83, 122, 136.25 and, without TS, every 12.5 s.
 simulated()
 {
 	"$bin/shuffle-saba-sim" --two --runs 1 --degree 0 >out 2>err || return 1
 	grep -q '"flows", "queues": 8, "slowdown": \[1.2825, 1.0000\]' out || { cat out; return 1; }
 	grep -q '"saba", "queues": 8, "slowdown": \[1.2075, 1.0000\]' out || { cat out; return 1; }
+	"$bin/shuffle-saba-sim" --two --runs 1 --waste .5 --policies jobs >out 2>err || return 1
+	grep -q '"flows", "queues": 8, "slowdown": \[1.8625, 1.0000\]' out || { cat out; return 1; }
+	! grep -q homa out || return 1
+	fails 2 '"x" is none of flows' "$bin/shuffle-saba-sim" --policies jobs,x || return 1
+	fails 2 'core' "$bin/shuffle-saba-sim" --core 0 || return 1
+	fails 2 'volume' "$bin/shuffle-saba-sim" --volume 2 || return 1
+	fails 2 'jobs' "$bin/shuffle-saba-sim" --jobs 33
 }
 
 # Whatever goes wrong, the daemon does not outlive the test.
