@@ -222,7 +222,7 @@ static bool same_paths(const char *a, const char *b)
 
 static struct app *app_of(const char *name, const char *paths)
 {
-	struct app *unused = NULL;
+	struct app *unused = NULL, a = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < APPS; i++) {
@@ -235,16 +235,17 @@ static struct app *app_of(const char *name, const char *paths)
 		errno = E2BIG;
 		return NULL;
 	}
-	unused->name = strdup(name);
-	unused->paths = paths ? strdup(paths) : NULL;
-	if (unused->name && (!paths || unused->paths))
-		unused->saba = saba_app_new(paths, name);
-	if (unused->saba)
-		return unused;
-	free(unused->name);
-	free(unused->paths);
-	memset(unused, 0, sizeof(*unused));
-	return NULL;
+	a.name = strdup(name);
+	a.paths = paths ? strdup(paths) : NULL;
+	if (a.name && (!paths || a.paths))
+		a.saba = saba_app_new(paths, name);
+	if (!a.saba) {
+		free(a.name);
+		free(a.paths);
+		return NULL;
+	}
+	*unused = a;
+	return unused;
 }
 
 static struct shuffle_group *group_of(int fd)
