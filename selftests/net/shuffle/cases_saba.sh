@@ -498,7 +498,8 @@ saba_daemons()
 	wait_for 10 saba_has p2 LR || fail "LR is not registered"
 	saba_has_not p0 LR || fail "LR is at a port that it does not use"
 	# that of the table's first profile, and not of the first one that came
-	saba_knows a LR && [ "$level" = 1 ] || fail "LR has level $level"
+	saba_knows a LR
+	[ "$level" = 1 ] || fail "LR has level $level"
 	before=$(saba_classes p2)
 	kill -9 "${daemons[b]}"
 	wait "${daemons[b]}" 2>/dev/null
