@@ -186,23 +186,23 @@ static int start_keeper(void)
 	int err;
 
 	if (!ready && pthread_atfork(before_fork, in_parent, in_child))
-		return ENOMEM;
+		return -ENOMEM;
 	ready = true;
 	if (running)
-		return write(wake, &look, sizeof(look)) == sizeof(look) ? 0 : errno;
+		return write(wake, &look, sizeof(look)) == sizeof(look) ? 0 : -errno;
 	if (wake < 0)
 		wake = eventfd(0, EFD_CLOEXEC);
 	if (wake < 0)
-		return errno;
+		return -errno;
 	/* signals are for the threads of the program */
 	sigfillset(&all);
 	err = pthread_sigmask(SIG_SETMASK, &all, &old);
 	if (err)
-		return err;
+		return -err;
 	err = pthread_create(&thread, NULL, keeper, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	running = !err;
-	return err;
+	return -err;
 }
 
 /* The library may be unloaded before the program ends, as a plugin's. */
@@ -375,7 +375,7 @@ static int add(int fd, const char *name, const char *paths, const struct shuffle
 	if (err)
 		drop(&members);
 	else
-		err = -start_keeper();
+		err = start_keeper();
 	return err;
 }
 
