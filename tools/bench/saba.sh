@@ -15,6 +15,19 @@ root=$(cd "$here/../.." && pwd)
 . "$root/selftests/vm/common.sh"
 cd "$root"
 
+# What is written goes on, and standard error says what has been measured.
+progress()
+{
+	awk '{ print; fflush() }
+		/^(BENCH|PROFILE) / {
+			text = ""
+			for (i = 1; i <= NF; i++)
+				if ($i ~ /^(percent|transport|run|app)=/)
+					text = text " " $i
+			print "   saba:" text >"/dev/stderr"
+		}'
+}
+
 runs=${RUNS:-3} hosts=${HOSTS:-32}
 case $runs$hosts in
 *[!0-9]* | 0*) die "RUNS and HOSTS must be positive numbers" ;;
@@ -27,7 +40,8 @@ done
 note "saba: LR and TS, $hosts hosts, $runs runs each"
 status=0
 selftests/vm/run.sh uml-time -t 7200 -m 5000 -o "$root/$out/vm-saba" "$here/saba_guest.sh" \
-	"$hosts" "$runs" "${FACTOR:-0.002}" LR TS </dev/null >"$out/raw-saba.txt" || status=$?
+	"$hosts" "$runs" "${FACTOR:-0.002}" LR TS </dev/null | progress >"$out/raw-saba.txt" ||
+	status=$?
 [ "$status" = 0 ] ||
 	note "the virtual machine ended with status $status ($out/vm-saba/console.log)"
 python3 "$here/saba_report.py" "$out/raw-saba.txt" "$out" || die "nothing was measured"

@@ -372,10 +372,10 @@ static int add(int fd, const char *name, const char *paths, const struct shuffle
 		warn(name, saba_why(m->app->saba));
 	else if (!err && !saba_level(m->app->saba))
 		warn(name, strerror(-there));
+	if (!err)
+		err = start_keeper();
 	if (err)
 		drop(&members);
-	else
-		err = start_keeper();
 	return err;
 }
 

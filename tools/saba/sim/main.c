@@ -278,7 +278,8 @@ static unsigned int read_policies(char *text)
 		for (p = 0; p < POLICIES && strcmp(word, names[p]); p++)
 			;
 		if (p == POLICIES)
-			die("--policies: \"%s\" is none of flows, jobs, saba, homa, sincronia", word);
+			die("--policies: \"%s\" is none of flows, jobs, saba, homa, sincronia",
+			    word);
 		bits |= 1U << p;
 	}
 	return bits;
