@@ -65,11 +65,12 @@ struct shuffle_sock;
  * @multicast_mutex: those who change @multicast
  * @mib: counters
  * @egress: sends data while there is room in the qdiscs
- * @egress_lock: @egress_socks, @egress_class, @egress_classes
+ * @egress_lock: @egress_socks, @egress_class, @egress_classes, @egress_mix
  * @egress_socks: sockets that have data to send, each holding a reference; who has waited longest
  *	is first
  * @egress_class: the same sockets, by the class of their first operation
  * @egress_classes: bits of those of @egress_class that are not empty
+ * @egress_mix: how many of them have an operation without an order, and how many have not
  * @egress_turn: counts turns; of the egress
  * @egress_at: when a socket last had its turn
  * @egress_queued: bytes of packets on their way out that egress waits for: tx/owner.c
@@ -130,6 +131,7 @@ struct shuffle_net {
 	struct list_head	egress_socks;
 	struct list_head	egress_class[SHUFFLE_ORDER_CLASSES];
 	u64			egress_classes;
+	struct shuffle_order_mix egress_mix;
 	u32			egress_turn;
 	u64			egress_at;
 	atomic_t		egress_queued;

@@ -253,6 +253,18 @@ static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_mem
 	return dev;
 }
 
+/* Its order among others: what the call says, or else the device's setting. */
+static u8 order_of(const struct shuffle_op *op, u32 flags)
+{
+	BUILD_BUG_ON(SHUFFLE_ROW_SMALLEST - SHUFFLE_ROW_FAIR !=
+		     (SHUFFLE_ORDER_SMALLEST - SHUFFLE_ORDER_FAIR) * SHUFFLE_ROW_FAIR ||
+		     SHUFFLE_ROW_DEADLINE - SHUFFLE_ROW_FAIR !=
+		     (SHUFFLE_ORDER_DEADLINE - SHUFFLE_ORDER_FAIR) * SHUFFLE_ROW_FAIR);
+	flags &= SHUFFLE_ROW_ORDER;
+	return flags ? (flags - SHUFFLE_ROW_FAIR) / SHUFFLE_ROW_FAIR + SHUFFLE_ORDER_FAIR :
+		       READ_ONCE(op->dev->cfg.op_order);
+}
+
 /* The schedules of row and column, as the device's settings say.  0 or -ENOMEM. */
 static int setup_schedules(struct shuffle_op *op, u32 payload)
 {
@@ -260,7 +272,6 @@ static int setup_schedules(struct shuffle_op *op, u32 payload)
 	u32 members = op->group->count;
 	u32 unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
 
-	op->order = READ_ONCE(cfg->op_order);
 	op->ptx.kind = READ_ONCE(cfg->policy);
 	op->ptx.seed = hash_64(op->id, 32);
 	op->ptx.rank = op->group->rank;
@@ -411,6 +422,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->incomplete = group->count;
 	for (i = 0; i < group->count; i++)
 		op->in[i].progress_at = op->started_at;
+	op->order = order_of(op, column->flags);
 	err = setup_schedules(op, payload);
 	shuffle_timer_init(op);
 	op->engine = engine;

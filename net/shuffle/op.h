@@ -119,7 +119,7 @@ struct shuffle_slowest {
  * @row_left: bytes of the row that have not been sent
  * @ahead: messages up to this length go in front of other data; 0: none
  * @tx_node: in ssk->tx_ops
- * @tx_order: in ssk->tx_order
+ * @tx_order: in ssk->tx_order or ssk->tx_fair
  * @tx_class: its class there
  * @turn_sent: bytes (skb->truesize) that its turn there has sent so far
  * @ptx: schedule of the row
@@ -299,6 +299,7 @@ static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
  * @merge: into which they are merged, or NULL
  * @times: when the messages of the row are to leave, or NULL
  * @row: its first part, or NULL: there is a message to each member
+ * @flags: of the first call: SHUFFLE_ROW_*
  */
 struct shuffle_column {
 	const struct shuffle_absent	*absent;
@@ -307,7 +308,11 @@ struct shuffle_column {
 	const struct shuffle_merge	*merge;
 	const struct shuffle_times	*times;
 	const struct shuffle_row	*row;
+	u32				flags;
 };
+
+/* Flags of a row that say nothing of its messages, and that collectives have, too */
+#define SHUFFLE_ROW_FIRST_CALL	(SHUFFLE_ROW_DELAYED_ACK | SHUFFLE_ROW_ORDER)
 
 /* What an operation takes for each member, about. */
 #define SHUFFLE_OP_MEMBER_BYTES	512U

@@ -495,6 +495,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->tx_order);
+	INIT_LIST_HEAD(&ssk->tx_fair);
 	INIT_LIST_HEAD(&ssk->egress_node);
 	INIT_LIST_HEAD(&ssk->egress_order);
 	shuffle_times_init(ssk);

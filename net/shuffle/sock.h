@@ -171,7 +171,10 @@ struct shuffle_owner {
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
  * @tx_ops: operations that have data to send: op->tx_node; who has waited longest is first
- * @tx_order: the same by their classes: op->tx_order
+ * @tx_order: those of them that have an order, by their classes: op->tx_order
+ * @tx_fair: the others, likewise
+ * @tx_mix: their numbers
+ * @tx_turn: counts turns of its operations
  * @times: operations with messages that wait for their times, by the next one: tx/times.c
  * @times_timer: for the first of them
  * @egress_node: in sn->egress_socks
@@ -221,6 +224,9 @@ struct shuffle_sock {
 	u32			nr_retrans;
 	struct list_head	tx_ops;
 	struct list_head	tx_order;
+	struct list_head	tx_fair;
+	struct shuffle_order_mix tx_mix;
+	u32			tx_turn;
 	struct rb_root_cached	times;
 	struct hrtimer		times_timer;
 	struct list_head	egress_node;

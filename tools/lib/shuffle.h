@@ -111,6 +111,10 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent);
  * the first of the calls below.
  */
 void shuffle_tx_delayed_ack(struct shuffle_tx *tx);
+/* The operation's order among others: SHUFFLE_ROW_FAIR, ..._SMALLEST, ..._DEADLINE, or 0: the
+ * setting op-order.  All members should say the same.  Before the first of the calls below.
+ */
+void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order);
 /* When the messages are to leave: ns of CLOCK_MONOTONIC for each of tx->count ranks, 0: at once.
  * One whose time is over leaves at once, too.  Nobody is told of a message before.  The times stay
  * the caller's.  Before the first of the calls below; of rows of up to 1024 members (EMSGSIZE).

@@ -33,6 +33,11 @@ void shuffle_tx_delayed_ack(struct shuffle_tx *tx)
 	tx->flags |= SHUFFLE_ROW_DELAYED_ACK;
 }
 
+void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order)
+{
+	tx->flags = (tx->flags & ~SHUFFLE_ROW_ORDER) | (order & SHUFFLE_ROW_ORDER);
+}
+
 void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 {
 	tx->absent = absent;

@@ -222,6 +222,16 @@ enum {
  */
 #define SHUFFLE_ROW_SAME	(1U << 4)
 #define SHUFFLE_SAME_MEMBERS	256
+/*
+ * SHUFFLE_ROW_FAIR, SHUFFLE_ROW_SMALLEST, SHUFFLE_ROW_DEADLINE: this operation's order among others
+ * that share a link with it, instead of the setting op-order: evenly, by what it has left, or by
+ * @deadline_ms.  One of them at most.  It holds for what this member grants and sends, so all
+ * members should say the same.  Read by the first call only; for struct shuffle_collective, too.
+ */
+#define SHUFFLE_ROW_FAIR	(1U << 5)
+#define SHUFFLE_ROW_SMALLEST	(2U << 5)
+#define SHUFFLE_ROW_DEADLINE	(3U << 5)
+#define SHUFFLE_ROW_ORDER	(3U << 5)	/* the bits of the three */
 
 /*
  * A length: there is no message to this rank.  Nothing is sent, and nothing is waited for.
@@ -492,7 +502,7 @@ enum shuffle_coll_type {
 /**
  * struct shuffle_collective - start a collective, which the members' kernels carry out
  * @size: sizeof(struct shuffle_collective)
- * @flags: 0 or SHUFFLE_ROW_DELAYED_ACK
+ * @flags: SHUFFLE_ROW_DELAYED_ACK, and one of SHUFFLE_ROW_ORDER
  * @op_id: identifier of the operation, as of a row
  * @deadline_ms: likewise
  * @len: bytes of the vector, or of each member's block where blocks are scattered or gathered;

@@ -16,7 +16,7 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
 		return -EINVAL;
 	if (memchr_inv(c + 1, 0, c->size - sizeof(*c)))
 		return -E2BIG;
-	if (c->flags & ~SHUFFLE_ROW_DELAYED_ACK || c->reserved ||
+	if (c->flags & ~SHUFFLE_ROW_FIRST_CALL || c->reserved ||
 	    !shuffle_plan_possible(c->kind, c->pattern))
 		return -EINVAL;
 	if (!shuffle_coll_sends_once(c->kind, c->pattern, c->radix))
@@ -325,6 +325,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 		goto out;
 	}
 	column.absent = r.absent;
+	column.flags = c->flags;
 	op = shuffle_op_create(ssk, c->op_id, c->deadline_ms, &column, e);
 	if (IS_ERR(op)) {
 		err = PTR_ERR(op);

@@ -90,8 +90,11 @@ static u8 rx_class_of(const struct shuffle_op *op)
  */
 u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class)
 {
-	return shuffle_order_limit(&op->dev->order, &op->place, class,
-				   shuffle_grant_max_out(op->dev));
+	const struct shuffle_order *order = &op->dev->order;
+	u64 max_out = shuffle_grant_max_out(op->dev);
+
+	max_out = shuffle_order_part(order, &op->place, shuffle_grant_share(op), max_out);
+	return shuffle_order_limit(order, &op->place, class, max_out);
 }
 
 /* The same for what it is to grant now.  One that has waited too long has its even share. */

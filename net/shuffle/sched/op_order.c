@@ -75,6 +75,28 @@ void shuffle_order_count(struct shuffle_order *o, struct shuffle_order_place *p,
 }
 
 /**
+ * shuffle_order_part() - what of a limit is for operations that have an order
+ * @o: of the device
+ * @p: what the operation in question, which has an order, has counted there
+ * @all: operations that receive by the device, that one and those without an order included
+ * @max_out: limit of the device, bytes
+ *
+ * Those without an order have an even share of it, as if none had one.
+ *
+ * Return: bytes.
+ */
+u64 shuffle_order_part(const struct shuffle_order *o, const struct shuffle_order_place *p, u32 all,
+		       u64 max_out)
+{
+	u32 ordered = !p->counted, i;
+
+	for (i = 0; i < SHUFFLE_ORDER_CLASSES; i++)
+		ordered += shuffle_counter_read(&o->ops[i]);
+	/* another CPU may have counted in one place and not yet in the other */
+	return ordered < all ? shuffle_div64(max_out * ordered, all) : max_out;
+}
+
+/**
  * shuffle_order_limit() - most that an operation may have granted and not got
  * @o: of its device
  * @p: what it has counted there

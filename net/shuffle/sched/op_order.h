@@ -56,6 +56,8 @@ const char *shuffle_order_name(u8 order);
 u8 shuffle_order_class(u64 left);
 void shuffle_order_count(struct shuffle_order *o, struct shuffle_order_place *p, bool counted,
 			 u8 class, u64 out);
+u64 shuffle_order_part(const struct shuffle_order *o, const struct shuffle_order_place *p, u32 all,
+		       u64 max_out);
 u64 shuffle_order_limit(const struct shuffle_order *o, const struct shuffle_order_place *p,
 			u8 class, u64 max_out);
 
@@ -70,6 +72,46 @@ u64 shuffle_order_limit(const struct shuffle_order *o, const struct shuffle_orde
 static inline bool shuffle_order_oldest(u32 turn)
 {
 	return turn % SHUFFLE_ORDER_REST == SHUFFLE_ORDER_REST - 1;
+}
+
+/**
+ * struct shuffle_order_mix - who waits for a turn to send
+ * @fair: those without an order
+ * @ordered: the others
+ */
+struct shuffle_order_mix {
+	u32	fair;
+	u32	ordered;
+};
+
+/* @n more of @class, or fewer. */
+static inline void shuffle_order_mix_add(struct shuffle_order_mix *m, u8 class, int n)
+{
+	if (class == SHUFFLE_ORDER_FIRST)
+		m->fair += n;
+	else
+		m->ordered += n;
+}
+
+/**
+ * shuffle_order_fair_turn() - is this the turn of one without an order?
+ * @m: who waits
+ * @turn: number of the turn
+ *
+ * They have as many turns as if nobody had an order, spread evenly; the first in the order has
+ * those of the others.
+ *
+ * Return: true if it is.
+ */
+static inline bool shuffle_order_fair_turn(const struct shuffle_order_mix *m, u32 turn)
+{
+	u32 all = m->fair + m->ordered;
+	u64 at;
+
+	if (!m->fair || !m->ordered)
+		return m->fair;
+	at = (u64)(turn % all) * m->fair;
+	return at - shuffle_div64(at, all) * all < m->fair;
 }
 
 #endif /* _SHUFFLE_OP_ORDER_H */

@@ -59,6 +59,7 @@ int fake_init(struct kunit *test)
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
 	INIT_LIST_HEAD(&ssk->tx_order);
+	INIT_LIST_HEAD(&ssk->tx_fair);
 	ssk->sk.sk_rcvbuf = 1 << 26;	/* nobody reads */
 	ssk->sk.sk_sndbuf = 1 << 20;
 	ssk->sk.sk_data_ready = data_ready;

@@ -159,6 +159,73 @@ static void order_count__adds_up(struct kunit *test)
 	}
 }
 
+/* Those without an order have their share of the limit, the others the rest. */
+static void order_part__shares(struct kunit *test)
+{
+	struct shuffle_order_place p[3] = {}, other = {};
+	static struct shuffle_order o;
+	u32 i;
+
+	memset(&o, 0, sizeof(o));
+	for (i = 0; i < 3; i++)
+		shuffle_order_count(&o, &p[i], true, 5 + i, 1000);
+	KUNIT_EXPECT_EQ(test, shuffle_order_part(&o, &p[0], 3, MAX_OUT), (u64)MAX_OUT);
+	KUNIT_EXPECT_EQ(test, shuffle_order_part(&o, &p[2], 5, MAX_OUT), (u64)MAX_OUT * 3 / 5);
+	/* one that is not counted yet is one more */
+	KUNIT_EXPECT_EQ(test, shuffle_order_part(&o, &other, 5, MAX_OUT), (u64)MAX_OUT * 4 / 5);
+	/* counters that do not agree for a moment take nothing away */
+	KUNIT_EXPECT_EQ(test, shuffle_order_part(&o, &p[0], 2, MAX_OUT), (u64)MAX_OUT);
+	KUNIT_EXPECT_EQ(test, shuffle_order_part(&o, &other, 0, MAX_OUT), (u64)MAX_OUT);
+}
+
+struct mix_row {
+	u32	fair;
+	u32	ordered;
+};
+
+static const struct mix_row mix_rows[] = {
+	{ 0, 1 }, { 1, 0 }, { 1, 1 }, { 1, 7 }, { 7, 1 }, { 6, 9 }, { 8, 8 }, { 1, 4096 },
+	{ 100000, 50000 },
+};
+
+static void mix_desc(const struct mix_row *t, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u fair, %u ordered", t->fair, t->ordered);
+}
+
+KUNIT_ARRAY_PARAM(mix, mix_rows, mix_desc);
+
+/* In as many turns as there are operations each that is fair has one, and the gaps between their
+ * turns are about as long.
+ */
+static void order_fair_turn__even(struct kunit *test)
+{
+	const struct mix_row *t = test->param_value;
+	u32 all = t->fair + t->ordered, turn, fair = 0, gap = 0, longest = 0;
+	struct shuffle_order_mix m = {};
+	u32 i;
+
+	for (i = 0; i < t->fair; i++)
+		shuffle_order_mix_add(&m, SHUFFLE_ORDER_FIRST, 1);
+	for (i = 0; i < t->ordered; i++)
+		shuffle_order_mix_add(&m, 1 + i % SHUFFLE_ORDER_LAST, 1);
+	for (turn = 5 * all; turn < 6 * all; turn++) {
+		if (shuffle_order_fair_turn(&m, turn)) {
+			fair++;
+			gap = 0;
+		} else {
+			longest = ++gap > longest ? gap : longest;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, fair, t->fair);
+	if (t->fair)
+		KUNIT_EXPECT_LE(test, longest, (t->ordered + t->fair - 1) / t->fair);
+	for (i = 0; i < t->ordered; i++)
+		shuffle_order_mix_add(&m, 1 + i % SHUFFLE_ORDER_LAST, -1);
+	KUNIT_EXPECT_EQ(test, m.ordered, 0U);
+	KUNIT_EXPECT_EQ(test, shuffle_order_fair_turn(&m, 7), t->fair > 0);
+}
+
 static void order_oldest__one_of_eight(struct kunit *test)
 {
 	u32 turn, oldest = 0;
@@ -176,6 +243,8 @@ static struct kunit_case order_cases[] = {
 	KUNIT_CASE(order_limit__alone),
 	KUNIT_CASE_PARAM(order_limit__shares, limit_gen_params),
 	KUNIT_CASE(order_count__adds_up),
+	KUNIT_CASE(order_part__shares),
+	KUNIT_CASE_PARAM(order_fair_turn__even, mix_gen_params),
 	KUNIT_CASE(order_oldest__one_of_eight),
 	{}
 };

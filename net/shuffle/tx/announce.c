@@ -51,13 +51,15 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 }
 
 /* Messages of a short row go in front of other data, if they are so short that not even all
- * senders together can fill what ports have for what overtakes.  0: none do.
+ * senders together can fill what ports have for what overtakes.  0: none do.  The operator has to
+ * have said so: those of other programs are overtaken.
  */
 static u32 ahead_max(const struct shuffle_op *op, u64 total)
 {
 	u64 most = div_u64(shuffle_grant_max_out(op->dev), SHUFFLE_ORDER_AHEAD);
 
-	if (op->order != SHUFFLE_ORDER_SMALLEST || total > most)
+	if (op->order != SHUFFLE_ORDER_SMALLEST || total > most ||
+	    READ_ONCE(op->dev->cfg.op_order) != SHUFFLE_ORDER_SMALLEST)
 		return 0;
 	return min_t(u64, div_u64(most, op->group->count), U32_MAX);
 }

@@ -18,7 +18,7 @@ static int check_row(const struct shuffle_row *row, size_t len)
 	if (row->flags & SHUFFLE_ROW_WANT && (row->flags & SHUFFLE_ROW_REFERENCE || !row->count))
 		return -EINVAL;
 	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT |
-			      SHUFFLE_ROW_DELAYED_ACK | SHUFFLE_ROW_SAME) ? -EINVAL : 0;
+			      SHUFFLE_ROW_SAME | SHUFFLE_ROW_FIRST_CALL) ? -EINVAL : 0;
 }
 
 /* The same for the ranks that have no message. */
@@ -87,7 +87,7 @@ static int check_merge(const struct shuffle_merge *m, size_t len)
 /* Does the row have the message that is merged? */
 static bool has_merged(const struct shuffle_row *row, const struct shuffle_merge *m)
 {
-	return !(row->flags & ~SHUFFLE_ROW_DELAYED_ACK) && m->to < row->count &&
+	return !(row->flags & ~SHUFFLE_ROW_FIRST_CALL) && m->to < row->count &&
 	       (!(m->flags & SHUFFLE_MERGE_SAME) || !shuffle_row_lens(row)[m->to]);
 }
 
@@ -96,7 +96,7 @@ static bool has_reduced(const struct shuffle_row *row, const struct shuffle_redu
 {
 	u64 len;
 
-	if (row->flags & ~SHUFFLE_ROW_DELAYED_ACK || r->to >= row->count)
+	if (row->flags & ~SHUFFLE_ROW_FIRST_CALL || r->to >= row->count)
 		return false;
 	len = shuffle_row_lens(row)[r->to];
 	/* items are powers of 2 */
@@ -166,5 +166,6 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_co
 	if (!row || !fits_column(row, column))
 		return ERR_PTR(-EINVAL);
 	column->row = row;
+	column->flags = row->flags;
 	return row;
 }

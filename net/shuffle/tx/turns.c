@@ -5,7 +5,9 @@
  * Both stand in two lists: by how long they have waited, and by the class of their order
  * (sched/op_order.h).  Where operations share evenly, all are of one class, and the two
  * lists are the same.  Sockets have a list for each class, under sn->egress_lock; a
- * socket's operations are sorted, under ssk->lock.
+ * socket's operations are sorted, under ssk->lock.  Those without an order are of the first
+ * class, but have no more turns than if the others had none either.  A socket that has some
+ * of both counts as one without.
  */
 #include "../shuffle.h"
 
@@ -23,17 +25,28 @@ static u8 tx_class_of(const struct shuffle_op *op)
 	return SHUFFLE_ORDER_FIRST;
 }
 
-/* Put an operation behind those of its class. */
+/* Put an operation behind those of its class, or of those without an order. */
 static void sort_in(struct shuffle_sock *ssk, struct shuffle_op *op)
 {
 	struct list_head *at = ssk->tx_order.prev;
 	u32 look = SHUFFLE_TURNS_LOOK;
 
 	op->tx_class = tx_class_of(op);
+	shuffle_order_mix_add(&ssk->tx_mix, op->tx_class, 1);
+	if (op->tx_class == SHUFFLE_ORDER_FIRST) {
+		list_add_tail(&op->tx_order, &ssk->tx_fair);
+		return;
+	}
 	while (at != &ssk->tx_order && look-- &&
 	       list_entry(at, struct shuffle_op, tx_order)->tx_class > op->tx_class)
 		at = at->prev;
 	list_add(&op->tx_order, at);
+}
+
+static void take_out(struct shuffle_op *op)
+{
+	list_del_init(&op->tx_order);
+	shuffle_order_mix_add(&op->ssk->tx_mix, op->tx_class, -1);
 }
 
 /**
@@ -60,8 +73,11 @@ void shuffle_turns_add_op(struct shuffle_op *op)
  */
 void shuffle_turns_del_op(struct shuffle_op *op)
 {
+	if (list_empty(&op->tx_node))
+		return;
 	list_del_init(&op->tx_node);
-	list_del_init(&op->tx_order);
+	take_out(op);
+	op->ssk->tx_turn++;
 }
 
 /**
@@ -73,8 +89,9 @@ void shuffle_turns_del_op(struct shuffle_op *op)
 void shuffle_turns_op_over(struct shuffle_op *op)
 {
 	list_move_tail(&op->tx_node, &op->ssk->tx_ops);
-	list_del(&op->tx_order);
+	take_out(op);
 	sort_in(op->ssk, op);
+	op->ssk->tx_turn++;
 }
 
 /**
@@ -89,7 +106,17 @@ struct shuffle_op *shuffle_turns_next_op(struct shuffle_sock *ssk, bool oldest)
 {
 	if (oldest)
 		return list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
-	return list_first_entry_or_null(&ssk->tx_order, struct shuffle_op, tx_order);
+	return list_first_entry_or_null(shuffle_order_fair_turn(&ssk->tx_mix, ssk->tx_turn) ?
+					&ssk->tx_fair : &ssk->tx_order, struct shuffle_op,
+					tx_order);
+}
+
+/* Of its first operation; of one of those without an order if there are any.  ssk->lock held. */
+static u8 class_of(const struct shuffle_sock *ssk)
+{
+	if (ssk->tx_mix.fair || list_empty(&ssk->tx_order))
+		return SHUFFLE_ORDER_FIRST;
+	return list_first_entry(&ssk->tx_order, struct shuffle_op, tx_order)->tx_class;
 }
 
 /* sn->egress_lock held */
@@ -101,6 +128,7 @@ static void enter_class(struct shuffle_net *sn, struct shuffle_sock *ssk, u8 cla
 		list_add_tail(&ssk->egress_order, &sn->egress_class[class]);
 	ssk->egress_class = class;
 	sn->egress_classes |= 1ULL << class;
+	shuffle_order_mix_add(&sn->egress_mix, class, 1);
 }
 
 /* sn->egress_lock held */
@@ -109,6 +137,7 @@ static void leave_class(struct shuffle_net *sn, struct shuffle_sock *ssk)
 	list_del_init(&ssk->egress_order);
 	if (list_empty(&sn->egress_class[ssk->egress_class]))
 		sn->egress_classes &= ~(1ULL << ssk->egress_class);
+	shuffle_order_mix_add(&sn->egress_mix, ssk->egress_class, -1);
 }
 
 /**
@@ -122,8 +151,7 @@ static void leave_class(struct shuffle_net *sn, struct shuffle_sock *ssk)
  */
 bool shuffle_turns_add_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bool first)
 {
-	struct shuffle_op *op = shuffle_turns_next_op(ssk, false);
-	u8 class = op ? op->tx_class : SHUFFLE_ORDER_FIRST;
+	u8 class = class_of(ssk);
 	bool added;
 
 	spin_lock(&sn->egress_lock);
@@ -169,6 +197,14 @@ bool shuffle_turns_del_sock(struct shuffle_net *sn, struct shuffle_sock *ssk)
 	return was;
 }
 
+/* Of the socket whose turn it is; there is one.  sn->egress_lock held. */
+static u8 next_class(const struct shuffle_net *sn)
+{
+	if (shuffle_order_fair_turn(&sn->egress_mix, sn->egress_turn))
+		return SHUFFLE_ORDER_FIRST;
+	return __ffs64(sn->egress_classes & ~(1ULL << SHUFFLE_ORDER_FIRST));
+}
+
 /**
  * shuffle_turns_next_sock() - take out the socket whose turn it is
  * @sn: namespace
@@ -186,7 +222,7 @@ struct shuffle_sock *shuffle_turns_next_sock(struct shuffle_net *sn, bool oldest
 		ssk = list_first_entry_or_null(&sn->egress_socks, struct shuffle_sock,
 					       egress_node);
 	else if (sn->egress_classes)
-		ssk = list_first_entry(&sn->egress_class[__ffs64(sn->egress_classes)],
+		ssk = list_first_entry(&sn->egress_class[next_class(sn)],
 				       struct shuffle_sock, egress_order);
 	if (ssk)
 		del_sock(sn, ssk);

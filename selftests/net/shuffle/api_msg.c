@@ -158,7 +158,7 @@ static void test_bad_rows(void)
 	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0), "row: rank 2^32 - 1",
 	      EINVAL, EMSGSIZE, ENOENT);
 	r = good;
-	r.row.flags = 1U << 5;
+	r.row.flags = 1U << 7;
 	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: unknown flag",
 	      EOPNOTSUPP, EINVAL);
 	r.row.flags = 1U << 31;

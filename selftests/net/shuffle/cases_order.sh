@@ -18,6 +18,12 @@ order_cases()
 	run_case "order-fair" order_of fair
 	run_case "order-smallest" order_of smallest
 	run_case "order-deadline" order_of deadline deadline=1000000
+	# what the operations say themselves
+	run_case "order-hint-smallest" order_said fair 2 2
+	run_case "order-hint-deadline" order_said fair 3 3 deadline=1000000
+	run_case "order-hint-fair" order_said smallest 1 1
+	run_case "order-hint-second" order_said fair 0 2
+	run_case "order-hint-first" order_said fair 2 0
 }
 
 order_setting()
@@ -38,30 +44,53 @@ order_setting()
 	is 0 op_order fair
 }
 
-# order_of ORDER [ARGS of the second...] - two operations of three hosts, the second a quarter
-# of the first.  What has come of the first when the second is complete tells their order: as
-# much as of the second if they share evenly, and less, but not nothing, if the second goes first.
+# order_of ORDER [ARGS of the second...] - two operations of three hosts, where op-order is ORDER
 order_of()
+{
+	local waits=1
+
+	[ "$1" != fair ] || waits=0
+	two_share "$1" 0 "$waits" "${@:2}"
+}
+
+# order_said SET FIRST SECOND [ARGS of the second...] - the same, and the two say what they want: 1
+# (fair), 2 (smallest), 3 (deadline) or nothing (0).  Where one of them is fair they share
+# evenly, whatever the other one says.
+order_said()
+{
+	local waits=1
+
+	case $1/$2/$3 in
+	*/1/* | */*/1 | fair/0/* | fair/*/0) waits=0 ;;
+	esac
+	two_share "$1" "$2" "$waits" order="$3" "${@:4}"
+}
+
+# two_share SET FIRST WAITS [ARGS of the second...] - two operations of three hosts, the second a
+# quarter of the first, which has order=FIRST.  What has come of the first when the second is
+# complete tells their order: as much as of the second if they share evenly, and less, but not
+# nothing, if the first waits.
+two_share()
 {
 	local len=1000000 first second before
 
 	rack 3
 	rate 20
 	config_all op-order "$1" rtt 100us link-rate 20mbit rtt-bytes 6000
-	in_the_middle n=3 matrix=others:$((4 * len))
+	in_the_middle n=3 matrix=others:$((4 * len)) order="$2"
 	before=$(counter 0 DataBytesIn)
-	peer n=3 port=7100 op=999 matrix=others:$len "${@:2}" || shuffle_failed
+	peer n=3 port=7100 op=999 matrix=others:$len "${@:4}" || shuffle_failed
 	second=$((2 * len))
 	first=$(($(counter 0 DataBytesIn) - before - second))
 	diag "of the first $first bytes, of the second $second"
-	case $1 in
-	fair) [ "$first" -gt $((second * 3 / 4)) ] || fail "the first has had to wait" ;;
-	*)
+	if [ "$3" = 0 ]; then
+		[ "$first" -gt $((second * 3 / 4)) ] || fail "the first has had to wait"
+		[ "$first" -lt $((second * 4 / 3)) ] || fail "the second has had to wait"
+	else
 		[ "$first" -lt $((second * 3 / 4)) ] || fail "the second has had to wait"
 		# more than what was on its way
 		[ "$first" -gt $((second / 16)) ] || fail "the first got nothing"
-		;;
-	esac
+	fi
 	peer_end || shuffle_failed
 }
 

@@ -27,6 +27,7 @@ static const struct {
 	NUM(kill_rx), NUM(kill_ms), NUM(close_ms), NUM(cancel_ms),
 	NUM(cancel_op), NUM(linger), NUM(min_tx_ms),
 	NUM(check_mem), NUM(timeout), NUM(absent),
+	NUM(order),
 };
 
 static const struct options defaults = {

@@ -20,6 +20,7 @@ struct options {
 	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
 	long min_tx_ms, check_mem, timeout;
 	long absent;
+	long order;		/* 1 fair, 2 smallest, 3 deadline; 0: what is set */
 };
 
 extern struct options peer_opts[MAX_RANKS];

@@ -161,10 +161,11 @@ static bool send_some(struct op *op, unsigned char *buf, size_t size, int flags)
 	size_t n;
 
 	row.first_rank = op->announced;
+	row.flags = o->order * SHUFFLE_ROW_FAIR;
 	row.count = o->n - op->announced;
 	if (o->split && row.count > o->split) {
 		row.count = o->split;
-		row.flags = SHUFFLE_ROW_MORE;
+		row.flags |= SHUFFLE_ROW_MORE;
 	}
 	if (o->want)
 		row.flags |= SHUFFLE_ROW_WANT;
