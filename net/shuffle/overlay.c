@@ -84,10 +84,11 @@ int shuffle_overlay_add_path(struct shuffle_overlay *o, const struct shuffle_pat
 	for (i = 0; i < o->neighbours; i++) {
 		if (!shuffle_bloom_has(&to->filter, o->server, o->neighbour[i].server))
 			continue;
-		if (to->via && !o->copies)
+		if (to->via)
 			return -EEXIST;
-		if (!to->via)
-			to->via = &o->neighbour[i];
+		to->via = &o->neighbour[i];
+		if (o->copies)
+			break;
 	}
 	if (!to->via)
 		return -ENOENT;

@@ -10,6 +10,8 @@
  *
  * Trust: a datagram with a way is taken from a neighbour's address only, and that neighbour is
  * believed about the member that the datagram comes from.  Groups with a key believe nobody.
+ *
+ * Addresses are looked up in the main table: overlays are not for VRFs.
  */
 #ifndef _SHUFFLE_OVERLAY_H
 #define _SHUFFLE_OVERLAY_H
@@ -27,6 +29,10 @@ struct sk_buff;
 #define SHUFFLE_NEIGHBOURS	256U
 /* Members of a group */
 #define SHUFFLE_PATHS		4096U
+/* A way there and back in the largest BCube, and some more: whoever makes a packet chooses its way,
+ * and a filter can lead in circles
+ */
+#define SHUFFLE_PATH_HOPS	64U
 
 /**
  * struct shuffle_neighbour - a server to which packets can be passed on

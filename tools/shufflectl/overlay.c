@@ -242,10 +242,12 @@ static int put_path(struct nl_msg *msg, char **word, int n)
 	return err;
 }
 
-static int put_words(struct nl_msg *msg, char **word, int n)
+static int put_words(struct nl_msg *msg, char **word, int n, bool *server)
 {
-	if (!strcmp(word[0], "server") && n == 2)
+	if (!strcmp(word[0], "server") && n == 2) {
+		*server = true;
 		return put_number(msg, SHUFFLE_A_OVERLAY_SERVER, word[1]);
+	}
 	if (!strcmp(word[0], "copies") && n == 1) {
 		nla_put_u8(msg, SHUFFLE_A_OVERLAY_COPIES, 1);
 		return CTL_OK;
@@ -264,6 +266,7 @@ static int put_file(struct nl_msg *msg, const char *path)
 	char line[LINE_BYTES], *word[WORDS + 1], *save;
 	unsigned int no = 0;
 	int err = CTL_OK, n;
+	bool server = false;
 
 	if (!f)
 		return ctl_error("%s: %s", path, strerror(errno));
@@ -275,12 +278,15 @@ static int put_file(struct nl_msg *msg, const char *path)
 			n++;
 		if (!n || word[0][0] == '#')
 			continue;
-		err = put_words(msg, word, n);
+		err = put_words(msg, word, n, &server);
 		if (err)
 			ctl_warn("%s, line %u", path, no);
 	}
 	if (f != stdin)
 		fclose(f);
+	/* a file that somebody has failed to write does not clear */
+	if (!err && !server)
+		err = ctl_error("%s: no line \"server N\"", path);
 	return err;
 }
 

@@ -1374,7 +1374,7 @@ static const struct shuffle_attr set_overlay_path[] = {
 	[SHUFFLE_A_OVERLAY_PATH_HOPS] = {
 		"hops", "hops", SHUFFLE_ATTR_U32, false, NULL,
 		NULL, NULL,
-		1ULL, 255ULL,
+		1ULL, 64ULL,
 		"A packet takes no more than these."
 	},
 	[SHUFFLE_A_OVERLAY_PATH_BITS] = {

@@ -42,14 +42,14 @@ static void make_filter(const struct job *j, const u32 *path, u32 hops, struct s
 static void write_way(const struct job *j, const u32 *path, u32 hops, FILE *f)
 {
 	char from[TOPO_MAX_TEXT], to[TOPO_MAX_TEXT];
+	/* of each dimension there and back, and two more */
+	u32 most = 2 * j->topo.cube.dims + 2, i;
 	struct shuffle_bloom filter;
-	u32 i;
 
 	make_filter(j, path, hops, &filter);
-	/* one of each dimension there and back, and two more */
 	fprintf(f, "path %s %s hops %u bits %u hashes %u salt %u filter ",
 		topo_name(&j->topo, path[0], from), topo_name(&j->topo, path[hops], to),
-		2 * j->topo.cube.dims + 2, filter.bits, filter.hashes, filter.salt);
+		most > hops ? most : hops, filter.bits, filter.hashes, filter.salt);
 	for (i = 0; i < shuffle_bloom_words(filter.bits); i++)
 		fprintf(f, "%016llx", (unsigned long long)filter.word[i]);
 	fputc('\n', f);

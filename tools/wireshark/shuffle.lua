@@ -215,18 +215,15 @@ end
 
 -- The way of a datagram that other servers pass on, with which it begins.
 local function parse_path(tvb, r, left)
-	local hashes, bits, v6
-
+	local hashes, bits
 	r.type, r.size = PATH, left
 	if left < PATH_LEN then
 		bad(r, e.header, "PATH has at least %d bytes, and %d are left", PATH_LEN, left)
 		return r
 	end
-	if not readable(tvb, 0, PATH_LEN) then
-		r.cut = true
-		return r
-	end
-	v6 = tvb(1, 1):bitfield(7, 1) == 1
+	r.cut = not readable(tvb, 0, PATH_LEN)
+	if r.cut then return r end
+	r.v6 = tvb(1, 1):bitfield(7, 1) == 1
 	hashes, bits = tvb(2, 1):uint(), tvb(4, 2):uint()
 	if tvb(1, 1):bitfield(0, 7) ~= 0 or tvb(6, 2):uint() ~= 0 then
 		bad(r, e.reserved, "Reserved bits of PATH are set")
@@ -236,15 +233,15 @@ local function parse_path(tvb, r, left)
 		bad(r, e.length, "A filter of %d bits, %d for each hop", bits, hashes)
 		return r
 	end
-	r.v6, r.address = v6, v6 and 16 or 4
+	r.address = r.v6 and 16 or 4
 	r.header = PATH_LEN + 2 * r.address + 8 * math.floor((bits + 63) / 64)
 	if left < r.header then
 		bad(r, e.header, "PATH has %d bytes, and %d are left", r.header, left)
 		return r
 	end
 	r.size = r.header
-	r.cut = not readable(tvb, 0, r.size)
-	r.path = not r.cut
+	r.path = readable(tvb, 0, r.size)
+	r.cut = not r.path
 	return r
 end
 
@@ -634,9 +631,9 @@ end
 local function show_path(tree, tvb, r)
 	local at = PATH_LEN + 2 * r.address
 
-	tree:add(f.path_v6, tvb(1, 1))
-	tree:add(f.path_hashes, tvb(2, 1))
-	tree:add(f.path_salt, tvb(3, 1))
+	for at, field in ipairs({ f.path_v6, f.path_hashes, f.path_salt }) do
+		tree:add(field, tvb(at, 1))
+	end
 	tree:add(f.path_bits, tvb(4, 2))
 	tree:add(r.v6 and f.path_from6 or f.path_from4, tvb(PATH_LEN, r.address))
 	tree:add(r.v6 and f.path_to6 or f.path_to4, tvb(PATH_LEN + r.address, r.address))
@@ -674,9 +671,9 @@ local function show(tree, tvb, pinfo, r, index)
 	end
 	if #r.errors == 0 and r.fields and (r.offsets or r.type == ACK) then
 		rel = relation(r, pinfo)
-		if rel then
-			show_relation(sub, r, rel, pinfo.number)
-		end
+	end
+	if rel then
+		show_relation(sub, r, rel, pinfo.number)
 	end
 end
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: the overlay. */
+#include <net/ipv6.h>
+
 #include "netlink.h"
 #include "../overlay.h"
 
@@ -16,7 +18,11 @@ static int read_address(const struct nlattr *v4, const struct nlattr *v6,
 		.shs_ip_family = v6 ? AF_INET6 : AF_INET,
 	};
 	memcpy(a->shs_addr, nla_data(v6 ?: v4), v6 ? 16 : 4);
-	return shuffle_addr_check(a) ? -EINVAL : 0;
+	/* every host has, or may have, the same */
+	if (v6)
+		return shuffle_addr_check(a) || ipv6_addr_type(nla_data(v6)) &
+		       (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_LOOPBACK) ? -EINVAL : 0;
+	return shuffle_addr_check(a) || ipv4_is_loopback(nla_get_in_addr(v4)) ? -EINVAL : 0;
 }
 
 static int read_neighbour(const struct nlattr *nest, struct shuffle_overlay *o,
@@ -84,6 +90,7 @@ static int read_path(const struct nlattr *nest, struct shuffle_overlay *o,
 		NL_SET_ERR_MSG_ATTR(extack, nest, "path: an address and hops are needed");
 		return -EINVAL;
 	}
+	BUILD_BUG_ON(SHUFFLE_PATH_HOPS > U8_MAX);
 	path.hops = nla_get_u32(tb[SHUFFLE_A_OVERLAY_PATH_HOPS]);
 	if (read_filter(tb, &path.filter)) {
 		NL_SET_ERR_MSG_ATTR(extack, nest,
@@ -118,6 +125,8 @@ static int read_overlay(struct genl_info *info, struct shuffle_overlay *o)
 		err = read_path(nest, o, info->extack);
 		if (err)
 			return err;
+		/* it has been compared with all neighbours */
+		cond_resched();
 	}
 	for (i = 0; i < o->paths; i++)
 		if (o->path[i].to.shs_ip_family != o->path[i].via->addr.shs_ip_family) {
@@ -146,7 +155,8 @@ int shuffle_nl_overlay_set_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "more neighbours than 256, or more paths than 4096");
 		return -ENOSPC;
 	}
-	if (!neighbours && !paths && !info->attrs[SHUFFLE_A_OVERLAY_SERVER])
+	if (!neighbours && !paths && !info->attrs[SHUFFLE_A_OVERLAY_SERVER] &&
+	    !info->attrs[SHUFFLE_A_OVERLAY_COPIES])
 		return shuffle_overlay_replace(sn, NULL);
 	if (!neighbours || !info->attrs[SHUFFLE_A_OVERLAY_SERVER]) {
 		NL_SET_ERR_MSG(info->extack, "server, and a neighbour, are needed");

@@ -134,7 +134,7 @@ static bool from_member(const struct rx_ctx *c, const struct shuffle_membership 
 		return false;
 	m = &group->member[w->src_rank];
 	/* a neighbour is believed about those that packets have a way to only */
-	if (c->passed_on != !!m->path)
+	if (c->passed_on && !m->path)
 		return false;
 	/* a socket is found by all its addresses, and by those of a group that it gets or had */
 	if (!c->multicast && !shuffle_addr_equal(shuffle_group_self(group, w->src_rank),

@@ -16,20 +16,26 @@ static void drop(struct sk_buff *skb)
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 }
 
-/* Does a datagram come from a neighbour?  Only the host behind the address of a link can have
- * sent it, as far as that is true of members, too.
+/* The neighbour that a datagram comes from, or NULL.  Only the host behind the address of a link
+ * can have sent it, as far as that is true of members, too; and it is to us alone.
  */
-static bool from_neighbour(const struct shuffle_overlay *o, const struct sk_buff *skb)
+static const struct shuffle_neighbour *from_neighbour(const struct shuffle_overlay *o,
+						      const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 	bool v6 = iph->version == 6;
 	const void *from = v6 ? (void *)&ipv6_hdr(skb)->saddr : (void *)&iph->saddr;
+	const void *to = v6 ? (void *)&ipv6_hdr(skb)->daddr : (void *)&iph->daddr;
+	u16 family = v6 ? AF_INET6 : AF_INET;
+	const struct shuffle_neighbour *n;
 	u32 i;
 
-	for (i = 0; i < o->neighbours; i++)
-		if (shuffle_addr_equal(&o->neighbour[i].addr, v6 ? AF_INET6 : AF_INET, from))
-			return true;
-	return false;
+	for (i = 0; i < o->neighbours; i++) {
+		n = &o->neighbour[i];
+		if (shuffle_addr_equal(&n->addr, family, from))
+			return shuffle_addr_equal(&n->local, family, to) ? n : NULL;
+	}
+	return NULL;
 }
 
 static bool is_ours(struct net *net, const struct shuffle_wire_path *path)
@@ -43,9 +49,11 @@ static bool is_ours(struct net *net, const struct shuffle_wire_path *path)
 	return inet_addr_type(net, a4) == RTN_LOCAL;
 }
 
-/* Pass a datagram on to the neighbours that its filter has; consumes it. */
+/* Pass a datagram on to the neighbours that its filter has, but for @from, whose it was; consumes
+ * it.
+ */
 static void pass_on(struct shuffle_net *sn, const struct shuffle_overlay *o, struct sk_buff *skb,
-		    const struct shuffle_wire_path *path)
+		    const struct shuffle_wire_path *path, const struct shuffle_neighbour *from)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 	u8 hops = iph->version == 6 ? ipv6_hdr(skb)->hop_limit : iph->ttl;
@@ -53,16 +61,18 @@ static void pass_on(struct shuffle_net *sn, const struct shuffle_overlay *o, str
 	struct sk_buff *copy;
 	u32 i, n = 0;
 
-	if (hops <= 1) {
+	if (hops <= 1 || hops > SHUFFLE_PATH_HOPS) {
 		SHUFFLE_INC(sn, DropHops);
 		drop(skb);
 		return;
 	}
 	for (i = 0; i < o->neighbours; i++) {
-		if (!shuffle_bloom_has(&path->filter, o->server, o->neighbour[i].server))
+		if (&o->neighbour[i] == from ||
+		    !shuffle_bloom_has(&path->filter, o->server, o->neighbour[i].server))
 			continue;
 		if (++n > 1 && o->copies) {
-			copy = pskb_copy(skb, GFP_ATOMIC);
+			/* with the headers in front, which pskb_copy() leaves out */
+			copy = skb_copy(skb, GFP_ATOMIC);
 			if (copy)
 				shuffle_output_pass_on(sn, copy, next, hops - 1);
 			else
@@ -89,6 +99,7 @@ static void passed_on_one(struct shuffle_net *sn, const struct shuffle_overlay *
 			  struct sk_buff *skb, struct shuffle_sock *claims)
 {
 	u32 avail = min_t(u32, skb->len, SHUFFLE_WIRE_MAX_PATH);
+	const struct shuffle_neighbour *from;
 	struct shuffle_wire_path path;
 	u8 buf[SHUFFLE_WIRE_MAX_PATH];
 	int hdr;
@@ -98,16 +109,17 @@ static void passed_on_one(struct shuffle_net *sn, const struct shuffle_overlay *
 		hdr = -EBADMSG;
 	else
 		hdr = shuffle_wire_path_parse(buf, avail, &path);
+	from = hdr < 0 ? NULL : from_neighbour(o, skb);
 	if (hdr < 0) {
 		SHUFFLE_INC(sn, DropMalformed);
 		drop(skb);
-	} else if (!from_neighbour(o, skb)) {
+	} else if (!from) {
 		SHUFFLE_INC(sn, DropNeighbour);
 		drop(skb);
 	} else if (claims || is_ours(sn->net, &path)) {
 		shuffle_input_records(sn, skb, hdr, &path, claims);
 	} else {
-		pass_on(sn, o, skb, &path);
+		pass_on(sn, o, skb, &path, from);
 	}
 }
 
@@ -115,10 +127,13 @@ static void passed_on_one(struct shuffle_net *sn, const struct shuffle_overlay *
 static struct sk_buff *cut_out(const struct sk_buff *skb, u32 off, u32 len)
 {
 	u32 head = skb->data - skb_network_header(skb);
-	struct sk_buff *one = alloc_skb(head + len, GFP_ATOMIC | __GFP_NOWARN);
+	/* and room for those with which it is passed on */
+	u32 room = LL_MAX_HEADER + sizeof(struct ipv6hdr);
+	struct sk_buff *one = alloc_skb(room + head + len, GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!one)
 		return NULL;
+	skb_reserve(one, room);
 	skb_reset_network_header(one);
 	skb_put_data(one, skb_network_header(skb), head);
 	skb_set_transport_header(one, skb_transport_offset(skb) + head);

@@ -228,7 +228,8 @@ static struct sk_buff *data_packet(struct shuffle_net *sn, struct shuffle_op *op
  * - the path has shrunk, and the packets are smaller than they were laid out;
  * - or the first one is sent again, and says so: other packets may still hold its header in the
  *   chunk;
- * - or they are for one member, and the chunk was laid out for all.
+ * - or they are for one member, and the chunk was laid out for all;
+ * - or each has a way in front, which super-packets have no place for.
  * Returns the byte behind the last one.
  */
 static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
@@ -346,7 +347,8 @@ static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 ran
 	if (!skb)
 		return end;	/* lost, like any packet: the receiver asks again */
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
-	bytes = min_t(u64, end - start, shuffle_chunk_payload(payload));
+	bytes = op->group->member[rank].path ? payload : shuffle_chunk_payload(payload);
+	bytes = min_t(u64, end - start, bytes);
 	n = DIV_ROUND_UP(bytes, payload);
 	end = min(start + (u64)n * payload, chunk->off + chunk->len);
 	chunk->pkt = payload;
@@ -382,8 +384,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	last = min(last, first + max(SHUFFLE_CHUNK_MAX / stride, 1U) - 1);
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
-	/* laid out for all, not for one */
-	if (unlikely(flags || op->out[rank].shared))
+	/* laid out for all, not for one; or each with a way */
+	if (unlikely(flags || op->out[rank].shared || op->group->member[rank].path))
 		return send_packets(sn, op, rank, chunk, start, end, flags, q);
 	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 

@@ -408,33 +408,6 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 		xmit4(sn->net, sk, skb, dst, &cb);
 }
 
-/* The packets of a super-packet, each with the way in front: what other servers pass on is no
- * super-packet there, either.
- */
-static void xmit_apart(struct shuffle_net *sn, struct sk_buff *skb)
-{
-	u32 size = skb_shinfo(skb)->gso_size, way = xmit_cb(skb)->path, off, n;
-	struct sk_buff *one;
-
-	for (off = 0; off < skb->len; off += size) {
-		n = min(size, skb->len - off);
-		one = alloc_to(sn, dst_clone(skb_dst(skb)), way + n);
-		if (!one)
-			break;
-		one->mark = skb->mark;
-		one->priority = skb->priority;
-		*xmit_cb(one) = *xmit_cb(skb);
-		skb_put_data(one, skb->data - way, way);
-		__skb_pull(one, way);
-		if (skb_copy_bits(skb, off, skb_put(one, n), n)) {
-			kfree_skb(one);
-			break;
-		}
-		xmit_one(sn, one);
-	}
-	consume_skb(skb);
-}
-
 /**
  * shuffle_output_flush() - hand packets to IP
  * @sn: namespace
@@ -452,10 +425,7 @@ void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q)
 	/* one context for callers from processes and from softirqs */
 	local_bh_disable();
 	while ((skb = __skb_dequeue(q))) {
-		if (unlikely(xmit_cb(skb)->path && skb_is_gso(skb)))
-			xmit_apart(sn, skb);
-		else
-			xmit_one(sn, skb);
+		xmit_one(sn, skb);
 		if (++n % SHUFFLE_BURST == 0) {
 			/* in a process softirqs run here */
 			local_bh_enable();

@@ -376,8 +376,8 @@ overlay_once()
 	[ "$(first_sent)" = $((5 * 16000)) ] || fail "$(first_sent) bytes of five flows"
 	[ "$(counters PassedOn)" = $(($(counters DataOut) + $(counters CtrlPktsOut))) ] ||
 		fail "$(counters PassedOn) of $(counters DataOut) and $(counters CtrlPktsOut) packets"
-	[ "$(counter 4 PassedOn)" -gt 0 ] && [ "$(counter 4 OpsStarted)" = 0 ] ||
-		fail "server 4 does not pass on"
+	has_counted 4 PassedOn 1 || fail "server 4 does not pass on"
+	[ "$(counter 4 OpsStarted)" = 0 ] || fail "server 4 takes part"
 	hctl 4 overlay show >"$work/shown"
 	grep -qx "server 4" "$work/shown" || fail "$(cat "$work/shown")"
 	hctl 4 overlay load - <"$work/shown" || fail "what is shown cannot be loaded"
@@ -449,6 +449,8 @@ overlay_strangers()
 
 	bcube 4 2 0
 	overlay_refuses 'a neighbour, are needed' 'server 1'
+	overlay_refuses 'no line "server N"' '# nothing'
+	overlay_refuses 'both ends' 'server 1' 'neighbour 0 fe80::1 fe80::2'
 	overlay_refuses 'both ends' 'server 1' 'neighbour 0 10.80.0.1 fd00::1'
 	overlay_refuses 'none of hops' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' 'path 10.80.0.1 hop 3'
 	overlay_refuses 'line 1' 'servers 1'
@@ -487,7 +489,8 @@ overlay_strangers()
 		{ hctl $h overlay show; echo copies; } | hctl $h overlay load - 2>"$work/err" ||
 			[ -z "$(hctl $h overlay show)" ] || fail "no copies: $(cat "$work/err")"
 	done
-	merge -g "$work/group" -o 4 "$PFX" "${parents[@]}" || fail "copies: $(cat "$work/wide")"
+	merge -g "$work/group" -o 4 "$PFX" "${parents[@]}" ||
+		fail "copies: $(hctl 4 stats show) $(hctl 0 stats show) $(hctl 5 stats show)"
 	[ "$(counters DupBytes)" -gt 0 ] || [ "$(counters DropHops)" -gt 0 ] || fail "no copies"
 	overlay=()
 }
