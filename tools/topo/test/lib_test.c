@@ -141,7 +141,8 @@ static void filters(void)
 	       shuffle_bloom_hashes(1024, 1) == SHUFFLE_BLOOM_HASHES, "hashes");
 	shuffle_bloom_begin(&f, 256, 8, 0);
 	for (i = 0; i < hops; i++)
-		expect(!shuffle_bloom_has(&f, path[i], path[i + 1]), "an empty filter has hop %u", i);
+		expect(!shuffle_bloom_has(&f, path[i], path[i + 1]), "an empty filter has hop %u",
+		       i);
 	expect(!bloom_next(&f, &c, path[0], &next), "an empty filter leads on");
 	for (i = 0; i < hops; i++)
 		shuffle_bloom_add(&f, path[i], path[i + 1]);
