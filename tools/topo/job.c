@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Do what was asked for: every method, every run. */
+#include <stdlib.h>
 #include <time.h>
 
 #include "job.h"
@@ -13,6 +14,7 @@
  * @svg: the file, or NULL
  * @trees: until now
  * @drawn: one of them is in @svg
+ * @filters: of servers and switches
  */
 struct emit {
 	struct job	*j;
@@ -22,13 +24,16 @@ struct emit {
 	FILE		*svg;
 	u32		trees;
 	bool		drawn;
+	struct switch_filters filters;
 };
 
 static void emit_tree(void *arg, struct tree *t)
 {
 	struct emit *e = arg;
 
-	if (e->j->bloom)
+	if (e->j->form == BLOOM_SWITCH)
+		switch_filters_tree(&e->filters, &e->j->topo.cube, t);
+	else if (e->j->bloom)
 		filter_tree(e->j, t, &e->j->result[e->m].bloom);
 	if (e->json && !e->j->summary)
 		json_tree(e->j, t, e->trees, e->json);
@@ -146,6 +151,8 @@ void job_run(struct job *j)
 			e.m = m;
 			plan(&p, m, &j->result[m].sum);
 			add_result(j, &p, m);
+			if (j->form == BLOOM_SWITCH && m != METHOD_NONE)
+				switch_filters_end(&e.filters, j->bloom, &j->result[m].in_switch);
 		}
 		compare(j);
 	}
@@ -167,6 +174,7 @@ void job_run(struct job *j)
 		output_close(e.svg, j->svg);
 	}
 	finish_text(j);
+	free(e.filters.hop);
 	planner_free(&p);
 }
 

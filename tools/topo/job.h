@@ -7,7 +7,7 @@
 #include "plan_table.h"
 #include "shuffle.h"
 
-enum bloom_form { BLOOM_EXACT, BLOOM_PAPER };
+enum bloom_form { BLOOM_EXACT, BLOOM_PAPER, BLOOM_SWITCH };
 
 /**
  * struct bloom_stats - of the filters of a plan
@@ -28,6 +28,44 @@ struct bloom_stats {
 };
 
 /**
+ * struct switch_stats - of filters in servers and switches
+ * @ports: interfaces that a tree leaves by
+ * @items: trees, over all of these
+ * @most: of one
+ * @tests: of a tree that comes and does not leave there
+ * @wrong: of these, so many test positive
+ * @expected: as many as that by (1 - e^(-h n / m))^h
+ */
+struct switch_stats {
+	u64	ports;
+	u64	items;
+	u32	most;
+	u64	tests;
+	u64	wrong;
+	double	expected;
+};
+
+/* A tree leaves by an interface. */
+struct switch_hop {
+	u64	port;
+	u32	tree;
+};
+
+/**
+ * struct switch_filters - what they will have
+ * @hop: of all trees
+ * @n: how many
+ * @room: so many there is room for
+ * @trees: until now
+ */
+struct switch_filters {
+	struct switch_hop	*hop;
+	u32			n;
+	u32			room;
+	u32			trees;
+};
+
+/**
  * struct result - what came of a method
  * @sum: of the last run
  * @cost: mean over runs, for each delta
@@ -41,6 +79,7 @@ struct bloom_stats {
  * @ratio: of the two, mean
  * @worst: the largest
  * @bloom: of the filters
+ * @in_switch: of those in servers and switches
  */
 struct result {
 	struct totals	sum;
@@ -55,6 +94,7 @@ struct result {
 	double		ratio;
 	double		worst;
 	struct bloom_stats bloom;
+	struct switch_stats in_switch;
 };
 
 /**
@@ -125,6 +165,8 @@ void plan_svg(const struct topo *topo, const struct tree *t, enum method m, FILE
 u32 filter_path(const struct tree *t, u32 vertex, u32 *path);
 bool filter_sends(const struct tree *t, u32 vertex);
 void overlay_tree(const struct job *j, const struct tree *t, FILE *f);
+void switch_filters_tree(struct switch_filters *s, const struct bcube *c, const struct tree *t);
+void switch_filters_end(struct switch_filters *s, u32 bits, struct switch_stats *sum);
 void filter_tree(const struct job *j, const struct tree *t, struct bloom_stats *sum);
 
 #endif /* TOPO_JOB_H */

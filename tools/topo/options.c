@@ -11,7 +11,7 @@ static const char *const irs_names[] = { "post", "pre", "inter", "auto", NULL };
 static const char *const objective_names[] = { "cost", "links", NULL };
 static const char *const paths_names[] = { "random", "rotate", NULL };
 static const char *const merge_names[] = { "all", "children", NULL };
-static const char *const form_names[] = { "exact", "paper", NULL };
+static const char *const form_names[] = { "exact", "paper", "switch", NULL };
 static const char *const bool_names[] = { "off", "on", NULL };
 
 enum {
@@ -49,7 +49,8 @@ static const struct option_def opts[] = {
 	  "not its own, as the source's text has it (all)" },
 	{ "flow", OPT_FLOW, "SIZE", "of each sender, in any unit (1)" },
 	{ "bloom", OPT_BLOOM, "BITS", "filters that carry the way, 1 to 1024 bits" },
-	{ "bloom-form", OPT_FORM, "FORM", "exact, or paper: count its mistakes (exact)" },
+	{ "bloom-form", OPT_FORM, "FORM", "exact; the source's: paper, in packets, or switch, in\n"
+	  "servers and switches: count its mistakes (exact)" },
 	{ "json", OPT_JSON, "FILE", "plan and results as JSON, - for standard output" },
 	{ "summary", OPT_SUMMARY, NULL, "JSON without trees" },
 	{ "table", OPT_TABLE, "FILE", "the plan as it is loaded into servers" },
@@ -366,6 +367,8 @@ static void end_options(struct job *j, const struct later *l)
 	if (j->check) {
 		if (l->of_plans)
 			die("--%s does not go with --check", l->of_plans);
+		if (j->overlay && j->form == BLOOM_SWITCH)
+			die("--bloom-form switch: packets of an overlay have their filters");
 		if ((j->bloom || l->of_bloom) && !j->overlay)
 			die("--%s does not go with --check, but for --overlay",
 			    l->of_bloom ? l->of_bloom : "bloom");

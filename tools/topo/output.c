@@ -2,6 +2,14 @@
 /* Results as text. */
 #include "job.h"
 
+static void text_switch(const struct job *j, const struct switch_stats *s, FILE *f)
+{
+	fprintf(f, "         filters of %u bits in %llu interfaces: %.3g trees each, at most %u; %llu of %llu tests wrong, %.4g expected\n",
+		j->bloom, (unsigned long long)s->ports,
+		s->ports ? (double)s->items / s->ports : 0, s->most,
+		(unsigned long long)s->wrong, (unsigned long long)s->tests, s->expected);
+}
+
 static void text_bloom(const struct job *j, const struct bloom_stats *b, FILE *f)
 {
 	double paths = b->paths ? (double)b->paths : 1;
@@ -53,7 +61,9 @@ void output_text(const struct job *j, FILE *f)
 		if (r->compared && m != METHOD_EXACT)
 			fprintf(f, "         cost / optimum: mean %.4f, at most %.4f\n",
 				r->ratio / r->compared, r->worst);
-		if (j->bloom && m != METHOD_NONE)
+		if (j->form == BLOOM_SWITCH && m != METHOD_NONE)
+			text_switch(j, &r->in_switch, f);
+		else if (j->bloom && m != METHOD_NONE)
 			text_bloom(j, &r->bloom, f);
 	}
 }

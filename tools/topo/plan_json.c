@@ -146,6 +146,14 @@ static void json_groups(const struct job *j, const struct planner *p, FILE *f)
 	fprintf(f, "]");
 }
 
+static void json_switch(const struct job *j, const struct switch_stats *s, FILE *f)
+{
+	fprintf(f, ", \"bloom\": {\"bits\": %u, \"interfaces\": %llu, \"trees\": %llu, \"most_trees\": %u",
+		j->bloom, (unsigned long long)s->ports, (unsigned long long)s->items, s->most);
+	fprintf(f, ", \"tests\": %llu, \"wrong\": %llu, \"expected\": %.10g}",
+		(unsigned long long)s->tests, (unsigned long long)s->wrong, s->expected);
+}
+
 static void json_bloom(const struct job *j, const struct bloom_stats *b, FILE *f)
 {
 	fprintf(f, ", \"bloom\": {\"bits\": %u, \"paths\": %llu, \"hops\": %llu, \"exact\": %llu",
@@ -186,7 +194,9 @@ void json_results(const struct job *j, const struct planner *p, FILE *f)
 		if (r->compared)
 			fprintf(f, ", \"compared\": %u, \"ratio_mean\": %.10g, \"ratio_max\": %.10g",
 				r->compared, r->ratio / r->compared, r->worst);
-		if (j->bloom && m != METHOD_NONE)
+		if (j->form == BLOOM_SWITCH && m != METHOD_NONE)
+			json_switch(j, &r->in_switch, f);
+		else if (j->bloom && m != METHOD_NONE)
 			json_bloom(j, &r->bloom, f);
 		if (m == METHOD_SRS && j->runs == 1 && !j->summary)
 			json_groups(j, p, f);

@@ -103,6 +103,21 @@ def paper(tap):
         equal(m["bloom"]["wrong"], 0, "BCube(6,%d), %d bits" % (k, enough))
 
 
+def in_switches(tap):
+    """Filters in servers and switches: as many mistakes as (1 - e^(-h n / m))^h says, and none by hand."""
+    one = tap.json("--bcube 4,1 --senders 5 --receivers 0 --method unicast --bloom 64 --bloom-form switch --summary")
+    (m,) = one["methods"]
+    # a way of two hops; each hop leaves by a server and by a switch
+    equal((m["bloom"]["interfaces"], m["bloom"]["trees"], m["bloom"]["tests"]), (4, 4, 0), "one tree")
+    for bits in (64, 256, 1024):
+        line = "--bcube 8,5 --random 60x100 --method irs,unicast --bloom %d --bloom-form switch --summary" % bits
+        for m in tap.json(line)["methods"]:
+            b = m["bloom"]
+            assert b["tests"] > 1000 and b["most_trees"] > 10, b
+            # the formula is a lower bound, and far from small filters
+            within(b["wrong"], 0.9 * b["expected"] - 20, 1.15 * b["expected"] + 20, "mistakes, %d bits" % bits)
+
+
 def progress(tap):
     status, _, err = tap.call("--bcube 8,5 --random 60x60 --method kmb,irs --progress on")
     equal(status, 0, "status")
@@ -124,6 +139,7 @@ def add(tap, plan):
     tap.test("text", text)
     tap.test("indexes and labels", names)
     tap.test("drawings", drawing)
+    tap.test("filters in switches", in_switches)
     tap.test("means of runs", runs)
     tap.test("IRS by delta", automatic)
     tap.test("flows of children only", merge)
