@@ -2,6 +2,7 @@
 /* The generic netlink family of the module. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
 #include <linux/shuffle_netlink.h>
@@ -70,7 +71,7 @@ struct nl_msg *genl_request(const struct genl *g, unsigned int cmd, bool dump)
 }
 
 /**
- * genl_large_request() - an empty request with room for much
+ * genl_large_request() - an empty request with room for much, in the connection, too
  * @g: connection
  * @cmd: SHUFFLE_CMD_*
  * @room: bytes
@@ -79,6 +80,11 @@ struct nl_msg *genl_request(const struct genl *g, unsigned int cmd, bool dump)
  */
 struct nl_msg *genl_large_request(const struct genl *g, unsigned int cmd, size_t room)
 {
+	const int fd = nl_socket_get_fd(g->sk), bytes = room;
+
+	/* As much as a socket may have, or what is needed where the machine's owner asks. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
 	return put_command(nl_large_request(g->family, 0, room), cmd);
 }
 

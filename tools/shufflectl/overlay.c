@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <linux/shuffle_netlink.h>
 #include <netlink/attr.h>
 
@@ -293,7 +292,6 @@ static int put_file(struct nl_msg *msg, const char *path)
 /* Replace the overlay by that of a file, or by none. */
 static int replace(const char *path)
 {
-	const int room = REQUEST_MAX;
 	struct nl_msg *msg;
 	struct genl g;
 	int err;
@@ -301,9 +299,6 @@ static int replace(const char *path)
 	err = genl_open(&g, false);
 	if (err)
 		return err;
-	/* As much as a socket may have, or what is needed where the machine's owner asks. */
-	setsockopt(nl_socket_get_fd(g.sk), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	setsockopt(nl_socket_get_fd(g.sk), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	msg = genl_large_request(&g, SHUFFLE_CMD_OVERLAY_SET, REQUEST_MAX);
 	err = path ? put_file(msg, path) : CTL_OK;
 	if (err)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <linux/shuffle_netlink.h>
 #include <netlink/attr.h>
 
@@ -166,7 +165,6 @@ static int put_range(struct nl_msg *msg, const struct rack_range *r)
 /* Replace the table by the ranges of @f, or by none. */
 static int replace(const struct rack_file *f)
 {
-	const int room = REQUEST_MAX;
 	struct nl_msg *msg;
 	unsigned int i;
 	struct genl g;
@@ -175,9 +173,6 @@ static int replace(const struct rack_file *f)
 	err = genl_open(&g, false);
 	if (err)
 		return err;
-	/* As much as a socket may have, or what is needed where the machine's owner asks. */
-	setsockopt(nl_socket_get_fd(g.sk), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	setsockopt(nl_socket_get_fd(g.sk), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	msg = genl_large_request(&g, SHUFFLE_CMD_TOPOLOGY_SET, REQUEST_MAX);
 	for (i = 0; f && i < f->n && !err; i++)
 		if (put_range(msg, &f->range[i]))
