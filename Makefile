@@ -128,13 +128,14 @@ check-ci: deps
 
 # The first line says which kernel is missing.
 bench:
-	@$(if $(filter list cpu%,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
+	@$(if $(filter list cpu% smp%,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
 	@$(VM)/deps.sh $(if $(filter coll%,$(CASE)),check-mpi,check)
 	@$(MAKE) -s tools
-	@$(if $(filter list cpu%,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
+	@$(if $(filter list cpu% smp%,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
+	smp*) tools/bench/smp.sh ;; \
 	milli*) tools/bench/milli/milli.sh '$(CASE)' ;; \
 	stream*) tools/bench/stream.sh '$(CASE)' ;; \
 	agg*) tools/bench/agg.sh '$(CASE)' ;; \

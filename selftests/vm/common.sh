@@ -48,7 +48,7 @@ kernel_of()
 	case $1 in
 	uml | uml-time)              echo um ;;
 	uml-debug | uml-debug-time)  echo um-debug ;;
-	qemu-6.12 | qemu-icount)     echo 6.12 ;;
+	qemu-6.12 | qemu-icount | qemu-smp) echo 6.12 ;;
 	qemu-6.1 | qemu-icount-6.1)  echo 6.1 ;;
 	qemu-debug)                  echo x86-debug ;;
 	qemu-kcsan)                  echo x86-kcsan ;;

@@ -164,13 +164,13 @@ qemu_command()
 	qemu-icount* | qemu-6.1)
 		cpus[-1]=1
 		;;
-	qemu-debug | qemu-kcsan)
+	qemu-smp | qemu-debug | qemu-kcsan)
 		# Two CPUs that really run at once.  A busy host may stop the guest for
 		# half a minute: no stall of its own.
 		cpus=(-accel "tcg,thread=multi" -smp 2)
 		more='printk.time=1'
 		# an emulated CPU does less in the time for which a real one is watched
-		[ "$1" = qemu-debug ] || more+=' kcsan.skip_watch=100 kcsan.udelay_task=300'
+		[ "$1" != qemu-kcsan ] || more+=' kcsan.skip_watch=100 kcsan.udelay_task=300'
 		# With icount the guest's own calibration is exact, and its rate another one.
 		khz=$(host_tsc)
 		[ -z "$khz" ] || clock+=" tsc_early_khz=$khz"
@@ -178,7 +178,7 @@ qemu_command()
 	esac
 	# With icount a "rep movsb" counts an instruction for every byte: copying would
 	# cost as much as everything else together.
-	[ "$1" = qemu-debug ] || [ "$1" = qemu-kcsan ] || model+=,erms=off
+	[[ ${cpus[*]} != *icount* ]] || model+=,erms=off
 	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "$model" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
 		-append "console=ttyS0 mitigations=off nokaslr $clock $patience rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"

@@ -13,6 +13,7 @@
 #         qemu-6.1     the same with the 6.1 kernel
 #         qemu-icount  Debian's 6.12 kernel, emulated, 1 CPU, virtual time per instruction
 #         qemu-icount-6.1  the same with the 6.1 kernel
+#         qemu-smp     Debian's 6.12 kernel, emulated, 2 CPUs that run at once, real time
 #         qemu-debug   x86 6.12, SMP, PREEMPT, KASAN, lockdep, RCU, kmemleak
 #         qemu-kcsan   the same with KCSAN instead
 #

@@ -94,9 +94,9 @@ void bench_sampler_start(int64_t interval_ns);
 void bench_sampler_stop(void);
 
 /* The options that all programs have. */
-#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:ua:x:k:P:Fp:"
+#define BENCH_OPTIONS	"c:t:r:w:n:j:s:R:T:ua:x:k:P:Fp:B:"
 #define BENCH_USAGE	"[-c NAME] [-t NAME] [-r RUN] [-w ROUNDS] [-n ROUNDS] [-j NS] [-s NS] [-R BPS] [-T NS] [-u]" \
-	" [-a NS] [-x MATRIX] [-k RACKS:PERCENT] [-P NS:BYTES] [-F] [-p PORT]"
+	" [-a NS] [-x MATRIX] [-k RACKS:PERCENT] [-P NS:BYTES] [-F] [-p PORT] [-B CPU[,CPU...]]"
 
 struct bench_options {
 	const char *transport;
@@ -114,6 +114,7 @@ struct bench_options {
 	unsigned int burst_bytes;	/* what an idle link sends at once */
 	bool flows;		/* a TCP flow from each host to the next */
 	unsigned int port;	/* 0: the program's own */
+	const char *cpus;	/* a CPU for each host in turn, "0,1"; NULL: any */
 	double bound_ns;	/* of what is no shuffle; 0: as the matrix says */
 };
 

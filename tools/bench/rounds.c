@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -77,12 +78,39 @@ bool bench_option(int opt, const char *arg)
 	case 'p':
 		bench_opt.port = strtoul(arg, NULL, 10);
 		return true;
+	case 'B':
+		bench_opt.cpus = arg;
+		return true;
 	case 'u':
 		bench_opt.unshaped = true;
 		bench_opt.interval_ns = 0;
 		return true;
 	}
 	return false;
+}
+
+/* Host i runs on the i-th CPU of the list, which begins anew at its end. */
+static void stay_on_cpu(unsigned int host)
+{
+	const char *list = bench_opt.cpus, *p = list;
+	cpu_set_t set;
+	char *end;
+	long cpu;
+
+	if (!list)
+		return;
+	for (;; host--) {
+		cpu = strtol(p, &end, 10);
+		if (end == p || cpu < 0 || cpu >= CPU_SETSIZE || (*end && *end != ','))
+			bench_die("-B CPU[,CPU...], not '%s'", list);
+		if (!host)
+			break;
+		p = *end ? end + 1 : list;
+	}
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		bench_die("CPU %ld: %s", cpu, strerror(errno));
 }
 
 void bench_fork(void (*host)(void))
@@ -97,6 +125,7 @@ void bench_fork(void (*host)(void))
 		if (!pid) {
 			bench_self = i;
 			bench_enter(i);
+			stay_on_cpu(i);
 			host();
 			exit(0);
 		}

@@ -26,6 +26,7 @@
  *               the burst of a link that was idle
  *   -F          a TCP flow from each host to the next beside it
  *   -p PORT     instead of the program's own
+ *   -B CPU[,CPU...]  host i stays on the i-th of these, which begin anew at their end
  *   -K          the group has a key: every record carries a tag
  *   -v          print the module's counters of every measured round
  */

@@ -31,6 +31,7 @@
  *               the burst of a link that was idle
  *   -F          a TCP flow from each host to the next beside it
  *   -p PORT     instead of the program's own
+ *   -B CPU[,CPU...]  host i stays on the i-th of these, which begin anew at their end
  */
 #include <arpa/inet.h>
 #include <errno.h>
