@@ -98,8 +98,26 @@ sort_program()
 	rm -f sorted* unsorted
 }
 
+# shuffle-sort is no MPI program; mpirun starts it, and tells each process its rank.
+shuffle_sort_by_mpirun()
+{
+	local h
+
+	rack 4
+	for ((h = 1; h <= 4; h++)); do echo "10.77.0.$h:7000"; done >"$work/hosts"
+	carried 50000 mpi 60 4 4 "$BIN/shuffle-sort" -g "$work/hosts" -o 1 -d "$work/out" \
+		--generate 2000 --deadline "$(($(tmo 30) * 1000))"
+	"$BIN/shuffle-sort" verify --records 8000 "$work/out" || fail "not sorted"
+	# one process too few: all say so
+	mpi 60 3 3 "$BIN/shuffle-sort" -g "$work/hosts" -o 2 -d "$work/out" --generate 10 \
+		2>"$work/said" && fail "three hosts of four sort"
+	grep -q 'OMPI_COMM_WORLD_SIZE is 3, but the group has 4 members' "$work/said" ||
+		fail "$(cat "$work/said")"
+}
+
 programs_cases()
 {
+	run_case "shuffle-sort by mpirun" shuffle_sort_by_mpirun
 	run_case "a distributed sort on 8 hosts" sort_program 8 20000
 	run_case "a distributed sort on 16 hosts" sort_program 16 40000
 	run_case "Fortran: MPI_ALLTOALLV" fortran_program

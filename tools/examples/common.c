@@ -89,6 +89,44 @@ void group_read(struct group *group, const char *arg)
 		     SHUFFLE_MAX_MEMBERS);
 }
 
+/* What launchers tell the processes that they start: its number, and of how many. */
+static const struct {
+	const char *rank, *size;
+} launchers[] = {
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },	/* Open MPI's mpirun */
+	{ "PMI_RANK", "PMI_SIZE" },				/* mpiexec of MPICH and others */
+	{ "SLURM_PROCID", "SLURM_NTASKS" },			/* srun */
+};
+
+static uint32_t launched_rank(const struct group *group)
+{
+	const char *rank, *size;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		rank = getenv(launchers[i].rank);
+		size = getenv(launchers[i].size);
+		if (!rank || !size)
+			continue;
+		if (arg_number(launchers[i].size, size, UINT32_MAX) != group->count)
+			errx(2, "%s is %s, but the group has %u members", launchers[i].size, size,
+			     group->count);
+		return arg_number(launchers[i].rank, rank, group->count - 1);
+	}
+	errx(2, "--rank is needed: neither mpirun nor srun has started this process");
+}
+
+uint32_t group_join(struct group *group, const char *arg, uint32_t rank)
+{
+	group_read(group, arg);
+	if (rank == GROUP_RANK_UNKNOWN)
+		return launched_rank(group);
+	if (rank >= group->count)
+		errx(2, "--rank %u: the group has %u members, counted from 0", rank,
+		     group->count);
+	return rank;
+}
+
 static const void *row_map(const char *path, uint64_t *len)
 {
 	struct stat st;

@@ -21,6 +21,13 @@ struct group {
 /* A file with one address a line, or "addr:port,addr:port,..." */
 void group_read(struct group *group, const char *arg);
 
+#define GROUP_RANK_UNKNOWN	UINT32_MAX
+
+/* Read the group, and find out which member this process is: @rank, or what the launcher says
+ * (mpirun, srun) if @rank is GROUP_RANK_UNKNOWN.
+ */
+uint32_t group_join(struct group *group, const char *arg, uint32_t rank);
+
 unsigned long long arg_number(const char *name, const char *arg, unsigned long long max);
 
 struct row {

@@ -18,14 +18,14 @@
 #define RX_RECORDS	64
 
 static const char usage_text[] =
-"Usage: shuffle-cp --group GROUP --rank R --op ID --send DIR --recv DIR [options]\n"
+"Usage: shuffle-cp --group GROUP [--rank R] --op ID --send DIR --recv DIR [options]\n"
 "\n"
 "One member of a shuffle: sends a file to every member of a group and receives\n"
 "one from each, over an AF_SHUFFLE socket.  Start one at every member.\n"
 "\n"
 "  -g, --group GROUP    members: a file with one ADDRESS:PORT a line, or a list\n"
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
-"  -r, --rank R         which of them is this one, from 0\n"
+"  -r, --rank R         which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID          number of the operation, the same everywhere, never reused\n"
 "  -s, --send DIR       DIR/0, DIR/1, ... are the messages to member 0, 1, ...; a\n"
 "                       file that is not there is an empty message.  Or a matrix:\n"
@@ -86,11 +86,12 @@ struct copy {
 
 static void parse(struct copy *cp, int argc, char **argv)
 {
-	int have_rank = 0, have_op = 0;
+	int have_op = 0;
 	const char *group = NULL;
 	char *end;
 	int opt;
 
+	cp->rank = GROUP_RANK_UNKNOWN;
 	while ((opt = getopt_long(argc, argv, "g:r:o:s:d:t:S:l:h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'g':
@@ -98,7 +99,6 @@ static void parse(struct copy *cp, int argc, char **argv)
 			break;
 		case 'r':
 			cp->rank = arg_number("--rank", optarg, SHUFFLE_MAX_MEMBERS - 1);
-			have_rank = 1;
 			break;
 		case 'o':
 			cp->op_id = arg_number("--op", optarg, UINT64_MAX);
@@ -137,12 +137,9 @@ static void parse(struct copy *cp, int argc, char **argv)
 	}
 	if (optind < argc)
 		errx(2, "unexpected argument \"%s\", see --help", argv[optind]);
-	if (!group || !have_rank || !have_op || !cp->send || !cp->recv)
-		errx(2, "--group, --rank, --op, --send and --recv are needed, see --help");
-	group_read(&cp->group, group);
-	if (cp->rank >= cp->group.count)
-		errx(2, "--rank %u: the group has %u members, counted from 0",
-		     cp->rank, cp->group.count);
+	if (!group || !have_op || !cp->send || !cp->recv)
+		errx(2, "--group, --op, --send and --recv are needed, see --help");
+	cp->rank = group_join(&cp->group, group, cp->rank);
 }
 
 static void open_socket(struct copy *cp)

@@ -18,7 +18,7 @@
 #define READ_BYTES	(256U << 10)
 
 static const char usage_text[] =
-"Usage: shuffle-wordcount --group GROUP --rank R [options] [FILE...]\n"
+"Usage: shuffle-wordcount --group GROUP [--rank R] [options] [FILE...]\n"
 "\n"
 "One member of a group that counts words: of its own FILEs, or of the standard\n"
 "input.  Start one at every member.  Counts are summed by word at members on the\n"
@@ -27,7 +27,7 @@ static const char usage_text[] =
 "\n"
 "  -g, --group GROUP    members: a file with one ADDRESS:PORT a line, or a list\n"
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
-"  -r, --rank R         which of them is this one, from 0\n"
+"  -r, --rank R         which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -R, --receiver R     rank of the member that prints the result (default 0)\n"
 "  -n, --top N          the N words that are counted most, and not all in order\n"
 "  -i, --ignore-case    capital letters A to Z are the same as small ones\n"
@@ -67,8 +67,9 @@ static const struct option options[] = {
 static void parse(struct count *wc, int argc, char **argv)
 {
 	const char *group = NULL;
-	int opt, have_rank = 0, have_receiver = 0;
+	int opt, have_receiver = 0;
 
+	wc->rank = GROUP_RANK_UNKNOWN;
 	wc->bits = 64;
 	while ((opt = getopt_long(argc, argv, "g:r:R:n:ip:t:o:jh", options, NULL)) != -1) {
 		switch (opt) {
@@ -77,7 +78,6 @@ static void parse(struct count *wc, int argc, char **argv)
 			break;
 		case 'r':
 			wc->rank = arg_number("--rank", optarg, SHUFFLE_MAX_MEMBERS - 1);
-			have_rank = 1;
 			break;
 		case 'R':
 			wc->receiver = arg_number("--receiver", optarg, SHUFFLE_MAX_MEMBERS - 1);
@@ -122,12 +122,9 @@ static void parse(struct count *wc, int argc, char **argv)
 	if (wc->op && !wc->roles)
 		errx(2, "--op: only with --roles");
 	wc->op = wc->op ? wc->op : 1;
-	if (!group || !have_rank)
-		errx(2, "--group and --rank are needed, see --help");
-	group_read(&wc->group, group);
-	if (wc->rank >= wc->group.count)
-		errx(2, "--rank %u: the group has %u members, counted from 0", wc->rank,
-		     wc->group.count);
+	if (!group)
+		errx(2, "--group is needed, see --help");
+	wc->rank = group_join(&wc->group, group, wc->rank);
 	if (wc->receiver >= wc->group.count)
 		errx(2, "--receiver %u: the group has %u members, counted from 0", wc->receiver,
 		     wc->group.count);

@@ -17,7 +17,7 @@
 #define DEADLINE_MS	60000
 
 static const char usage_text[] =
-"Usage: shuffle-query run QUERY --tables DIR --group GROUP --rank R --op ID [options]\n"
+"Usage: shuffle-query run QUERY --tables DIR --group GROUP [--rank R] --op ID [options]\n"
 "       shuffle-query run QUERY --tables DIR --local [--hosts N] [options]\n"
 "\n"
 "One host of a query.  Start one at every member of the group; member 0 writes the\n"
@@ -28,7 +28,7 @@ static const char usage_text[] =
 "                       parts R, R + N, ...\n"
 "  -g, --group GROUP    members: a file with one ADDRESS:PORT a line, or a list\n"
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
-"  -r, --rank R         which of them is this one, from 0\n"
+"  -r, --rank R         which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID          number of the query, the same everywhere, that this group has not\n"
 "                       used before (default: 1)\n"
 "  -t, --deadline MS    of the whole query (default: 60000)\n"
@@ -148,8 +148,9 @@ static void parse(struct run *r, int argc, char **argv)
 {
 	const char *group = NULL, *wrong;
 	char *end;
-	int opt, have_rank = 0;
+	int opt;
 
+	r->rank = GROUP_RANK_UNKNOWN;
 	r->op = 1;
 	r->deadline_ms = DEADLINE_MS;
 	while ((opt = getopt_long(argc, argv, "T:g:r:o:t:ln:k:jeh", options, NULL)) != -1) {
@@ -162,7 +163,6 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'r':
 			r->rank = arg_number("--rank", optarg, SHUFFLE_MAX_MEMBERS - 1);
-			have_rank = 1;
 			break;
 		case 'o':
 			r->op = arg_number("--op", optarg, INT32_MAX);
@@ -215,20 +215,15 @@ static void parse(struct run *r, int argc, char **argv)
 	r->kind = find_query(argv[optind]);
 	if (!r->tables)
 		errx(2, "--tables is needed, see --help");
-	if (r->local ? group || have_rank : !group || !have_rank || r->hosts)
-		errx(2, "either --group and --rank or --local is needed, see --help");
+	if (r->local ? group || r->rank != GROUP_RANK_UNKNOWN : !group || r->hosts)
+		errx(2, "either --group or --local is needed, see --help");
 	if (!r->roles != !r->relays || (r->roles && r->local))
 		errx(2, "--roles and --relays: both, and not with --local");
 	if (!r->op)
 		errx(2, "--op 0: numbers of queries begin with 1");
 	if (!r->deadline_ms)
 		errx(2, "--deadline 0: no query is that fast");
-	if (!r->local) {
-		group_read(&r->group, group);
-		if (r->rank >= r->group.count)
-			errx(2, "--rank %u: the group has %u members, counted from 0", r->rank,
-			     r->group.count);
-	}
+	r->rank = r->local ? 0 : group_join(&r->group, group, r->rank);
 	if (!r->hosts)
 		r->hosts = 1;
 }

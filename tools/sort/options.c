@@ -182,7 +182,7 @@ help(const char *usage, int records, int generate, int charge)
 /* ---- sort ---- */
 
 static const char host_usage[] =
-"Usage: shuffle-sort --group GROUP --rank R --op ID --output DIR [options] [FILE|DIR...]\n"
+"Usage: shuffle-sort --group GROUP [--rank R] --op ID --output DIR [options] [FILE|DIR...]\n"
 "       shuffle-sort generate|verify|quality --help\n"
 "\n"
 "One host of a distributed sort over AF_SHUFFLE sockets.  Start one at every host:\n"
@@ -191,7 +191,7 @@ static const char host_usage[] =
 "\n"
 "  -g, --group GROUP          hosts: a file with one ADDRESS:PORT a line, or a list\n"
 "                             ADDRESS:PORT,...; the same everywhere\n"
-"  -r, --rank R               which of them is this one, from 0\n"
+"  -r, --rank R               which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID                number of the sort, the same everywhere, never reused\n"
 "  -d, --output DIR           folder of the output\n"
 "      --one-file             DIR/sorted, in a folder that all hosts share, has all records\n"
@@ -210,10 +210,11 @@ static const char host_usage[] =
 
 static void host_parse(struct host *h, int argc, char **argv)
 {
-	int opt, have_rank = 0, have_op = 0, made = 0, first = 0, no_output = 0;
+	int opt, have_op = 0, made = 0, first = 0, no_output = 0;
 	const char *group = NULL, *wrong;
 	char *end;
 
+	h->net.rank = GROUP_RANK_UNKNOWN;
 	while ((opt = getopt_long(argc, argv, "g:r:o:d:Tk:t:n:aejqh", options, NULL)) != -1) {
 		if (format_option(&h->format, opt, optarg))
 			continue;
@@ -228,7 +229,6 @@ static void host_parse(struct host *h, int argc, char **argv)
 			break;
 		case 'r':
 			h->net.rank = number("--rank", optarg, 0, SHUFFLE_MAX_MEMBERS - 1);
-			have_rank = 1;
 			break;
 		case 'o':
 			h->op = number("--op", optarg, 0, UINT64_MAX / NET_OPS - 1);
@@ -286,9 +286,8 @@ static void host_parse(struct host *h, int argc, char **argv)
 			try_help(opt);
 		}
 	}
-	if (!group || !have_rank || !have_op || !h->dir == !no_output)
-		usage_die("--group, --rank, --op and either --output or --no-output are needed, "
-			  "see --help");
+	if (!group || !have_op || !h->dir == !no_output)
+		usage_die("--group, --op and either --output or --no-output are needed, see --help");
 	if (h->memory && no_output)
 		usage_die("--memory: what is more than memory holds needs --output");
 	if (h->one_file && no_output)
@@ -300,10 +299,7 @@ static void host_parse(struct host *h, int argc, char **argv)
 		usage_die("give either input files or --generate");
 	if (made && h->format.text)
 		usage_die("--generate does not make lines; \"generate --ascii\" does");
-	group_read(&h->net.group, group);
-	if (h->net.rank >= h->net.group.count)
-		usage_die("--rank %u: the group has %u hosts, counted from 0", h->net.rank,
-			  h->net.group.count);
+	h->net.rank = group_join(&h->net.group, group, h->net.rank);
 	if (!first)
 		h->generate.first = h->net.rank * h->generate.n;
 	h->generate.all = h->net.group.count * h->generate.n;

@@ -143,8 +143,13 @@ too_large()
 wrong_usage()
 {
 	fails 2 'there is no query "q9"' "$q" run q9 -T whole -l &&
-	fails 2 'either --group and --rank or --local' "$q" run q1 -T whole &&
+	fails 2 'either --group or --local' "$q" run q1 -T whole &&
 	fails 2 '--tables is needed' "$q" run q1 -l &&
+	fails 2 '--rank is needed: neither' "$q" run q1 -T whole -g 127.0.0.1:1 &&
+	fails 2 'PMI_SIZE is 3, but the group has 2 members' \
+		env PMI_RANK=0 PMI_SIZE=3 "$q" run q1 -T whole -g 127.0.0.1:1,127.0.0.1:2 &&
+	fails 2 'SLURM_PROCID: "2" is not a number from 0 to 1' \
+		env SLURM_PROCID=2 SLURM_NTASKS=2 "$q" run q1 -T whole -g 127.0.0.1:1,127.0.0.1:2 &&
 	fails 2 '--rank 2: the group has 2 members' "$q" run q1 -T whole -g 127.0.0.1:1,127.0.0.1:2 -r 2 &&
 	fails 2 '--roles and --relays: both' "$q" run q1 -T whole -g 127.0.0.1:1 -r 0 --roles x &&
 	fails 2 '--roles and --relays: both' "$q" run q1 -T whole -l --roles x --relays y &&
