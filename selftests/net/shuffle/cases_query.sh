@@ -15,6 +15,7 @@ query_cases()
 	run_case query-1-host query_hosts 1 q3
 	run_case query-8-hosts query_hosts 8 q3
 	run_case query-32-hosts query_hosts 32 q3
+	run_case query-data-sets query_data_sets
 	run_case query-readme query_readme
 	run_case query-over-relays query_over_relays
 	run_case query-wrong-relays query_wrong_relays
@@ -128,6 +129,27 @@ query_hosts()
 		query_is_right "$q"
 		query_op=$((query_op + 1))
 	done
+}
+
+# Other tables and numbers of hosts, over sockets: tools/query/test has 200 data sets, without.
+query_data_sets()
+{
+	local seed q all query_op=1
+	local -a queries=(q3 repos q2 langs q3 q1) of=(2 3 5 6 7 8) hot=(auto off on)
+
+	query_have_sqlite
+	new_rack 8
+	all=$hosts
+	for seed in "${!queries[@]}"; do
+		q=${queries[seed]} hosts=${of[seed]}
+		query_tables $((seed + 100)) "$hosts"
+		query_group 4
+		query_start_all "$q" --hot "${hot[seed % 3]}" --deadline "$(($(tmo 30) * 1000))"
+		query_end
+		query_is_right "$q"
+		query_op=$((query_op + 1))
+	done
+	hosts=$all
 }
 
 query_loss()

@@ -32,6 +32,7 @@ sort_more_cases()
 	run_case sort-differs-4 sort_differs
 	run_case sort-input-error-4 sort_input_error
 	run_case sort-disk-full-4 sort_disk_full
+	run_case sort-disk-full-runs-4 sort_disk_full_runs
 	run_case sort-signal-4 sort_signal
 	run_case sort-folder-4 sort_folder
 	run_case sort-larger-than-memory-4 sort_memory
@@ -51,14 +52,16 @@ hosts_file()
 sort_op=0
 
 # sort_start HOST ARGS... - one host in the background, output in $state/sorted, messages in
-# $work/err.HOST, its process in sort_pid[HOST].
+# $work/err.HOST, its process in sort_pid[HOST]; quiet_sort=: with progress.
+quiet_sort=--no-progress
 sort_start()
 {
 	local h=$1
 	shift
 
+	# shellcheck disable=SC2086 # none or one
 	ip netns exec "${PFX}h$h" "$BIN/shuffle-sort" -g "$work/group" -r "$h" \
-		-o "$sort_op" -d "$state/sorted" --no-progress \
+		-o "$sort_op" -d "$state/sorted" $quiet_sort \
 		"$@" >"$work/json.$h" 2>"$work/err.$h" &
 	sort_pid[h]=$!
 }
@@ -334,6 +337,29 @@ sort_disk_full()
 	expect_failure 1 "1.part: cannot write: No space left on device"
 }
 
+# The same of the files of runs, in a folder that has less space than the input.
+sort_disk_full_runs()
+{
+	local h
+
+	rack 4
+	hosts_file 4
+	sort_begin
+	mkdir -p "$work/small"
+	mount -t tmpfs -o size=300k none "$work/small"
+	for h in 0 2 3; do
+		sort_start "$h" --memory 1M --deadline 100000000 --generate 20000
+	done
+	sort_start 1 --memory 1M --deadline 100000000 --generate 20000 -d "$work/small"
+	for h in 0 2 3; do
+		expect_failure "$h" "host 1 (10.77.0.2:7000): .*cannot write a file of runs: No space left"
+	done
+	expect_failure 1 "cannot write a file of runs: No space left on device"
+	[ -z "$(ls "$work/small")" ] || fail "files are left: $(ls "$work/small")"
+	umount "$work/small"
+	rmdir "$work/small"
+}
+
 # One that is asked to end tells the others.
 sort_signal()
 {
@@ -342,11 +368,14 @@ sort_signal()
 	mkfifo "$work/fifo"
 	sleep 1000 >"$work/fifo" &
 	sort_begin
+	quiet_sort=
 	for h in 0 1 3; do
 		sort_start "$h" --deadline 100000000 --generate 100
 	done
 	sort_start 2 --deadline 100000000 "$work/fifo"
 	wait_for 10 waits_in_pipe 2 || fail "host 2 does not read"
+	wait_for 20 grep -q 'host 0: .*, [0-9.]* MB received' "$work/err.0" ||
+		fail "no progress: $(cat "$work/err.0")"
 	kill -TERM "${sort_pid[2]}"
 	for h in 0 1 3; do
 		expect_failure "$h" "host 2 (10.77.0.3:7000): ended by signal 15"
@@ -441,10 +470,11 @@ sort_killed()
 	(sort_killed_in input 2000) || sort_killed_in input 16000
 	(sort_killed_in sort 2000) || sort_killed_in sort 16000
 	(sort_killed_in partition 2000) || sort_killed_in partition 16000
+	(sort_killed_in place 2000) || sort_killed_in place 16000
 	(sort_killed_in output 2000) || sort_killed_in output 16000
 }
 
-# sort_killed_in input|sort|partition|output MS - it takes long there
+# sort_killed_in input|sort|partition|place|output MS - it takes long there
 sort_killed_in()
 {
 	local h others=(0 1 2 3 4 6 7) input=(--generate 100)
@@ -458,6 +488,8 @@ sort_killed_in()
 		input=("$work/fifo")
 	elif [ "$1" = sort ]; then
 		input+=(--charge sort=1e9)
+	elif [ "$1" = place ]; then
+		input+=(--charge place=1e9)
 	elif [ "$1" = partition ]; then
 		# after it has got the first message of the others
 		input+=(--charge message=1e9)
