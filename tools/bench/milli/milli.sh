@@ -11,7 +11,8 @@
 # usage: [RUNS=3] [KEEP=1] milli.sh [REGEX]
 #
 #   REGEX  of milli-sort, milli-sort-10ms, milli-partition, milli-q1, milli-q2, milli-q3,
-#          milli-q-10ms, milli-mpi; a host count may follow: milli-sort-120
+#          milli-q-10ms, milli-mpi; milli-sort-10ms-counted and milli-q-10ms-counted are
+#          those with counted costs; a host count may follow: milli-sort-120
 #   RUNS   of which the median counts, at the largest number
 #   KEEP   not empty: add to the results that are there
 #
@@ -60,6 +61,7 @@ cases=(
 	"milli-sort      120 6000 largest sort $counted 1000 6000"
 	"milli-sort      160 8000 largest sort source 1000 10000"
 	"milli-sort-10ms 120 14000 largest sort source 10000 120000"
+	"milli-sort-10ms-counted 120 10000 largest sort $counted 10000 50000"
 	"milli-partition 40  3000 once sort $network 7000 network-2-level"
 	"milli-partition 40  3000 once sort $network 7000 network-1-level --reduction 512"
 	"milli-partition 40  3000 once sort source 7000 source-2-level"
@@ -92,10 +94,14 @@ cases=(
 	"milli-q2        120 6000 largest q2 row=$(ns row-q2 1) 1000 2000"
 	"milli-q3        60  4000 largest q3 row=1200 1000 420"
 	"milli-q3        120 6000 largest q3 row=1200 1000 420"
+	"milli-q3        120 6000 largest q3 row=$(ns row-q3 1) 1000 300"
 	"milli-q3        160 8000 largest q3 row=1200 1000 500"
 	"milli-q-10ms    120 12000 largest q1 row=2.7 10000 3650000"
 	"milli-q-10ms    120 12000 largest q2 row=12 10000 600000"
 	"milli-q-10ms    120 12000 largest q3 row=1200 10000 7000"
+	"milli-q-10ms-counted 120 6000 largest q1 row=$(ns row-q1 1) 10000 46000"
+	"milli-q-10ms-counted 120 6000 largest q2 row=$(ns row-q2 1) 10000 23000"
+	"milli-q-10ms-counted 120 6000 largest q3 row=$(ns row-q3 1) 10000 5000"
 )
 
 status=0 any=0 boot=

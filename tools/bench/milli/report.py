@@ -170,6 +170,24 @@ def bars(found):
     return out
 
 
+def slowest(found, text):
+    """Mean and slowest host of each phase, as the source's table 2.5; medians of the runs."""
+    for d in sorted(found, key=lambda d: (d["label"], d["hosts"])):
+        if "2-level" not in d["label"] and d["label"] != "source-messages":
+            continue
+        if not d["found"]:
+            continue
+        text += [f"{d['label']}, {d['hosts']} hosts, {d['each']} records each, {d['runs']} runs",
+                 "", f"{'':<12} {'mean us':>9} {'slowest':>9} {'of all':>7} {'slowest / fastest':>18}"]
+        total = statistics.median(r["total_ns"] for r in d["found"])
+        for p in PHASES:
+            mean, most, least = (statistics.median(r["phases"][p][k] for r in d["found"])
+                                 for k in ("mean_ns", "max_ns", "min_ns"))
+            text.append(f"{p:<12} {mean / 1e3:>9.1f} {most / 1e3:>9.1f} "
+                        f"{100 * most / total:>5.1f} % {most / max(least, 1):>18.2f}")
+        text += [f"{'total':<12} {'':>9} {total / 1e3:>9.1f}", ""]
+
+
 def phases_text(all_bars, text):
     """Shares of the phases."""
     text += ["Mean time of each phase in us, and its share", "",
@@ -246,6 +264,7 @@ def main():
     partitioning([d for d in found if d["kind"] == "once"], rows, text)
     versus([d for d in found if d["kind"] == "versus"], rows, text)
     all_bars = bars(found)
+    slowest([d for d in found if d["kind"] == "once"], text)
     phases_text(all_bars, text)
     text.append("Instructions: " + ", ".join(f"{k} {float(v) / 2:.0f}" for k, v in counts))
     with open(os.path.join(folder, "milli.json"), "w", encoding="utf-8") as f:
