@@ -40,8 +40,9 @@ help:
 	@echo "                      CASE=cpu: what is limited by the CPU; CASE=rperf: latency; CASE=stream:"
 	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms;"
 	@echo "                      CASE=agg: records merged on their way; CASE=saba: shared links"
-	@echo "  make figures [RUNS=100] [QUICK=1]"
-	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes)"
+	@echo "  make figures [RUNS=100] [QUICK=1] [SETS='core-320 beyond-spines']"
+	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes;"
+	@echo "                      SETS: what is named below figures, and only the figures of that)"
 	@echo "  make figures-module [RUNS=3] [KEEP=1]"
 	@echo "                      Documentation/evaluation-module.rst again: the module beside the simulator"
 	@echo "                      (an hour; KEEP: draws what has been measured)"
@@ -152,17 +153,17 @@ bench-mpi:
 	@$(VM)/build-kernel.sh um >/dev/null
 	@tools/bench/mpi/run.sh '$(CASE)'
 
-# QUICK does not touch the document.
+# QUICK does not touch the document; SETS leaves figures of other sets as they are.
 RUNS	?= 100
 SHOWN	:= $(if $(QUICK),build/figures-quick,Documentation)
 figures:
 	@$(MAKE) -s -C tools/sim OUT=$(OUT)
 	@mkdir -p $(SHOWN)
 	@python3 -B tools/sim/figures/figures.py --sim $(OUT)/shuffle-sim --runs $(RUNS) \
-		$(if $(QUICK),--quick) $(if $(KEEP),--keep) \
+		$(if $(QUICK),--quick) $(if $(KEEP),--keep) $(if $(SETS),--sets '$(SETS)') \
 		$(if $(QUICK),,--medians tools/sim/test/verdicts) --figures $(SHOWN)/figures \
 		--raw build/figures$(if $(QUICK),-quick/raw) --document $(SHOWN)/evaluation.rst
-	@$(MAKE) -s figures-coll
+	@$(if $(SETS),,$(MAKE) -s figures-coll)
 
 # The module in virtual time beside the simulator: an hour; KEEP: draws what has been measured.
 figures-module:

@@ -3,7 +3,7 @@
 """Redraw the source's figures 6.1 to 6.26 and write Documentation/evaluation.rst.
 
 Simulates what is missing in the raw folder, then draws.  Numbers of runs in the document
-are those of the data that were drawn.
+are those of the data that were drawn.  What is not drawn again stays in the document as it is.
 """
 
 import argparse
@@ -75,10 +75,14 @@ def runs_of(figure, tables):
     return "; ".join("``%s``: %s" % p for p in parts)
 
 
-def section(figure, verdict, tables):
-    head = figure.title
+def heading(figure):
     if figure.number[0].isdigit():
-        head = "Figure %s: %s" % (figure.number, head)
+        return "Figure %s: %s" % (figure.number, figure.title)
+    return figure.title
+
+
+def section(figure, verdict, tables):
+    head = heading(figure)
     out = [head, "-" * len(head), "", ".. image:: figures/%s.svg" % stem(figure.number),
            "   :alt: " + head, "", wrap("Source: " + figure.claim), "",
            wrap("Here: " + verdict.ours), ""]
@@ -114,15 +118,69 @@ def fewest(figure, tables):
     return "%d" % runs[0] if runs[0] == runs[-1] else "%d, %d" % (runs[0], runs[-1])
 
 
-def summary(verdicts, tables):
-    rows = [(f.number, f.title, v.agrees()) for f, v in verdicts]
-    out = table(("Figure", "Subject", "Verdict"), rows)
-    out += ["The numbers behind the verdicts.  A verdict is computed from nothing else.  Runs:",
-            "at each point; of several sets of curves, the fewest and the most.", ""]
-    rows = [(f.number, c.what, c.source, c.ours, c.tolerance, fewest(f, tables),
-             "yes" if c.ok else "no")
-            for f, v in verdicts for c in v.checks]
-    return out + table(("Figure", "Number", "Source", "Here", "Tolerance", "Runs", "Holds"), rows)
+class Part:
+    """A figure in the document: its rows in the two tables, its section."""
+
+    def __init__(self, figure, rows, numbers, text):
+        self.figure = figure
+        self.rows = rows
+        self.numbers = numbers
+        self.text = text
+
+
+def made(figure, verdict, tables):
+    """The part of a figure that has been drawn."""
+    if figure in beyond.FIGURES:
+        return Part(figure, [], [], past(figure, verdict, tables))
+    numbers = [(figure.number, c.what, c.source, c.ours, c.tolerance, fewest(figure, tables),
+                "yes" if c.ok else "no") for c in verdict.checks]
+    return Part(figure, [(figure.number, figure.title, verdict.agrees())], numbers,
+                section(figure, verdict, tables))
+
+
+class Written:
+    """The document as it is: parts of figures that are not drawn again."""
+
+    def __init__(self, path):
+        self.lines = []
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                self.lines = f.read().split("\n")
+
+    def rows(self, figure, head):
+        """A figure's rows in the tables with such a head."""
+        out, columns, ours = [], None, False
+        for line in self.lines:
+            if re.fullmatch("=+(  =+)+", line):
+                columns = [m.span() for m in re.finditer("=+", line)]
+            elif not line:
+                columns, ours = None, False
+            elif columns:
+                cells = tuple(line[begin:end].strip() for begin, end in columns)
+                ours = ours or cells == head
+                if ours and cells[0] == figure.number:
+                    out.append(cells)
+        return out
+
+    def section(self, title):
+        """From its title to the next."""
+        titles = [i for i, line in enumerate(self.lines[1:])
+                  if re.fullmatch("-{3,}|={3,}", line) and self.lines[i]] + [len(self.lines)]
+        for begin, end in zip(titles, titles[1:]):
+            if self.lines[begin] == title:
+                return "\n".join(self.lines[begin:end]).strip("\n").split("\n") + [""]
+        return []
+
+    def part(self, figure):
+        """None: the document has none."""
+        text = self.section(heading(figure))
+        if not text:
+            return None
+        return Part(figure, self.rows(figure, RESULTS), self.rows(figure, NUMBERS), text)
+
+
+RESULTS = ("Figure", "Subject", "Verdict")
+NUMBERS = ("Figure", "Number", "Source", "Here", "Tolerance", "Runs", "Holds")
 
 
 def table(head, rows):
@@ -133,39 +191,22 @@ def table(head, rows):
     return out + [(fmt % r).rstrip() for r in rows] + [rule, ""]
 
 
-def kept_section(path, title):
-    """A section as it is in the document: of a figure whose data are not there."""
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    begin = text.find("\n%s\n%s\n" % (title, "-" * len(title)))
-    if begin < 0:
-        return []
-    end = re.compile(r"\n[^\n]+\n[-=]{3,}\n").search(text, begin + 2 * len(title) + 3)
-    return text[begin + 1:end.start() if end else None].strip("\n").split("\n") + [""]
-
-
-def document(verdicts, tables, path, head):
-    past_source = []
-    known = dict((f.number, v) for f, v in verdicts)
-    for figure in beyond.FIGURES:
-        if figure.number in known:
-            past_source += past(figure, known[figure.number], tables)
-        else:
-            past_source += kept_section(path, figure.title)
+def document(parts, path, head):
     with open(head, encoding="utf-8") as f:
         out = f.read().rstrip("\n").split("\n")
-    ours = [v for v in verdicts if v[0] not in beyond.FIGURES]
-    out += ["", "Results in one table", "=" * 20, ""] + summary(ours, tables)
+    out += ["", "Results in one table", "=" * 20, ""]
+    out += table(RESULTS, [r for p in parts for r in p.rows])
+    out += ["The numbers behind the verdicts.  A verdict is computed from nothing else.  Runs:",
+            "at each point; of several sets of curves, the fewest and the most.", ""]
+    out += table(NUMBERS, [r for p in parts for r in p.numbers])
     for title, figures in (("An ideal environment", ideal.FIGURES),
                            ("Preemption, and limited core bandwidth", disturbed.FIGURES),
-                           ("Outside the source's chapter 6", more.FIGURES)):
+                           ("Outside the source's chapter 6", more.FIGURES),
+                           ("Past the source", beyond.FIGURES)):
         out += [title, "=" * len(title), ""]
-        for figure, verdict in verdicts:
-            if figure in figures:
-                out += section(figure, verdict, tables)
-    out += ["Past the source", "=" * 15, ""] + past_source
+        for part in parts:
+            if part.figure in figures:
+                out += part.text
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join(out).rstrip("\n") + "\n")
 
@@ -176,7 +217,8 @@ def arguments():
     p.add_argument("--runs", type=int, default=100, help="for each point (100)")
     p.add_argument("--quick", action="store_true", help="5 runs at 4 skewnesses")
     p.add_argument("--points", help="skewnesses with commas (6 or 10, by set)")
-    p.add_argument("--only", help="simulate these sets only, with commas; draw nothing")
+    p.add_argument("--sets", default="", help="simulate these only, and draw their figures again; "
+                   "with commas or spaces")
     p.add_argument("--medians", help="folder for medians, from which verdicts are computed again")
     p.add_argument("--keep", action="store_true", help="take any data that are there")
     p.add_argument("--raw", required=True, help="folder for simulated data")
@@ -185,36 +227,67 @@ def arguments():
     return p.parse_args()
 
 
-def main():
-    args = arguments()
+def chosen(names, there):
+    """Sets by their names; none: all.  Ends if figures of them need others that are not there."""
+    sets = names.replace(",", " ").split()
+    unknown = [n for n in sets if n not in SETS]
+    if unknown:
+        sys.exit("no set: %s; there are %s" % (" ".join(unknown), " ".join(SETS)))
+    for figure in FIGURES if sets else ():
+        # of runs over time fewer rows are kept than are drawn
+        lacks = [n for n in figure.sets if n not in sets and (n not in there or SETS[n].series)]
+        if lacks and set(sets) & set(figure.sets):
+            sys.exit("figure %s needs these sets, too: %s" % (figure.number, " ".join(lacks)))
+    return sets
+
+
+def load(args, medians):
+    """Tables by name, and the sets that were asked for."""
     plan, runs = {False: FINE, True: COARSE}, args.runs
     if args.quick:
         plan, runs = dict.fromkeys(plan, QUICK), 5
     if args.points:
         plan = dict.fromkeys(plan, [float(v) for v in args.points.split(",")])
-    names = args.only.split(",") if args.only else list(SETS)
+    there = data.load_kept(list(SETS), *medians)
+    sets = chosen(args.sets, there)
+    names = sets or list(SETS)
     if args.keep:
-        tables = data.load_kept(names, args.raw, *([args.medians] if args.medians else []))
+        tables = data.load_kept(names, args.raw)
     else:
         tables = data.load(args.sim, names, runs, plan, args.raw)
-    if args.only:
-        return 0
+    return dict(there, **tables), sets
+
+
+def again(figure, tables, sets):
+    """Whether a figure can be drawn again, and is to be."""
+    if not all(n in tables for n in figure.sets) or (sets and not set(sets) & set(figure.sets)):
+        return False
+    return not any(SETS[n].series and tables[n].kept for n in figure.sets)
+
+
+def main():
+    args = arguments()
+    tables, sets = load(args, [args.medians] if args.medians else [])
     os.makedirs(args.figures, exist_ok=True)
-    verdicts = []
+    written = Written(args.document)
+    parts = []
     for figure in FIGURES:
-        if not all(name in tables for name in figure.sets):
-            print("figure %-10s has no data" % figure.number)
+        if not again(figure, tables, sets):
+            part = written.part(figure)
+            print("figure %-10s %s" % (figure.number, "is as it was" if part else "has no data"))
+            parts += [part] if part else []
             continue
         # of what was kept alone the drawing is there, too
         if not all(tables[name].kept for name in figure.sets):
             draw(figure, tables, args.figures)
-        verdicts.append((figure, figure.compare(tables)))
-        print("figure %-10s %s" % (figure.number, verdicts[-1][1].agrees()
+        verdict = figure.compare(tables)
+        parts.append(made(figure, verdict, tables))
+        print("figure %-10s %s" % (figure.number, verdict.agrees()
                                    if figure not in beyond.FIGURES else "is drawn"))
     if args.medians:
         kept.write(tables, args.medians)
     head = os.path.join(os.path.dirname(os.path.abspath(__file__)), "head.rst")
-    document(verdicts, tables, args.document, head)
+    document(parts, args.document, head)
     return 0
 
 

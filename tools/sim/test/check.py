@@ -8,6 +8,7 @@ usage: check.py SIM-WITH-SANITIZERS SIM SUITES-OF-THE-SCHEDULE
 import subprocess
 import sys
 
+import again
 import costs
 import drawings
 import errors
@@ -36,6 +37,7 @@ def main():
     plans.add(tap)
     verdicts.add(tap)
     drawings.add(tap)
+    again.add(tap, sys.argv[2])
     costs.add(tap, sys.argv[2])
     medians.add(tap, sys.argv[2])
     return tap.end()
