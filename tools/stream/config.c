@@ -20,6 +20,7 @@ void stream_defaults(struct stream_config *cfg, u32 inputs, u32 builders)
 		.history = 10,
 		.gate = 100,
 		.speedup = 50,
+		.change = 100,
 		.theta = 950,
 		.min_duration = 1000,
 		.max_duration = 60 * STREAM_SECOND,
@@ -51,6 +52,8 @@ const char *stream_config_error(const struct stream_config *cfg)
 		return "gate of the speed-up: 0 to 100 %";
 	if (cfg->speedup > 500)
 		return "speed-up: 0 to 50 %";
+	if (cfg->change > 1000)
+		return "change of the level: 0 to 100 %";
 	if (cfg->theta > 1000)
 		return "theta: 0 to 1";
 	if (cfg->min_duration < 1000 || cfg->min_duration > cfg->max_duration)

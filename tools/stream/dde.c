@@ -48,7 +48,7 @@ struct stream_dde *stream_dde_init(void *memory, const struct stream_config *cfg
 	d->cfg = *cfg;
 	d->wait = restarted ? cfg->history : 1;
 	d->synced = !restarted;
-	d->history.size = cfg->history;
+	stream_history_init(&d->history, cfg, !restarted);
 	d->peer = (struct stream_peer *)(d + 1);
 	d->slot = (struct stream_slot *)(d->peer + cfg->inputs);
 	d->starts = (s64 *)(d->slot + (size_t)STREAM_WINDOW * cfg->inputs);
@@ -114,14 +114,14 @@ static void join(struct stream_dde *d, u64 first)
 static void propose(struct stream_dde *d, u64 interval)
 {
 	struct stream_plan *p = &d->plan[interval % STREAM_WINDOW];
-	s64 median = stream_history_median(&d->history);
-	s64 deviation = stream_history_deviation(&d->history);
+	struct stream_outlook o;
 	u32 i;
 
+	stream_look(&d->cfg, &d->history, &o);
 	p->interval = interval;
-	p->start = stream_proposed_start(stream_history_latest(&d->history), median, interval);
-	p->duration = stream_proposed_duration(&d->cfg, deviation, median);
-	p->used = p->start >= 0 && p->start <= STREAM_MAX_TIME;
+	p->start = stream_proposed_start(stream_history_latest(&d->history), o.level, interval);
+	p->duration = o.back ? o.back : stream_proposed_duration(&d->cfg, o.deviation, o.level);
+	p->used = o.known && p->start >= 0 && p->start <= STREAM_MAX_TIME;
 	for (i = 0; i < d->cfg.inputs; i++) {
 		const struct stream_clock *c = &d->peer[i].clock;
 		s64 *start = start_of(d, interval, i);
@@ -173,8 +173,7 @@ static void begin_anew(struct stream_dde *d)
 		d->slot[i].used = false;
 	for (i = 0; i < d->cfg.inputs; i++)
 		d->peer[i].lost = false;
-	d->history.n = 0;
-	d->history.at = 0;
+	stream_history_init(&d->history, &d->cfg, false);
 	d->wait = d->cfg.history;
 	d->synced = false;
 	d->counters.joined++;

@@ -3,6 +3,35 @@
 #include "history.h"
 
 /**
+ * stream_history_init() - nothing is known yet
+ * @h: to be filled in
+ * @cfg: the stream
+ * @whole: because nothing has been yet
+ */
+void stream_history_init(struct stream_history *h, const struct stream_config *cfg, bool whole)
+{
+	h->span = cfg->history;
+	h->size = cfg->history;
+	if (cfg->change && h->size < STREAM_MEMORY)
+		h->size = STREAM_MEMORY;
+	h->whole = whole;
+	h->n = 0;
+	h->at = 0;
+}
+
+/**
+ * stream_history_at() - one of them
+ * @h: the history
+ * @age: 0 for the last one, less than @h->n
+ *
+ * Return: the interval.
+ */
+const struct stream_unified *stream_history_at(const struct stream_history *h, u32 age)
+{
+	return &h->last[h->at > age ? h->at - 1 - age : h->at + h->size - 1 - age];
+}
+
+/**
  * stream_history_add() - an interval is complete
  * @h: the history
  * @u: the interval
@@ -23,9 +52,7 @@ void stream_history_add(struct stream_history *h, const struct stream_unified *u
  */
 const struct stream_unified *stream_history_latest(const struct stream_history *h)
 {
-	if (!h->n)
-		return NULL;
-	return &h->last[h->at ? h->at - 1 : h->size - 1];
+	return h->n ? stream_history_at(h, 0) : NULL;
 }
 
 /**
@@ -39,35 +66,39 @@ s64 stream_history_median(const struct stream_history *h)
 	s64 v[STREAM_MAX_HISTORY];
 	u32 i;
 
-	for (i = 0; i < h->n; i++)
-		v[i] = h->last[i].duration;
-	return stream_median(v, h->n);
+	for (i = 0; i < h->n && i < h->span; i++)
+		v[i] = stream_history_at(h, i)->duration;
+	return stream_median(v, i);
 }
 
 /**
  * stream_history_deviation() - how much the lags differ
  * @h: the history
+ * @low: proposals below, ns, were for another level of durations
+ * @high: and those above, likewise
  *
  * A lag is the distance between what was measured and what was proposed.  An interval without
- * proposal has none: it counts as 0.
+ * proposal has none: it counts as 0.  One whose proposal was for another level says nothing of this
+ * one: it does not count.
  *
- * Source: section III.B.2: the root of VAR.
+ * Source: section III.B.2: the root of VAR; there all lags count.
  * Return: their standard deviation, ns.
  */
-s64 stream_history_deviation(const struct stream_history *h)
+s64 stream_history_deviation(const struct stream_history *h, s64 low, s64 high)
 {
 	s64 v[STREAM_MAX_HISTORY];
-	u32 i;
+	u32 i, n = 0;
 
-	for (i = 0; i < h->n; i++) {
-		const struct stream_unified *u = &h->last[i];
+	for (i = 0; i < h->n && i < h->span; i++) {
+		const struct stream_unified *u = stream_history_at(h, i);
 
-		v[i] = 0;
-		if (u->proposed)
-			v[i] = u->duration > u->proposed ? u->duration - u->proposed :
-							   u->proposed - u->duration;
+		if (!u->proposed)
+			v[n++] = 0;
+		else if (u->proposed >= low && u->proposed <= high)
+			v[n++] = u->duration > u->proposed ? u->duration - u->proposed :
+							     u->proposed - u->duration;
 	}
-	return stream_deviation(v, h->n);
+	return stream_deviation(v, n);
 }
 
 /**

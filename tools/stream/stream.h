@@ -30,6 +30,7 @@ typedef int64_t s64;
 #define STREAM_MAX_BUILDERS	4096U
 #define STREAM_MAX_SLICES	(1U << 20)		/* of an interval */
 #define STREAM_MAX_HISTORY	64U
+#define STREAM_MEMORY		32U			/* intervals that a level is remembered */
 #define STREAM_MAX_RING		(1U << 16)		/* tickets of a pair */
 #define STREAM_MAX_INTERVAL	(1ULL << 40)		/* number of an interval */
 #define STREAM_MAX_TIME		(1LL << 61)		/* of a clock: 73 years */
@@ -50,6 +51,8 @@ typedef int64_t s64;
  * @gate: proposals get faster if the standard deviation of the lags is at most this part of the
  *	median duration, in 1/1000 (source: 100)
  * @speedup: by this part, in 1/1000 (source: 50)
+ * @change: the level has changed if durations differ by more than this part from the median, in
+ *	1/1000; 0: the source's rule, which knows no levels
  * @theta: part of the acknowledgments after which the next interval begins, in 1/1000
  * @min_duration: shortest interval that is believed, ns
  * @max_duration: longest, ns
@@ -63,6 +66,7 @@ struct stream_config {
 	u32	history;
 	u32	gate;
 	u32	speedup;
+	u32	change;
 	u32	theta;
 	s64	min_duration;
 	s64	max_duration;

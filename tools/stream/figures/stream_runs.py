@@ -21,8 +21,8 @@ def figure_7(nodes, quick):
     return size(nodes) + " --slices %d --intervals 40" % (800 if quick else 2500)
 
 
-def figure_8(slow, quick):
-    options = size(192) + " --schedule dfs"
+def figure_8(slow, change, quick):
+    options = size(192) + " --schedule dfs --change %d" % change
     options += " --slices %d --intervals 80" % (400 if quick else 2500)
     return options + (" --slow %s,96" % SLOW if slow else "")
 

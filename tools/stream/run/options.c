@@ -13,9 +13,9 @@ static const char *const schedule_names[] = { "dfs", "none", "bench", NULL };
 
 enum {
 	OPT_MEMBERS = 1000, OPT_RANK, OPT_STREAM, OPT_SCHEDULE, OPT_SLICES, OPT_INTERVALS,
-	OPT_TICKETS, OPT_PIECE, OPT_TIMEOUT, OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_THETA,
-	OPT_AHEAD, OPT_SOURCE, OPT_SINK, OPT_VERIFY, OPT_PROCESS, OPT_SLOW, OPT_CLOCK, OPT_JSON,
-	OPT_LOG, OPT_METRICS, OPT_QUIET, OPT_HELP,
+	OPT_TICKETS, OPT_PIECE, OPT_TIMEOUT, OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_CHANGE,
+	OPT_THETA, OPT_AHEAD, OPT_SOURCE, OPT_SINK, OPT_VERIFY, OPT_PROCESS, OPT_SLOW, OPT_CLOCK,
+	OPT_JSON, OPT_LOG, OPT_METRICS, OPT_QUIET, OPT_HELP,
 };
 
 static const struct option_def opts[] = {
@@ -32,6 +32,8 @@ static const struct option_def opts[] = {
 	{ "history", OPT_HISTORY, "N", "intervals that proposals look back at (10)" },
 	{ "gate", OPT_GATE, "PERCENT", "faster if the lags deviate by at most this (10)" },
 	{ "speedup", OPT_SPEEDUP, "PERCENT", "by this (5)" },
+	{ "change", OPT_CHANGE, "PERCENT", "durations differ so much: another level; 0: the\n"
+	  "source's rule (10)" },
 	{ "theta", OPT_THETA, "PART", "of the acknowledgments before the next interval\n"
 	  "(0.95)" },
 	{ "ahead", OPT_AHEAD, "US", "give pieces with their times to the kernel so long\n"
@@ -208,6 +210,9 @@ static bool take_engine(struct run *r, int opt, const char *arg)
 		return true;
 	case OPT_SPEEDUP:
 		r->cfg.speedup = (u32)(10 * option_number("speedup", arg, 0, 50));
+		return true;
+	case OPT_CHANGE:
+		r->cfg.change = (u32)(10 * option_number("change", arg, 0, 100));
 		return true;
 	case OPT_THETA:
 		r->cfg.theta = (u32)(1000 * option_number("theta", arg, 0, 1));

@@ -15,8 +15,8 @@ static const char *const bool_names[] = { "off", "on", NULL };
 enum {
 	OPT_INPUTS = 1000, OPT_BUILDERS, OPT_SCHEDULE, OPT_INTERVALS, OPT_WARMUP, OPT_SLICES,
 	OPT_PIECE, OPT_RATE, OPT_LATENCY, OPT_TICKETS, OPT_BUFFER, OPT_NIC, OPT_ORDER, OPT_PROCESS,
-	OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_THETA, OPT_DDES, OPT_RESTART, OPT_FAIL, OPT_NOISE,
-	OPT_PAUSE, OPT_SLOW, OPT_OFFSET, OPT_DRIFT, OPT_CONTROL, OPT_SAMPLE, OPT_SEED, OPT_JSON,
+	OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_CHANGE, OPT_THETA, OPT_DDES, OPT_RESTART, OPT_FAIL,
+	OPT_NOISE, OPT_PAUSE, OPT_SLOW, OPT_OFFSET, OPT_DRIFT, OPT_CONTROL, OPT_SAMPLE, OPT_SEED, OPT_JSON,
 	OPT_SVG, OPT_QUIET, OPT_PROGRESS, OPT_HELP,
 };
 
@@ -42,6 +42,8 @@ static const struct option_def opts[] = {
 	{ "history", OPT_HISTORY, "N", "intervals that proposals look back at (10)" },
 	{ "gate", OPT_GATE, "PERCENT", "faster if the lags deviate by at most this (10)" },
 	{ "speedup", OPT_SPEEDUP, "PERCENT", "by this (5)" },
+	{ "change", OPT_CHANGE, "PERCENT", "durations differ so much: another level; 0: the\n"
+	  "source's rule (10)" },
 	{ "theta", OPT_THETA, "PART", "of the acknowledgments before the next interval\n"
 	  "(0.95)" },
 	{ "ddes", OPT_DDES, "N", "builders with an engine (2)" },
@@ -144,6 +146,9 @@ static bool set_stream(struct stream_config *c, int opt, const char *name, const
 		return true;
 	case OPT_SPEEDUP:
 		c->speedup = (u32)(option_number(name, s, 0, 50) * 10 + 0.5);
+		return true;
+	case OPT_CHANGE:
+		c->change = (u32)(option_number(name, s, 0, 100) * 10 + 0.5);
 		return true;
 	case OPT_THETA:
 		c->theta = (u32)(option_number(name, s, 0, 1) * 1000 + 0.5);

@@ -145,6 +145,19 @@ def recovers(tap):
         near(sum(v[72:78]) / 6, v[14], "afterwards", 0.03)
 
 
+def three(tap):
+    """all inputs slower by a quarter: as fast as before within three intervals; replicas agree"""
+    options = ("--inputs 20 --builders 20 --slices 400 --intervals 60 --schedule dfs --ddes 4 "
+               "--slow 15-25,25,20")
+    for more in ("", " --noise 2", " --restart 20", " --offset 10 --drift 100"):
+        r = tap.run(options + more, tap.sim)["dfs"]
+        assert r["disagreed"] == 0 and r["refused"] == 0, "%s: %r" % (more, r["disagreed"])
+        v = [i["actual_us"] for i in r["intervals"]]
+        at_most(max(v[28:50]), 1.05 * v[14], "from 28 on" + more)
+    v = tap.run(options + " --change 0", tap.sim)["dfs"]["intervals"]
+    assert v[35]["actual_us"] > 1.15 * v[14]["actual_us"], "the source's rule"
+
+
 def meet(tap):
     """without schedule inputs meet at builders: gaps, full buffers, throughput"""
     r = tap.run("--inputs 16 --builders 16 --slices 1600", tap.sim)
@@ -207,8 +220,8 @@ def engines(program, runs):
 
 def main():
     tap = Tap(sys.argv[1], sys.argv[2], *engines(sys.argv[3], sys.argv[4]))
-    for test in (golden, settles, same_again, wrong_clocks, replicas, alone, input_fails, recovers, meet,
-                 outputs, errors) + document.TESTS:
+    for test in (golden, settles, same_again, wrong_clocks, replicas, alone, input_fails, recovers, three,
+                 meet, outputs, errors) + document.TESTS:
         tap.test(test)
     print("1..%d" % tap.n)
     return 1 if tap.bad else 0

@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 	}
 	test_numbers();
 	test_clocks();
+	test_levels();
 	test_agree();
 	test_refused();
 	test_failures();

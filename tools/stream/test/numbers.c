@@ -74,7 +74,7 @@ static void deviations(void)
 static void proposals(void)
 {
 	struct stream_unified w = { .interval = 6, .start = 1000000, .duration = 210000 };
-	struct stream_history h = { .size = 3 };
+	struct stream_history h = { .span = 3, .size = 3 };
 	struct stream_config cfg;
 	s64 i;
 
@@ -94,12 +94,14 @@ static void proposals(void)
 
 		stream_history_add(&h, &u);
 	}
-	equal(stream_history_deviation(&h), 12, "deviation of lags 0 10 30");
+	equal(stream_history_deviation(&h, 0, S64_MAX), 12, "deviation of lags 0 10 30");
 	equal(stream_history_median(&h), 200, "median of the history");
 	w.duration = 500;
 	w.proposed = 530;	/* too early counts as well: 10 30 30 */
 	stream_history_add(&h, &w);
-	equal(stream_history_deviation(&h), 9, "deviation of lags 10 30 30");
+	equal(stream_history_deviation(&h, 0, S64_MAX), 9, "deviation of lags 10 30 30");
+	/* 170 was proposed for something else */
+	equal(stream_history_deviation(&h, 180, 600), 10, "deviation of lags 10 30");
 	equal((s64)stream_history_latest(&h)->interval, 6, "the latest");
 	end("gate, start and duration of proposals: golden values");
 }

@@ -21,6 +21,7 @@ struct stream_input *input_new(const struct stream_config *cfg, u32 input, u64 i
 
 void test_numbers(void);
 void test_clocks(void);
+void test_levels(void);
 void test_agree(void);
 void test_refused(void);
 void test_failures(void);
