@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Time-slice building in virtual time (lane uml-time): shuffle-stream with times from its builders,
-# without, one pair alone, and TCP, in one boot.  Writes build/bench/report-stream.json and .txt.
+# Time-slice building in virtual time (lane uml-time), in one boot: shuffle-stream with times from its
+# builders (dfs) and in other ways; the same over TCP (tcp: stream_tcp.c); and a matrix over TCP,
+# which is no stream.  Writes build/bench/report-stream.json and .txt.
 #
 # usage: [RUNS=1] stream.sh [REGEX]     which of the cases below, by name
 set -euo pipefail
@@ -15,9 +16,9 @@ cd "$root"
 
 # name, inputs, builders, time-slices of an interval, intervals; ways
 cases=(
-	"stream-8x8    8 8 160 40    dfs ahead none grants bench tcp clocks slow"
-	"stream-20x20  20 20 400 40  dfs ahead none grants bench tcp clocks slow"
-	"stream-64x64  64 64 640 24  dfs none bench tcp"
+	"stream-8x8    8 8 160 40    dfs ahead none grants bench tcp matrix clocks slow slow-median"
+	"stream-20x20  20 20 400 40  dfs ahead none grants bench tcp matrix clocks slow slow-median"
+	"stream-64x64  64 64 640 24  dfs none grants bench tcp"
 )
 
 regex=${1:-${CASE:-stream}}

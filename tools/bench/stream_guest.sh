@@ -41,35 +41,55 @@ unscheduled()
 	done
 }
 
-# members WAY STREAM - all of them; logs in /tmp/logs
-members()
+# args_of WAY STREAM - of all members of shuffle-stream
+args_of()
 {
-	local h rank kind status=0
-	local -a args own pids=()
-
 	args=(--members /tmp/members --stream "$2" --slices "$slices" --piece "$PIECE" --json
 		--timeout 10000 --schedule dfs)
 	case $1 in
 	none | bench) args+=(--schedule "$1") ;;
-	grants)
-		args+=(--schedule none)
-		unscheduled 9000
-		;;
+	grants) args+=(--schedule none) ;;
 	ahead) args+=(--ahead 500) ;;
+	slow-median) args+=(--change 0) ;;
 	esac
+}
+
+# member WAY HOST KIND RANK - one of them, in the background; its last words in /tmp/logs/end.HOST
+member()
+{
+	local -a own=()
+
+	if [ "$1" = tcp ]; then
+		ip netns exec "h$2" "$bin/stream_tcp" "$3" /tmp/members "$4" "$slices" \
+			"$intervals" "$PIECE" 16 "/tmp/logs/$3.$4" >"/tmp/logs/end.$2" &
+		return
+	fi
+	[ "$3" = builder ] || own=(--intervals "$intervals")
+	case $1,$3 in
+	slow*,input) own+=(--slow '15-25,25') ;;
+	# the two ends of what clocks may be
+	clocks,*) own+=(--clock "$(($2 % 7 - 3)),$(($2 % 2 ? 50 : -50))") ;;
+	esac
+	ip netns exec "h$2" "$bin/shuffle-stream" "$3" --rank "$4" "${args[@]}" "${own[@]}" \
+		--log "/tmp/logs/$3.$4" >"/tmp/logs/end.$2" &
+}
+
+# members WAY STREAM - all of them; logs in /tmp/logs
+members()
+{
+	local h status=0
+	local -a args pids=()
+
+	args_of "$1" "$2"
+	[ "$1" != grants ] || unscheduled 9000
 	rm -rf /tmp/logs
 	mkdir /tmp/logs
 	for ((h = 0; h < hosts; h++)); do
-		kind=input rank=$h own=(--intervals "$intervals")
-		if [ "$h" -ge "$inputs" ]; then
-			kind=builder rank=$((h - inputs)) own=()
-		elif [ "$1" = slow ]; then
-			own+=(--slow '15-25,25')
+		if [ "$h" -lt "$inputs" ]; then
+			member "$1" "$h" input "$h"
+		else
+			member "$1" "$h" builder $((h - inputs))
 		fi
-		# the two ends of what clocks may be
-		[ "$1" != clocks ] || own+=(--clock "$((h % 7 - 3)),$((h % 2 ? 50 : -50))")
-		ip netns exec "h$h" "$bin/shuffle-stream" $kind --rank $rank "${args[@]}" \
-			"${own[@]}" --log "/tmp/logs/$kind.$rank" >"/tmp/logs/end.$h" &
 		pids+=($!)
 	done
 	for h in "${pids[@]}"; do wait "$h" || status=1; done
@@ -88,8 +108,8 @@ counted()
 	done
 }
 
-# tcp RUN - sixteen pieces of each pair, all at once
-tcp()
+# matrix RUN - sixteen pieces of each pair over TCP, once, all at the same time
+matrix()
 {
 	local i j line
 
@@ -107,9 +127,9 @@ tcp()
 status=0 stream=0
 for ((run = 1; run <= runs; run++)); do
 	for way; do
-		if [ "$way" = tcp ]; then
-			s=$(tcp $run)
-			echo "BENCH case=$name hosts=$hosts mtu=9000 transport=tcp run=$run ok=1" \
+		if [ "$way" = matrix ]; then
+			s=$(matrix $run)
+			echo "BENCH case=$name hosts=$hosts mtu=9000 transport=matrix run=$run ok=1" \
 				"gbit=$(awk -v s="$s" 'BEGIN { print 25 / s }')"
 			continue
 		fi

@@ -28,17 +28,16 @@ def lines(folder, kind):
 
 
 def recovery(inputs):
-    """Intervals behind the slow ones until the duration is within 5 % of what it was before."""
+    """Intervals behind the slow ones until all that follow take at most 5 % longer than what was
+    before; one more than there are if they do not."""
     actual = {}
     for log in inputs:
         for v in log:
             actual.setdefault(v["interval"], []).append(v["actual_ns"])
     actual = {j: statistics.median(v) for j, v in actual.items()}
     before = statistics.median(actual[j] for j in range(SLOW[0] - 5, SLOW[0]))
-    for j in range(SLOW[1] + 1, max(actual) + 1):
-        if actual[j] <= 1.05 * before:
-            return j - SLOW[1] - 1
-    return max(actual) - SLOW[1]
+    late = [j for j in actual if j > SLOW[1] and actual[j] > 1.05 * before]
+    return max(late, default=SLOW[1]) + 1 - SLOW[1]
 
 
 def counters(path):
@@ -51,7 +50,7 @@ def run(way, folder, case, hosts, number):
     """A line of one run."""
     builders = lines(folder, "builder")
     warm = min(WARM, len(builders[0]) // 2)
-    rate, gap, fill, slices = [], [], [], 0
+    rate, gap, fill, pieces, retrans = [], [], [], 0, 0
     for log in builders:
         log = log[warm:]
         rate.append(sum(v["gbit"] * v["ns"] for v in log) / sum(v["ns"] for v in log))
@@ -59,10 +58,14 @@ def run(way, folder, case, hosts, number):
         fill += [v["fill_p95"] for v in log]
     for name in glob.glob(f"{folder}/end.*"):
         with open(name, encoding="utf-8") as f:
-            slices += json.loads(f.readlines()[-1]).get("pieces", 0)
+            end = json.loads(f.readlines()[-1])
+            pieces += end.get("pieces", 0)
+            retrans += end.get("retrans", 0)
     before, after = counters("/tmp/before"), counters("/tmp/after")
-    extra = "".join(f" {k}={(after[k] - before[k]) / max(slices, 1):.3f}" for k in after)
-    if way == "slow":
+    extra = "".join(f" {k}={(after[k] - before[k]) / max(pieces, 1):.3f}" for k in after)
+    if way == "tcp":
+        extra += f" retrans={retrans / max(pieces, 1):.1f}"
+    if way.startswith("slow"):
         extra += f" recovery={recovery(lines(folder, 'input'))}"
     print(f"BENCH case={case} hosts={hosts} mtu=9000 transport={way} run={number} ok=1 "
           f"gbit={statistics.mean(rate):.4f} gap_ns={statistics.median(gap):.0f} "
@@ -83,8 +86,8 @@ def ratio(a, b):
 def rows_of(key, ways):
     """Rows of a case: metric, value, goal."""
     dfs, none, bench = (median(ways, w, "gbit") for w in ("dfs", "none", "bench"))
-    ahead, tcp, clocks, grants = (
-        median(ways, w, "gbit") for w in ("ahead", "tcp", "clocks", "grants"))
+    ahead, tcp, matrix, clocks, grants = (
+        median(ways, w, "gbit") for w in ("ahead", "tcp", "matrix", "clocks", "grants"))
     yield "throughput_share", ratio(dfs, bench), GOALS.get(key[1] // 2)
     yield "ahead_throughput_share", ratio(ahead, bench), None
     yield "none_throughput_share", ratio(none, bench), None
@@ -92,6 +95,7 @@ def rows_of(key, ways):
     yield "faster_than_none", ratio(dfs, none), FASTER_THAN_NONE
     yield "faster_than_grants", ratio(dfs, grants), FASTER_THAN_NONE
     yield "faster_than_tcp", ratio(dfs, tcp), FASTER_THAN_TCP
+    yield "faster_than_matrix", ratio(dfs, matrix), None
     yield "clocks_throughput_share", ratio(clocks, dfs), 0.98
     yield "gap_ratio_to_none_share", ratio(median(ways, "none", "gap_ns"),
                                            median(ways, "dfs", "gap_ns")), SHORTER_GAP
@@ -102,7 +106,11 @@ def rows_of(key, ways):
     yield "grants_gap_ns", median(ways, "grants", "gap_ns"), None
     yield "grants_fill_p95", median(ways, "grants", "fill"), None
     yield "none_fill_p95", median(ways, "none", "fill"), None
+    yield "tcp_gap_ns", median(ways, "tcp", "gap_ns"), None
+    yield "tcp_fill_p95", median(ways, "tcp", "fill"), None
+    yield "tcp_retrans_bytes_a_piece", median(ways, "tcp", "retrans"), None
     yield "recovery_intervals", median(ways, "slow", "recovery"), 3
+    yield "recovery_intervals_median", median(ways, "slow-median", "recovery"), None
     for way in ways:
         yield f"{way}_gbit", median(ways, way, "gbit"), None
         for name in ("AnnounceOut", "GrantOut", "AckOut", "ResendOut", "CtrlPktsOut"):
