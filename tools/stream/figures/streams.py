@@ -18,8 +18,9 @@ sys.path.insert(0, os.path.join(HERE, "../../sim/figures"))
 
 import stream_runs as runs  # noqa: E402
 import stream_source as source  # noqa: E402
-from svgplot import Line, Panel, render  # noqa: E402
+from svgplot import FULL, Line, Panel, render  # noqa: E402
 
+# Percentiles are those of thousands of time-slices, or looks at buffers, of a run.
 COLOURS = {"dfs": "#1f77b4", "none": "#d62728", "bench": "#7f7f7f"}
 
 
@@ -119,7 +120,7 @@ class Document:
         for name in ("dfs", "none"):
             of = [v for v in values if v[1] == name]
             drawn.append(Panel(name, "nodes", "gap, ms",
-                               [Line("median", [(v[0], v[4] / 1e3) for v in of],
+                               [Line("median", [(v[0], v[4] / 1e3) for v in of], FULL,
                                      [(v[0], v[3] / 1e3, v[5] / 1e3) for v in of],
                                      colour=COLOURS[name])], ymin=0))
         out = title("Figure 6: from the first to the last piece of a time-slice")
@@ -207,7 +208,7 @@ class Document:
                 ranks = r[name]["fill_by_rank"]
                 values += [[nodes, name, i] + [v[k] for k in ("min", "p10", "p50", "p90", "max")]
                            for i, v in enumerate(ranks)]
-                lines.append(Line(name, [(i, 100 * v["p50"]) for i, v in enumerate(ranks)],
+                lines.append(Line(name, [(i, 100 * v["p50"]) for i, v in enumerate(ranks)], FULL,
                                   [(i, 100 * v["p10"], 100 * v["p90"])
                                    for i, v in enumerate(ranks)], colour=COLOURS[name]))
                 fill = r[name]["fill"]
