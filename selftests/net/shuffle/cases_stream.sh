@@ -27,7 +27,9 @@ stream_more_cases()
 	run_case stream-none-2x2 stream_verified 2 2 6 --schedule none
 	run_case stream-ahead-2x2 stream_verified 2 2 12 --ahead 2000
 	run_case stream-refused stream_refused
-	run_case stream-verified-8x8 stream_verified 8 8 "$(sz 20 4)"
+	run_case stream-ten-thousand-8x8 stream_many 8 8 180
+	run_case stream-packets-2x2 stream_packets
+	[ "$LANE" != uml-time ] || run_case stream-slow-3x3 stream_slow
 	KEEP=
 	run_case stream-loss-3x3 stream_loss
 }
@@ -127,6 +129,89 @@ stream_verified()
 	stream_wait "${!stream_pid[@]}" || fail "a member failed"
 	# rounds are whole
 	stream_built $((n * (60 / b * b))) $(seq "$i" $((i + b - 1)))
+}
+
+# stream_many INPUTS BUILDERS INTERVALS - every byte; every time-slice once, in order, at its builder.
+stream_many()
+{
+	local h n=$(($3 * (60 / $2 * $2)))
+
+	stream_begin "$1" "$2"
+	for ((h = 0; h < inputs; h++)); do
+		stream_start $h --intervals "$3" --piece 600
+	done
+	for ((h = inputs; h < hosts; h++)); do
+		: >"$work/built.$((h - inputs))"
+		stream_start $h --verify --piece 600 --sink "$work/built.$((h - inputs))"
+	done
+	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	stream_built "$n" $(seq "$inputs" $((hosts - 1)))
+	python3 - "$work" "$inputs" "$builders" "$n" <<-'END' || fail "time-slices are wrong"
+		import struct, sys
+		inputs, builders, n = map(int, sys.argv[2:])
+		seen = set()
+		for b in range(builders):
+		    data, at, last = open(f"{sys.argv[1]}/built.{b}", "rb").read(), 0, -1
+		    while at < len(data):
+		        head = struct.unpack_from(f">QI{inputs}I", data, at)
+		        assert head[0] > last and head[0] % builders == b, (b, last, head)
+		        assert head[1] == inputs and set(head[2:]) == {600}, head
+		        last = head[0]
+		        seen.add(last)
+		        at += 12 + inputs * 604
+		assert len(seen) == n and max(seen) == n - 1, len(seen)
+	END
+}
+
+# An operation for each time-slice costs no packet of its own: the first packet of a piece is its
+# announcement, and rows in which all is absent, those of builders, are not announced.  So what is
+# sent beside data is an ACK for each piece, and what a slow machine asks for once more.
+stream_packets()
+{
+	local more
+
+	rack_down
+	stream_begin 2 2
+	stream_all --intervals 20 --builder --verify
+	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	stream_built 1200 2 3
+	[ "$(counters OpsStarted)" -gt 2400 ] || shuffle_failed "not an operation for each time-slice"
+	[ "$(counters AnnounceOut)" = 0 ] || shuffle_failed "there are packets that announce only"
+	more=$(counters 'ResendOut|ProbeOut|ReAck|EndOut')
+	[ "$(counters CtrlPktsOut)" -le $((2400 + more)) ] ||
+		shuffle_failed "more than an ACK for each piece"
+}
+
+# All inputs are slower by a quarter in intervals 15 to 25: they are followed, and three intervals
+# later all is as before.  Virtual time is nobody's but the stream's.
+stream_slow()
+{
+	local h
+
+	stream_begin 3 3
+	rate 100
+	for ((h = 0; h < 3; h++)); do
+		stream_start $h --intervals 45 --slow 15-25,25
+	done
+	for ((h = 3; h < 6; h++)); do
+		stream_start $h --verify
+	done
+	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	stream_built 2700 3 4 5
+	python3 - "$work" <<-'END' || fail "it does not recover"
+		import json, statistics, sys
+		took = {}
+		for i in range(3):
+		    for line in open(f"{sys.argv[1]}/log.{i}"):
+		        v = json.loads(line)
+		        if "actual_ns" in v:
+		            took.setdefault(v["interval"], []).append(v["actual_ns"])
+		took = [statistics.median(took[j]) for j in sorted(took)]
+		print([round(v / 1e6, 3) for v in took])
+		before = statistics.median(took[10:15])
+		assert min(took[15:26]) > 1.1 * before, "not slower"
+		assert max(took[28:43]) <= 1.05 * before, "not as before"
+	END
 }
 
 # stream_intervals HOST NUMBER - wait until a member has written so many lines of intervals.
