@@ -17,8 +17,8 @@ cd "$root"
 # name, inputs, builders, time-slices of an interval, intervals; ways
 cases=(
 	"stream-8x8    8 8 160 40    dfs ahead none grants bench tcp matrix clocks slow slow-median"
-	"stream-20x20  20 20 400 40  dfs ahead none grants bench tcp matrix clocks slow slow-median"
-	"stream-64x64  64 64 640 24  dfs none grants bench tcp"
+	"stream-20x20  20 20 200 24  dfs tcp bench none grants slow clocks matrix ahead slow-median"
+	"stream-64x64  64 64 640 18  dfs bench tcp grants none"
 )
 
 regex=${1:-${CASE:-stream}}

@@ -66,7 +66,8 @@ member()
 	fi
 	[ "$3" = builder ] || own=(--intervals "$intervals")
 	case $1,$3 in
-	slow*,input) own+=(--slow '15-25,25') ;;
+	# as many as recovery may need
+	slow*,input) own=(--intervals 40 --slow '15-25,25') ;;
 	# the two ends of what clocks may be
 	clocks,*) own+=(--clock "$(($2 % 7 - 3)),$(($2 % 2 ? 50 : -50))") ;;
 	esac
