@@ -37,7 +37,7 @@ for c in "${cases[@]}"; do
 	read -r name inputs builders slices intervals ways <<<"$c"
 	[[ $name =~ ^$regex ]] || continue
 	any=1
-	note "$name, $runs runs each: $ways"
+	note "$name, $runs runs each: ${WAYS:-$ways}"
 	set +e
 	# shellcheck disable=SC2086 # words
 	selftests/vm/run.sh uml-time -p mem_mbytes=6000 -t 36000 -m 9000 -o "$root/$out/vm-stream" \

@@ -28,9 +28,9 @@ static s64 part(s64 v, u32 in_1000)
 	return stream_div(v * (s64)in_1000, 1000);
 }
 
-static bool is_near(const struct stream_config *cfg, s64 duration, s64 level)
+static bool is_near(s64 duration, s64 level, u32 in_1000)
 {
-	s64 apart = part(level, cfg->change);
+	s64 apart = part(level, in_1000);
 
 	return duration >= level - apart && duration <= level + apart;
 }
@@ -49,10 +49,11 @@ static s64 level_of(const struct stream_config *cfg, const struct stream_history
 	u32 n = 1;
 
 	while (n < h->n && n < h->span &&
-	       is_near(cfg, stream_history_at(h, n)->duration, last->duration))
+	       is_near(stream_history_at(h, n)->duration, last->duration, cfg->change))
 		n++;
 	now = median_of(h, 0, n);
-	if (is_near(cfg, now, median))
+	/* half way between two levels the median is neither of them */
+	if (n == h->n || n == h->span || is_near(now, median, cfg->change / 4))
 		return median;
 	/* one alone may be an accident, but not if it was asked for */
 	return n > 1 || (now < median && kept(cfg, last)) ? now : median;

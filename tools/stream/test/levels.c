@@ -59,6 +59,8 @@ static void levels(void)
 	look(&h, 200, 30, 0, "tried, and kept: one is enough; a lag of 60 when it became slower");
 	add(&h, 200, 190, 1);
 	look(&h, 200, 5, 0, "two");
+	add(&h, 200, 190, 3);
+	look(&h, 200, 4, 0, "half of ten: the median is 218, and no level at all");
 	end("levels: golden values");
 }
 
