@@ -138,8 +138,8 @@ static void restart(void)
 }
 
 /*
- * Constant durations: the lag is constant, so proposals stay at 0.95 of what is measured.  Then they
- * jump by a quarter: @last is proposed after half a history.
+ * Constant durations: the lag is constant, so proposals stay at 0.95 of what is measured.  Then
+ * they jump by a quarter: @last is proposed after half a history.
  */
 static void settles(u32 change, s64 last)
 {
