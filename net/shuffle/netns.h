@@ -126,7 +126,11 @@ struct shuffle_net {
 	struct rhltable		multicast;
 	struct mutex		multicast_mutex;
 	struct shuffle_mib __percpu *mib;
+#ifdef SHUFFLE_HAS_BH_WORK
+	struct work_struct	egress;
+#else
 	struct tasklet_struct	egress;
+#endif
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
 	struct list_head	egress_class[SHUFFLE_ORDER_CLASSES];

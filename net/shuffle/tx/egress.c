@@ -12,12 +12,25 @@
 #include "../shuffle.h"
 #include "../trace.h"
 
-/* One run of the tasklet goes on for so long, and looks at the time after each turn, or after
+/* One run goes on for so long, and looks at the time after each turn, or after
  * SHUFFLE_BURST packets of one.  If there is no memory a turn sends nothing, so turns are
  * bounded, too.
  */
 #define SHUFFLE_EGRESS_RUN_NS	(20 * NSEC_PER_USEC)
 #define SHUFFLE_EGRESS_TURNS	64
+
+/* The egress runs in softirq context, on one CPU at a time. */
+#ifdef SHUFFLE_HAS_BH_WORK
+static void egress_schedule(struct shuffle_net *sn)
+{
+	queue_work(system_bh_wq, &sn->egress);
+}
+#else
+static void egress_schedule(struct shuffle_net *sn)
+{
+	tasklet_schedule(&sn->egress);
+}
+#endif
 
 static u32 egress_limit(struct shuffle_net *sn)
 {
@@ -66,7 +79,7 @@ void shuffle_egress_kick(struct shuffle_op *op)
 		return;
 	shuffle_turns_add_op(op);
 	if (shuffle_turns_add_sock(sn, ssk, false))
-		tasklet_schedule(&sn->egress);
+		egress_schedule(sn);
 }
 
 /**
@@ -82,7 +95,7 @@ void shuffle_egress_room(struct shuffle_net *sn)
 	 */
 	smp_mb();
 	if (!list_empty(&sn->egress_socks) && queued(sn) < egress_limit(sn))
-		tasklet_schedule(&sn->egress);
+		egress_schedule(sn);
 }
 
 /**
@@ -125,7 +138,7 @@ void shuffle_egress_force(struct shuffle_net *sn)
 		SHUFFLE_INC(sn, EgressStuck);
 	}
 	spin_unlock_bh(&sn->egress_lock);
-	tasklet_schedule(&sn->egress);
+	egress_schedule(sn);
 }
 
 /* Let the skb's frags cover bytes [from, to) of a chunk's wire layout. */
@@ -532,9 +545,8 @@ static bool egress_turn(struct shuffle_net *sn)
 	return true;
 }
 
-static void egress_run(struct tasklet_struct *t)
+static void egress_run(struct shuffle_net *sn)
 {
-	struct shuffle_net *sn = from_tasklet(sn, t, egress);
 	u64 now = shuffle_now(), end = now + SHUFFLE_EGRESS_RUN_NS;
 	u32 limit = egress_limit(sn), turns = SHUFFLE_EGRESS_TURNS;
 
@@ -549,17 +561,42 @@ static void egress_run(struct tasklet_struct *t)
 		now = shuffle_now();
 	} while (now < end && --turns);
 	/* others want the CPU, too */
-	tasklet_schedule(t);
+	egress_schedule(sn);
+}
+
+#ifdef SHUFFLE_HAS_BH_WORK
+static void egress_work(struct work_struct *work)
+{
+	egress_run(container_of(work, struct shuffle_net, egress));
 }
 
 void shuffle_egress_init(struct shuffle_net *sn)
 {
 	shuffle_turns_init(sn);
-	tasklet_setup(&sn->egress, egress_run);
+	INIT_WORK(&sn->egress, egress_work);
 }
 
 /* No socket is left, so nothing schedules it any more. */
 void shuffle_egress_exit(struct shuffle_net *sn)
 {
+	cancel_work_sync(&sn->egress);
+}
+#else
+static void egress_tasklet(struct tasklet_struct *t)
+{
+	struct shuffle_net *sn = from_tasklet(sn, t, egress);
+
+	egress_run(sn);
+}
+
+void shuffle_egress_init(struct shuffle_net *sn)
+{
+	shuffle_turns_init(sn);
+	tasklet_setup(&sn->egress, egress_tasklet);
+}
+
+void shuffle_egress_exit(struct shuffle_net *sn)
+{
 	tasklet_kill(&sn->egress);
 }
+#endif
