@@ -43,8 +43,9 @@ local f = {
 	delay = ProtoField.bool("shuffle.flags.delay", "Delay: the ACK may wait", 8, nil, 0x04),
 	tells = ProtoField.bool("shuffle.flags.slowest", "Slowest: the record tells what it waits for", 8, nil, 0x08),
 	hearsay = ProtoField.bool("shuffle.flags.hearsay", "Hearsay: that is another receiver", 8, nil, 0x10),
+	sent = ProtoField.bool("shuffle.flags.sent", "Sent: all below the offset has left", 8, nil, 0x20),
 	tagged = ProtoField.bool("shuffle.flags.tagged", "Tagged: the header ends with a tag", 8, nil, 0x80),
-	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x60),
+	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x40),
 	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
 		"Rank of the host that sent this record"),
 	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
@@ -278,11 +279,9 @@ local function parse(tvb, off)
 	if r.tagged and r.type ~= ECHO then
 		r.header = r.header + TAG_LEN
 	end
-	r.probe = tvb(off + 1, 1):bitfield(7, 1) == 1
-	r.retrans = tvb(off + 1, 1):bitfield(6, 1) == 1
-	r.delay = tvb(off + 1, 1):bitfield(5, 1) == 1
-	r.tells = tvb(off + 1, 1):bitfield(4, 1) == 1
-	r.hearsay = tvb(off + 1, 1):bitfield(3, 1) == 1
+	for i, flag in ipairs({ "sent", "hearsay", "tells", "delay", "retrans", "probe" }) do
+		r[flag] = tvb(off + 1, 1):bitfield(i + 1, 1) == 1
+	end
 	r.flags = tvb(off + 1, 1):uint()
 	r.src_rank = tvb(off + 2, 2):uint()
 	r.dst_port = tvb(off + 4, 2):uint()
@@ -311,15 +310,17 @@ local function parse(tvb, off)
 		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
-	if tvb(off + 1, 1):bitfield(1, 2) ~= 0 then
+	if tvb(off + 1, 1):bitfield(1, 1) ~= 0 then
 		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
 	elseif r.type == ECHO then
 		if r.flags > 3 then
 			bad(r, e.reserved, "Flags 0x%02x on ECHO: it has only 0x01 and 0x02", r.flags)
 		end
-	elseif (r.probe and r.type ~= END or r.retrans or r.delay) and r.type ~= DATA then
-		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01 (END, too), 0x02 and 0x04",
+	elseif (r.probe and r.type ~= END or r.retrans or r.delay or r.sent) and r.type ~= DATA then
+		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01 (END, too), 0x02, 0x04 and 0x20",
 			r.flags, names[r.type])
+	elseif r.sent and r.payload > 0 then
+		bad(r, e.reserved, "Flags 0x%02x: 0x20 with payload", r.flags)
 	elseif r.tells and r.type ~= GRANT and r.type ~= ACK then
 		bad(r, e.reserved, "Flags 0x%02x on %s: only GRANT and ACK have 0x08", r.flags,
 			names[r.type])
@@ -558,13 +559,10 @@ local function show_fields(tree, tvb, r)
 		show_echo(tree, sub, tvb, r)
 		return
 	end
-	sub:add(f.probe, tvb(off + 1, 1))
-	sub:add(f.retrans, tvb(off + 1, 1))
-	sub:add(f.delay, tvb(off + 1, 1))
-	sub:add(f.tells, tvb(off + 1, 1))
-	sub:add(f.hearsay, tvb(off + 1, 1))
-	sub:add(f.tagged, tvb(off + 1, 1))
-	sub:add(f.reserved, tvb(off + 1, 1))
+	for _, flag in ipairs({ f.probe, f.retrans, f.delay, f.tells, f.hearsay, f.sent, f.tagged,
+				f.reserved }) do
+		sub:add(flag, tvb(off + 1, 1))
+	end
 	tree:add(f.src_rank, tvb(off + 2, 2))
 	tree:add(f.rank, tvb(off + 2, 2)):set_hidden()
 	tree:add(f.dst_port, tvb(off + 4, 2))
@@ -622,7 +620,7 @@ local function show_offsets(tree, tvb, r)
 		tree:add_proto_expert_info(e.probe)
 	elseif r.type == RESEND and r.nonce == ZERO64 then
 		tree:add_proto_expert_info(e.resend, "Nothing has been heard of this message")
-	elseif r.type == RESEND then
+	elseif r.type == RESEND and r.b > ZERO64 then
 		tree:add_proto_expert_info(e.resend,
 			string.format("%s bytes at %s are missing", tostring(r.b), tostring(r.a)))
 	end

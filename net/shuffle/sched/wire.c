@@ -131,7 +131,8 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 		return -EBADMSG;
 	switch (w->type) {
 	case SHUFFLE_DATA:
-		if (!shuffle_wire_place_valid(w->data.len, w->data.off, w->payload, left - hdr))
+		if (!shuffle_wire_place_valid(w->data.len, w->data.off, w->payload, left - hdr) ||
+		    (w->flags & SHUFFLE_FLAG_SENT && w->payload))
 			return -EBADMSG;
 		return (int)hdr;
 	case SHUFFLE_GRANT:

@@ -83,12 +83,13 @@ enum shuffle_wire_type {
 #define SHUFFLE_FLAG_DELAY	0x04	/* DATA: the ACK may wait for other data */
 #define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
 #define SHUFFLE_FLAG_HEARSAY	0x10	/* which is not the record's sender; only with 0x08 */
+#define SHUFFLE_FLAG_SENT	0x20	/* DATA: no payload: all below the offset has left */
 #define SHUFFLE_FLAG_REPLY	0x01	/* ECHO: the answer to one */
 #define SHUFFLE_FLAG_SHORT	0x02	/* ECHO: the answer has no padding */
 #define SHUFFLE_FLAG_IPV6	0x01	/* PATH: of the addresses */
 #define SHUFFLE_FLAG_TAG	0x80	/* all but ECHO, PATH: header ends with a tag */
 #define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
-				 SHUFFLE_FLAG_TAG)
+				 SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
 #define SHUFFLE_FLAGS_RESEND	SHUFFLE_FLAG_TAG
@@ -114,7 +115,7 @@ enum shuffle_wire_type {
  * @tag: with SHUFFLE_FLAG_TAG
  * @data: DATA: message length and offset of the payload
  * @grant: GRANT: the sender may send up to @limit; all below @acked has arrived
- * @resend: RESEND: range that is missing
+ * @resend: RESEND: range that is missing; without bytes: what has left of the message?
  * @echo: ECHO with SHUFFLE_FLAG_REPLY: when the question came and the answer left, ns of one
  *	clock of the host that answers; 0 in the question
  * @end: END: bytes that the message has, and senders that are merged into it, no more than
@@ -223,7 +224,7 @@ static inline void shuffle_wire_next_init(struct shuffle_wire_next *next, const 
  * shuffle_wire_follows() - does a record go on where one before it ends?
  * @p: its first byte, @hdr bytes are readable
  * @left: bytes from @p to the end of the datagram, no fewer than @hdr
- * @like: header of a valid DATA record
+ * @like: header of a valid DATA record with payload
  * @hdr: length of the header of @like
  * @next: where the record has to begin; moved behind it if it does
  *

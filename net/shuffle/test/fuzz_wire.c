@@ -39,6 +39,8 @@ static void check_flags(const struct shuffle_wire *w)
 		known = SHUFFLE_FLAGS_END;
 	if (w->flags & ~known)
 		fuzz_check("a flag that the type does not have");
+	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_SENT && w->payload)
+		fuzz_check("an answer with payload");
 	if (w->flags & SHUFFLE_FLAG_HEARSAY && !(w->flags & SHUFFLE_FLAG_SLOWEST))
 		fuzz_check("hearsay of nothing");
 	if (w->slowest % SHUFFLE_SLOWEST_UNIT ||
@@ -101,7 +103,8 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 	bool alike;
 	u16 n;
 
-	if (left < like_hdr)
+	/* nothing goes on where no payload is */
+	if (left < like_hdr || !last->payload)
 		return;
 	alike = hdr > 0 && w->type == SHUFFLE_DATA && w->data.off == off &&
 		w->data.len == last->data.len &&

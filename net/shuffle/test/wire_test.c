@@ -27,7 +27,7 @@ static const struct round_trip round_trips[] = {
 		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .data.len = 9000,
 		.data.off = 8999 }, 40 },
 	{ "DATA, everything at its greatest", {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~SHUFFLE_FLAG_SENT,
 		.src_rank = 0xffff, .dst_rank = 0xffff, .dst_port = 0xffff,
 		.payload = 0xffff, .op_id = U64_MAX, .nonce = U64_MAX, .tag = U64_MAX,
 		.unsched = SHUFFLE_UNSCHED_MAX, .data.len = SHUFFLE_MAX_LEN,
@@ -35,6 +35,9 @@ static const struct round_trip round_trips[] = {
 	{ "DATA, a probe behind the end", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
 		.data.len = 5ULL << 32, .data.off = 5ULL << 32 }, 40 },
+	{ "DATA, all of it has left", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA, .nonce = 7, .tag = 3,
+		.data.len = SHUFFLE_MAX_LEN, .data.off = SHUFFLE_MAX_LEN }, 48 },
 	{ "DATA, sent again", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_RETRANS, .nonce = 7,
 		.payload = 10, .data.len = 20, .data.off = 10 }, 40 },
@@ -203,7 +206,8 @@ static void wire_build__layout(struct kunit *test)
 		0x00, 0x00, 0x00, 0x00,
 	};
 	struct shuffle_wire w = {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA, .src_rank = 0x0102,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~SHUFFLE_FLAG_SENT,
+		.src_rank = 0x0102,
 		.dst_port = 0x0304, .dst_rank = 0x0506, .op_id = 0x1112131415161718ULL,
 		.nonce = 0x2122232425262728ULL, .unsched = 25 * 64, .payload = 1400,
 		.data.len = 0x333435363738ULL, .data.off = 0x014445464748ULL,
@@ -313,6 +317,15 @@ static const struct bad_field bad_fields[] = {
 		.data.off = SHUFFLE_MAX_LEN - 1 } },
 	{ "DATA, payload of an empty message", {
 		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1 } },
+	{ "DATA, says what has left", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_SENT, .nonce = 1, .data.len = 9,
+		.data.off = 9 }, true },
+	{ "DATA, says what has left, behind the length", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_SENT, .nonce = 1, .data.len = 9,
+		.data.off = 10 } },
+	{ "DATA, says what has left, with payload", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_SENT, .nonce = 1, .payload = 1,
+		.data.len = 9 } },
 	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .grant.limit = 1 } },
 	{ "GRANT, more arrived than granted", {
 		.type = SHUFFLE_GRANT, .nonce = 1, .grant.limit = 1, .grant.acked = 2 } },
@@ -467,6 +480,7 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 			w.payload = (u16)(w.data.len - w.data.off);
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_PROBE : 0;
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_RETRANS : 0;
+		w.flags |= !w.payload ? SHUFFLE_FLAG_SENT : 0;
 		w.unsched = shuffle_rnd_below(r, 0x10000) * 64;
 	} else if (w.type == SHUFFLE_RESEND && w.resend.len > SHUFFLE_MAX_LEN - w.resend.off) {
 		w.resend.len = SHUFFLE_MAX_LEN - w.resend.off;
