@@ -18,6 +18,10 @@
 	X(AckIn,		"ACK records received")				\
 	X(ResendOut,		"RESEND records sent")				\
 	X(ResendIn,		"RESEND records received")			\
+	X(QuestionOut,		"of the RESENDs sent, questions what has left")	\
+	X(QuestionIn,		"of the RESENDs received, such questions")	\
+	X(LossProved,		"answers to them that showed a loss")		\
+	X(LossDisproved,	"data that came by itself after such an answer")\
 	X(EchoIn,		"questions for an echo received")		\
 	X(EchoOut,		"of these, answered")				\
 	X(EchoRefused,		"not answered: a stranger's, or the setting echo")	\

@@ -49,6 +49,7 @@ struct shuffle_ready {
 
 /**
  * enum shuffle_wait - what a message waits for: each is an order of its own
+ * @SHUFFLE_WAIT_EARLY: data that may be asked about before it is late
  * @SHUFFLE_WAIT_GAP: data behind which other data has arrived
  * @SHUFFLE_WAIT_GAP_LATE: likewise, and it was late before
  * @SHUFFLE_WAIT_DATA: data
@@ -57,6 +58,7 @@ struct shuffle_ready {
  * @SHUFFLE_WAITS: their number
  */
 enum shuffle_wait {
+	SHUFFLE_WAIT_EARLY,
 	SHUFFLE_WAIT_GAP,
 	SHUFFLE_WAIT_GAP_LATE,
 	SHUFFLE_WAIT_DATA,
@@ -154,6 +156,7 @@ struct shuffle_slowest {
  *	rx/slowest.c
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
+ * @overtaken: packets of a member overtake one another: rx/question.c
  * @wind_up: what its end leaves to do: op.c
  * @free_acked: what receivers have is freed: tx/msg_out.c
  * @end: its end, in ssk->ready
@@ -228,6 +231,7 @@ struct shuffle_op {
 	struct shuffle_slowest	slowest[2];
 	u64			srtt_ns;
 	u64			rttvar_ns;
+	bool			overtaken;
 
 	struct work_struct	wind_up;
 	struct work_struct	free_acked;

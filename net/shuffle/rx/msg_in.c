@@ -477,6 +477,7 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	u32 rank = in - op->in;
 	u32 late = in->late;
 
+	shuffle_question_progress(op, rank, again);
 	in->progress_at = now;
 	in->moved_at = now;
 	in->late = 0;
@@ -722,8 +723,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* our ACK was lost, or this is a copy */
 		if (len)
 			SHUFFLE_ADD(sn, DupBytes, len);
-		/* who sends to all asks each of them alone */
-		if (w->dst_rank != shuffle_group_all(op->group))
+		/* who sends to all asks each of them alone; an answer asks for nothing */
+		if (w->dst_rank != shuffle_group_all(op->group) && !(w->flags & SHUFFLE_FLAG_SENT))
 			shuffle_msg_in_send_ack(op, w->src_rank, q);
 		return false;
 	}
@@ -786,7 +787,10 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	}
 	if (in->have.bytes == m->len) {
 		shuffle_msg_in_complete(op, w->src_rank, w->flags, q, now);
+	} else if (w->flags & SHUFFLE_FLAG_SENT) {
+		shuffle_question_answered(op, w->src_rank, w->data.off, q, now);
 	} else if (kept) {
+		shuffle_question_gap(op, w->src_rank, q, now);
 		shuffle_timer_in(op, w->src_rank);
 		shuffle_msg_in_queue(op, w->src_rank);
 	}

@@ -43,6 +43,10 @@
  * @losses: times that these had been lost, since anything came by itself
  * @asked: end of what it was last asked for
  * @cut: that is not all that is missing: the buffer had no room for more
+ * @question: its sender has been asked what has left, and has not answered: rx/question.c
+ * @proved: data was asked for because of the answer
+ * @questions: that have been asked since it last made progress
+ * @questioned_at: when the last one was asked
  * @straggler: has been called one
  * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
  * @rtt_at: and began then; 0 none runs
@@ -78,6 +82,10 @@ struct shuffle_msg_in {
 	u8			losses;
 	u64			asked;
 	bool			cut;
+	bool			question;
+	bool			proved;
+	u8			questions;
+	u64			questioned_at;
 	bool			straggler;
 	u64			rtt_off;
 	u64			rtt_at;
@@ -196,6 +204,19 @@ u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
 void shuffle_slowest_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 void shuffle_slowest_tell(const struct shuffle_op *op, struct shuffle_wire *w);
 u32 shuffle_slowest_limits(struct shuffle_op *op, u64 now);
+
+/* question.c */
+u64 shuffle_question_wait(const struct shuffle_op *op);
+bool shuffle_question_early(const struct shuffle_op *op, u32 rank);
+void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now);
+void shuffle_question_gap(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now);
+void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end,
+			     struct sk_buff_head *q);
+bool shuffle_question_full(const struct shuffle_op *op, u32 rank);
+u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk_buff_head *q);
+void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct sk_buff_head *q,
+			       u64 now);
+void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again);
 
 /* recvmsg.c */
 int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

@@ -15,10 +15,7 @@
 #include "../shuffle.h"
 #include "../coll/engine.h"
 #include "../netlink/netlink.h"
-#include "../trace.h"
-
-/* RESENDs that one message gets at once; the others follow. */
-#define SHUFFLE_MAX_GAPS	16
+#include "../sched/early.h"
 
 /* Members never heard of that are asked at once while none of them has answered: most
  * likely they have not started, and where hosts take long to start, because there are
@@ -41,6 +38,7 @@
  * @more: there are more than one of these allows
  * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
  * @queue: longer than that, as long as what has been granted may take
+ * @early: shuffle_question_wait(), or @rto before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured
  * @q: packets to be sent
  */
@@ -52,6 +50,7 @@ struct timer_scan {
 	bool			more;
 	u64			rto;
 	u64			queue;
+	u64			early;
 	bool			slow;
 	struct sk_buff_head	*q;
 };
@@ -99,20 +98,8 @@ u64 shuffle_timer_rto(const struct shuffle_op *op)
 
 static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct timer_scan *s)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
-	struct shuffle_wire w = {
-		.type = SHUFFLE_RESEND,
-		.op_id = op->id,
-		.nonce = op->in[rank].nonce,
-		.resend.off = start,
-		.resend.len = end - start,
-	};
-
-	shuffle_output_record(sn, op->ssk, op->group, rank, &w, s->q);
+	shuffle_question_resend(op, rank, start, end, s->q);
 	s->asks -= !!s->asks;
-	SHUFFLE_INC(sn, ResendOut);
-	shuffle_peer_resend(op, rank, true);
-	trace_shuffle_resend_out(op, rank, start, end - start);
 }
 
 /* Due is what has waited long enough, and @more; it waits twice as long the next
@@ -253,8 +240,10 @@ static void wait_for(struct shuffle_op *op, struct shuffle_due *due, enum shuffl
 	rb_insert_color_cached(&due->node, &op->waits[wait], first);
 }
 
-static enum shuffle_wait in_wait(const struct shuffle_msg_in *in)
+static enum shuffle_wait in_wait(const struct shuffle_op *op, const struct shuffle_msg_in *in)
 {
+	if (shuffle_question_early(op, in - op->in))
+		return SHUFFLE_WAIT_EARLY;
 	if (in->have.n)
 		return in->wait_ns ? SHUFFLE_WAIT_GAP_LATE : SHUFFLE_WAIT_GAP;
 	return in->wait_ns ? SHUFFLE_WAIT_DATA_LATE : SHUFFLE_WAIT_DATA;
@@ -290,7 +279,7 @@ static bool out_waits(const struct shuffle_op *op, u32 rank)
 void shuffle_timer_in(struct shuffle_op *op, u32 rank)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
-	enum shuffle_wait wait = in_wait(in);
+	enum shuffle_wait wait = in_wait(op, in);
 
 	if (!in_waits(op, rank) || (!RB_EMPTY_NODE(&in->due.node) && in->due.wait == wait))
 		return;
@@ -321,53 +310,51 @@ static u64 probe_len(const struct shuffle_msg_in *in)
 	return in->losses ? SZ_1K << (2 * in->losses) : 1;
 }
 
-/* Bytes of payload that the receive buffer has room for */
-static s64 room_left(const struct shuffle_op *op)
-{
-	const struct sock *sk = &op->ssk->sk;
-
-	return (shuffle_sock_rcvbuf(sk) - atomic_read(&sk->sk_rmem_alloc)) / 2;
-}
-
-/* Room has to be made first.  What came before that would be dropped, and its sender would
- * look for the reason on the path (shuffle_peer_full_lost()).
- */
-static bool buffer_is_full(const struct shuffle_op *op, u32 rank)
-{
-	/* there is room for one piece of what goes on: data_has_room() */
-	if (shuffle_msg_in_must_go_on(op, rank))
-		return false;
-	return room_left(op) <= 0 &&
-	       (shuffle_sock_makes_room(op->ssk) || shuffle_merge_takes(op));
-}
-
-/* Ask for all of a message that was granted and is missing, as much as the buffer has room for:
- * what is sent without a grant may be more, for its sender does not know our buffer.
- */
+/* Ask for all of a message that was granted and is missing. */
 static void ask_for_all(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	struct shuffle_msg_in *in = &op->in[rank];
-	u64 room = max_t(s64, room_left(op), 2 * op->prx.unit);
-	u64 from = in->have.prefix;
-	struct shuffle_range gap;
-	int n;
+	u32 n = shuffle_question_missing(op, rank, op->prx.msg[rank].granted, s->q);
 
-	in->asked = m->granted;
-	in->cut = false;
-	for (n = 0; n < SHUFFLE_MAX_GAPS; n++) {
-		if (!shuffle_ranges_missing(&in->have, from, m->granted, &gap))
-			break;
-		gap.end = min(gap.end, gap.start + room);
-		resend(op, rank, gap.start, gap.end, s);
-		room -= gap.end - gap.start;
-		from = gap.end;
-		if (!room) {
-			in->asked = from;
-			in->cut = true;
-			break;
-		}
+	s->asks -= min(s->asks, n);
+}
+
+/* when its sender is to be asked (again) */
+static u64 early_due(const struct shuffle_op *op, const struct shuffle_msg_in *in,
+		     const struct timer_scan *s)
+{
+	u64 since = max(in->progress_at, in->questioned_at);
+
+	if (!in->questions || (!in->question && !in->proved))
+		return since + s->early;
+	return since + shuffle_early_again(s->early, shuffle_timer_rto_min(op), in->questions);
+}
+
+/* Data is overdue, by less than a time limit: one that comes much more slowly than links say may
+ * be, and then only time limits count.
+ */
+static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	u64 due;
+
+	if (!in_waits(op, rank)) {
+		stop_waiting(op, &in->due);
+		return;
 	}
+	/* nor is anything overdue before something has been measured, or wanted before there is room */
+	if (s->slow || shuffle_question_full(op, rank))
+		in->questions = SHUFFLE_EARLY_QUESTIONS;
+	if (shuffle_question_early(op, rank) && early_due(op, in, s) <= s->now) {
+		shuffle_question_ask(op, rank, s->q, s->now);
+		s->asks -= !!s->asks;
+	}
+	if (!shuffle_question_early(op, rank)) {
+		wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
+		return;
+	}
+	due = early_due(op, in, s);
+	s->next = min(s->next, due);
+	wait_for(op, &in->due, SHUFFLE_WAIT_EARLY, due - s->early);
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
@@ -394,12 +381,12 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	}
 	wait = in->wait_ns ?: s->rto;
 	if (!wait_expired(op, since, &wait, more, s)) {
-		wait_for(op, &in->due, in_wait(in), since + in->wait_ns);
+		wait_for(op, &in->due, in_wait(op, in), since + in->wait_ns);
 		return;
 	}
-	if (buffer_is_full(op, rank)) {
+	if (shuffle_question_full(op, rank)) {
 		in->progress_at = s->now;
-		wait_for(op, &in->due, in_wait(in), s->now + in->wait_ns);
+		wait_for(op, &in->due, in_wait(op, in), s->now + in->wait_ns);
 		return;
 	}
 	in->wait_ns = wait;
@@ -412,9 +399,17 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	}
 	mark_late(op, rank, s->now);
-	wait_for(op, &in->due, in_wait(in), in->progress_at + in->wait_ns);
+	wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
 	shuffle_policy_rx_stalled(&op->prx, rank);
 	shuffle_grant_account(op);
+	/* A sender that does not run would send all of it twice. */
+	if (!in->have.n && !s->slow && !in->all_nonce && !op->overtaken &&
+	    in->late <= SHUFFLE_LATE_QUESTIONS) {
+		shuffle_question_ask(op, rank, s->q, s->now);
+		s->asks -= !!s->asks;
+		return;
+	}
+	in->question = false;
 	/* A sender frees what has arrived; without that it may have no memory for
 	 * what it is asked for.
 	 */
@@ -456,6 +451,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 {
 	const u64 after[SHUFFLE_WAITS] = {
+		[SHUFFLE_WAIT_EARLY] = s->early,
 		[SHUFFLE_WAIT_GAP] = s->rto,
 		[SHUFFLE_WAIT_DATA] = s->rto + s->queue,
 		[SHUFFLE_WAIT_DATA_LATE] = s->queue,
@@ -479,6 +475,9 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 			if (w == SHUFFLE_WAIT_ACK)
 				check_out(op, container_of(due, struct shuffle_msg_out, due) -
 					  op->out, s);
+			else if (w == SHUFFLE_WAIT_EARLY)
+				check_early(op, container_of(due, struct shuffle_msg_in, due) -
+					    op->in, s);
 			else
 				check_in(op, container_of(due, struct shuffle_msg_in, due) -
 					 op->in, s);
@@ -501,6 +500,16 @@ static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 	return false;
 }
 
+/* until the timer may fire again, if it is not in the middle of its work */
+static u64 least_pause(const struct shuffle_op *op, const struct timer_scan *s)
+{
+	u64 least = shuffle_timer_rto_min(op);
+
+	if (RB_EMPTY_ROOT(&op->waits[SHUFFLE_WAIT_EARLY].rb_root))
+		return least / 2;
+	return min(least / 2, shuffle_early_again(s->early, least, 1));
+}
+
 static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	struct shuffle_op *op = container_of(timer, struct shuffle_op, timer);
@@ -520,6 +529,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
 		s.rto = shuffle_timer_rto(op);
+		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.rto;
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
 		check_waits(op, &s);
@@ -541,7 +551,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	}
 	if (!op->ended) {
 		/* no more often than anything can be due, but at once if it is */
-		s.next = s.more ? s.now : max(s.next, s.now + shuffle_timer_rto_min(op) / 2);
+		s.next = s.more ? s.now : max(s.next, s.now + least_pause(op, &s));
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been
 		 * faster
 		 */
@@ -589,7 +599,11 @@ static void start_before(struct shuffle_op *op, u64 at)
  */
 void shuffle_timer_start(struct shuffle_op *op)
 {
-	start_before(op, shuffle_now() + shuffle_timer_rto(op));
+	u64 wait = shuffle_timer_rto(op);
+
+	if (op->srtt_ns && !op->overtaken)
+		wait = min(wait, shuffle_question_wait(op));
+	start_before(op, shuffle_now() + wait);
 }
 
 /**

@@ -128,6 +128,36 @@ static void msg_out__resend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 10000ULL);
 }
 
+/* How much of a message has left is answered once. */
+static void msg_out__question(struct kunit *test)
+{
+	struct shuffle_retrans *r;
+	struct shuffle_op *op;
+
+	fake_start(3, 0);
+	op = fake->op;
+	fake_row(10000, 5000);
+	fake_resend(0, true, 1000, 0);
+	fake_resend(0, true, 2000, 0);
+	KUNIT_ASSERT_EQ(test, op->nr_retrans, 1U);
+	r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
+	KUNIT_EXPECT_EQ(test, r->start, r->end);
+	FAKE_COUNTED(test, QuestionIn, 2);
+	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 5000ULL);
+	/* data that is sent again does not take its place */
+	fake_resend(1, true, 0, 1000);
+	fake_resend(1, true, 0, 0);
+	KUNIT_EXPECT_EQ(test, op->nr_retrans, 3U);
+	/* one that knows no message gets an announcement at most, and one beyond its end none */
+	fake_resend(2, true, 10001, 0);
+	FAKE_COUNTED(test, DropState, 1);
+	KUNIT_EXPECT_EQ(test, op->nr_retrans, 3U);
+	/* and one that has acknowledged none either */
+	fake_resend(0, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, op->nr_retrans, 3U);
+	FAKE_COUNTED(test, QuestionIn, 4);
+}
+
 static void msg_out__resend_bounded(struct kunit *test)
 {
 	u32 i;
@@ -313,6 +343,9 @@ static void msg_out__reference_black_hole(struct kunit *test)
 	chunk = shuffle_msg_out_last(out_of(0));
 	chunk->pkt = FAKE_PAYLOAD;
 	fake_grant(0, 9000, 5000);
+	/* a question is no sign of a loss */
+	fake_resend(0, true, 5000, 0);
+	KUNIT_EXPECT_EQ(test, fake->full_lost, 0U);
 	fake_resend(0, true, 5000, 1000);
 	KUNIT_EXPECT_EQ(test, fake->full_lost, 1U);
 	/* part of a packet has arrived: smaller ones do */
@@ -353,6 +386,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__other_nonce),
 	KUNIT_CASE(msg_out__not_announced),
 	KUNIT_CASE(msg_out__resend),
+	KUNIT_CASE(msg_out__question),
 	KUNIT_CASE(msg_out__resend_bounded),
 	KUNIT_CASE(msg_out__resend_unheard),
 	KUNIT_CASE(msg_out__ended),

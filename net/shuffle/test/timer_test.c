@@ -179,6 +179,7 @@ static void timer__late_reader(struct kunit *test)
 
 	fake->unsched = 1 << 20;
 	fake_start(2, 0);
+	fake->op->overtaken = true;	/* no questions */
 	fake_rx(1, 0, 0, 0);
 	fake->ssk.sk.sk_rcvbuf = 1000000;
 	fake_rx(0, 1 << 20, 0, 1000);
@@ -262,6 +263,7 @@ static void timer__lost_end(struct kunit *test)
 	fake->unsched = 1 << 20;
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_start(2, 0);
+	fake->op->overtaken = true;	/* no questions */
 	fake_rx(1, 0, 0, 0);
 	fake_rx(0, 2000000, 0, 1000);
 	granted = fake->op->prx.msg[0].granted;
@@ -311,6 +313,7 @@ static void timer__split_answers(struct kunit *test)
 	fake->unsched = 1 << 20;
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_start(2, 0);
+	fake->op->overtaken = true;	/* no questions */
 	fake_rx(1, 0, 0, 0);
 	fake_rx(0, 200000, 0, 1000);
 	for (i = 0; i < SHUFFLE_PROBES_MAX; i++) {

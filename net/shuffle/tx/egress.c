@@ -416,13 +416,37 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	return end;
 }
 
+/* How much of a message has left, in a packet that goes the way of its data. */
+static void send_answer(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
+			struct sk_buff_head *q)
+{
+	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
+	struct sk_buff *skb = data_packet(sn, op, rank, op->group->data_hdr);
+
+	if (!skb)
+		return;
+	w.flags |= SHUFFLE_FLAG_SENT;
+	w.data.off = shuffle_msg_out_next(op, rank);
+	shuffle_group_tag(op->group, &w);
+	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
+	__skb_queue_tail(q, skb);
+	SHUFFLE_INC(sn, CtrlPktsOut);
+	SHUFFLE_ADD(sn, CtrlBytesOut, op->group->data_hdr);
+}
+
 static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 			 struct sk_buff_head *q)
 {
 	struct shuffle_retrans *r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
-	struct shuffle_chunk *chunk = shuffle_msg_out_chunk(op, r->rank, r->start);
+	struct shuffle_chunk *chunk;
 	u64 end = r->end;
 
+	if (r->start == r->end) {
+		send_answer(sn, op, r->rank, q);
+		shuffle_msg_out_free_retrans(op, r);
+		return;
+	}
+	chunk = shuffle_msg_out_chunk(op, r->rank, r->start);
 	if (chunk) {
 		u8 flags = r->begun ? 0 : SHUFFLE_FLAG_RETRANS;
 

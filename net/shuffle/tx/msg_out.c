@@ -413,17 +413,18 @@ void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans 
 	kfree(r);
 }
 
-static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
+static void queue_again(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 {
 	struct shuffle_retrans *r;
 
-	if (start >= end || op->nr_retrans >= SHUFFLE_MAX_RETRANS)
+	if (op->nr_retrans >= SHUFFLE_MAX_RETRANS)
 		return;
 	/* one for each operation: all of them go on */
 	if (op->nr_retrans && op->ssk->nr_retrans >= SHUFFLE_MAX_SOCK_RETRANS)
 		return;
 	list_for_each_entry(r, &op->retrans, node)
-		if (r->rank == rank && r->start <= start && r->end >= end)
+		if (r->rank == rank && r->start <= start && r->end >= end &&
+		    (r->start == r->end) == (start == end))
 			return;
 	r = kmalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN);
 	if (!r)
@@ -437,6 +438,12 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 	op->ssk->nr_retrans++;
 }
 
+static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
+{
+	if (start < end)
+		queue_again(op, rank, start, end);
+}
+
 /**
  * shuffle_msg_out_resend() - a RESEND has come
  * @op: operation
@@ -444,7 +451,8 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
  * @q: packets
  * @now: ns
  *
- * A range that was never sent is a lost GRANT: the range is granted.
+ * A range that was never sent is a lost GRANT: the range is granted.  Without bytes it is a
+ * question: what of the message has left?
  */
 void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			    struct sk_buff_head *q, u64 now)
@@ -452,7 +460,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	u32 rank = w->src_rank;
 	struct shuffle_tx_sched *m;
 	struct shuffle_msg_out *out;
-	u64 end;
+	u64 end, len = w->resend.len;
 
 	if (op->ended || rank >= op->announced)
 		return;
@@ -462,7 +470,10 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
-	shuffle_peer_resend(op, rank, false);
+	if (len || !w->nonce)
+		shuffle_peer_resend(op, rank, false);
+	else
+		SHUFFLE_INC(shuffle_op_net(op), QuestionIn);
 	trace_shuffle_resend_in(op, rank, w->resend.off, w->resend.len);
 	if (!w->nonce) {
 		/* not authenticated by the nonce: an announcement at most, and
@@ -481,17 +492,24 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	op->progress_at = now;
-	path_carries(op, rank, w->resend.off, w->resend.off < shuffle_msg_out_next(op, rank), now);
+	/* an answer would overtake data for all: a packet instead */
+	if (out->shared && !out->alone)
+		len = max(len, 1ULL);
+	path_carries(op, rank, w->resend.off,
+		     len && w->resend.off < shuffle_msg_out_next(op, rank), now);
 	if (out->shared)
 		shuffle_same_asked(op, w, now);
-	end = min(w->resend.off + w->resend.len, m->len);
+	end = min(w->resend.off + len, m->len);
 	if (!m->len) {
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
 	if (shuffle_merge_makes(op, rank))
 		shuffle_merge_end(op, rank, 0, q);
-	retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
+	if (len)
+		retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
+	else
+		queue_again(op, rank, 0, 0);	/* an answer, behind what has left */
 	raise_granted(op, rank, end);
 	shuffle_egress_kick(op);
 }

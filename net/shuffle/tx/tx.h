@@ -128,6 +128,8 @@ struct shuffle_msg_out {
  * @start: first byte
  * @end: behind the last
  * @begun: its first packet, which says that it answers a RESEND, has left
+ *
+ * Without bytes it is an answer: how much of the message has left.
  */
 struct shuffle_retrans {
 	struct list_head	node;

@@ -55,10 +55,11 @@ netem_case()
 	netem "${@:3}"
 	peer n=4 v6="$1" matrix="$2" 3:refer=1 || shuffle_failed
 	diag "retransmitted: $(counters RetransBytes), resends: $(counters ResendOut)," \
-		"GRANTs: $(counters GrantOut)"
+		"GRANTs: $(counters GrantOut), questions: $(counters QuestionOut)," \
+		"proved: $(counters LossProved), disproved: $(counters LossDisproved)"
 }
 
-# Behind a segmenting tbf every packet is lost on its own.
+# Behind a segmenting tbf every packet is lost on its own.  Senders tell what has left.
 loss_packets()
 {
 	local h
@@ -70,6 +71,9 @@ loss_packets()
 	done
 	peer n=4 matrix="uniform:$(sz 262144 65536)" ops=2 || shuffle_failed
 	[ "$(counters ResendOut)" -gt 0 ] || fail "nothing was asked for again"
+	[ "$(counters LossProved)" -gt 0 ] || fail "no loss was found without a time limit"
+	diag "questions: $(counters QuestionOut), proved: $(counters LossProved)," \
+		"disproved: $(counters LossDisproved)"
 }
 
 slow_links()

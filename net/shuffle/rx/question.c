@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Losses that are proved.
+ *
+ * Silence does not say whether data was lost, waits in a queue, or has not left, because its
+ * sender does not run.  So a receiver asks: a RESEND without bytes is a question, and the sender
+ * answers with an empty DATA record which says how much of the message has left.  The answer
+ * goes the way of data, behind what has left before it.  So what of that is missing when the answer
+ * comes was lost, and is asked for at once.
+ *
+ * A question is asked when data comes behind a gap, and when data is overdue (sched/early.h).
+ * The GRANT goes with it once more, for that may be what was lost.
+ *
+ * Where packets overtake one another, an answer proves nothing.  Data that comes by itself, after
+ * it was asked for so, shows that (RFC 3522), and the operation goes by time limits alone from
+ * then on.
+ *
+ * All under ssk->lock, any context.
+ */
+#include "../shuffle.h"
+#include "../sched/early.h"
+#include "../trace.h"
+
+/* RESENDs that one message gets at once; the others follow. */
+#define SHUFFLE_MAX_GAPS	16
+
+/**
+ * shuffle_question_wait() - how long data of an operation may be overdue before that is asked
+ * @op: operation in which the time from a grant to its data has been measured
+ *
+ * Return: ns.
+ */
+u64 shuffle_question_wait(const struct shuffle_op *op)
+{
+	return shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_timer_rto_min(op));
+}
+
+/**
+ * shuffle_question_early() - is a message asked about before a time limit has passed?
+ * @op: operation
+ * @rank: message
+ */
+bool shuffle_question_early(const struct shuffle_op *op, u32 rank)
+{
+	const struct shuffle_msg_in *in = &op->in[rank];
+
+	/* the answer and data for all members go different ways */
+	return !op->overtaken && !in->wait_ns && !in->all_nonce &&
+	       in->questions < SHUFFLE_EARLY_QUESTIONS && rank != op->group->rank;
+}
+
+/**
+ * shuffle_question_ask() - ask a sender what has left
+ * @op: operation
+ * @rank: its message, announced
+ * @q: packets
+ * @now: ns
+ */
+void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_wire w = {
+		.type = SHUFFLE_RESEND,
+		.op_id = op->id,
+		.nonce = in->nonce,
+		.resend.off = in->have.prefix,
+	};
+
+	shuffle_grant_send(op, rank, q);
+	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
+	SHUFFLE_INC(shuffle_op_net(op), QuestionOut);
+	in->questioned_at = now;
+	in->question = true;
+	if (in->questions < U8_MAX)
+		in->questions++;
+}
+
+/**
+ * shuffle_question_gap() - data has come behind a gap
+ * @op: operation
+ * @rank: its message
+ * @q: packets
+ * @now: ns
+ */
+void shuffle_question_gap(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
+{
+	const struct shuffle_msg_in *in = &op->in[rank];
+
+	if (op->srtt_ns && in->have.n && !in->question && shuffle_question_early(op, rank))
+		shuffle_question_ask(op, rank, q, now);
+}
+
+/**
+ * shuffle_question_resend() - ask for a range of a message
+ * @op: operation
+ * @rank: message
+ * @start: first byte
+ * @end: behind the last; @start: only an announcement, of a message never heard of
+ * @q: packets
+ */
+void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end,
+			     struct sk_buff_head *q)
+{
+	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_wire w = {
+		.type = SHUFFLE_RESEND,
+		.op_id = op->id,
+		.nonce = op->in[rank].nonce,
+		.resend.off = start,
+		.resend.len = end - start,
+	};
+
+	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(sn, ResendOut);
+	shuffle_peer_resend(op, rank, true);
+	trace_shuffle_resend_out(op, rank, start, end - start);
+}
+
+/* Bytes of payload that the receive buffer has room for */
+static s64 room_left(const struct shuffle_op *op)
+{
+	const struct sock *sk = &op->ssk->sk;
+
+	return (shuffle_sock_rcvbuf(sk) - atomic_read(&sk->sk_rmem_alloc)) / 2;
+}
+
+/**
+ * shuffle_question_full() - must room be made before data is asked for?
+ * @op: operation
+ * @rank: message
+ *
+ * What came before that would be dropped, and its sender would look for the reason on the path
+ * (shuffle_peer_full_lost()).
+ */
+bool shuffle_question_full(const struct shuffle_op *op, u32 rank)
+{
+	/* there is room for one piece of what goes on: data_has_room() */
+	if (shuffle_msg_in_must_go_on(op, rank))
+		return false;
+	return room_left(op) <= 0 &&
+	       (shuffle_sock_makes_room(op->ssk) || shuffle_merge_takes(op));
+}
+
+/**
+ * shuffle_question_missing() - ask for what is missing of a message
+ * @op: operation
+ * @rank: message
+ * @end: up to this byte
+ * @q: packets
+ *
+ * As much as the buffer has room for: what is sent without a grant may be more, for its sender does
+ * not know our buffer.
+ *
+ * Return: RESENDs.
+ */
+u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk_buff_head *q)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	u64 room = max_t(s64, room_left(op), 2 * op->prx.unit);
+	u64 from = in->have.prefix;
+	struct shuffle_range gap;
+	u32 n;
+
+	in->asked = end;
+	in->cut = false;
+	for (n = 0; n < SHUFFLE_MAX_GAPS && room; n++) {
+		if (!shuffle_ranges_missing(&in->have, from, end, &gap))
+			break;
+		gap.end = min(gap.end, gap.start + room);
+		shuffle_question_resend(op, rank, gap.start, gap.end, q);
+		room -= gap.end - gap.start;
+		from = gap.end;
+	}
+	if (!room) {
+		in->asked = from;
+		in->cut = true;
+	}
+	return n;
+}
+
+/**
+ * shuffle_question_answered() - a sender says how much has left
+ * @op: operation
+ * @rank: its message, announced, of which something is missing
+ * @sent: all below has left, it says
+ * @q: packets
+ * @now: ns
+ */
+void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct sk_buff_head *q,
+			       u64 now)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_range gap;
+
+	/* asked by nobody, or before data was asked for */
+	if (!in->question)
+		return;
+	in->question = false;
+	sent = min(sent, op->prx.msg[rank].granted);
+	if (op->overtaken || !shuffle_ranges_missing(&in->have, in->have.prefix, sent, &gap) ||
+	    shuffle_question_full(op, rank))
+		return;
+	SHUFFLE_INC(shuffle_op_net(op), LossProved);
+	shuffle_dev_lost(op->dev);
+	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
+	in->probed = false;
+	in->proved = true;
+	/* not late: its sender has answered */
+	in->late = max(in->late, 1U);
+	op->resends++;
+	in->resends++;
+	in->resent_at = now;
+	in->progress_at = now;
+	shuffle_question_missing(op, rank, sent, q);
+	shuffle_timer_in(op, rank);
+}
+
+/**
+ * shuffle_question_progress() - the next bytes of a message have come
+ * @op: operation
+ * @rank: message
+ * @again: their record says that they were sent again
+ */
+void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+
+	in->questions = 0;
+	if (!in->proved)
+		return;
+	in->proved = false;
+	if (again)
+		return;
+	SHUFFLE_INC(shuffle_op_net(op), LossDisproved);
+	op->overtaken = true;
+}
