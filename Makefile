@@ -129,10 +129,10 @@ check-ci: deps
 
 # The first line says which kernel is missing.
 bench:
-	@$(if $(filter list cpu% smp%,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
+	@$(if $(filter list cpu% smp% saba-controller,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
 	@$(VM)/deps.sh $(if $(filter coll%,$(CASE)),check-mpi,check)
 	@$(MAKE) -s tools
-	@$(if $(filter list cpu% smp%,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
+	@$(if $(filter list cpu% smp% saba-controller,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
@@ -141,7 +141,7 @@ bench:
 	stream*) tools/bench/stream.sh '$(CASE)' ;; \
 	agg*) tools/bench/agg.sh '$(CASE)' ;; \
 	rperf*) tools/bench/rperf.sh '$(CASE)' ;; \
-	saba*) tools/bench/saba.sh ;; \
+	saba*) tools/bench/saba.sh '$(CASE)' ;; \
 	'') tools/bench/run.sh && tools/bench/cpu.sh ;; \
 	*) tools/bench/run.sh '$(CASE)' ;; \
 	esac

@@ -62,7 +62,7 @@ def write_report(path, rows, others=lambda row: False):
 def publish(folder, name, rows, text):
     """Rows of the cases NAME-... in report.json, beside those of others; report-NAME.txt; print it."""
     write_report(os.path.join(folder, "report.json"), rows,
-                 lambda r: not r["case"].startswith(name + "-"))
+                 lambda r: r["case"] != name and not r["case"].startswith(name + "-"))
     with open(os.path.join(folder, f"report-{name}.txt"), "w", encoding="utf-8") as f:
         f.write(text)
     print(text, end="")

@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Applications that share a rack, by max-min and by Saba, over TCP and over AF_SHUFFLE, in virtual
-# time.  Adds to build/bench/report.json and report-saba.txt; lines of the runs: raw-saba.txt.
+# Saba: all parts, or one.  Adds to build/bench/report.json and report-PART.txt; lines of the runs:
+# raw-PART.txt.
 #
-# usage: [RUNS=3] [HOSTS=32] [FACTOR=0.002] saba.sh
+# usage: [RUNS=3] [HOSTS=32] [FACTOR=0.002] saba.sh [saba | saba-rack | saba-controller]
 #
-#   FACTOR  of the workloads' seconds (tools/saba/kinds.c)
+#   saba-rack        applications that share a rack, by max-min and by Saba, over TCP and over
+#                    AF_SHUFFLE, in virtual time; FACTOR of the workloads' seconds
+#                    (tools/saba/kinds.c)
+#   saba-controller  how long the controller computes, on one CPU of this machine; needs no kernel
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,21 +31,51 @@ progress()
 		}'
 }
 
-runs=${RUNS:-3} hosts=${HOSTS:-32}
+runs=${RUNS:-3} hosts=${HOSTS:-32} part=${1:-saba}
 case $runs$hosts in
 *[!0-9]* | 0*) die "RUNS and HOSTS must be positive numbers" ;;
 esac
 out=build/bench
 mkdir -p "$out"
-for t in lib workload bench saba topo; do
-	make -s -C tools/$t OUT="$root/build/tools" UAPI="$root/uapi"
-done
-note "saba: LR and TS, $hosts hosts, $runs runs each"
-status=0
-selftests/vm/run.sh uml-time -t 7200 -m 5000 -o "$root/$out/vm-saba" "$here/saba_guest.sh" \
-	"$hosts" "$runs" "${FACTOR:-0.002}" LR TS </dev/null | progress >"$out/raw-saba.txt" ||
-	status=$?
-[ "$status" = 0 ] ||
-	note "the virtual machine ended with status $status ($out/vm-saba/console.log)"
-python3 "$here/saba_report.py" "$out/raw-saba.txt" "$out" || die "nothing was measured"
-exit "$status"
+
+# report PART
+report()
+{
+	python3 "$here/saba_report.py" "$1" "$out/raw-$1.txt" "$out" || die "$1: nothing was measured"
+}
+
+controller()
+{
+	local run
+
+	make -s -C tools/saba OUT="$root/build/tools" UAPI="$root/uapi"
+	note "saba-controller: 1000 applications, $runs runs (a minute or two each)"
+	for ((run = 1; run <= runs; run++)); do
+		build/tools/saba-bench
+	done >"$out/raw-saba-controller.txt"
+	report saba-controller
+}
+
+rack()
+{
+	local t status=0
+
+	for t in lib workload bench saba topo; do
+		make -s -C tools/$t OUT="$root/build/tools" UAPI="$root/uapi"
+	done
+	note "saba-rack: LR and TS, $hosts hosts, $runs runs each"
+	selftests/vm/run.sh uml-time -t 7200 -m 5000 -o "$root/$out/vm-saba" "$here/saba_guest.sh" \
+		"$hosts" "$runs" "${FACTOR:-0.002}" LR TS </dev/null | progress >"$out/raw-saba-rack.txt" ||
+		status=$?
+	[ "$status" = 0 ] ||
+		note "the virtual machine ended with status $status ($out/vm-saba/console.log)"
+	report saba-rack
+	return "$status"
+}
+
+case $part in
+saba) rack && controller ;;
+saba-controller) controller ;;
+saba-rack) rack ;;
+*) die "$part is none of saba, saba-rack, saba-controller" ;;
+esac

@@ -20,7 +20,7 @@ bin=build/tools
 rate=100000000
 limit=32000000
 status=0
-case=saba-$(tr '[:upper:]' '[:lower:]' <<<"${apps[*]}" | tr ' ' -)-$hosts
+case=saba-rack-$(tr '[:upper:]' '[:lower:]' <<<"${apps[*]}" | tr ' ' -)-$hosts
 export SHUFFLE_SABA_SOCKET=/tmp/saba.sock
 
 # job WAY RUN APP ARGS... - lines of one application

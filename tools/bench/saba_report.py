@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Add what saba_guest.sh has measured to report.json, and print it.
+"""Add what a part of saba.sh has measured to report.json, and print it.
 
-usage: saba_report.py RAW FOLDER
+usage: saba_report.py PART RAW FOLDER
 """
+import json
 import statistics
 import sys
 
 from records import publish, reached, records
 
 GOAL = 1.05     # times the exact optimum, of the sum of slowdowns
+SOURCE_S = {1: .43, 2: .72, 3: 1.13}    # the source's controller, by degree (thesis, 4.6.5)
+LESS = .1       # of that, the goal
 
 
 def read_curves(path):
@@ -37,15 +40,51 @@ def optimum(curves):
     return min(best.values())
 
 
-def row(case, hosts, mtu, transport, metric, values, goal=None):
+def row(case, hosts, mtu, transport, metric, values, goal=None, unit="1", lane="uml-time"):
     """One row of the report."""
-    out = {"case": case, "hosts": hosts, "mtu": mtu, "lane": "uml-time", "transport": transport,
-           "metric": metric, "unit": "1", "runs": len(values), "median": None, "min": None,
+    out = {"case": case, "hosts": hosts, "mtu": mtu, "lane": lane, "transport": transport,
+           "metric": metric, "unit": unit, "runs": len(values), "median": None, "min": None,
            "max": None, "goal": goal and round(goal, 4)}
     if values:
         out.update(median=round(statistics.median(values), 4), min=round(min(values), 4),
                    max=round(max(values), 4))
     return out
+
+
+def objects(path):
+    """Lines of JSON."""
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f if line.startswith("{")]
+
+
+def controller_rows(path):
+    """Seconds of processor time for all ports of 1944 servers, and over those of the source."""
+    times = {}
+    for v in objects(path):
+        times.setdefault(v["degree"], []).append(v)
+    rows = []
+    for degree, of in sorted(times.items()):
+        source = SOURCE_S.get(degree)
+        p99 = [v["p99_s"] for v in of]
+        for metric, values, goal, unit in (
+                ("median_s", [v["median_s"] for v in of], None, "s"),
+                ("p99_s", p99, source, "s"),
+                ("p99_of_source", [v / source for v in p99] if source else [], LESS, "1")):
+            if values:
+                rows.append(row("saba-controller", 1944, None, "degree-%d" % degree, metric, values,
+                                goal, unit, "host"))
+    return rows
+
+
+def rack_rows(path):
+    """Of all runs that ended well."""
+    found = {}
+    for v in records(path):
+        if v.get("ok") == 1 and "app" in v:
+            key = (v["case"], int(v["hosts"]), int(v["mtu"]))
+            of = found.setdefault(key, {}).setdefault(v["transport"], {})
+            of.setdefault(v["app"], {})[int(v["run"])] = v["completion_ns"]
+    return make_rows(found, read_curves(path))
 
 
 def make_rows(found, curves):
@@ -91,20 +130,17 @@ def make_text(rows):
     return "\n".join(text) + "\n"
 
 
+PARTS = {"saba-rack": rack_rows, "saba-controller": controller_rows}
+
+
 def main():
     """Reads, writes, prints."""
-    if len(sys.argv) != 3:
-        sys.exit("usage: saba_report.py RAW FOLDER")
-    found = {}
-    for v in records(sys.argv[1]):
-        if v.get("ok") == 1 and "app" in v:
-            key = (v["case"], int(v["hosts"]), int(v["mtu"]))
-            of = found.setdefault(key, {}).setdefault(v["transport"], {})
-            of.setdefault(v["app"], {})[int(v["run"])] = v["completion_ns"]
-    rows = make_rows(found, read_curves(sys.argv[1]))
+    if len(sys.argv) != 4 or sys.argv[1] not in PARTS:
+        sys.exit("usage: saba_report.py PART RAW FOLDER")
+    rows = PARTS[sys.argv[1]](sys.argv[2])
     if not rows:
         return 1
-    publish(sys.argv[2], "saba", rows, make_text(rows))
+    publish(sys.argv[3], sys.argv[1], rows, make_text(rows))
     return 0
 
 

@@ -137,7 +137,7 @@ static double scenario(const struct fabric *f, struct port *port, unsigned int n
 
 int main(int argc, char **argv)
 {
-	unsigned int most = argc > 1 ? atoi(argv[1]) : 1000, runs = argc > 2 ? atoi(argv[2]) : 30;
+	unsigned int most = argc > 1 ? atoi(argv[1]) : 1000, runs = argc > 2 ? atoi(argv[2]) : 100;
 	struct fabric f = fabric_spine_leaf();
 	struct port *port = memory(calloc(f.ports, sizeof(*port)));
 	double *took, share = .1;
