@@ -143,7 +143,7 @@ for mode in tcp shuffle; do
 		together $mode-flows "$run" $mode
 		ports bfifo limit $limit
 		together $mode-fifo "$run" $mode
-		for degree in 1 2 3; do
+		for degree in 0 1 2 3; do
 			daemon $degree
 			together $mode-saba-$degree "$run" $mode -s
 			stop_daemon

@@ -58,14 +58,11 @@ static void cluster_table(void)
 /* That of the closest profile: an application may be there whose own has vanished. */
 static unsigned int level_by_table(const struct app *a)
 {
-	double least = INFINITY, d, by;
-	unsigned int i, j, best = 0;
+	double least = INFINITY, d;
+	unsigned int i, best = 0;
 
 	for (i = 0; i < by_table.n; i++) {
-		for (d = 0, j = 0; j <= SABA_DEGREE; j++) {
-			by = by_table.model[i].c[j] - a->model.c[j];
-			d += by * by;
-		}
+		d = saba_apart(&a->model, &by_table.model[i]);
 		if (d < least) {
 			least = d;
 			best = by_table.level[i];

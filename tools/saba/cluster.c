@@ -3,7 +3,7 @@
  * Applications to priority levels by k-means, levels to fewer and fewer clusters
  * by merging the two closest (thesis, 4.3.3).
  *
- * Points are the coefficients of models.  All is deterministic: the first centre is
+ * Points are the coefficients of models, or the slowdowns of degree 0.  All is deterministic: the first centre is
  * the first point, each next one is the point that is farthest from all centres so
  * far, and of equals the first counts.
  */
@@ -14,12 +14,24 @@
 
 #define ROUNDS	100
 
-static double apart(const struct saba_model *a, const struct saba_model *b)
+static unsigned int values(const struct saba_model *m)
 {
-	double sum = 0;
-	unsigned int i;
+	return m->degree ? m->degree + 1 : SABA_VALUES;
+}
 
-	for (i = 0; i <= SABA_DEGREE; i++)
+/**
+ * saba_apart() - how far models are from each other
+ * @a: model
+ * @b: another one of the same degree
+ *
+ * Return: the square of the distance.
+ */
+double saba_apart(const struct saba_model *a, const struct saba_model *b)
+{
+	unsigned int i, n = values(a);
+	double sum = 0;
+
+	for (i = 0; i < n; i++)
 		sum += (a->c[i] - b->c[i]) * (a->c[i] - b->c[i]);
 	return sum;
 }
@@ -31,7 +43,7 @@ static unsigned int nearest(const struct saba_model *p, const struct saba_model 
 
 	*distance = INFINITY;
 	for (i = 0; i < n; i++) {
-		double d = apart(p, &centre[i]);
+		double d = saba_apart(p, &centre[i]);
 
 		if (d < *distance) {
 			*distance = d;
@@ -74,7 +86,7 @@ static void means(const struct saba_model *m, unsigned int n, const uint8_t *lev
 	memset(centre, 0, k * sizeof(*centre));
 	for (i = 0; i < n; i++) {
 		count[level[i]]++;
-		for (j = 0; j <= SABA_DEGREE; j++)
+		for (j = 0; j < values(&m[i]); j++)
 			centre[level[i]].c[j] += m[i].c[j];
 		if (m[i].degree > centre[level[i]].degree)
 			centre[level[i]].degree = m[i].degree;
@@ -83,7 +95,7 @@ static void means(const struct saba_model *m, unsigned int n, const uint8_t *lev
 	for (i = 0; i < k; i++) {
 		if (!count[i])
 			continue;
-		for (j = 0; j <= SABA_DEGREE; j++)
+		for (j = 0; j < SABA_VALUES; j++)
 			centre[i].c[j] /= count[i];
 		centre[i].r2 /= count[i];
 	}
@@ -181,7 +193,7 @@ static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, un
 
 	for (i = 0; i < n; i++)
 		for (j = i + 1; j < n; j++) {
-			double d = apart(&point[i], &point[j]);
+			double d = saba_apart(&point[i], &point[j]);
 
 			if (d < least) {
 				least = d;
@@ -189,7 +201,7 @@ static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, un
 				b = j;
 			}
 		}
-	for (i = 0; i <= SABA_DEGREE; i++)
+	for (i = 0; i < SABA_VALUES; i++)
 		point[a].c[i] = (point[a].c[i] + point[b].c[i]) / 2;
 	for (i = b; i + 1 < n; i++)
 		point[i] = point[i + 1];

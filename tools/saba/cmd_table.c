@@ -89,8 +89,8 @@ static int read_words(int argc, char **argv, struct words *w, const char *usage)
 			w->svg = optarg;
 			break;
 		case 'd':
-			if (parse_u64(optarg, &v) || v < 1 || v > SABA_DEGREE)
-				return ctl_usage("--degree %s: 1 to 3 is expected", optarg);
+			if (parse_u64(optarg, &v) || v > SABA_DEGREE)
+				return ctl_usage("--degree %s: 0 to 3 is expected", optarg);
 			w->degree = v;
 			break;
 		case 'c':

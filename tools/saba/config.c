@@ -172,8 +172,8 @@ static int one_line(const char *file, unsigned int line, char *text, struct conf
 			return bad(file, line, "%s: the name is too long", word);
 		strcpy(c->table, arg);
 	} else if (!strcmp(word, "degree")) {
-		if (!whole(arg, 1, SABA_DEGREE, &c->degree))
-			return bad(file, line, "degree: 1 to 3 is expected, not \"%s\"", arg);
+		if (!whole(arg, 0, SABA_DEGREE, &c->degree))
+			return bad(file, line, "degree: 0 to 3 is expected, not \"%s\"", arg);
 	} else if (!strcmp(word, "levels")) {
 		if (!whole(arg, 1, SABAD_LEVELS, &c->levels))
 			return bad(file, line, "levels: 1 to 15 are expected, not \"%s\"", arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slowdown by bandwidth as an SVG: what was measured, and models of three degrees. */
+/* Slowdown by bandwidth as an SVG: what was measured, lines between, and polynomials of three degrees. */
 #include <errno.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void axes(FILE *f, const char *name, double most)
  */
 int curve_draw(const char *file, const struct table_app *app)
 {
-	static const char *const colour[] = { "", "#c44", "#48c", "#282" };
+	static const char *const colour[] = { "#999", "#c44", "#48c", "#282" };
 	double b[SABA_POINTS], d[SABA_POINTS], most = 2;
 	unsigned int n = table_slowdowns(app, b, d), i, k;
 	FILE *f = fopen(file, "we");
@@ -69,7 +69,7 @@ int curve_draw(const char *file, const struct table_app *app)
 		"font-family=\"sans-serif\" font-size=\"11\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", WIDTH, HEIGHT);
 	axes(f, app->name, most);
-	for (k = 1; k <= SABA_DEGREE; k++) {
+	for (k = 0; k <= SABA_DEGREE; k++) {
 		struct saba_model m;
 
 		if (table_model(app, k, &m))
@@ -81,8 +81,10 @@ int curve_draw(const char *file, const struct table_app *app)
 			fprintf(f, "%.1f,%.1f ", x_of(at),
 				y_of(v < 0 ? 0 : v > most ? most : v, most));
 		}
-		fprintf(f, "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"%s\">k = %u, R² = %.3f</text>\n",
-			WIDTH - 130, TOP + 16 * (int)k, colour[k], k, m.r2);
+		fprintf(f, "\"/>\n");
+		if (k)
+			fprintf(f, "<text x=\"%d\" y=\"%d\" fill=\"%s\">k = %u, R² = %.3f</text>\n",
+				WIDTH - 130, TOP + 16 * (int)k, colour[k], k, m.r2);
 	}
 	for (i = 0; i < n; i++)
 		fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", x_of(b[i]),

@@ -6,7 +6,7 @@
  *
  * The sum is separable, so that the quadratic model of a step is diagonal and its
  * solution is found by bisection for the multiplier of the one equation.  Where a
- * polynomial is not convex, its curvature is taken as small and positive.
+ * model is not convex, its curvature is taken as small and positive.
  */
 #include <math.h>
 
@@ -15,15 +15,22 @@
 #define ROUNDS		200
 #define BISECTIONS	100
 #define FLAT		1e-3
+#define STEP		1e-3	/* of differences, where a model has no derivative */
 
 static double slope(const struct saba_model *m, double b)
 {
+	if (!m->degree)
+		return (saba_slowdown(m, b + STEP) - saba_slowdown(m, b - STEP)) / (2 * STEP);
 	return m->c[1] + b * (2 * m->c[2] + b * 3 * m->c[3]);
 }
 
 static double curvature(const struct saba_model *m, double b)
 {
 	double h = 2 * m->c[2] + 6 * m->c[3] * b;
+
+	if (!m->degree)
+		h = (saba_slowdown(m, b + STEP) - 2 * saba_slowdown(m, b) +
+		     saba_slowdown(m, b - STEP)) / (STEP * STEP);
 
 	return h > FLAT ? h : FLAT;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sensitivity models: polynomials through measured slowdowns (thesis, 4.2). */
+/* Sensitivity models: polynomials through measured slowdowns (thesis, 4.2); samples.c for degree 0. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +15,8 @@
  */
 double saba_slowdown(const struct saba_model *m, double b)
 {
+	if (!m->degree)
+		return saba_between(m, b);
 	return m->c[0] + b * (m->c[1] + b * (m->c[2] + b * m->c[3]));
 }
 
@@ -52,34 +54,20 @@ static double fit_error(const struct saba_model *m, const double *b, const doubl
 	return left;
 }
 
-/**
- * saba_fit() - the polynomial with the least sum of squared errors
- * @b: bandwidths, fractions of the link rate, above 0 and at most 1
- * @slowdown: measured with them
- * @n: their number
- * @degree: of the polynomial
- * @m: result
- *
- * By the QR decomposition of the matrix of powers (modified Gram-Schmidt).
- *
- * Return: 0; -EINVAL if there are fewer different bandwidths than coefficients,
- * more than SABA_POINTS samples, or values that are no numbers.
+/*
+ * The polynomial with the least sum of squared errors, by the QR decomposition of the matrix of
+ * powers (modified Gram-Schmidt).
  */
-int saba_fit(const double *b, const double *slowdown, unsigned int n, unsigned int degree,
-	     struct saba_model *m)
+static int polynomial(const double *b, const double *slowdown, unsigned int n, unsigned int degree,
+		      struct saba_model *m)
 {
 	double q[SABA_DEGREE + 1][SABA_POINTS], r[SABA_DEGREE + 1][SABA_DEGREE + 1];
-	double y[SABA_DEGREE + 1], left, total;
+	double y[SABA_DEGREE + 1];
 	unsigned int i, j, k;
 
-	if (!degree || degree > SABA_DEGREE || n <= degree || n > SABA_POINTS)
-		return -EINVAL;
-	for (i = 0; i < n; i++) {
-		if (!isfinite(slowdown[i]) || !(b[i] > 0 && b[i] <= 1))
-			return -EINVAL;
+	for (i = 0; i < n; i++)
 		for (j = 0, q[0][i] = 1; j < degree; j++)
 			q[j + 1][i] = q[j][i] * b[i];
-	}
 	memset(r, 0, sizeof(r));
 	for (j = 0; j <= degree; j++) {
 		double before = 0;
@@ -111,6 +99,35 @@ int saba_fit(const double *b, const double *slowdown, unsigned int n, unsigned i
 			m->c[j] -= r[j][k] * m->c[k];
 		m->c[j] /= r[j][j];
 	}
+	return 0;
+}
+
+/**
+ * saba_fit() - a model of what was measured
+ * @b: bandwidths, fractions of the link rate, above 0 and at most 1
+ * @slowdown: measured with them
+ * @n: their number
+ * @degree: of the polynomial; 0 for lines between the samples
+ * @m: result
+ *
+ * Return: 0; -EINVAL if there are fewer different bandwidths than coefficients, or than two,
+ * more than SABA_POINTS samples, or values that are no numbers.
+ */
+int saba_fit(const double *b, const double *slowdown, unsigned int n, unsigned int degree,
+	     struct saba_model *m)
+{
+	double left, total;
+	unsigned int i;
+	int err;
+
+	if (degree > SABA_DEGREE || n <= degree || n > SABA_POINTS)
+		return -EINVAL;
+	for (i = 0; i < n; i++)
+		if (!isfinite(slowdown[i]) || !(b[i] > 0 && b[i] <= 1))
+			return -EINVAL;
+	err = degree ? polynomial(b, slowdown, n, degree, m) : saba_join(b, slowdown, n, m);
+	if (err)
+		return err;
 	left = fit_error(m, b, slowdown, n, &total);
 	/* samples that are all the same are met exactly */
 	m->r2 = total > 0 ? 1 - left / total : 1;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define SABA_DEGREE	3	/* of a polynomial, the greatest */
+#define SABA_VALUES	20	/* of a model, the most: slowdowns at 5, 10 ... 100 % */
 #define SABA_POINTS	32	/* samples of a profile, the most */
 #define SABA_LEVELS	16	/* priority levels, the most */
 #define SABA_QUEUES	16	/* queues of a port, the most */
@@ -25,14 +26,15 @@
 
 /**
  * struct saba_model - how an application suffers from having less bandwidth
- * @degree: of the polynomial, 1 to SABA_DEGREE
+ * @degree: of the polynomial, 1 to SABA_DEGREE; 0: lines between measured slowdowns
  * @c: its coefficients: slowdown(b) = c[0] + c[1] b + ..., b a fraction of the
- *	link rate; those above @degree are 0 (4.2.1)
+ *	link rate; those above @degree are 0 (4.2.1).  For degree 0, slowdowns at
+ *	steps of 1 / SABA_VALUES
  * @r2: coefficient of determination of the fit, 1 is exact
  */
 struct saba_model {
 	unsigned int	degree;
-	double		c[SABA_DEGREE + 1];
+	double		c[SABA_VALUES];
 	double		r2;
 };
 
@@ -93,6 +95,10 @@ int saba_fit(const double *b, const double *slowdown, unsigned int n, unsigned i
 double saba_slowdown(const struct saba_model *m, double b);
 void saba_costs(const struct saba_model *m, struct saba_costs *costs);
 
+/* samples.c */
+int saba_join(const double *b, const double *slowdown, unsigned int n, struct saba_model *m);
+double saba_between(const struct saba_model *m, double b);
+
 /* solve.c */
 double saba_solve(const struct saba_costs *const *costs, unsigned int n, unsigned int capacity,
 		  uint8_t *weight);
@@ -104,6 +110,7 @@ double saba_descend(const struct saba_model *const *m, unsigned int n, double ca
 		    double floor, double *weight);
 
 /* cluster.c */
+double saba_apart(const struct saba_model *a, const struct saba_model *b);
 unsigned int saba_cluster(const struct saba_model *m, unsigned int n, unsigned int most,
 			  uint8_t *level);
 void saba_levels_make(const struct saba_model *m, unsigned int n, unsigned int most,

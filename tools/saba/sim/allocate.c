@@ -262,7 +262,7 @@ static void set_costs(const struct sim *s, struct job *j)
 	for (w = 1; w <= SABA_GRID; w++) {
 		double *cost = &j->costs.at[w];
 
-		if (!s->degree)
+		if (s->exact)
 			*cost = kind_alone(j->kind, w / (double)SABA_GRID);
 		/* a fit may be below 1, or below 0 */
 		if (s->weigh == WEIGH_PRODUCT)
@@ -287,7 +287,7 @@ static void saba_queues(struct sim *s)
 
 		for (h = 0; h < 7; h++)
 			d[h] = kind_alone(s->job[i].kind, b[h]);
-		saba_fit(b, d, 7, s->degree ? s->degree : SABA_DEGREE, &model[i]);
+		saba_fit(b, d, 7, s->degree, &model[i]);
 		saba_costs(&model[i], &s->job[i].costs);
 		set_costs(s, &s->job[i]);
 	}

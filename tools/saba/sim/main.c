@@ -61,6 +61,7 @@ struct options {
 	enum weigh	weigh;
 	uint64_t	seed;
 	bool		two;
+	bool		exact;
 };
 
 /* Of a policy over all set-ups: logarithms of what is printed. */
@@ -219,6 +220,7 @@ static void set_up(const struct options *o, unsigned int run, struct sums *t)
 	make_jobs(&s, o, &r, synthetic);
 	s.queues = o->queues;
 	s.degree = o->degree;
+	s.exact = o->exact;
 	s.weigh = o->weigh;
 	s.core = o->core;
 	s.waste = o->waste;
@@ -253,7 +255,8 @@ static int usage(FILE *to, int status)
 		"                 12 with --spine-leaf)\n"
 		"  --queues N     of each port for Saba, 1 to 16; 0: one for each application\n"
 		"                 (default 8)\n"
-		"  --degree K     of the models, 1 to 3 (default); 0: weigh by what slowdown really is\n"
+		"  --degree K     of the models, 1 to 3 (default), or 0 for lines between samples\n"
+		"  --exact        weigh by what slowdown really is\n"
 		"  --jobs N       applications, up to 32 (default 16; 20 with --spine-leaf)\n"
 		"  --policies P,P of flows (the baseline, always there), jobs, saba, homa, sincronia\n"
 		"                 (default: all)\n"
@@ -307,6 +310,7 @@ int main(int argc, char **argv)
 		{ "peers",	required_argument,	NULL, 'p' },
 		{ "queues",	required_argument,	NULL, 'q' },
 		{ "degree",	required_argument,	NULL, 'd' },
+		{ "exact",	no_argument,		NULL, 'e' },
 		{ "jobs",	required_argument,	NULL, 'j' },
 		{ "policies",	required_argument,	NULL, 'P' },
 		{ "core",	required_argument,	NULL, 'c' },
@@ -342,6 +346,9 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			o.degree = option_whole("degree", optarg, 0, SABA_DEGREE);
+			break;
+		case 'e':
+			o.exact = true;
 			break;
 		case 'j':
 			o.jobs = option_whole("jobs", optarg, 1, SIM_JOBS);

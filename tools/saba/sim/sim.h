@@ -101,7 +101,8 @@ struct flow {
  * @flows: their number
  * @policy: who has how much
  * @queues: of a port, 0 for one for each application
- * @degree: of the polynomials, 0 to weigh by what slowdown really is
+ * @degree: of the models
+ * @exact: weigh by what slowdown really is, put levels together by the models
  * @weigh: what Saba's weights are for
  * @core: part of a server's link that a link between switches carries
  * @waste: part of a port that the baseline leaves unused where flows of several applications are
@@ -117,6 +118,7 @@ struct sim {
 	enum policy	policy;
 	unsigned int	queues;
 	unsigned int	degree;
+	bool		exact;
 	enum weigh	weigh;
 	double		core;
 	double		waste;

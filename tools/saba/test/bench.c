@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	took = memory(malloc(runs * sizeof(*took)));
-	for (degree = 1; degree <= SABA_DEGREE; degree++) {
+	for (degree = 0; degree <= SABA_DEGREE; degree++) {
 		wl_rng_init(&r, degree);
 		for (i = 0; i < runs; i++)
 			/* sizes spread evenly, as the source's, the last tenth full */

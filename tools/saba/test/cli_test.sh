@@ -31,6 +31,7 @@ print(w)
 assert sum(w.values()) == 100 and w["A"] > w["B"] >= w["C"] >= 5' || return 1
 	"$saba" weights A B --table table --degree 1 | grep -q 'weight 95' || return 1
 	"$saba" weights A B --table table --capacity 50 --degree 1 | grep -q 'weight 45' || return 1
+	"$saba" weights A C --table table --degree 0 | grep -q 'weight 83' || return 1
 	fails 3 'no application "X"' "$saba" weights X --table table || return 1
 	fails 1 'wants 1 to 25' "$saba" weights --table table || return 1
 	fails 1 'degree 4' "$saba" weights A --degree 4 || return 1
@@ -104,7 +105,7 @@ bad_configs()
 	conf 'port eth0 colour red' 'rate, queues, capacity, limit or to' || return 1
 	conf $'port eth0\nport eth0' 'conf:2: a second port "eth0"' || return 1
 	conf 'levels 16' 'levels: 1 to 15' || return 1
-	conf 'degree 0' 'degree: 1 to 3' || return 1
+	conf 'degree 4' 'degree: 0 to 3' || return 1
 	conf 'control 40' 'control: "none" or a DSCP outside' || return 1
 	conf 'cluster x' 'cluster: table or applications' || return 1
 	conf 'grace x' 'grace: ms' || return 1
@@ -216,7 +217,7 @@ few_descriptors()
 # does: LR's rounds end at 40.75, 83, 122, 136.25 and, without TS, every 12.5 s.
 simulated()
 {
-	"$bin/shuffle-saba-sim" --two --runs 1 --degree 0 >out 2>err || return 1
+	"$bin/shuffle-saba-sim" --two --runs 1 --exact >out 2>err || return 1
 	grep -q '"flows", "queues": 8, "slowdown": \[1.2825, 1.0000\]' out || { cat out; return 1; }
 	grep -q '"saba", "queues": 8, "slowdown": \[1.2075, 1.0000\]' out || { cat out; return 1; }
 	"$bin/shuffle-saba-sim" --two --runs 1 --waste .5 --policies jobs >out 2>err || return 1

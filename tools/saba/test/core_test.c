@@ -83,9 +83,77 @@ static void fit_refuses(void)
 	CHECK(saba_fit(zero, d, 2, 1, &m) == -EINVAL);
 	CHECK(saba_fit(one, d, 3, 1, &m) == -EINVAL);
 	CHECK(saba_fit(grid, grid, 3, 3, &m) == -EINVAL);
-	CHECK(saba_fit(grid, grid, N_GRID, 0, &m) == -EINVAL);
+	/* lines between samples want two */
+	CHECK(saba_fit(grid, grid, 1, 0, &m) == -EINVAL);
+	CHECK(saba_fit(same, d, 3, 0, &m) == -EINVAL);
+	CHECK(saba_fit(zero, d, 2, 0, &m) == -EINVAL);
+	CHECK(saba_fit(same, d, 4, 0, &m) == -EINVAL);
 	CHECK(saba_fit(grid, grid, N_GRID, 4, &m) == -EINVAL);
 	CHECK(saba_fit(grid, grid, SABA_POINTS + 1, 1, &m) == -EINVAL);
+}
+
+/* Lines over 1/b are the law, between samples and below them. */
+static void samples_law(void)
+{
+	static const double part[] = { .01, .133, .5, .8, 1 };
+	struct saba_costs costs;
+	struct saba_model m;
+	unsigned int i, w;
+
+	for (i = 0; i < 5; i++) {
+		m = fitted(part[i], 0);
+		CHECK(m.degree == 0);
+		NEAR(m.r2, 1, 1e-12);
+		saba_costs(&m, &costs);
+		for (w = 1; w <= SABA_GRID; w++)
+			NEAR(costs.at[w], law(part[i], w / 100.), 1e-9);
+		CHECK(isfinite(costs.at[0]));
+	}
+}
+
+/* Samples are met; what is between is between; more bandwidth never seems to harm. */
+static void samples_monotone(void)
+{
+	static const double b[] = { 1, .05, .25, .5, .75, .9, .5, .10 };
+	static const double d[] = { 1, 9, 1.1, 1.4, 1.0, 1.03, 1.6, 3 };
+	struct saba_model m;
+	double before;
+	unsigned int i;
+
+	CHECK(!saba_fit(b, d, 8, 0, &m));
+	NEAR(saba_slowdown(&m, .05), 9, 1e-9);
+	NEAR(saba_slowdown(&m, .10), 3, 1e-9);
+	/* 1.1 and twice 1.5 are out of order, and so are 1.0 and 1.03 */
+	NEAR(saba_slowdown(&m, .25), (1.1 + 1.4 + 1.6) / 3, 1e-9);
+	NEAR(saba_slowdown(&m, .35), (1.1 + 1.4 + 1.6) / 3, 1e-9);
+	NEAR(saba_slowdown(&m, .75), 1.015, 1e-9);
+	NEAR(saba_slowdown(&m, 1), 1, 1e-9);
+	CHECK(m.r2 > .9 && m.r2 < 1);
+	for (i = 1, before = INFINITY; i <= 1000; i++) {
+		double now = saba_slowdown(&m, i / 1000.);
+
+		CHECK(now <= before + 1e-12);
+		before = now;
+	}
+}
+
+/* The golden vector of three applications: weights by samples are those by the law. */
+static void samples_solve(void)
+{
+	static const double part[] = { .80, .133, .033 }, best[] = { 62, 25, 13 };
+	struct saba_costs costs[3];
+	const struct saba_costs *p[3] = { &costs[0], &costs[1], &costs[2] };
+	uint8_t percent[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		struct saba_model m = fitted(part[i], 0);
+
+		saba_costs(&m, &costs[i]);
+	}
+	NEAR(saba_solve(p, 3, 100, percent), 4.11, .005);
+	for (i = 0; i < 3; i++)
+		NEAR(percent[i], best[i], 0);
 }
 
 static const double three[] = { .80, .133, .033 };
@@ -383,6 +451,9 @@ int main(void)
 	tap("fit: R2 and coefficients of the golden vectors", fit_golden);
 	tap("fit: a polynomial is found again", fit_exact);
 	tap("fit: what cannot be fitted is refused", fit_refuses);
+	tap("samples: lines over 1/b are the law", samples_law);
+	tap("samples: monotone, and what was measured", samples_monotone);
+	tap("samples: weights and sum of the golden vectors", samples_solve);
 	tap("solve: weights and sums of the golden vectors", solve_golden);
 	tap("solve: no other weights have a smaller sum", solve_is_least);
 	tap("solve: bounds", solve_bounds);
