@@ -132,6 +132,11 @@ dkms_has()
 # A program that uses the library as installed.
 compile()
 {
+	cp "$SHUFFLE_ROOT/tools/saba/test/link_test.c" "$work/build/" || return 1
+	# shellcheck disable=SC2016 # for the inner shell
+	in_system sh -c 'cd /root && gcc -Wall -Werror -o link_test /packages/link_test.c \
+		$(pkg-config --cflags --libs libsaba) && SHUFFLE_SABA_SOCKET=/nix ./link_test &&
+		[ -e /usr/share/man/man3/saba_client.3.gz ]' || return 1
 	# shellcheck disable=SC2016 # for the inner shell
 	in_system sh -c 'cd /root && gcc -Wall -Werror -o hello /usr/share/doc/libshuffle-dev/examples/hello.c \
 		$(pkg-config --cflags --libs libshuffle) && ldd ./hello | grep "libshuffle.so.0 => /lib/" &&
