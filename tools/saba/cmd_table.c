@@ -79,7 +79,7 @@ static int read_words(int argc, char **argv, struct words *w, const char *usage)
 	uint64_t v;
 	int opt;
 
-	*w = (struct words){ .table = CLI_TABLE, .degree = SABA_DEGREE, .capacity = 100 };
+	*w = (struct words){ .table = CLI_TABLE, .degree = SABA_DEFAULT, .capacity = 100 };
 	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (opt) {
 		case 't':

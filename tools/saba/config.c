@@ -216,7 +216,7 @@ int config_read(const char *file, struct config *c)
 
 	memset(c, 0, sizeof(*c));
 	strcpy(c->table, "/var/lib/shuffle/saba.table");
-	c->degree = SABA_DEGREE;
+	c->degree = SABA_DEFAULT;
 	c->levels = 8;
 	c->grace_ms = 10000;
 	c->control = 48;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define SABA_DEGREE	3	/* of a polynomial, the greatest */
+#define SABA_DEFAULT	0	/* degree, where none is asked for */
 #define SABA_VALUES	20	/* of a model, the most: slowdowns at 5, 10 ... 100 % */
 #define SABA_POINTS	32	/* samples of a profile, the most */
 #define SABA_LEVELS	16	/* priority levels, the most */
