@@ -329,34 +329,6 @@ static u64 early_due(const struct shuffle_op *op, const struct shuffle_msg_in *i
 	return since + shuffle_early_again(s->early, shuffle_timer_rto_min(op), in->questions);
 }
 
-/* Data is overdue, by less than a time limit: one that comes much more slowly than links say may
- * be, and then only time limits count.
- */
-static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
-{
-	struct shuffle_msg_in *in = &op->in[rank];
-	u64 due;
-
-	if (!in_waits(op, rank)) {
-		stop_waiting(op, &in->due);
-		return;
-	}
-	/* nor is anything overdue before something has been measured, or wanted before there is room */
-	if (s->slow || shuffle_question_full(op, rank))
-		in->questions = SHUFFLE_EARLY_QUESTIONS;
-	if (shuffle_question_early(op, rank) && early_due(op, in, s) <= s->now) {
-		shuffle_question_ask(op, rank, s->q, s->now);
-		s->asks -= !!s->asks;
-	}
-	if (!shuffle_question_early(op, rank)) {
-		wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
-		return;
-	}
-	due = early_due(op, in, s);
-	s->next = min(s->next, due);
-	wait_for(op, &in->due, SHUFFLE_WAIT_EARLY, due - s->early);
-}
-
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
@@ -422,6 +394,41 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	ask_for_all(op, rank, s);
+}
+
+/* Data is overdue, by less than a time limit: one that comes much more slowly than links say may
+ * be, and then only time limits count.
+ */
+static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
+{
+	struct shuffle_msg_in *in = &op->in[rank];
+	u64 limit = in->progress_at + s->rto + (in->have.n ? 0 : s->queue);
+	u64 due;
+
+	if (!in_waits(op, rank)) {
+		stop_waiting(op, &in->due);
+		return;
+	}
+	/* late by now, whatever has been asked: others may have its place in the schedule */
+	if (limit <= s->now) {
+		in->questions = SHUFFLE_EARLY_QUESTIONS;
+		check_in(op, rank, s);
+		return;
+	}
+	/* nor is anything overdue before something has been measured, or wanted before there is room */
+	if (s->slow || shuffle_question_full(op, rank))
+		in->questions = SHUFFLE_EARLY_QUESTIONS;
+	if (shuffle_question_early(op, rank) && early_due(op, in, s) <= s->now) {
+		shuffle_question_ask(op, rank, s->q, s->now);
+		s->asks -= !!s->asks;
+	}
+	if (!shuffle_question_early(op, rank)) {
+		wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
+		return;
+	}
+	due = min(early_due(op, in, s), limit);
+	s->next = min(s->next, due);
+	wait_for(op, &in->due, SHUFFLE_WAIT_EARLY, due - s->early);
 }
 
 static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
