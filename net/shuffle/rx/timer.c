@@ -410,10 +410,9 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	/* late by now, whatever has been asked: others may have its place in the schedule */
-	if (limit <= s->now) {
-		in->questions = SHUFFLE_EARLY_QUESTIONS;
-		check_in(op, rank, s);
-		return;
+	if (limit <= s->now && !op->prx.msg[rank].stalled) {
+		shuffle_policy_rx_stalled(&op->prx, rank);
+		shuffle_grant_account(op);
 	}
 	/* nor is anything overdue before something has been measured, or wanted before there is room */
 	if (s->slow || shuffle_question_full(op, rank))
@@ -426,7 +425,9 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
 		return;
 	}
-	due = min(early_due(op, in, s), limit);
+	due = early_due(op, in, s);
+	if (!op->prx.msg[rank].stalled)
+		due = min(due, limit);
 	s->next = min(s->next, due);
 	wait_for(op, &in->due, SHUFFLE_WAIT_EARLY, due - s->early);
 }
