@@ -3,9 +3,9 @@
  * Applications to priority levels by k-means, levels to fewer and fewer clusters
  * by merging the two closest (thesis, 4.3.3).
  *
- * Points are the coefficients of models, or the slowdowns of degree 0.  All is deterministic: the first centre is
- * the first point, each next one is the point that is farthest from all centres so
- * far, and of equals the first counts.
+ * Points are the coefficients of models, or the slowdowns of degree 0.  All is
+ * deterministic: the first centre is the first point, each next one is the point that is
+ * farthest from all centres so far, and of equals the first counts.
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slowdown by bandwidth as an SVG: what was measured, lines between, and polynomials of three degrees. */
+/* Slowdown by bandwidth as an SVG: what was measured, lines between, and polynomials. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sensitivity models: polynomials through measured slowdowns (thesis, 4.2); samples.c for degree 0. */
+/*
+ * Sensitivity models: polynomials through measured slowdowns (thesis, 4.2); degree 0 is in
+ * samples.c.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -44,7 +44,8 @@ double saba_between(const struct saba_model *m, double b)
 		i = 1;
 	if (i >= SABA_VALUES)
 		i = SABA_VALUES - 1;
-	return between(b, i / (double)SABA_VALUES, m->c[i - 1], (i + 1) / (double)SABA_VALUES, m->c[i]);
+	return between(b, i / (double)SABA_VALUES, m->c[i - 1], (i + 1) / (double)SABA_VALUES,
+		       m->c[i]);
 }
 
 /* By bandwidth, those of the same bandwidth as one. */
