@@ -101,6 +101,7 @@ struct shuffle_config {
  * @srtt_at: when
  * @rx_ops: operations that have granted what has not arrived; they share the downlink
  * @order: those of them that have an order
+ * @overtaken: packets overtake one another, until that time in jiffies; 0: no
  */
 struct shuffle_dev {
 	struct list_head	node;
@@ -124,6 +125,7 @@ struct shuffle_dev {
 	u64			srtt_at;
 	atomic_t		rx_ops;
 	struct shuffle_order	order;
+	unsigned long		overtaken;
 };
 
 /**
@@ -159,6 +161,8 @@ void shuffle_dev_compute(struct shuffle_dev *dev);
 void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns);
 void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now);
 void shuffle_dev_lost(struct shuffle_dev *dev);
+void shuffle_dev_overtaken(struct shuffle_dev *dev);
+bool shuffle_dev_overtakes(const struct shuffle_dev *dev);
 u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes);
 u32 shuffle_dev_widest(struct shuffle_net *sn);
 u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex);

@@ -15,6 +15,9 @@
 
 #include "shuffle.h"
 
+/* Routes and queues may change: so long nothing is believed of the order of packets. */
+#define SHUFFLE_OVERTAKEN_JIFFIES	HZ
+
 /* RTT until the first measurement */
 #define SHUFFLE_RTT_GUESS_NS	15000
 /* rate of devices for which ethtool reports none */
@@ -132,6 +135,31 @@ void shuffle_dev_lost(struct shuffle_dev *dev)
 	shuffle_link_lost(&dev->link);
 	compute(dev);
 	spin_unlock_bh(&dev->lock);
+}
+
+/**
+ * shuffle_dev_overtaken() - packets that leave by a device, or come by it, overtake one another
+ * @dev: device
+ *
+ * Context: any.
+ */
+void shuffle_dev_overtaken(struct shuffle_dev *dev)
+{
+	/* 0: never */
+	WRITE_ONCE(dev->overtaken, (jiffies + SHUFFLE_OVERTAKEN_JIFFIES) | 1);
+}
+
+/**
+ * shuffle_dev_overtakes() - have they done so a moment ago?
+ * @dev: device
+ *
+ * Context: any.
+ */
+bool shuffle_dev_overtakes(const struct shuffle_dev *dev)
+{
+	unsigned long until = READ_ONCE(dev->overtaken);
+
+	return until && time_before(jiffies, until);
 }
 
 /**

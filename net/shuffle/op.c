@@ -409,6 +409,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		shuffle_dev_put(op->dev);
 		op->dev = leave_by(ssk, group, first_sender(group, column), &payload);
 	}
+	op->overtaken = shuffle_dev_overtakes(op->dev);
 	op->id = id;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();

@@ -157,6 +157,7 @@ struct shuffle_slowest {
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
  * @overtaken: packets of a member overtake one another: rx/question.c
+ * @answered: and a member has answered such a question
  * @wind_up: what its end leaves to do: op.c
  * @free_acked: what receivers have is freed: tx/msg_out.c
  * @end: its end, in ssk->ready
@@ -232,6 +233,7 @@ struct shuffle_op {
 	u64			srtt_ns;
 	u64			rttvar_ns;
 	bool			overtaken;
+	bool			answered;
 
 	struct work_struct	wind_up;
 	struct work_struct	free_acked;

@@ -12,8 +12,9 @@
  * The GRANT goes with it once more, for that may be what was lost.
  *
  * Where packets overtake one another, an answer proves nothing.  Data that comes by itself, after
- * it was asked for so, shows that (RFC 3522), and the operation goes by time limits alone from
- * then on.
+ * it was asked for so, shows that (RFC 3522): the operation goes by time limits alone from then on,
+ * and so do those that start within a second.  Devices with several queues may do that: an answer
+ * leaves by the queue of the CPU on which the egress runs just then.
  *
  * All under ssk->lock, any context.
  */
@@ -32,7 +33,8 @@
  */
 u64 shuffle_question_wait(const struct shuffle_op *op)
 {
-	return shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_timer_rto_min(op));
+	return min(shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_timer_rto_min(op)),
+		   shuffle_timer_rto(op));
 }
 
 /**
@@ -197,12 +199,12 @@ void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct
 	if (!in->question)
 		return;
 	in->question = false;
+	op->answered = true;
 	sent = min(sent, op->prx.msg[rank].granted);
 	if (op->overtaken || !shuffle_ranges_missing(&in->have, in->have.prefix, sent, &gap) ||
 	    shuffle_question_full(op, rank))
 		return;
 	SHUFFLE_INC(shuffle_op_net(op), LossProved);
-	shuffle_dev_lost(op->dev);
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	in->probed = false;
 	in->proved = true;
@@ -227,11 +229,16 @@ void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again)
 	struct shuffle_msg_in *in = &op->in[rank];
 
 	in->questions = 0;
+	in->question = false;
+	in->stalled = false;
 	if (!in->proved)
 		return;
 	in->proved = false;
-	if (again)
+	if (again) {
+		shuffle_dev_lost(op->dev);
 		return;
+	}
 	SHUFFLE_INC(shuffle_op_net(op), LossDisproved);
 	op->overtaken = true;
+	shuffle_dev_overtaken(op->dev);
 }

@@ -45,6 +45,7 @@
  * @cut: that is not all that is missing: the buffer had no room for more
  * @question: its sender has been asked what has left, and has not answered: rx/question.c
  * @proved: data was asked for because of the answer
+ * @stalled: since then it has been late, and the schedule knows
  * @questions: that have been asked since it last made progress
  * @questioned_at: when the last one was asked
  * @straggler: has been called one
@@ -84,6 +85,7 @@ struct shuffle_msg_in {
 	bool			cut;
 	bool			question;
 	bool			proved;
+	bool			stalled;
 	u8			questions;
 	u64			questioned_at;
 	bool			straggler;

@@ -362,25 +362,30 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	in->wait_ns = wait;
-	/* Silence may also be a host that is busy: one packet will tell.  If that was lost, too
-	 * much may have been lost to get it one by one.
-	 */
-	in->probed = (s->slow || in->losses) && !in->have.n && in->losses < SHUFFLE_PROBES_MAX;
 	if (in->have.n) {
 		shuffle_dev_lost(op->dev);
 		in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	}
 	mark_late(op, rank, s->now);
 	wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
-	shuffle_policy_rx_stalled(&op->prx, rank);
-	shuffle_grant_account(op);
-	/* A sender that does not run would send all of it twice. */
+	if (!in->stalled) {
+		shuffle_policy_rx_stalled(&op->prx, rank);
+		shuffle_grant_account(op);
+	}
+	in->stalled = false;	/* the next limit is another one */
+	/* A sender that does not run would send all of it twice.  One that never answers knows no
+	 * questions.
+	 */
 	if (!in->have.n && !s->slow && !in->all_nonce && !op->overtaken &&
-	    in->late <= SHUFFLE_LATE_QUESTIONS) {
+	    in->late <= (op->answered ? SHUFFLE_LATE_QUESTIONS : 1)) {
 		shuffle_question_ask(op, rank, s->q, s->now);
 		s->asks -= !!s->asks;
 		return;
 	}
+	/* Silence may also be a host that is busy: one packet will tell.  If that was lost, too
+	 * much may have been lost to get it one by one.
+	 */
+	in->probed = (s->slow || in->losses) && !in->have.n && in->losses < SHUFFLE_PROBES_MAX;
 	in->question = false;
 	/* A sender frees what has arrived; without that it may have no memory for
 	 * what it is asked for.
@@ -409,14 +414,17 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		stop_waiting(op, &in->due);
 		return;
 	}
-	/* late by now, whatever has been asked: others may have its place in the schedule */
-	if (limit <= s->now && !op->prx.msg[rank].stalled) {
+	/* Nothing is overdue before something has been measured, or wanted before there is
+	 * room.
+	 */
+	if (s->slow || shuffle_question_full(op, rank)) {
+		in->questions = SHUFFLE_EARLY_QUESTIONS;
+	} else if (limit <= s->now && !in->stalled) {
+		/* late by now, whatever has been asked: others may have its place in the schedule */
+		in->stalled = true;
 		shuffle_policy_rx_stalled(&op->prx, rank);
 		shuffle_grant_account(op);
 	}
-	/* nor is anything overdue before something has been measured, or wanted before there is room */
-	if (s->slow || shuffle_question_full(op, rank))
-		in->questions = SHUFFLE_EARLY_QUESTIONS;
 	if (shuffle_question_early(op, rank) && early_due(op, in, s) <= s->now) {
 		shuffle_question_ask(op, rank, s->q, s->now);
 		s->asks -= !!s->asks;
@@ -426,7 +434,7 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	due = early_due(op, in, s);
-	if (!op->prx.msg[rank].stalled)
+	if (!in->stalled)
 		due = min(due, limit);
 	s->next = min(s->next, due);
 	wait_for(op, &in->due, SHUFFLE_WAIT_EARLY, due - s->early);

@@ -246,6 +246,16 @@ void shuffle_dev_lost(struct shuffle_dev *dev)
 {
 }
 
+void shuffle_dev_overtaken(struct shuffle_dev *dev)
+{
+	dev->overtaken = 1;
+}
+
+bool shuffle_dev_overtakes(const struct shuffle_dev *dev)
+{
+	return dev->overtaken;
+}
+
 u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
 {
 	return bytes * 8000 / FAKE_MBPS;

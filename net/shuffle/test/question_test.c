@@ -134,6 +134,8 @@ static void question__overtaken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked(0), 1U);
 	fake_rx(0, 6000, 1000, 1000);
 	FAKE_COUNTED(test, LossDisproved, 1);
+	/* what starts soon believes no answers either */
+	KUNIT_EXPECT_TRUE(test, shuffle_dev_overtakes(fake->op->dev));
 	fake->n_sent = 0;
 	fake_rx(0, 6000, 4000, 500);
 	fake_advance(900 * US);
@@ -164,12 +166,13 @@ static void question__silence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked(0), 2U);
 }
 
-/* A sender that stops for some time limits has nothing to send twice; one that never answers is
- * asked for its data in the end.
+/* A sender that stops for some time limits, where others have answered, has nothing to send
+ * twice; one that goes on saying nothing is asked for its data in the end.
  */
 static void question__stopped_sender(struct kunit *test)
 {
 	start(3000);
+	fake->op->answered = true;
 	fake_rx(0, 3000, 0, 1000);
 	fake_advance(10 * MS);
 	KUNIT_EXPECT_GE(test, questions(0), 4U);
@@ -177,6 +180,30 @@ static void question__stopped_sender(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked(0), 0U);
 	fake_advance(500 * MS);
 	KUNIT_EXPECT_GE(test, asked(0), 1U);
+}
+
+/* One that knows no questions, of an older module, is asked for data at the second time limit. */
+static void question__old_sender(struct kunit *test)
+{
+	start(3000);
+	fake_rx(0, 3000, 0, 1000);
+	fake_advance(10 * MS);
+	KUNIT_EXPECT_GE(test, asked(0), 1U);
+}
+
+/* A limit that passes while questions are open counts once, whatever comes behind the gap. */
+static void question__stalled_once(struct kunit *test)
+{
+	u32 i;
+
+	start(6000);
+	fake_rx(0, 6000, 0, 1000);
+	fake_rx(0, 6000, 2000, 500);
+	for (i = 0; i < 4; i++) {
+		fake_advance(300 * US);
+		fake_rx(0, 6000, 3000 + 500 * i, 500);
+	}
+	KUNIT_EXPECT_EQ(test, fake->op->prx.msg[0].stalls, 1);
 }
 
 /* An answer to no question asks for nothing, whoever makes it, and neither does one without the
@@ -218,6 +245,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(question__overtaken),
 	KUNIT_CASE(question__silence),
 	KUNIT_CASE(question__stopped_sender),
+	KUNIT_CASE(question__old_sender),
+	KUNIT_CASE(question__stalled_once),
 	KUNIT_CASE(question__forged_answer),
 	KUNIT_CASE(question__nothing_measured),
 	{}

@@ -419,13 +419,19 @@ static void queue_again(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 
 	if (op->nr_retrans >= SHUFFLE_MAX_RETRANS)
 		return;
+	/* data that was asked for again has half of the places at least */
+	if (start == end && op->nr_retrans >= SHUFFLE_MAX_RETRANS / 2)
+		return;
 	/* one for each operation: all of them go on */
 	if (op->nr_retrans && op->ssk->nr_retrans >= SHUFFLE_MAX_SOCK_RETRANS)
 		return;
-	list_for_each_entry(r, &op->retrans, node)
+	list_for_each_entry(r, &op->retrans, node) {
+		bool answer = r->start == r->end;
+
 		if (r->rank == rank && r->start <= start && r->end >= end &&
-		    (r->start == r->end) == (start == end))
+		    answer == !(end - start))
 			return;
+	}
 	r = kmalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN);
 	if (!r)
 		return;
@@ -461,6 +467,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	struct shuffle_tx_sched *m;
 	struct shuffle_msg_out *out;
 	u64 end, len = w->resend.len;
+	struct shuffle_wire one;
 
 	if (op->ended || rank >= op->announced)
 		return;
@@ -492,11 +499,17 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	op->progress_at = now;
-	/* an answer would overtake data for all: a packet instead */
-	if (out->shared && !out->alone)
-		len = max(len, 1ULL);
 	path_carries(op, rank, w->resend.off,
 		     len && w->resend.off < shuffle_msg_out_next(op, rank), now);
+	/* An answer would overtake data for all: when that is overdue, a packet instead. */
+	if (!len && out->shared && !out->alone) {
+		if (shuffle_same_under_way(op, now))
+			return;
+		one = *w;
+		one.resend.len = 1;
+		len = 1;
+		w = &one;
+	}
 	if (out->shared)
 		shuffle_same_asked(op, w, now);
 	end = min(w->resend.off + len, m->len);

@@ -288,6 +288,17 @@ static bool has_nothing(const struct shuffle_op *op, u32 rank, const struct shuf
 }
 
 /**
+ * shuffle_same_under_way() - may what was sent to all members still arrive?
+ * @op: operation with such a row
+ * @now: ns
+ */
+bool shuffle_same_under_way(const struct shuffle_op *op, u64 now)
+{
+	return !passed(op->out[shuffle_group_all(op->group)].announced_at,
+		       2 * shuffle_timer_rto(op), now);
+}
+
+/**
  * shuffle_same_asked() - a receiver of such a row misses something
  * @op: operation
  * @w: its RESEND
@@ -314,7 +325,7 @@ void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64
 	/* it may have been granted what others do not grant */
 	if (w->resend.off < m->next || m->next == m->len || m->next < common->granted ||
 	    op->out[rank].granted == common->granted ||
-	    !passed(common->announced_at, 2 * shuffle_timer_rto(op), now))
+	    shuffle_same_under_way(op, now))
 		return;
 	for (i = 0; i < all; i++)
 		if (by_all(&op->out[i]) && op->out[i].granted == common->granted)

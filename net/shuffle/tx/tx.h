@@ -468,6 +468,7 @@ u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before);
 void shuffle_same_filled(struct shuffle_op *op);
 void shuffle_same_sent(struct shuffle_op *op, u64 now);
 void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked);
+bool shuffle_same_under_way(const struct shuffle_op *op, u64 now);
 void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 
 /* The length that has been announced: of a message that is merged, the most that it can have. */
