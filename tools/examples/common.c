@@ -100,19 +100,22 @@ static const struct {
 
 static uint32_t launched_rank(const struct group *group)
 {
+	unsigned int i, other = 0;
 	const char *rank, *size;
-	unsigned int i;
 
 	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		rank = getenv(launchers[i].rank);
 		size = getenv(launchers[i].size);
 		if (!rank || !size)
 			continue;
-		if (arg_number(launchers[i].size, size, UINT32_MAX) != group->count)
-			errx(2, "%s is %s, but the group has %u members", launchers[i].size, size,
-			     group->count);
-		return arg_number(launchers[i].rank, rank, group->count - 1);
+		if (arg_number(launchers[i].size, size, UINT32_MAX) == group->count)
+			return arg_number(launchers[i].rank, rank, group->count - 1);
+		/* it may be left from another launcher, in which this one runs */
+		other = i + 1;
 	}
+	if (other)
+		errx(2, "%s is %s, but the group has %u members", launchers[other - 1].size,
+		     getenv(launchers[other - 1].size), group->count);
 	errx(2, "--rank is needed: neither mpirun nor srun has started this process");
 }
 

@@ -51,8 +51,9 @@ typedef int64_t s64;
  * @gate: proposals get faster if the standard deviation of the lags is at most this part of the
  *	median duration, in 1/1000 (source: 100)
  * @speedup: by this part, in 1/1000 (source: 50)
- * @change: the level has changed if durations differ by more than this part from the median, in
- *	1/1000; 0: the source's rule, which knows no levels
+ * @change: durations within this part of the last one are one level, in 1/1000; it is another one
+ *	if its median differs by more than a quarter of this part; 0: the source's rule, which knows
+ *	no levels
  * @theta: part of the acknowledgments after which the next interval begins, in 1/1000
  * @min_duration: shortest interval that is believed, ns
  * @max_duration: longest, ns

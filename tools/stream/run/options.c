@@ -285,7 +285,8 @@ static void take(struct run *r, int opt, const char *arg)
 static u64 stream_id(const struct run *r)
 {
 	const u64 v[] = { r->id, r->cfg.inputs, r->cfg.builders, r->cfg.slices, r->cfg.ring,
-			  r->piece };
+			  r->piece, r->cfg.history, r->cfg.gate, r->cfg.speedup, r->cfg.change,
+			  r->cfg.theta };
 	u64 h = 0xcbf29ce484222325ULL;
 	size_t i;
 

@@ -21,7 +21,8 @@ static void config(FILE *f, const struct sim_config *c)
 
 	fprintf(f, "\"config\": {\"inputs\": %u, \"builders\": %u, \"intervals\": %u,\n"
 		" \"warmup\": %u, \"slices\": %u, \"tickets\": %u, \"history\": %u,\n"
-		" \"gate_percent\": %g, \"speedup_percent\": %g, \"theta\": %g,\n"
+		" \"gate_percent\": %g, \"speedup_percent\": %g, \"change_percent\": %g,\n"
+		" \"theta\": %g,\n"
 		" \"piece_bytes\": %u, \"rate_gbit\": %g, \"latency_us\": %g,\n"
 		" \"port_buffer_bytes\": %llu, \"nic\": \"%s\", \"order\": \"%s\", \"process_us\": %g,\n"
 		" \"ddes\": %u, \"restart\": %u, \"fail\": %u, \"noise_percent\": %g,\n"
@@ -29,7 +30,7 @@ static void config(FILE *f, const struct sim_config *c)
 		" \"slow_percent\": %g, \"slow_inputs\": %u, \"offset_s\": %g,\n"
 		" \"drift_ppm\": %g, \"control_noise_us\": %g, \"seed\": %llu}",
 		s->inputs, s->builders, c->intervals, c->warmup, stream_contributions(s), s->ring,
-		s->history, s->gate / 10.0, s->speedup / 10.0, s->theta / 1000.0, c->piece,
+		s->history, s->gate / 10.0, s->speedup / 10.0, s->change / 10.0, s->theta / 1000.0, c->piece,
 		c->rate, (double)c->latency / 1e3, (unsigned long long)c->buffer,
 		nic_names[c->nic], c->same_order ? "same" : "staggered",
 		(double)c->process / 1e3, c->ddes, c->restart, c->fail, c->noise * 100,
