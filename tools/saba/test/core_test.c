@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kinds.h"
 #include "../saba.h"
 #include "tap.h"
 
@@ -143,6 +144,7 @@ static void samples_solve(void)
 	static const double part[] = { .80, .133, .033 }, best[] = { 62, 25, 13 };
 	struct saba_costs costs[3];
 	const struct saba_costs *p[3] = { &costs[0], &costs[1], &costs[2] };
+	double equal = 0;
 	uint8_t percent[3];
 	unsigned int i;
 
@@ -150,7 +152,9 @@ static void samples_solve(void)
 		struct saba_model m = fitted(part[i], 0);
 
 		saba_costs(&m, &costs[i]);
+		equal += saba_slowdown(&m, 1 / 3.);
 	}
+	NEAR(equal, 4.93, .005);
 	NEAR(saba_solve(p, 3, 100, percent), 4.11, .005);
 	for (i = 0; i < 3; i++)
 		NEAR(percent[i], best[i], 0);
@@ -168,11 +172,10 @@ static void solve_golden(void)
 	static const double best[] = { 62, 25, 13 };
 	struct saba_costs costs[3];
 	const struct saba_costs *p[3] = { &costs[0], &costs[1], &costs[2] };
-	double w[3], third[3] = { 1 / 3., 1 / 3., 1 / 3. }, sum;
+	double w[3], sum;
 	uint8_t percent[3];
 	unsigned int i, j;
 
-	NEAR(true_sum(third), 4.93, .005);
 	/* the law itself: the optimum is proportional to the root of the part */
 	for (i = 0; i < 3; i++) {
 		costs[i].at[0] = INFINITY;
@@ -445,6 +448,25 @@ static void port_crowded(void)
 	CHECK(a.level[level[0]] >= 1 && a.level[level[0]] < 10);
 }
 
+/* Slowdowns that the source names, at 25 % and, of LR, at 75 %; their mean over the ten is 2.1. */
+static void workloads(void)
+{
+	double sum = 0;
+	unsigned int i;
+
+	NEAR(kind_alone(kind_find("LR"), .25), 3.4, 1e-9);
+	NEAR(kind_alone(kind_find("LR"), .75), 1.3, .05);
+	NEAR(kind_alone(kind_find("SQL"), .25), 1.2, 1e-9);
+	NEAR(kind_alone(kind_find("TS"), .25), 1.1, 1e-9);
+	CHECK(kind_alone(kind_find("PR"), .25) < 1.5 && kind_alone(kind_find("WC"), .25) < 1.5);
+	for (i = 0; i < SABA_KINDS; i++) {
+		sum += kind_alone(&kinds[i], .25);
+		NEAR(kind_alone(&kinds[i], 1), 1, 1e-9);
+	}
+	NEAR(sum / SABA_KINDS, 2.1, .05);
+	CHECK(!kind_find("lr"));
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -462,5 +484,6 @@ int main(void)
 	tap("cluster: hierarchy, and numbers that stay", hierarchy);
 	tap("port: weights and queues", port);
 	tap("port: more applications than weights", port_crowded);
+	tap("kinds: slowdowns that the source names", workloads);
 	return tap_end();
 }
