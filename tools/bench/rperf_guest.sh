@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What rperf.sh runs inside the kernel (virtual time): shuffle-rperf where the truth is known, and
-# the experiments of Katebzadeh's RPerf (chapter 3).  Lines "RPERF ..." for rperf_report.py.
+# the experiments of Katebzadeh's RPerf (chapter 5).  Lines "RPERF ..." for rperf_report.py.
 #
 # usage: rperf_guest.sh RUNS [PART...]
 #
