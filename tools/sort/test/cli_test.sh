@@ -31,7 +31,7 @@ bad_arguments()
 	local g=127.0.0.1:1,127.0.0.1:2
 
 	fails 2 "are needed" "$s" -r 0 &&
-		fails 2 "the group has 2 hosts" "$s" -g "$g" -r 2 -o 1 -d out -n 1 &&
+		fails 2 "the group has 2 members" "$s" -g "$g" -r 2 -o 1 -d out -n 1 &&
 		fails 2 "either input files or --generate" "$s" -g "$g" -r 0 -o 1 -d out &&
 		fails 2 "either input files or --generate" "$s" -g "$g" -r 0 -o 1 -d out -n 1 file &&
 		fails 2 '--reduction: "1" is not a number from 2' "$s" --reduction 1 &&
