@@ -420,7 +420,7 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	if (s->slow || shuffle_question_full(op, rank)) {
 		in->questions = SHUFFLE_EARLY_QUESTIONS;
 	} else if (limit <= s->now && !in->stalled) {
-		/* late by now, whatever has been asked: others may have its place in the schedule */
+		/* late by now, whatever has been asked: others may have its place */
 		in->stalled = true;
 		shuffle_policy_rx_stalled(&op->prx, rank);
 		shuffle_grant_account(op);

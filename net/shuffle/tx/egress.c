@@ -584,8 +584,8 @@ static void egress_run(struct shuffle_net *sn)
 			return;
 		now = shuffle_now();
 	} while (now < end && --turns);
-	/* Others want the CPU, too.  A tasklet waits until other softirqs have had their turn, a work
-	 * until it has been run ten times or for 2 ms.
+	/* Others want the CPU, too.  A tasklet waits until other softirqs have had their turn, a
+	 * work until it has been run ten times or for 2 ms.
 	 */
 	egress_schedule(sn);
 }

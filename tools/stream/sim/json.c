@@ -30,8 +30,8 @@ static void config(FILE *f, const struct sim_config *c)
 		" \"slow_percent\": %g, \"slow_inputs\": %u, \"offset_s\": %g,\n"
 		" \"drift_ppm\": %g, \"control_noise_us\": %g, \"seed\": %llu}",
 		s->inputs, s->builders, c->intervals, c->warmup, stream_contributions(s), s->ring,
-		s->history, s->gate / 10.0, s->speedup / 10.0, s->change / 10.0, s->theta / 1000.0, c->piece,
-		c->rate, (double)c->latency / 1e3, (unsigned long long)c->buffer,
+		s->history, s->gate / 10.0, s->speedup / 10.0, s->change / 10.0,
+		s->theta / 1000.0, c->piece, c->rate, (double)c->latency / 1e3, (unsigned long long)c->buffer,
 		nic_names[c->nic], c->same_order ? "same" : "staggered",
 		(double)c->process / 1e3, c->ddes, c->restart, c->fail, c->noise * 100,
 		c->pause_every / 1e3, c->pause / 1e3, c->slow_from, c->slow_to, c->slow * 100,
