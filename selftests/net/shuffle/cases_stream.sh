@@ -176,8 +176,10 @@ stream_packets()
 	stream_wait "${!stream_pid[@]}" || fail "a member failed"
 	stream_built 1200 2 3
 	[ "$(counters OpsStarted)" -gt 2400 ] || shuffle_failed "not an operation for each time-slice"
-	[ "$(counters AnnounceOut)" = 0 ] || shuffle_failed "there are packets that announce only"
-	more=$(counters 'ResendOut|ProbeOut|ReAck|EndOut')
+	# but for those that a slow machine asks for
+	[ "$(counters AnnounceOut)" -le "$(counters ResendIn)" ] ||
+		shuffle_failed "there are packets that announce only"
+	more=$(counters 'AnnounceOut|ResendOut|ProbeOut|ReAck|EndOut')
 	[ "$(counters CtrlPktsOut)" -le $((2400 + more)) ] ||
 		shuffle_failed "more than an ACK for each piece"
 }
