@@ -329,6 +329,16 @@ static u64 early_due(const struct shuffle_op *op, const struct shuffle_msg_in *i
 	return since + shuffle_early_again(s->early, shuffle_timer_rto_min(op), in->questions);
 }
 
+/* A time limit has passed: the schedule learns of each limit once. */
+static void mark_stalled(struct shuffle_op *op, u32 rank)
+{
+	if (op->in[rank].stalled)
+		return;
+	op->in[rank].stalled = true;
+	shuffle_policy_rx_stalled(&op->prx, rank);
+	shuffle_grant_account(op);
+}
+
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_rx_sched *m = &op->prx.msg[rank];
@@ -368,10 +378,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	}
 	mark_late(op, rank, s->now);
 	wait_for(op, &in->due, in_wait(op, in), in->progress_at + in->wait_ns);
-	if (!in->stalled) {
-		shuffle_policy_rx_stalled(&op->prx, rank);
-		shuffle_grant_account(op);
-	}
+	mark_stalled(op, rank);
 	in->stalled = false;	/* the next limit is another one */
 	/* A sender that does not run would send all of it twice.  One that never answers knows no
 	 * questions.
@@ -401,8 +408,8 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	ask_for_all(op, rank, s);
 }
 
-/* Data is overdue, by less than a time limit: one that comes much more slowly than links say may
- * be, and then only time limits count.
+/* Data is overdue, and may be asked about: what comes much more slowly than links say may be late,
+ * and then only time limits count.
  */
 static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
@@ -419,11 +426,9 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	 */
 	if (s->slow || shuffle_question_full(op, rank)) {
 		in->questions = SHUFFLE_EARLY_QUESTIONS;
-	} else if (limit <= s->now && !in->stalled) {
+	} else if (limit <= s->now) {
 		/* late by now, whatever has been asked: others may have its place */
-		in->stalled = true;
-		shuffle_policy_rx_stalled(&op->prx, rank);
-		shuffle_grant_account(op);
+		mark_stalled(op, rank);
 	}
 	if (shuffle_question_early(op, rank) && early_due(op, in, s) <= s->now) {
 		shuffle_question_ask(op, rank, s->q, s->now);
