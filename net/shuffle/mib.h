@@ -11,7 +11,7 @@
 	X(DataIn,		"DATA records received")			\
 	X(DataBytesOut,		"payload bytes sent, retransmissions included")	\
 	X(DataBytesIn,		"payload bytes received that were new")		\
-	X(AnnounceOut,		"empty DATA records sent")			\
+	X(AnnounceOut,		"announcements sent: empty DATA records")		\
 	X(GrantOut,		"GRANT records sent")				\
 	X(GrantIn,		"GRANT records received")			\
 	X(AckOut,		"ACK records sent")				\
@@ -20,6 +20,7 @@
 	X(ResendIn,		"RESEND records received")			\
 	X(QuestionOut,		"of the RESENDs sent, questions what has left")	\
 	X(QuestionIn,		"of the RESENDs received, such questions")	\
+	X(AnswerOut,		"answers to them sent")				\
 	X(LossProved,		"answers to them that showed a loss")		\
 	X(LossDisproved,	"data that came by itself after such an answer")\
 	X(EchoIn,		"questions for an echo received")		\

@@ -430,6 +430,7 @@ static void send_answer(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	shuffle_group_tag(op->group, &w);
 	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
 	__skb_queue_tail(q, skb);
+	SHUFFLE_INC(sn, AnswerOut);
 	SHUFFLE_INC(sn, CtrlPktsOut);
 	SHUFFLE_ADD(sn, CtrlBytesOut, op->group->data_hdr);
 }

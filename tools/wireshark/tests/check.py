@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 import wire
-from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, build, path
+from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, SENT, build, path
 
 BAD = ["empty", "header", "length", "nonce", "payload", "reserved", "trailing", "type", "version"]
 PLAIN = ["type", "flags", "src_rank", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
@@ -208,9 +208,11 @@ class Checks:
                     continue
                 got = dissected[d.frame]
                 lengths = [int(x) for x in got["payload_len"]]
-                for kind, length in zip(map(int, got["type"]), lengths):
-                    seen[{DATA: "DataOut" if length else "AnnounceOut", GRANT: "GrantOut",
-                          ACK: "AckOut", RESEND: "ResendOut"}[kind]] += 1
+                flags = [int(x, 0) for x in got["flags"]]
+                for kind, length, flag in zip(map(int, got["type"]), lengths, flags):
+                    data = "DataOut" if length else "AnswerOut" if flag & SENT else "AnnounceOut"
+                    seen[{DATA: data, GRANT: "GrantOut", ACK: "AckOut",
+                          RESEND: "ResendOut"}[kind]] += 1
                 seen["DataBytesOut"] += sum(lengths)
                 if not any(lengths):
                     seen["CtrlPktsOut"] += 1

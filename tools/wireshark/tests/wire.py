@@ -15,6 +15,7 @@ BASE = struct.Struct(">BBHHHQQHH")
 OFFSETS = struct.Struct(">HIHI")
 TIMES = struct.Struct(">QQ")
 TAG = struct.Struct(">Q")
+SENT = 0x20
 TAGGED = 0x80
 
 Datagram = namedtuple("Datagram", "frame time src dst sport dport payload length")
