@@ -21,6 +21,7 @@
 #define SHUFFLE_MIN_RTT_BYTES	3000	/* two packets */
 
 struct netlink_ext_ack;
+struct sk_buff;
 struct shuffle_net;
 
 /* The settings: name in the netlink family, field, name for people.  Their order is that of the
@@ -42,7 +43,8 @@ struct shuffle_net;
 	X(RESEND_FIRST,			resend_first_us,	"resend-first")		\
 	X(RESEND_MIN,			resend_min_us,		"resend-min")		\
 	X(RESEND_MAX,			resend_max_us,		"resend-max")		\
-	X(OP_ORDER,			op_order,		"op-order")
+	X(OP_ORDER,			op_order,		"op-order")		\
+	X(GIVE_WAY,			give_way,		"give-way")
 /* and these only for a namespace */
 #define SHUFFLE_CONFIG_NET_LIST(X)						\
 	X(PORT,				port,			"port")			\
@@ -78,6 +80,20 @@ struct shuffle_config {
 };
 
 /**
+ * struct shuffle_cross - what others send by a device: cross_traffic.c, whose worker changes it
+ * @at: when it was looked at last, ns
+ * @own: bytes of shuffles that had come to the namespace
+ * @all: bytes that had come by the device
+ * @limit: most that is granted, quarters of RTTbytes; 0: no limit; read by anyone
+ */
+struct shuffle_cross {
+	u64			at;
+	u64			own;
+	u64			all;
+	u32			limit;
+};
+
+/**
  * struct shuffle_dev - how operations that leave by one device are run
  * @node: in sn->devs, RCU
  * @ref: the list, and operations
@@ -102,6 +118,7 @@ struct shuffle_config {
  * @rx_ops: operations that have granted what has not arrived; they share the downlink
  * @order: those of them that have an order
  * @overtaken: packets overtake one another, until that time in jiffies; 0: no
+ * @cross: what others send to this host
  */
 struct shuffle_dev {
 	struct list_head	node;
@@ -126,6 +143,7 @@ struct shuffle_dev {
 	atomic_t		rx_ops;
 	struct shuffle_order	order;
 	unsigned long		overtaken;
+	struct shuffle_cross	cross;
 };
 
 /**
@@ -166,6 +184,11 @@ bool shuffle_dev_overtakes(const struct shuffle_dev *dev);
 u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes);
 u32 shuffle_dev_widest(struct shuffle_net *sn);
 u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex);
+
+/* cross_traffic.c */
+void shuffle_cross_traffic_init(struct shuffle_net *sn);
+void shuffle_cross_traffic_exit(struct shuffle_net *sn);
+void shuffle_cross_traffic_came(struct shuffle_net *sn, const struct sk_buff *skb);
 
 /**
  * shuffle_dev_rtt_bytes() - RTTbytes: link rate times minimum RTT

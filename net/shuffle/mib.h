@@ -11,6 +11,7 @@
 	X(DataIn,		"DATA records received")			\
 	X(DataBytesOut,		"payload bytes sent, retransmissions included")	\
 	X(DataBytesIn,		"payload bytes received that were new")		\
+	X(BytesIn,		"bytes of packets received, headers of all layers included")\
 	X(AnnounceOut,		"announcements sent: empty DATA records")		\
 	X(GrantOut,		"GRANT records sent")				\
 	X(GrantIn,		"GRANT records received")			\
@@ -38,6 +39,7 @@
 	X(ReduceBytes,		"bytes of messages that were combined into others")	\
 	X(MergeRecords,		"records merged with others by key")		\
 	X(MergeFlushes,		"times that a table of these was sent before all had come")	\
+	X(GaveWay,		"times that less was granted because of others' traffic")	\
 	X(AheadOut,		"packets of short messages sent in front of other data")	\
 	X(Timed,		"messages that waited for their time to leave")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\

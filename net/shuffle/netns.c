@@ -55,6 +55,7 @@ static int __net_init shuffle_net_init(struct net *net)
 	shuffle_timewait_init(sn);
 	shuffle_relay_init(sn);
 	shuffle_egress_init(sn);
+	shuffle_cross_traffic_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
 	err = -ENOMEM;
 	if (!sn->mib)
@@ -110,6 +111,7 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	 */
 	shuffle_proc_exit(sn);
 	shuffle_egress_exit(sn);
+	shuffle_cross_traffic_exit(sn);
 	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
 	shuffle_rack_table_put(rcu_dereference_raw(sn->rack_table));

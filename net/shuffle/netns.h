@@ -81,6 +81,9 @@ struct shuffle_sock;
  * @socks_next: number that is tried next
  * @cookies: all sockets by cookie
  * @gen: changes with every socket, operation and peer that comes or goes
+ * @cross_work: looks at what others send to this host: cross_traffic.c
+ * @cross_at: when it was started last, ns
+ * @cross_looked: when it last ran, ns
  * @peers: hosts that members are on, by address
  * @users: who has sockets, peers or ended operations
  * @users_lock: @users
@@ -146,6 +149,9 @@ struct shuffle_net {
 	u32			socks_next;
 	struct rhashtable	cookies;
 	atomic_t		gen;
+	struct work_struct	cross_work;
+	u64			cross_at;
+	u64			cross_looked;
 	struct rb_root		peers;
 	struct rb_root		users;
 	spinlock_t		users_lock;

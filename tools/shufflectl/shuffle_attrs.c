@@ -236,6 +236,7 @@ static const char *const enum_setting_names[] = {
 	"resend-min",
 	"resend-max",
 	"op-order",
+	"give-way",
 	"port",
 	"egress-bytes",
 	"early-bytes",
@@ -278,10 +279,11 @@ static const char *const enum_setting_docs[] = {
 	NULL,
 	NULL,
 	NULL,
+	NULL,
 };
 
 const struct shuffle_attr_enum shuffle_attr_enum_setting = {
-	"setting", true, 27, enum_setting_names, enum_setting_docs
+	"setting", true, 28, enum_setting_names, enum_setting_docs
 };
 
 static const struct shuffle_attr set_config[] = {
@@ -336,13 +338,13 @@ static const struct shuffle_attr set_config[] = {
 	[SHUFFLE_A_CONFIG_OWN] = {
 		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
-		0ULL, 134217727ULL,
+		0ULL, 268435455ULL,
 		"Settings that have been set here; the others are followed."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
 		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
-		0ULL, 134217727ULL,
+		0ULL, 268435455ULL,
 		"Settings to follow again."
 	},
 	[SHUFFLE_A_CONFIG_POLICY] = {
@@ -434,6 +436,12 @@ static const struct shuffle_attr set_config[] = {
 		&shuffle_attr_enum_op_order, NULL,
 		0ULL, 2ULL,
 		"Which of several operations goes first. Not fair: the others are left an eighth, and short messages go in front of other data, like packets without payload."
+	},
+	[SHUFFLE_A_CONFIG_GIVE_WAY] = {
+		"give-way", "give_way", SHUFFLE_ATTR_U32, false, "%",
+		NULL, NULL,
+		0ULL, 90ULL,
+		"Part of a link [%] that receivers leave to others' traffic, if it wants that: they grant less while it comes. 0: they do not look."
 	},
 	[SHUFFLE_A_CONFIG_PORT] = {
 		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
@@ -1467,6 +1475,7 @@ static const unsigned int config_get_reply[] = {
 	SHUFFLE_A_CONFIG_RESEND_MIN,
 	SHUFFLE_A_CONFIG_RESEND_MAX,
 	SHUFFLE_A_CONFIG_OP_ORDER,
+	SHUFFLE_A_CONFIG_GIVE_WAY,
 	SHUFFLE_A_CONFIG_PORT,
 	SHUFFLE_A_CONFIG_EGRESS_BYTES,
 	SHUFFLE_A_CONFIG_EARLY_BYTES,
@@ -1499,6 +1508,7 @@ static const unsigned int config_set_request[] = {
 	SHUFFLE_A_CONFIG_RESEND_MIN,
 	SHUFFLE_A_CONFIG_RESEND_MAX,
 	SHUFFLE_A_CONFIG_OP_ORDER,
+	SHUFFLE_A_CONFIG_GIVE_WAY,
 	SHUFFLE_A_CONFIG_PORT,
 	SHUFFLE_A_CONFIG_EGRESS_BYTES,
 	SHUFFLE_A_CONFIG_EARLY_BYTES,
@@ -1538,6 +1548,7 @@ static const unsigned int config_ntf_reply[] = {
 	SHUFFLE_A_CONFIG_RESEND_MIN,
 	SHUFFLE_A_CONFIG_RESEND_MAX,
 	SHUFFLE_A_CONFIG_OP_ORDER,
+	SHUFFLE_A_CONFIG_GIVE_WAY,
 	SHUFFLE_A_CONFIG_PORT,
 	SHUFFLE_A_CONFIG_EGRESS_BYTES,
 	SHUFFLE_A_CONFIG_EARLY_BYTES,
@@ -1851,13 +1862,13 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"config-get", SHUFFLE_CMD_CONFIG_GET, &shuffle_attr_set_config,
 		NULL, true,
 		1, config_get_request,
-		36, config_get_reply,
+		37, config_get_reply,
 		"Settings of the namespace, or of a device. The dump has the namespace first, then every device that has settings of its own or that operations have used."
 	},
 	{
 		"config-set", SHUFFLE_CMD_CONFIG_SET, &shuffle_attr_set_config,
 		NULL, false,
-		29, config_set_request,
+		30, config_set_request,
 		0, NULL,
 		"Change settings of the namespace, or of a device. All of them or none takes effect; running operations follow except in policy, hadoop-c, op-order and what is laid out in packets already."
 	},
@@ -1865,7 +1876,7 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"config-ntf", SHUFFLE_CMD_CONFIG_NTF, &shuffle_attr_set_config,
 		"config", false,
 		0, NULL,
-		36, config_ntf_reply,
+		37, config_ntf_reply,
 		"Settings have changed; what they are now."
 	},
 	{

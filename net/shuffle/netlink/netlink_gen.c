@@ -163,7 +163,7 @@ const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 
 /* SHUFFLE_CMD_CONFIG_SET - do */
 const struct nla_policy shuffle_config_set_nl_policy[SHUFFLE_A_CONFIG_MEM_MAX + 1] = {
 	[SHUFFLE_A_CONFIG_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_ifindex_range),
-	[SHUFFLE_A_CONFIG_UNSET] = NLA_POLICY_MASK(NLA_U32, 0x7ffffff),
+	[SHUFFLE_A_CONFIG_UNSET] = NLA_POLICY_MASK(NLA_U32, 0xfffffff),
 	[SHUFFLE_A_CONFIG_POLICY] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SHUFFLE_A_CONFIG_HADOOP_C] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[SHUFFLE_A_CONFIG_OVERCOMMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 1000),
@@ -179,6 +179,7 @@ const struct nla_policy shuffle_config_set_nl_policy[SHUFFLE_A_CONFIG_MEM_MAX + 
 	[SHUFFLE_A_CONFIG_RESEND_MIN] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_resend_min_range),
 	[SHUFFLE_A_CONFIG_RESEND_MAX] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_resend_max_range),
 	[SHUFFLE_A_CONFIG_OP_ORDER] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SHUFFLE_A_CONFIG_GIVE_WAY] = NLA_POLICY_MAX(NLA_U32, 90),
 	[SHUFFLE_A_CONFIG_PORT] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_port_range),
 	[SHUFFLE_A_CONFIG_EGRESS_BYTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_egress_bytes_range),
 	[SHUFFLE_A_CONFIG_EARLY_BYTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_early_bytes_range),

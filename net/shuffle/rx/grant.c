@@ -5,6 +5,7 @@
  */
 #include "../shuffle.h"
 #include "../netlink/netlink.h"
+#include "../sched/cross_traffic.h"
 #include "../trace.h"
 
 /* super-packets that one GRANT is for, at most */
@@ -24,6 +25,17 @@
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev)
 {
 	return (u64)shuffle_dev_rtt_bytes(dev) * READ_ONCE(dev->cfg.overcommit);
+}
+
+/* The same while others use the link: what they are to have is left to them. */
+static u64 shared_max_out(const struct shuffle_dev *dev)
+{
+	u32 limit = READ_ONCE(dev->cross.limit);
+	u64 max_out = shuffle_grant_max_out(dev);
+
+	if (!limit)
+		return max_out;
+	return min(max_out, (u64)shuffle_dev_rtt_bytes(dev) * limit / SHUFFLE_CROSS_QUARTERS);
 }
 
 /**
@@ -91,7 +103,7 @@ static u8 rx_class_of(const struct shuffle_op *op)
 u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class)
 {
 	const struct shuffle_order *order = &op->dev->order;
-	u64 max_out = shuffle_grant_max_out(op->dev);
+	u64 max_out = shared_max_out(op->dev);
 
 	max_out = shuffle_order_part(order, &op->place, shuffle_grant_share(op), max_out);
 	return shuffle_order_limit(order, &op->place, class, max_out);
@@ -100,7 +112,7 @@ u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class)
 /* The same for what it is to grant now.  One that has waited too long has its even share. */
 static u64 grant_limit(const struct shuffle_op *op, u64 now)
 {
-	u64 max_out = shuffle_grant_max_out(op->dev), share, patience;
+	u64 max_out = shared_max_out(op->dev), share, patience;
 
 	share = div_u64(max_out, shuffle_grant_share(op));
 	if (op->order == SHUFFLE_ORDER_FAIR)

@@ -70,6 +70,7 @@ static inline u32 shuffle_rnd_in(struct shuffle_rnd *r, u32 lo, u32 hi)
 extern struct kunit_suite shuffle_number_suite;
 extern struct kunit_suite shuffle_rate_suite;
 extern struct kunit_suite shuffle_early_suite;
+extern struct kunit_suite shuffle_cross_traffic_suite;
 extern struct kunit_suite shuffle_heap_suite;
 extern struct kunit_suite shuffle_link_suite;
 extern struct kunit_suite shuffle_order_suite;

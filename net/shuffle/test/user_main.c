@@ -6,6 +6,7 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_number_suite,
 	&shuffle_rate_suite,
 	&shuffle_early_suite,
+	&shuffle_cross_traffic_suite,
 	&shuffle_wire_suite,
 	&shuffle_tag_suite,
 	&shuffle_ranges_suite,

@@ -36,6 +36,7 @@ net_cases()
 	run_case "probes-do-not-put-off-resend" probes_arrive
 	run_case "slow-links" slow_links
 	run_case "narrow-port-buffer" narrow_port
+	run_case "cross-traffic" cross_traffic
 	run_case "link-down-and-up" link_down 0
 	run_case "link-down-and-up-v6" link_down 1
 	run_case "mtu-shrinks-here" mtu_local
@@ -81,6 +82,30 @@ slow_links()
 	rack 4
 	rate 10
 	peer n=4 matrix=uniform:100000 || shuffle_failed
+}
+
+# Receivers grant less while others send to their host, and only then.
+cross_traffic()
+{
+	local sender ways
+
+	rack 4
+	rate 50
+	peer n=4 matrix=uniform:200000 || shuffle_failed
+	[ "$(counters GaveWay)" = 0 ] || fail "alone, and somebody was given way to"
+	nsx h1 python3 "$here/saba_flow.py" send 10.77.0.1 10 >"$work/sent" &
+	sender=$!
+	peer n=4 matrix=uniform:200000 ops=2 || shuffle_failed
+	ways=$(counter 0 GaveWay)
+	[ "$ways" -gt 0 ] || fail "host 0 has not given way"
+	[ "$(counters GaveWay)" = "$ways" ] || fail "other hosts have given way, too"
+	hctl 0 config set give-way 0 || fail "set"
+	peer n=4 matrix=uniform:200000 ops=2 || shuffle_failed
+	kill $sender
+	wait $sender
+	# an operation may have given way before the setting was looked at
+	[ "$(counter 0 GaveWay)" -le $((ways + 1)) ] || fail "the setting is without effect"
+	diag "given way: $ways times; datagrams of the other one: $(cat "$work/sent")"
 }
 
 # A bridge port with room for 20 packets: an incast overflows it unless the

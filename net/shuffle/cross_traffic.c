@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Others that send to this host: how much of what a device receives is not a shuffle's.
+ *
+ * The device's own counters say it, so nothing changes where a shuffle is alone, however slow its
+ * members or the network are.  They can be read in a worker only (some drivers take locks for them
+ * that are not safe in softirqs).  Arrivals start it, once in a millisecond at most.
+ *
+ * What all devices of a namespace have received of shuffles is taken for each of them: with
+ * several, others may be overlooked on one.
+ */
+#include <linux/netdevice.h>
+#include <linux/sizes.h>
+#include <linux/workqueue.h>
+#include <net/xfrm.h>
+
+#include "shuffle.h"
+#include "sched/cross_traffic.h"
+
+/* How often to look; and a look at a device covers so many round trips, for senders that follow
+ * these, and so many bytes.
+ */
+#define CROSS_NS		NSEC_PER_MSEC
+#define CROSS_RTTS		8
+#define CROSS_BYTES		SZ_32K
+
+/* A pause in which no shuffle has sent says nothing of others: after one, looks begin anew. */
+#define CROSS_PAUSE_NS		(8 * NSEC_PER_MSEC)
+
+/* Headers and padding of a packet that came encrypted, which are gone when it is counted here */
+#define CROSS_IPSEC_OVERHEAD	80
+
+/**
+ * shuffle_cross_traffic_came() - count a datagram
+ * @sn: namespace
+ * @skb: its UDP payload, or that of several which GRO has put together
+ *
+ * Context: softirq, or BH off.
+ */
+void shuffle_cross_traffic_came(struct shuffle_net *sn, const struct sk_buff *skb)
+{
+	u32 headers = skb_mac_header_was_set(skb) ? skb->data - skb_mac_header(skb) : 0;
+	u64 now;
+
+	if (skb->skb_iif == LOOPBACK_IFINDEX)
+		return;
+	if (secpath_exists(skb))
+		headers += CROSS_IPSEC_OVERHEAD;
+	SHUFFLE_ADD(sn, BytesIn, skb->len + headers * max_t(u32, skb_shinfo(skb)->gso_segs, 1));
+	now = shuffle_now();
+	if (now - READ_ONCE(sn->cross_at) < CROSS_NS)
+		return;
+	WRITE_ONCE(sn->cross_at, now);
+	queue_work(system_unbound_wq, &sn->cross_work);
+}
+
+static void look(struct shuffle_dev *dev, u64 own, bool paused, u64 now)
+{
+	struct shuffle_cross *cross = &dev->cross;
+	struct rtnl_link_stats64 stats;
+	struct net_device *netdev;
+	u32 limit;
+
+	if (!paused && now - cross->at < (u64)CROSS_RTTS * READ_ONCE(dev->rtt))
+		return;
+	netdev = dev_get_by_index_rcu(dev->sn->net, dev->ifindex);
+	if (!netdev)
+		return;
+	dev_get_stats(netdev, &stats);
+	if (!paused && cross->at && stats.rx_bytes >= cross->all) {
+		/* many devices write their counters from time to time only */
+		if (stats.rx_bytes - cross->all < CROSS_BYTES)
+			return;
+		limit = shuffle_cross_limit(cross->limit, READ_ONCE(dev->cfg.overcommit),
+					    READ_ONCE(dev->cfg.give_way), own - cross->own,
+					    stats.rx_bytes - cross->all);
+		if (limit < cross->limit && limit)
+			SHUFFLE_INC(dev->sn, GaveWay);
+		WRITE_ONCE(cross->limit, limit);
+	}
+	cross->at = now;
+	cross->own = own;
+	cross->all = stats.rx_bytes;
+}
+
+static void look_at_all(struct work_struct *work)
+{
+	struct shuffle_net *sn = container_of(work, struct shuffle_net, cross_work);
+	u64 own = shuffle_mib_value(sn, SHUFFLE_MIB_BytesIn);
+	u64 now = shuffle_now();
+	bool paused = now - sn->cross_looked >= CROSS_PAUSE_NS;
+	struct shuffle_dev *dev;
+
+	sn->cross_looked = now;
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &sn->devs, node)
+		look(dev, own, paused, now);
+	rcu_read_unlock();
+}
+
+/**
+ * shuffle_cross_traffic_init() - a new namespace
+ * @sn: namespace
+ */
+void shuffle_cross_traffic_init(struct shuffle_net *sn)
+{
+	INIT_WORK(&sn->cross_work, look_at_all);
+}
+
+/**
+ * shuffle_cross_traffic_exit() - a namespace goes, from which nothing can come any more
+ * @sn: namespace
+ *
+ * Context: process; before the counters are freed.
+ */
+void shuffle_cross_traffic_exit(struct shuffle_net *sn)
+{
+	cancel_work_sync(&sn->cross_work);
+}
