@@ -84,12 +84,14 @@ struct shuffle_config {
  * @at: when it was looked at last, ns
  * @own: bytes of shuffles that had come to the namespace
  * @all: bytes that had come by the device
+ * @most: what the device has received at most, Mb/s
  * @limit: most that is granted, quarters of RTTbytes; 0: no limit; read by anyone
  */
 struct shuffle_cross {
 	u64			at;
 	u64			own;
 	u64			all;
+	u32			most;
 	u32			limit;
 };
 

@@ -60,6 +60,7 @@ static void look(struct shuffle_dev *dev, u64 own, bool paused, u64 now)
 	struct rtnl_link_stats64 stats;
 	struct net_device *netdev;
 	u32 limit;
+	bool full;
 
 	if (!paused && now - cross->at < (u64)CROSS_RTTS * READ_ONCE(dev->rtt))
 		return;
@@ -71,9 +72,11 @@ static void look(struct shuffle_dev *dev, u64 own, bool paused, u64 now)
 		/* many devices write their counters from time to time only */
 		if (stats.rx_bytes - cross->all < CROSS_BYTES)
 			return;
+		full = shuffle_cross_full(&cross->most, stats.rx_bytes - cross->all,
+					  max(now - cross->at, 1ULL));
 		limit = shuffle_cross_limit(cross->limit, READ_ONCE(dev->cfg.overcommit),
 					    READ_ONCE(dev->cfg.give_way), own - cross->own,
-					    stats.rx_bytes - cross->all);
+					    stats.rx_bytes - cross->all, full);
 		if (limit < cross->limit && limit)
 			SHUFFLE_INC(dev->sn, GaveWay);
 		WRITE_ONCE(cross->limit, limit);

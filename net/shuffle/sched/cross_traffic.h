@@ -28,6 +28,30 @@
 /* How far from its goal a part may be before the limit changes, % of what comes */
 #define SHUFFLE_CROSS_SLACK	3
 
+/* What the link has carried is as much as this part of the most; that is forgotten slowly. */
+#define SHUFFLE_CROSS_FULL	8
+#define SHUFFLE_CROSS_FORGET	64
+
+/**
+ * shuffle_cross_full() - does a link carry as much as it can?
+ * @most: what it has carried at most, Mb/s; changed
+ * @bytes: that have come, less than 2^50
+ * @ns: in that time, not 0
+ *
+ * Return: whether it is an eighth less than the most, or better.
+ */
+static inline bool shuffle_cross_full(u32 *most, u64 bytes, u64 ns)
+{
+	u64 mbps = shuffle_div64(bytes * 8000, ns);
+	u32 now = mbps < U32_MAX ? (u32)mbps : U32_MAX;
+	bool full = now >= *most - *most / SHUFFLE_CROSS_FULL;
+
+	*most -= *most / SHUFFLE_CROSS_FORGET + !!*most;
+	if (now > *most)
+		*most = now;
+	return full;
+}
+
 /**
  * shuffle_cross_limit() - how much to grant, from what has come in a while
  * @limit: so far, quarters of RTTbytes; 0: nobody has been seen
@@ -35,10 +59,12 @@
  * @give_way: setting: part of the link that is left to others, %; 0: nothing
  * @own: bytes of shuffles that have come, less than 2^57
  * @all: bytes that have come, of shuffles and of others
+ * @full: shuffle_cross_full(): otherwise nobody is held back by what is granted
  *
  * Return: the limit from now on.
  */
-static inline u32 shuffle_cross_limit(u32 limit, u32 overcommit, u32 give_way, u64 own, u64 all)
+static inline u32 shuffle_cross_limit(u32 limit, u32 overcommit, u32 give_way, u64 own, u64 all,
+				      bool full)
 {
 	u32 most = overcommit * SHUFFLE_CROSS_QUARTERS;
 	u32 step = SHUFFLE_CROSS_STEP;
@@ -57,6 +83,8 @@ static inline u32 shuffle_cross_limit(u32 limit, u32 overcommit, u32 give_way, u
 		step /= 2;
 	if (!limit)
 		limit = most;	/* a few packets at once are nobody: what comes next will tell */
+	else if (!full)
+		limit += limit / SHUFFLE_CROSS_STEP ? limit / SHUFFLE_CROSS_STEP : 1;
 	else if (part + SHUFFLE_CROSS_SLACK < give_way && limit > SHUFFLE_CROSS_FIRST)
 		limit = SHUFFLE_CROSS_FIRST;
 	else if (part + SHUFFLE_CROSS_SLACK < give_way)

@@ -53,7 +53,7 @@ static void cross_limit__follows_the_part_of_others(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		KUNIT_EXPECT_EQ(test, shuffle_cross_limit(rows[i].limit, rows[i].overcommit,
 							  rows[i].give_way, rows[i].own,
-							  rows[i].all), rows[i].next);
+							  rows[i].all, true), rows[i].next);
 }
 
 /* A flow with a window in the queue: each has the part of the link that it has of the queue. */
@@ -68,7 +68,7 @@ static void cross_limit__settles(struct kunit *test)
 		for (i = 0; i < 100; i++) {
 			u32 out = limit ?: 40, all = out + windows[w];
 
-			limit = shuffle_cross_limit(limit, 10, 40, out, all);
+			limit = shuffle_cross_limit(limit, 10, 40, out, all, true);
 			if (i < 50)
 				continue;
 			if (windows[w] * 100 / all < least)
@@ -86,9 +86,33 @@ static void cross_limit__settles(struct kunit *test)
 	}
 }
 
+/* A stranger that wants little must not cost much: less granted until the link is not full. */
+static void cross_limit__not_full(struct kunit *test)
+{
+	u32 limit = 0, most = 0, i, carried = 0;
+
+	for (i = 0; i < 200; i++) {
+		/* 10 Mb/s of others; with less than 2 RTTbytes the link is not used well */
+		carried = limit && limit < 8 ? 10 + 90 * limit / 8 : 100;
+		limit = shuffle_cross_limit(limit, 10, 40, carried - 10, carried,
+					    shuffle_cross_full(&most, carried * 125, 1000000));
+	}
+	KUNIT_EXPECT_GE(test, carried, 75U);
+	/* pauses do not count for ever */
+	for (i = 0; i < 200; i++)
+		shuffle_cross_full(&most, 1250, 1000000);
+	KUNIT_EXPECT_TRUE(test, shuffle_cross_full(&most, 1250, 1000000));
+	/* not full, others or not: more is granted */
+	KUNIT_EXPECT_EQ(test, shuffle_cross_limit(12, 10, 40, 900, 1000, false), 13U);
+	KUNIT_EXPECT_EQ(test, shuffle_cross_limit(12, 10, 40, 100, 1000, false), 13U);
+	KUNIT_EXPECT_EQ(test, shuffle_cross_limit(40, 10, 40, 900, 1000, false), 40U);
+	KUNIT_EXPECT_EQ(test, shuffle_cross_limit(12, 10, 40, 1000, 1000, false), 18U);
+}
+
 static struct kunit_case cross_traffic_cases[] = {
 	KUNIT_CASE(cross_limit__follows_the_part_of_others),
 	KUNIT_CASE(cross_limit__settles),
+	KUNIT_CASE(cross_limit__not_full),
 	{}
 };
 
