@@ -17,7 +17,7 @@
 /* Others that have less than so much of what comes are not looked at, %. */
 #define SHUFFLE_CROSS_SEEN	5
 
-/* Limits are in quarters of RTTbytes: the first one that is less than the setting, and the least. */
+/* Limits are in quarters of RTTbytes: the first below the setting, and the least. */
 #define SHUFFLE_CROSS_QUARTERS	4
 #define SHUFFLE_CROSS_FIRST	12
 #define SHUFFLE_CROSS_LEAST	4
