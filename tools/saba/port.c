@@ -79,6 +79,30 @@ void saba_allocate(const struct saba_levels *lv, const struct saba_present *app,
 			a->weight[a->queue[i]] += a->level[i];
 }
 
+static uint32_t quantum_of(double percent)
+{
+	double v = percent * SABA_QUANTUM;
+
+	return v >= SABA_QUANTUM ? v + .5 : SABA_QUANTUM;
+}
+
+/**
+ * saba_quanta() - what each queue may send in a round
+ * @a: weights
+ * @capacity: percent of the link that applications share, up to SABA_GRID
+ * @queues: of the port, up to SABA_QUEUES
+ * @quantum: result, bytes: of everything else, then of each queue
+ */
+void saba_quanta(const struct saba_allocation *a, unsigned int capacity, unsigned int queues,
+		 uint32_t *quantum)
+{
+	unsigned int i;
+
+	quantum[0] = quantum_of(capacity < SABA_GRID ? SABA_GRID - capacity : SABA_REST);
+	for (i = 0; i < queues; i++)
+		quantum[1 + i] = quantum_of(a->weight[i]);
+}
+
 /**
  * saba_keep_queues() - leave levels in the queues that they are in
  * @former: what the port does now

@@ -35,11 +35,6 @@
 #define BAND_REST	1
 #define BAND_QUEUE(q)	(2 + (q))
 
-/* A share of 1 % in bytes a round: 5 %, the usual least, is a packet. */
-#define QUANTUM		300
-/* the least share of everything else, percent */
-#define REST		1
-
 #define PREF_CONTROL	2
 #define PREF(level, bank) (16 + 4 * (level) + 2 * (bank))
 
@@ -123,32 +118,21 @@ static bool same_fifo(const struct port *p, const struct tc_tree *t, unsigned in
 	return q.limit == p->limit;
 }
 
-static uint32_t quantum(double percent)
-{
-	double v = percent * QUANTUM;
-
-	return v >= QUANTUM ? v + .5 : QUANTUM;
-}
-
-static double rest_of(const struct port *p)
-{
-	return p->capacity < 100 ? 100 - p->capacity : REST;
-}
-
 static int put_bands(struct nl_sock *sk, const struct port *p, const struct saba_allocation *a,
 		     int flags)
 {
 	struct nl_msg *opt = nl_request(0, 0);
+	uint32_t quantum[SABA_QUEUES + 1];
 	struct nlattr *nest;
 	unsigned int i;
 	int err;
 
+	saba_quanta(a, p->capacity, p->queues, quantum);
 	nla_put_u8(opt, TCA_ETS_NBANDS, BAND_QUEUE(p->queues));
 	nla_put_u8(opt, TCA_ETS_NSTRICT, 1);
 	nest = nla_nest_start(opt, TCA_ETS_QUANTA | NLA_F_NESTED);
-	nla_put_u32(opt, TCA_ETS_QUANTA_BAND, quantum(rest_of(p)));
-	for (i = 0; i < p->queues; i++)
-		nla_put_u32(opt, TCA_ETS_QUANTA_BAND, quantum(a->weight[i]));
+	for (i = 0; i <= p->queues; i++)
+		nla_put_u32(opt, TCA_ETS_QUANTA_BAND, quantum[i]);
 	nla_nest_end(opt, nest);
 	/* what no filter knows: by priority control, or everything else */
 	nest = nla_nest_start(opt, TCA_ETS_PRIOMAP | NLA_F_NESTED);
@@ -200,20 +184,20 @@ static int del_filters(struct nl_sock *sk, const struct port *p, unsigned int pr
 /* The bands and quanta in the options of an ets. */
 static bool same_bands(const struct port *p, const struct tc_node *ets)
 {
+	uint32_t quantum[SABA_QUEUES + 1];
 	struct nlattr *a, *q;
 	unsigned int i = 0;
 	bool bands = false;
 	int rem, left;
 
+	saba_quanta(&p->now, p->capacity, p->queues, quantum);
 	nla_for_each_attr(a, ets->options, (int)ets->options_len, rem) {
 		if (nla_type(a) == TCA_ETS_NBANDS)
 			bands = nla_get_u8(a) == BAND_QUEUE(p->queues);
 		if (nla_type(a) != TCA_ETS_QUANTA)
 			continue;
 		nla_for_each_nested(q, a, left) {
-			double w = i ? p->now.weight[i - 1] : rest_of(p);
-
-			if (i > p->queues || nla_get_u32(q) != quantum(w))
+			if (i > p->queues || nla_get_u32(q) != quantum[i])
 				return false;
 			i++;
 		}
@@ -324,7 +308,7 @@ static bool adopt(struct nl_sock *sk, struct port *p, const struct tc_node *ets)
 			continue;
 		nla_for_each_nested(q, a, left) {
 			if (i && i <= p->queues)
-				p->now.weight[i - 1] = nla_get_u32(q) / (double)QUANTUM;
+				p->now.weight[i - 1] = nla_get_u32(q) / (double)SABA_QUANTUM;
 			i++;
 		}
 	}

@@ -24,6 +24,8 @@
 #define SABA_APPS	4096	/* applications, the most */
 #define SABA_GRID	100	/* steps of the weights: 1 % */
 #define SABA_SINGLE	25	/* applications of a port that have a weight each */
+#define SABA_QUANTUM	300	/* bytes a round for 1 %: 5 %, the usual least, is a packet */
+#define SABA_REST	1	/* percent that everything else has at least */
 
 /**
  * struct saba_model - how an application suffers from having less bandwidth
@@ -121,6 +123,8 @@ void saba_levels_make(const struct saba_model *m, unsigned int n, unsigned int m
 /* port.c */
 void saba_allocate(const struct saba_levels *lv, const struct saba_present *app, unsigned int n,
 		   unsigned int capacity, unsigned int queues, struct saba_allocation *a);
+void saba_quanta(const struct saba_allocation *a, unsigned int capacity, unsigned int queues,
+		 uint32_t *quantum);
 void saba_keep_queues(const struct saba_allocation *former, unsigned int queues,
 		      struct saba_allocation *a);
 

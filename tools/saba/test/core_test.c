@@ -422,6 +422,49 @@ static void port(void)
 	CHECK(b.queues == 0);
 }
 
+/* Bytes of a round: of everything else, then of each queue in the ratio of the weights. */
+static void quanta(void)
+{
+	struct saba_allocation a = { .weight = { 200 / 3., 100 / 3. } };
+	uint32_t q[SABA_QUEUES + 1];
+
+	saba_quanta(&a, 100, 2, q);
+	CHECK(q[0] == 300 && q[1] == 20000 && q[2] == 10000);
+	a = (struct saba_allocation){ .weight = { 20, 80 } };
+	saba_quanta(&a, 100, 2, q);
+	CHECK(q[0] == 300 && q[1] == 6000 && q[2] == 24000);
+	/* with a fifth for everything else, and a queue that nobody is in */
+	a = (struct saba_allocation){ .weight = { 16, 0, 64 } };
+	saba_quanta(&a, 80, 3, q);
+	CHECK(q[0] == 6000 && q[1] == 4800 && q[2] == 300 && q[3] == 19200);
+	q[2] = 7;
+	saba_quanta(&a, 80, 1, q);
+	CHECK(q[2] == 7);
+}
+
+/* From profiles to a round: of an application with four times the part, twice the bytes. */
+static void quanta_of_profiles(void)
+{
+	struct saba_model m[2] = { fitted(.8, 0), fitted(.2, 0) };
+	struct saba_present app[2];
+	struct saba_costs costs[2];
+	struct saba_allocation a;
+	struct saba_levels lv;
+	uint32_t q[3];
+	uint8_t level[2];
+	unsigned int i;
+
+	saba_levels_make(m, 2, 16, 1, NULL, level, &lv);
+	for (i = 0; i < 2; i++) {
+		saba_costs(&m[i], &costs[i]);
+		app[i] = (struct saba_present){ &costs[i], level[i] };
+	}
+	saba_allocate(&lv, app, 2, 75, 2, &a);
+	saba_quanta(&a, 75, 2, q);
+	CHECK(q[0] == 7500);
+	CHECK(q[1 + a.queue[level[0]]] == 15000 && q[1 + a.queue[level[1]]] == 7500);
+}
+
 static void port_crowded(void)
 {
 	struct saba_present app[200];
@@ -483,6 +526,8 @@ int main(void)
 	tap("cluster: k-means", clusters);
 	tap("cluster: hierarchy, and numbers that stay", hierarchy);
 	tap("port: weights and queues", port);
+	tap("port: quanta of 2:1, 1:4 and of everything else", quanta);
+	tap("port: quanta of two profiles", quanta_of_profiles);
 	tap("port: more applications than weights", port_crowded);
 	tap("kinds: slowdowns that the source names", workloads);
 	return tap_end();
