@@ -273,27 +273,45 @@ static void set_costs(const struct sim *s, struct job *j)
 	}
 }
 
-/* The controller: at each port the applications that ever send through it. */
-static void saba_queues(struct sim *s)
+static bool runs(const struct job *j)
 {
-	bool *there = sim_memory(calloc(s->net.ports * s->jobs, sizeof(*there)));
+	return j->stage < j->kind->stages;
+}
+
+/* Levels of the applications that run, and of each its costs. */
+static void saba_levels(struct sim *s, struct saba_levels *lv)
+{
 	struct saba_model model[SIM_JOBS];
-	struct saba_levels lv;
 	uint8_t level[SIM_JOBS];
-	unsigned int i, h, p;
+	unsigned int i, k, n = 0;
 
 	for (i = 0; i < s->jobs; i++) {
 		double d[7], b[] = { .05, .10, .25, .50, .75, .90, 1 };
 
-		for (h = 0; h < 7; h++)
-			d[h] = kind_alone(s->job[i].kind, b[h]);
-		saba_fit(b, d, 7, s->degree, &model[i]);
-		saba_costs(&model[i], &s->job[i].costs);
+		if (!runs(&s->job[i]))
+			continue;
+		for (k = 0; k < 7; k++)
+			d[k] = kind_alone(s->job[i].kind, b[k]);
+		saba_fit(b, d, 7, s->degree, &model[n]);
+		saba_costs(&model[n++], &s->job[i].costs);
 		set_costs(s, &s->job[i]);
 	}
-	saba_levels_make(model, s->jobs, SABA_LEVELS, s->queues ? s->queues : 1, NULL, level, &lv);
+	saba_levels_make(model, n, SABA_LEVELS, s->queues ? s->queues : 1, NULL, level, lv);
+	for (i = 0, n = 0; i < s->jobs; i++)
+		if (runs(&s->job[i]))
+			s->job[i].level = level[n++];
+}
+
+/* The controller: at each port the applications that run and ever send through it. */
+static void saba_queues(struct sim *s)
+{
+	bool *there = sim_memory(calloc(s->net.ports * s->jobs, sizeof(*there)));
+	struct saba_levels lv;
+	unsigned int i, h, p;
+
+	saba_levels(s, &lv);
 	for (i = 0; i < s->flows; i++)
-		for (h = 0; h < s->flow[i].hops; h++)
+		for (h = 0; h < s->flow[i].hops && runs(&s->job[s->flow[i].job]); h++)
 			there[s->flow[i].port[h] * s->jobs + s->flow[i].job] = true;
 	for (p = 0; p < s->net.ports; p++) {
 		const struct saba_costs *costs[SIM_JOBS];
@@ -307,7 +325,8 @@ static void saba_queues(struct sim *s)
 				continue;
 			at[n] = i;
 			costs[n] = &s->job[i].costs;
-			app[n++] = (struct saba_present){ &s->job[i].costs, level[i] };
+			app[n++] = (struct saba_present){
+				&s->job[i].costs, s->job[i].level };
 		}
 		if (!n)
 			continue;
@@ -316,7 +335,7 @@ static void saba_queues(struct sim *s)
 		else
 			saba_solve(costs, n, SABA_GRID, w);
 		for (i = 0; i < n; i++) {
-			unsigned int q = s->queues ? a.queue[level[at[i]]] : at[i];
+			unsigned int q = s->queues ? a.queue[s->job[at[i]].level] : at[i];
 
 			s->queue[p * s->jobs + at[i]] = q;
 			s->weight[p * SIM_QUEUES + q] = s->queues ? a.weight[q] : w[i];

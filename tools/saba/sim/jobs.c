@@ -73,7 +73,7 @@ static double next_event(const struct sim *s, double now)
 
 static bool step_jobs(struct sim *s, double now)
 {
-	bool running = false;
+	bool running = false, ended = false;
 	unsigned int i;
 
 	for (i = 0; i < s->jobs; i++) {
@@ -88,9 +88,14 @@ static bool step_jobs(struct sim *s, double now)
 			j->end = now;
 			if (j->stage < j->kind->stages)
 				begin_stage(j, now);
+			else
+				ended = true;
 		}
 		running |= j->stage < j->kind->stages;
 	}
+	/* the end of an application is that of its registration */
+	if (ended && running)
+		allocate_queues(s);
 	return running;
 }
 
@@ -104,7 +109,6 @@ void jobs_run(struct sim *s)
 	unsigned int i;
 
 	shares = sim_memory(calloc(s->jobs, sizeof(*shares)));
-	allocate_queues(s);
 	for (i = 0; i < s->flows; i++) {
 		s->flow[i].left = 0;
 		shares[s->flow[i].job]++;
@@ -113,6 +117,7 @@ void jobs_run(struct sim *s)
 		s->job[i].stage = 0;
 		begin_stage(&s->job[i], 0);
 	}
+	allocate_queues(s);
 	while (step_jobs(s, now)) {
 		double then;
 

@@ -255,7 +255,7 @@ static int usage(FILE *to, int status)
 		"                 12 with --spine-leaf)\n"
 		"  --queues N     of each port for Saba, 1 to 16; 0: one for each application\n"
 		"                 (default 8)\n"
-		"  --degree K     of the models, 1 to 3 (default), or 0 for lines between samples\n"
+		"  --degree K     of the models, 1 to 3, or 0 for lines between samples (default)\n"
 		"  --exact        weigh by what slowdown really is\n"
 		"  --jobs N       applications, up to 32 (default 16; 20 with --spine-leaf)\n"
 		"  --policies P,P of flows (the baseline, always there), jobs, saba, homa, sincronia\n"
@@ -321,7 +321,7 @@ int main(int argc, char **argv)
 		{ "help",	no_argument,		NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options o = { .runs = 10, .queues = 8, .degree = SABA_DEGREE, .seed = 1, .core = 1,
+	struct options o = { .runs = 10, .queues = 8, .degree = SABA_DEFAULT, .seed = 1, .core = 1,
 			     .policies = (1U << POLICIES) - 1 };
 	struct sums t = { 0 };
 	unsigned int i;
