@@ -40,7 +40,7 @@ help:
 	@echo "                      CASE=cpu: what is limited by the CPU; CASE=rperf: latency; CASE=stream:"
 	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms;"
 	@echo "                      CASE=agg: records merged on their way; CASE=saba: shared links;"
-	@echo "                      CASE=saba-controller: how long its daemon computes, without a kernel;"
+	@echo "                      CASE=saba-controller, CASE=saba-sim: its daemon, simulated ones: no kernel;"
 	@echo "                      CASE=smp: what a second CPU gives"
 	@echo "  make figures [RUNS=100] [QUICK=1] [SETS='core-320 beyond-spines']"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes;"
@@ -131,10 +131,10 @@ check-ci: deps
 
 # The first line says which kernel is missing.
 bench:
-	@$(if $(filter list cpu% smp% saba-controller,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
+	@$(if $(filter list cpu% smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
 	@$(VM)/deps.sh $(if $(filter coll%,$(CASE)),check-mpi,check)
 	@$(MAKE) -s tools
-	@$(if $(filter list cpu% smp% saba-controller,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
+	@$(if $(filter list cpu% smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \

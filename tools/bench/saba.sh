@@ -4,12 +4,15 @@
 # Saba: all parts, or one.  Adds to build/bench/report.json and report-PART.txt; lines of the runs:
 # raw-PART.txt.
 #
-# usage: [RUNS=3] [HOSTS=32] [FACTOR=0.002] saba.sh [saba | saba-rack | saba-controller]
+# usage: [RUNS=3] [HOSTS=32] [FACTOR=0.002] [SETUPS=100]
+#        saba.sh [saba | saba-rack | saba-controller | saba-sim]
 #
 #   saba-rack        applications that share a rack, by max-min and by Saba, over TCP and over
 #                    AF_SHUFFLE, in virtual time; FACTOR of the workloads' seconds
 #                    (tools/saba/kinds.c)
 #   saba-controller  how long the controller computes, on one CPU of this machine; needs no kernel
+#   saba-sim         speed-ups over max-min by flow, simulated; needs no kernel: SETUPS random
+#                    set-ups on 32 hosts, and two on 1944 with 2, 8 and unlimited queues
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -56,6 +59,34 @@ controller()
 	report saba-controller
 }
 
+# simulate HOSTS MODEL OPTIONS... - lines that say so
+simulate()
+{
+	build/tools/shuffle-saba-sim "${@:3}" 2>/dev/null |
+		sed -u "s/^{/{\"hosts\": $1, \"model\": \"$2\", /"
+}
+
+simulator()
+{
+	local setups=${SETUPS:-100} q
+
+	case $setups in
+	*[!0-9]* | 0*) die "SETUPS must be a positive number" ;;
+	esac
+	make -s -C tools/saba OUT="$root/build/tools" UAPI="$root/uapi"
+	note "saba-sim: $setups set-ups on 32 hosts (some seconds each), 1944 servers (many minutes)"
+	{
+		simulate 32 degree-0 --runs "$setups" --policies jobs,saba
+		simulate 32 exact --runs "$setups" --policies saba --exact
+		simulate 1944 8-queues --spine-leaf --core .25 --runs 2
+		for q in 2 0; do
+			simulate 1944 "$([ $q = 0 ] && echo unlimited || echo $q-queues)" \
+				--spine-leaf --core .25 --runs 2 --queues $q --policies saba
+		done
+	} >"$out/raw-saba-sim.txt"
+	report saba-sim
+}
+
 rack()
 {
 	local t status=0
@@ -74,8 +105,9 @@ rack()
 }
 
 case $part in
-saba) rack && controller ;;
+saba) rack && controller && simulator ;;
 saba-controller) controller ;;
 saba-rack) rack ;;
-*) die "$part is none of saba, saba-rack, saba-controller" ;;
+saba-sim) simulator ;;
+*) die "$part is none of saba, saba-rack, saba-controller, saba-sim" ;;
 esac

@@ -13,6 +13,11 @@ from records import publish, reached, records
 GOAL = 1.05     # times the exact optimum, of the sum of slowdowns
 SOURCE_S = {1: .43, 2: .72, 3: 1.13}    # the source's controller, by degree (thesis, 4.6.5)
 LESS = .1       # of that, the goal
+# speed-ups over max-min by flow that are the goals: of the mean and of the worst set-up, and, of
+# 1944 servers, those of the source (thesis, 4.6.4)
+SPEEDUP, LEAST = 1.5, .94
+SOURCE_UP = {"saba-2-queues": 1.12, "saba-8-queues": 1.27, "saba-unlimited": 1.33, "jobs": 1.14,
+             "homa": 1.12, "sincronia": 1.19}
 
 
 def read_curves(path):
@@ -76,6 +81,30 @@ def controller_rows(path):
     return rows
 
 
+def sim_rows(path):
+    """Speed-ups over max-min by flow, each a geometric mean over the applications of a set-up: of
+    all set-ups the median, their geometric mean, and the least one."""
+    found = {}
+    for v in objects(path):
+        if "run" not in v or v["policy"] == "flows":
+            continue
+        name = v["policy"]
+        if name == "saba":
+            name += "-" + v["model"]
+        found.setdefault((v["hosts"], name), []).append(v["speedup"])
+    rows = []
+    for (hosts, name), ups in found.items():
+        saba = name.startswith("saba")
+        mean_goal = SOURCE_UP.get(name) if hosts == 1944 else SPEEDUP if saba else None
+        least_goal = LEAST if saba and hosts != 1944 else None
+        mean = statistics.geometric_mean(ups)
+        for metric, values, goal in (("speedup", ups, None), ("speedup_mean", [mean], mean_goal),
+                                     ("speedup_least", [min(ups)], least_goal)):
+            rows.append({**row("saba-sim", hosts, None, name, metric, values, goal,
+                               lane="simulator"), "runs": len(ups)})
+    return rows
+
+
 def rack_rows(path):
     """Of all runs that ended well."""
     found = {}
@@ -130,7 +159,7 @@ def make_text(rows):
     return "\n".join(text) + "\n"
 
 
-PARTS = {"saba-rack": rack_rows, "saba-controller": controller_rows}
+PARTS = {"saba-rack": rack_rows, "saba-controller": controller_rows, "saba-sim": sim_rows}
 
 
 def main():
