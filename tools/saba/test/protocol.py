@@ -4,8 +4,10 @@
 usage: protocol.py SOCKET few	of a daemon with 80 descriptors
        protocol.py SOCKET	of a daemon with profiles A, B and C0 to C299, and 2 ports
 """
+import os
 import random
 import socket
+import struct
 import sys
 
 PATH = sys.argv[1]
@@ -83,6 +85,35 @@ def requests():
         raise AssertionError("A is still registered: %s" % seen)
     check(b, "deregister", "ok")
     b.close()
+
+
+def lies():
+    """Who else one claims to be, and how much one claims to send, counts for nothing."""
+    s = client()
+    for more in ("1", "pid=1", "uid=0", "size=1", "2147483647"):
+        check(s, "register A " + more, "error more words")
+    check(s, "connect 10.0.0.1", "error register first")
+    check(s, "register A", "ok")
+    for more in ("1", "bytes=1", "64"):
+        check(s, "connect 10.0.0.1 " + more, "error more words")
+    check(s, "connect 10.0.0.1", "ok conn=1")
+    # what another process has is not one's own
+    other = client()
+    check(other, "disconnect 1", "error disconnect wants")
+    check(other, "deregister", "error this process is not registered")
+    # credentials of another process and user, which root may put into a message
+    try:
+        other.sendmsg([b"register B"], [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS,
+                                         struct.pack("3i", os.getppid(), 4321, 4321))])
+        got = other.recv(100)
+        assert got.startswith(b"ok"), got
+    except PermissionError:
+        check(other, "register B", "ok")
+    other.send(b"show")
+    apps = [r for r in rows_of(other) if r.startswith("app ")]
+    assert len(apps) == 2 and all(" uid=%d " % os.getuid() in r for r in apps), apps
+    other.close()
+    s.close()
 
 
 def limits():
@@ -234,6 +265,6 @@ def few():
 
 
 for part in (few,) if sys.argv[2:] == ["few"] else (
-        requests, limits, long_list, does_not_read, fuzz, mutate, crowd):
+        requests, lies, limits, long_list, does_not_read, fuzz, mutate, crowd):
     part()
     print(part.__name__, flush=True)
