@@ -18,6 +18,8 @@ echo_cases()
 	run_case echo-malformed echo_malformed
 	run_case echo-group-with-a-key echo_with_key
 	run_case echo-rperf echo_rperf
+	run_case echo-truth echo_truth
+	run_case echo-dscp echo_dscp
 }
 
 # echo_group [HOST...] - sockets on host 0 in a group with others
@@ -248,6 +250,90 @@ echo_rperf()
 	nsx h1 "$BIN/shufflectl" peer ping 10.77.0.1 count 3 interval 200ms >"$work/ping" ||
 		fail "peer ping"
 	[ "$(grep -c 'time=' "$work/ping")" = 3 ] || fail "$(cat "$work/ping")"
+}
+
+# echo_median TRUTH - in ns, what host 1 measures is within 1 %
+echo_median()
+{
+	nsx h1 "$BIN/shuffle-rperf" --quiet --duration 2 --rate 200 --json "$work/json" 10.77.0.1 ||
+		fail "rperf"
+	python3 - "$work/json" "$1" <<-'END' || fail "not $1 ns"
+		import json, sys
+		(i,) = json.load(open(sys.argv[1]))["instances"]
+		print(i["p50_ns"], "ns,", i["answered"], "answers")
+		assert i["answered"] > 300 and not i["lost"], i
+		sys.exit(abs(i["p50_ns"] / float(sys.argv[2]) - 1) > .01)
+	END
+}
+
+# Where a delay is known, rperf finds it: of questions, and of questions and answers.
+echo_truth()
+{
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "a busy machine has delays of its own"
+	modprobe -q sch_netem 2>/dev/null
+	new_rack 2
+	echo_group 10.77.0.2
+	tc -n "${PFX}br" qdisc add dev p0 root netem delay 1ms limit 10000 || skip "no netem"
+	echo_median 1000000
+	tc -n "${PFX}br" qdisc add dev p1 root netem delay 1ms limit 10000 || fail "no netem"
+	echo_median 2000000
+}
+
+# echo_seen - packets on the wire: questions with DSCP 46, without it, and answers likewise
+echo_seen()
+{
+	local p
+
+	for p in p0 p1; do
+		tc -n "${PFX}br" -s -j qdisc show dev $p | python3 -c '
+import json, sys
+rows = {r["handle"]: r["packets"] for r in json.load(sys.stdin)}
+print(rows["10:"], rows["20:"])'
+	done | paste -sd ' '
+}
+
+# echo_wire WORDS... - of rperf with these words; the difference is in $seen
+echo_wire()
+{
+	local before after i
+
+	read -ra before <<<"$(echo_seen)"
+	nsx h1 "$BIN/shuffle-rperf" --quiet --duration 0.5 --rate 200 --timeout 5 "$@" ||
+		fail "rperf $*"
+	read -ra after <<<"$(echo_seen)"
+	seen=()
+	for i in 0 1 2 3; do seen[i]=$((after[i] - before[i])); done
+	diag "$*: ${seen[*]}"
+}
+
+# The DSCP that rperf is given is that of questions and of answers on the wire.
+echo_dscp()
+{
+	local p to seen port=dport
+
+	modprobe -q sch_prio 2>/dev/null
+	modprobe -q cls_u32 2>/dev/null
+	new_rack 2
+	echo_group 10.77.0.2
+	echo_group --port 8181 fd77::2
+	for p in p0 p1; do
+		tc -n "${PFX}br" -batch - <<-END || skip "no prio or no u32"
+			qdisc add dev $p root handle 1: prio bands 3 priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
+			qdisc add dev $p parent 1:1 handle 10: pfifo limit 1000
+			qdisc add dev $p parent 1:2 handle 20: pfifo limit 1000
+			filter add dev $p parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:1
+			filter add dev $p parent 1: protocol ip prio 2 u32 match ip $port 818 0xffff flowid 1:2
+			filter add dev $p parent 1: protocol ipv6 prio 3 u32 match ip6 priority 0xb8 0xfc flowid 1:1
+			filter add dev $p parent 1: protocol ipv6 prio 4 u32 match ip6 $port 818 0xffff flowid 1:2
+		END
+		port=sport
+	done
+	for to in 10.77.0.1 fd77::1; do
+		echo_wire --dscp 46 $to
+		[[ ${seen[0]} -ge 50 && ${seen[*]} = "${seen[0]} 0 ${seen[0]} 0" ]] || fail "$to: marked"
+		echo_wire $to
+		[[ ${seen[1]} -ge 50 && ${seen[*]} = "0 ${seen[1]} 0 ${seen[1]}" ]] || fail "$to: not marked"
+	done
 }
 
 # A namespace goes while it is asked.
