@@ -38,8 +38,8 @@ def good_runs(path):
 
 
 def reached(metric, value, goal):
-    """Has a metric reached its goal?  Shares of a link, numbers of records, speed-ups and
-    how many times faster we are ought to be large, all else small.  None where there is nothing to compare."""
+    """Has a metric reached its goal?  Shares of a link, numbers of records, speed-ups and how many
+    times faster we are ought to be large, all else small.  None where there is nothing to compare."""
     if value is None or goal is None:
         return None
     if metric.endswith("share") or metric.startswith(("ratio_to", "packets_ratio_to", "faster_than",
