@@ -26,6 +26,8 @@
 
 /* A pause in which no shuffle has sent says nothing of others: after one, looks begin anew. */
 #define CROSS_PAUSE_NS		(8 * NSEC_PER_MSEC)
+/* After a long one, nor do looks before it. */
+#define CROSS_FORGET_NS		NSEC_PER_SEC
 
 /* Headers and padding of a packet that came encrypted, which are gone when it is counted here */
 #define CROSS_IPSEC_OVERHEAD	80
@@ -54,14 +56,17 @@ void shuffle_cross_traffic_came(struct shuffle_net *sn, const struct sk_buff *sk
 	queue_work(system_unbound_wq, &sn->cross_work);
 }
 
-static void look(struct shuffle_dev *dev, u64 own, bool paused, u64 now)
+/* What has come by a device; @pause: since anything was looked at, ns.  RCU read side. */
+static void look(struct shuffle_dev *dev, u64 own, u64 pause, u64 now)
 {
 	struct shuffle_cross *cross = &dev->cross;
 	struct rtnl_link_stats64 stats;
 	struct net_device *netdev;
+	bool paused = pause >= CROSS_PAUSE_NS, full;
 	u32 limit;
-	bool full;
 
+	if (pause >= CROSS_FORGET_NS)
+		WRITE_ONCE(cross->limit, 0);
 	if (!paused && now - cross->at < (u64)CROSS_RTTS * READ_ONCE(dev->rtt))
 		return;
 	netdev = dev_get_by_index_rcu(dev->sn->net, dev->ifindex);
@@ -90,14 +95,13 @@ static void look_at_all(struct work_struct *work)
 {
 	struct shuffle_net *sn = container_of(work, struct shuffle_net, cross_work);
 	u64 own = shuffle_mib_value(sn, SHUFFLE_MIB_BytesIn);
-	u64 now = shuffle_now();
-	bool paused = now - sn->cross_looked >= CROSS_PAUSE_NS;
+	u64 now = shuffle_now(), pause = now - sn->cross_looked;
 	struct shuffle_dev *dev;
 
 	sn->cross_looked = now;
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &sn->devs, node)
-		look(dev, own, paused, now);
+		look(dev, own, pause, now);
 	rcu_read_unlock();
 }
 
