@@ -84,17 +84,27 @@ slow_links()
 	peer n=4 matrix=uniform:100000 || shuffle_failed
 }
 
+# has_received BYTES - host 0, by eth0, of anything; for wait_for
+# shellcheck disable=SC2317
+has_received()
+{
+	[ "$(nsx h0 cat /sys/class/net/eth0/statistics/rx_bytes)" -ge "$1" ]
+}
+
 # Receivers grant less while others send to their host, and only then.
 cross_traffic()
 {
-	local sender ways
+	local sender ways before
 
 	rack 4
 	rate 50
 	peer n=4 matrix=uniform:200000 || shuffle_failed
 	[ "$(counters GaveWay)" = 0 ] || fail "alone, and somebody was given way to"
+	before=$(nsx h0 cat /sys/class/net/eth0/statistics/rx_bytes)
 	nsx h1 python3 "$here/saba_flow.py" send 10.77.0.1 10 >"$work/sent" &
 	sender=$!
+	# an interpreter may take longer to start than a shuffle
+	wait_for 20 has_received $((before + 50000)) || fail "nothing comes from the other one"
 	peer n=4 matrix=uniform:200000 ops=2 || shuffle_failed
 	ways=$(counter 0 GaveWay)
 	[ "$ways" -gt 0 ] || fail "host 0 has not given way"
