@@ -83,14 +83,12 @@ static inline u32 shuffle_cross_limit(u32 limit, u32 overcommit, u32 give_way, u
 		step /= 2;
 	if (!limit)
 		limit = most;	/* a few packets at once are nobody: what comes next will tell */
-	else if (!full)
+	else if (!full || part > give_way + SHUFFLE_CROSS_SLACK)
 		limit += limit / SHUFFLE_CROSS_STEP ? limit / SHUFFLE_CROSS_STEP : 1;
 	else if (part + SHUFFLE_CROSS_SLACK < give_way && limit > SHUFFLE_CROSS_FIRST)
 		limit = SHUFFLE_CROSS_FIRST;
 	else if (part + SHUFFLE_CROSS_SLACK < give_way)
 		limit -= limit / step ? limit / step : 1;
-	else if (part > give_way + SHUFFLE_CROSS_SLACK)
-		limit += limit / SHUFFLE_CROSS_STEP ? limit / SHUFFLE_CROSS_STEP : 1;
 	limit = limit > SHUFFLE_CROSS_LEAST ? limit : SHUFFLE_CROSS_LEAST;
 	return limit < most ? limit : most;
 }
