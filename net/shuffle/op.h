@@ -156,6 +156,8 @@ struct shuffle_slowest {
  *	rx/slowest.c
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
+ * @pause_ns: smoothed time between two signs of progress of a message that is waited for
+ * @pausevar_ns: its mean deviation
  * @overtaken: packets of a member overtake one another: rx/question.c
  * @answered: and a member has answered such a question
  * @wind_up: what its end leaves to do: op.c
@@ -232,6 +234,8 @@ struct shuffle_op {
 	struct shuffle_slowest	slowest[2];
 	u64			srtt_ns;
 	u64			rttvar_ns;
+	u64			pause_ns;
+	u64			pausevar_ns;
 	bool			overtaken;
 	bool			answered;
 

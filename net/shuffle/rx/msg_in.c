@@ -477,7 +477,7 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	u32 rank = in - op->in;
 	u32 late = in->late;
 
-	shuffle_question_progress(op, rank, again);
+	shuffle_question_progress(op, rank, again, now);
 	in->progress_at = now;
 	in->moved_at = now;
 	in->late = 0;

@@ -218,7 +218,7 @@ bool shuffle_question_full(const struct shuffle_op *op, u32 rank);
 u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk_buff_head *q);
 void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct sk_buff_head *q,
 			       u64 now);
-void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again);
+void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 now);
 
 /* recvmsg.c */
 int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

@@ -40,6 +40,21 @@ static inline u64 shuffle_early_wait(u64 srtt, u64 rttvar, u64 least)
 }
 
 /**
+ * shuffle_early_pause() - how long the next packet may be overdue where packets take turns
+ * @pause: smoothed time between packets of a message that is waited for, ns
+ * @var: its mean deviation, ns
+ *
+ * The time from a grant to its data says nothing of those that follow the first packet, and pauses
+ * are spread more evenly than that time: twice as much of both as in shuffle_early_wait().
+ *
+ * Return: ns.
+ */
+static inline u64 shuffle_early_pause(u64 pause, u64 var)
+{
+	return 2 * pause + 4 * var;
+}
+
+/**
  * shuffle_early_again() - how long an answer, or what was asked for because of one, may take
  * @wait: shuffle_early_wait()
  * @least: as there

@@ -26,6 +26,15 @@ static void early_wait__follows_what_is_measured(struct kunit *test)
 							 rows[i].least), rows[i].wait);
 }
 
+/* Packets of 1432 bytes in turns among 39: 21 us, and up to 60 us. */
+static void early_pause__is_longer_than_turns(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, shuffle_early_pause(21000, 5000), 62000ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_early_pause(0, 0), 0ULL);
+	/* the longest pauses that are measured are those of 200 days */
+	KUNIT_EXPECT_EQ(test, shuffle_early_pause(1ULL << 54, 1ULL << 54), 6ULL << 54);
+}
+
 static void early_again__doubles(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, shuffle_early_again(100000, 100000, 1), 25000ULL);
@@ -39,6 +48,7 @@ static void early_again__doubles(struct kunit *test)
 
 static struct kunit_case early_cases[] = {
 	KUNIT_CASE(early_wait__follows_what_is_measured),
+	KUNIT_CASE(early_pause__is_longer_than_turns),
 	KUNIT_CASE(early_again__doubles),
 	{}
 };
