@@ -12,7 +12,8 @@
 #                    (tools/saba/kinds.c)
 #   saba-controller  how long the controller computes, on one CPU of this machine; needs no kernel
 #   saba-sim         speed-ups over max-min by flow, simulated; needs no kernel: SETUPS random
-#                    set-ups on 32 hosts, and two on 1944 with 2, 8 and unlimited queues
+#                    set-ups on 32 hosts (by samples, by exact slowdowns, with connections of
+#                    stages), and two on 1944 with 2, 8 and unlimited queues
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -74,10 +75,11 @@ simulator()
 	*[!0-9]* | 0*) die "SETUPS must be a positive number" ;;
 	esac
 	make -s -C tools/saba OUT="$root/build/tools" UAPI="$root/uapi"
-	note "saba-sim: $setups set-ups on 32 hosts (some seconds each), 1944 servers (many minutes)"
+	note "saba-sim: $setups set-ups on 32 hosts (ten seconds each), 1944 servers (some minutes)"
 	{
 		simulate 32 degree-0 --runs "$setups" --policies jobs,saba
 		simulate 32 exact --runs "$setups" --policies saba --exact
+		simulate 32 stages --runs "$setups" --policies saba --stages
 		simulate 1944 8-queues --spine-leaf --core .25 --runs 2
 		for q in 2 0; do
 			simulate 1944 "$([ $q = 0 ] && echo unlimited || echo $q-queues)" \

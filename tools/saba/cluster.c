@@ -185,6 +185,32 @@ static unsigned int keep_numbers(unsigned int n, unsigned int k, unsigned int mo
 	return top;
 }
 
+/*
+ * Levels that are left: applications that are alike get one each, the largest level first, so that
+ * a port with enough queues shares by application and not by their numbers of flows.  The first
+ * one stays where it is, so that those that come later move nobody.
+ */
+static unsigned int spread(unsigned int n, unsigned int k, unsigned int most, uint8_t *level)
+{
+	unsigned int i, large, of;
+
+	for (; k < most; k++) {
+		unsigned int count[SABA_LEVELS] = { 0 };
+
+		for (i = 0, large = 0; i < n; i++)
+			count[level[i]]++;
+		for (i = 1; i < k; i++)
+			if (count[i] > count[large])
+				large = i;
+		if (count[large] < 2)
+			break;
+		for (i = 0, of = 0; of < 2; i++)
+			of += level[i] == large;
+		level[i - 1] = k;
+	}
+	return k;
+}
+
 /* Merge the two closest clusters; the new one is at their middle. */
 static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, unsigned int levels)
 {
@@ -221,7 +247,7 @@ static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, un
  * @least_queues: the fewest queues of any port, at least 1
  * @former: level that each application had, 0xff for none; NULL for none at all.
  *	Levels keep their numbers where that is possible: packets under way have them.
- * @level: result, the level of each application
+ * @level: result, the level of each application; none has two if there are levels enough
  * @lv: result
  */
 void saba_levels_make(const struct saba_model *m, unsigned int n, unsigned int most,
@@ -234,6 +260,7 @@ void saba_levels_make(const struct saba_model *m, unsigned int n, unsigned int m
 
 	memset(lv, 0, sizeof(*lv));
 	k = saba_cluster(m, n, most, level);
+	k = spread(n, k, most, level);
 	lv->n = former ? keep_numbers(n, k, most, former, level) : k;
 	means(m, n, level, lv->n, lv->model);
 	for (i = 0; i < n; i++)

@@ -278,6 +278,14 @@ static bool runs(const struct job *j)
 	return j->stage < j->kind->stages;
 }
 
+/* It has, or has ever, connections; those of a stage end with what they send. */
+static bool connected(const struct sim *s, const struct flow *f)
+{
+	const struct job *j = &s->job[f->job];
+
+	return runs(j) && (!s->stages || (j->sending && f->left > 0));
+}
+
 /* Levels of the applications that run, and of each its costs. */
 static void saba_levels(struct sim *s, struct saba_levels *lv)
 {
@@ -302,7 +310,7 @@ static void saba_levels(struct sim *s, struct saba_levels *lv)
 			s->job[i].level = level[n++];
 }
 
-/* The controller: at each port the applications that run and ever send through it. */
+/* The controller: at each port the applications that have connections through it. */
 static void saba_queues(struct sim *s)
 {
 	bool *there = sim_memory(calloc(s->net.ports * s->jobs, sizeof(*there)));
@@ -311,7 +319,7 @@ static void saba_queues(struct sim *s)
 
 	saba_levels(s, &lv);
 	for (i = 0; i < s->flows; i++)
-		for (h = 0; h < s->flow[i].hops && runs(&s->job[s->flow[i].job]); h++)
+		for (h = 0; h < s->flow[i].hops && connected(s, &s->flow[i]); h++)
 			there[s->flow[i].port[h] * s->jobs + s->flow[i].job] = true;
 	for (p = 0; p < s->net.ports; p++) {
 		const struct saba_costs *costs[SIM_JOBS];

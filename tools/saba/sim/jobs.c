@@ -27,6 +27,7 @@ static void begin_sending(struct sim *s, unsigned int job)
 	unsigned int i;
 
 	j->sending = true;
+	j->sent = false;
 	j->flows = 0;
 	/* a server's flows add up to what a whole link carries in that time */
 	for (i = 0; i < s->flows; i++)
@@ -73,7 +74,7 @@ static double next_event(const struct sim *s, double now)
 
 static bool step_jobs(struct sim *s, double now)
 {
-	bool running = false, ended = false;
+	bool running = false, changed = false;
 	unsigned int i;
 
 	for (i = 0; i < s->jobs; i++) {
@@ -81,20 +82,26 @@ static bool step_jobs(struct sim *s, double now)
 
 		if (j->stage == j->kind->stages)
 			continue;
-		if (!j->sending && now >= j->send_at)
+		if (!j->sending && now >= j->send_at) {
 			set_volumes(s, i);
+			changed |= s->stages;
+		}
+		if (j->sending && !j->flows && !j->sent) {
+			j->sent = true;
+			changed |= s->stages;
+		}
 		if (j->sending && !j->flows && now >= j->compute_end) {
 			j->stage++;
 			j->end = now;
 			if (j->stage < j->kind->stages)
 				begin_stage(j, now);
 			else
-				ended = true;
+				changed = true;
 		}
 		running |= j->stage < j->kind->stages;
 	}
 	/* the end of an application is that of its registration */
-	if (ended && running)
+	if (changed && running)
 		allocate_queues(s);
 	return running;
 }

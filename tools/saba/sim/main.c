@@ -61,6 +61,7 @@ struct options {
 	enum weigh	weigh;
 	uint64_t	seed;
 	bool		two;
+	bool		stages;
 	bool		exact;
 };
 
@@ -220,6 +221,7 @@ static void set_up(const struct options *o, unsigned int run, struct sums *t)
 	make_jobs(&s, o, &r, synthetic);
 	s.queues = o->queues;
 	s.degree = o->degree;
+	s.stages = o->stages;
 	s.exact = o->exact;
 	s.weigh = o->weigh;
 	s.core = o->core;
@@ -256,6 +258,8 @@ static int usage(FILE *to, int status)
 		"  --queues N     of each port for Saba, 1 to 16; 0: one for each application\n"
 		"                 (default 8)\n"
 		"  --degree K     of the models, 1 to 3, or 0 for lines between samples (default)\n"
+		"  --stages       connections are made for each stage, and weights with them (default:\n"
+		"                 connections last as long as their application)\n"
 		"  --exact        weigh by what slowdown really is\n"
 		"  --jobs N       applications, up to 32 (default 16; 20 with --spine-leaf)\n"
 		"  --policies P,P of flows (the baseline, always there), jobs, saba, homa, sincronia\n"
@@ -310,6 +314,7 @@ int main(int argc, char **argv)
 		{ "peers",	required_argument,	NULL, 'p' },
 		{ "queues",	required_argument,	NULL, 'q' },
 		{ "degree",	required_argument,	NULL, 'd' },
+		{ "stages",	no_argument,		NULL, 't' },
 		{ "exact",	no_argument,		NULL, 'e' },
 		{ "jobs",	required_argument,	NULL, 'j' },
 		{ "policies",	required_argument,	NULL, 'P' },
@@ -346,6 +351,9 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			o.degree = option_whole("degree", optarg, 0, SABA_DEGREE);
+			break;
+		case 't':
+			o.stages = true;
 			break;
 		case 'e':
 			o.exact = true;

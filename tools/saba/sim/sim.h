@@ -56,6 +56,7 @@ enum weigh {
  * @compute_end: when its computation ends
  * @send_at: when it begins to send
  * @sending: it does
+ * @sent: and the controller knows that it has ended
  * @flows: that are under way
  * @end: when all was over
  */
@@ -70,6 +71,7 @@ struct job {
 	double		compute_end;
 	double		send_at;
 	bool		sending;
+	bool		sent;
 	unsigned int	flows;
 	double		end;
 };
@@ -102,6 +104,7 @@ struct flow {
  * @policy: who has how much
  * @queues: of a port, 0 for one for each application
  * @degree: of the models
+ * @stages: applications make their connections for each stage, and the controller knows them
  * @exact: weigh by what slowdown really is, put levels together by the models
  * @weigh: what Saba's weights are for
  * @core: part of a server's link that a link between switches carries
@@ -118,6 +121,7 @@ struct sim {
 	enum policy	policy;
 	unsigned int	queues;
 	unsigned int	degree;
+	bool		stages;
 	bool		exact;
 	enum weigh	weigh;
 	double		core;

@@ -220,6 +220,9 @@ simulated()
 	"$bin/shuffle-saba-sim" --two --runs 1 --exact >out 2>err || return 1
 	grep -q '"flows", "queues": 8, "slowdown": \[1.2825, 1.0000\]' out || { cat out; return 1; }
 	grep -q '"saba", "queues": 8, "slowdown": \[1.2075, 1.0000\]' out || { cat out; return 1; }
+	# weights of two that are never alone where both send
+	"$bin/shuffle-saba-sim" --two --runs 1 --exact --stages --policies saba >out 2>err || return 1
+	grep -q '"saba", "queues": 8, "slowdown": \[1.2075, 1.0000\]' out || { cat out; return 1; }
 	# the default, samples, is nearly as good; cubics give 52 and 48 % and no more than flows have
 	"$bin/shuffle-saba-sim" --two --runs 1 --policies saba >out 2>err || return 1
 	grep -q '"saba", "queues": 8, "slowdown": \[1.20[0-9]*, 1.0000\]' out || { cat out; return 1; }

@@ -375,6 +375,43 @@ static void hierarchy(void)
 	CHECK(level[0] == before[3]);
 }
 
+/* Applications that are alike: levels of their own while there are levels that nobody needs. */
+static void alike(void)
+{
+	static const double at[] = { 0, 1, 0, 0, 5 };
+	struct saba_model m[5] = { 0 };
+	struct saba_levels lv;
+	uint8_t level[5], before[5];
+	unsigned int i, j;
+
+	for (i = 0; i < 5; i++)
+		m[i].c[0] = at[i];
+	saba_levels_make(m, 5, 16, 1, NULL, level, &lv);
+	CHECK(lv.n == 5);
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < i; j++)
+			CHECK(level[i] != level[j]);
+	/* one queue fewer: two of those that are alike are in one, and the others are not */
+	CHECK(lv.cluster[1][level[0]] == lv.cluster[1][level[2]] ||
+	      lv.cluster[1][level[0]] == lv.cluster[1][level[3]] ||
+	      lv.cluster[1][level[2]] == lv.cluster[1][level[3]]);
+	CHECK(lv.cluster[2][level[0]] == lv.cluster[2][level[2]]);
+	CHECK(lv.cluster[2][level[0]] == lv.cluster[2][level[3]]);
+	CHECK(lv.cluster[2][level[0]] != lv.cluster[2][level[1]]);
+	CHECK(lv.cluster[2][level[4]] != lv.cluster[2][level[1]]);
+	/* another one like them has the last level, or shares one, and moves nobody */
+	saba_levels_make(m, 3, 3, 1, NULL, before, &lv);
+	CHECK(lv.n == 3);
+	saba_levels_make(m, 4, 4, 1, before, level, &lv);
+	CHECK(lv.n == 4 && !memcmp(level, before, 3));
+	saba_levels_make(m, 4, 3, 1, before, level, &lv);
+	CHECK(lv.n == 3 && !memcmp(level, before, 3) && level[3] == level[0]);
+	/* too few levels: those that differ have them */
+	saba_levels_make(m, 5, 3, 1, NULL, level, &lv);
+	CHECK(level[0] == level[2] && level[0] == level[3] && level[0] != level[1]);
+	CHECK(level[4] != level[0] && level[4] != level[1]);
+}
+
 static void port(void)
 {
 	struct saba_present app[4];
@@ -525,6 +562,7 @@ int main(void)
 	tap("descent: bounds, and never below the exact sum", descent);
 	tap("cluster: k-means", clusters);
 	tap("cluster: hierarchy, and numbers that stay", hierarchy);
+	tap("cluster: applications that are alike", alike);
 	tap("port: weights and queues", port);
 	tap("port: quanta of 2:1, 1:4 and of everything else", quanta);
 	tap("port: quanta of two profiles", quanta_of_profiles);
