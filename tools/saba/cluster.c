@@ -211,8 +211,12 @@ static unsigned int spread(unsigned int n, unsigned int k, unsigned int most, ui
 	return k;
 }
 
-/* Merge the two closest clusters; the new one is at their middle. */
-static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, unsigned int levels)
+/*
+ * Merge the two closest clusters; the new one is at their middle.  Of pairs that are as close those
+ * with the fewest levels: applications that are alike are spread over queues.
+ */
+static void merge(struct saba_model *point, uint8_t *size, unsigned int n, uint8_t *cluster,
+		  unsigned int levels)
 {
 	unsigned int i, j, a = 0, b = 1;
 	double least = INFINITY;
@@ -221,7 +225,7 @@ static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, un
 		for (j = i + 1; j < n; j++) {
 			double d = saba_apart(&point[i], &point[j]);
 
-			if (d < least) {
+			if (d < least || (d == least && size[i] + size[j] < size[a] + size[b])) {
 				least = d;
 				a = i;
 				b = j;
@@ -229,8 +233,11 @@ static void merge(struct saba_model *point, unsigned int n, uint8_t *cluster, un
 		}
 	for (i = 0; i < SABA_VALUES; i++)
 		point[a].c[i] = (point[a].c[i] + point[b].c[i]) / 2;
-	for (i = b; i + 1 < n; i++)
+	size[a] += size[b];
+	for (i = b; i + 1 < n; i++) {
 		point[i] = point[i + 1];
+		size[i] = size[i + 1];
+	}
 	for (i = 0; i < levels; i++) {
 		if (cluster[i] == b)
 			cluster[i] = a;
@@ -255,6 +262,7 @@ void saba_levels_make(const struct saba_model *m, unsigned int n, unsigned int m
 		      struct saba_levels *lv)
 {
 	struct saba_model point[SABA_LEVELS];
+	uint8_t size[SABA_LEVELS];
 	bool used[SABA_LEVELS] = { false };
 	unsigned int i, k, left;
 
@@ -270,10 +278,11 @@ void saba_levels_make(const struct saba_model *m, unsigned int n, unsigned int m
 		if (!used[i])
 			continue;
 		point[left] = lv->model[i];
+		size[left] = 1;
 		lv->cluster[0][i] = left++;
 	}
 	for (lv->steps = 1; left > least_queues && left > 1; lv->steps++, left--) {
 		memcpy(lv->cluster[lv->steps], lv->cluster[lv->steps - 1], SABA_LEVELS);
-		merge(point, left, lv->cluster[lv->steps], lv->n);
+		merge(point, size, left, lv->cluster[lv->steps], lv->n);
 	}
 }

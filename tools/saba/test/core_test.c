@@ -381,8 +381,8 @@ static void alike(void)
 	static const double at[] = { 0, 1, 0, 0, 5 };
 	struct saba_model m[5] = { 0 };
 	struct saba_levels lv;
+	unsigned int i, j, of[SABA_LEVELS] = { 0 };
 	uint8_t level[5], before[5];
-	unsigned int i, j;
 
 	for (i = 0; i < 5; i++)
 		m[i].c[0] = at[i];
@@ -399,6 +399,14 @@ static void alike(void)
 	CHECK(lv.cluster[2][level[0]] == lv.cluster[2][level[3]]);
 	CHECK(lv.cluster[2][level[0]] != lv.cluster[2][level[1]]);
 	CHECK(lv.cluster[2][level[4]] != lv.cluster[2][level[1]]);
+	/* of four that are alike, two and two */
+	m[1] = m[4] = m[0];
+	saba_levels_make(m, 4, 4, 2, NULL, level, &lv);
+	for (i = 0; i < 4; i++)
+		of[lv.cluster[2][level[i]]]++;
+	CHECK(lv.steps == 3 && of[0] == 2 && of[1] == 2);
+	m[1].c[0] = at[1];
+	m[4].c[0] = at[4];
 	/* another one like them has the last level, or shares one, and moves nobody */
 	saba_levels_make(m, 3, 3, 1, NULL, before, &lv);
 	CHECK(lv.n == 3);
