@@ -8,6 +8,8 @@
  * capacity finds the least sum there is: best[i][s] is the least sum of the first
  * i items that have s percent together.
  *
+ * Where all costs are convex, percent by percent is as exact and takes a few per cent of that.
+ *
  * The equation by itself has no solution for straight lines: without bounds one
  * item takes all.  Here an item has at least 5 %, or half of an equal share if
  * that is less.
@@ -19,12 +21,54 @@
 
 #define FLOOR	5	/* percent */
 #define ITEMS	(SABA_GRID / 2)
+#define ROUNDING 1e-12
 
 struct item {
 	const double	*cost;		/* by percent */
 	unsigned int	least;
 	unsigned int	most;
 };
+
+/* More makes less and less of a difference, to within rounding. */
+static bool convex(const struct item *item, unsigned int capacity)
+{
+	const double *cost = item->cost;
+	unsigned int w;
+
+	for (w = item->least + 1; w < capacity; w++)
+		if (cost[w + 1] + cost[w - 1] < 2 * cost[w] - ROUNDING)
+			return false;
+	return true;
+}
+
+/*
+ * Where that is so of all, the least sum is reached percent by percent, each for who gains most by
+ * it; of equals, the first one.
+ */
+static double fill(const struct item *item, unsigned int n, unsigned int capacity, uint8_t *weight)
+{
+	double gain[ITEMS], sum = 0;
+	unsigned int i, best;
+
+	for (i = 0; i < n; i++) {
+		weight[i] = item[i].least;
+		capacity -= item[i].least;
+	}
+	for (i = 0; i < n && capacity; i++)
+		gain[i] = item[i].cost[weight[i]] - item[i].cost[weight[i] + 1];
+	for (; capacity; capacity--) {
+		for (i = 1, best = 0; i < n; i++)
+			if (gain[i] > gain[best] + ROUNDING)
+				best = i;
+		weight[best]++;
+		if (capacity > 1)
+			gain[best] = item[best].cost[weight[best]] -
+				     item[best].cost[weight[best] + 1];
+	}
+	for (i = 0; i < n; i++)
+		sum += item[i].cost[weight[i]];
+	return sum;
+}
 
 /*
  * The innermost loop reads old and writes new at consecutive places: compilers
@@ -38,6 +82,10 @@ static double solve(const struct item *item, unsigned int n, unsigned int capaci
 	unsigned int i, s, w, lo = 0, hi = 0;
 	unsigned int to_come = 0;
 
+	for (i = 0; i < n && convex(&item[i], capacity); i++)
+		;
+	if (i == n)
+		return fill(item, n, capacity, weight);
 	for (i = 0; i < n; i++)
 		to_come += item[i].least;
 	for (s = 0; s <= capacity; s++)
@@ -153,7 +201,8 @@ double saba_solve_levels(const struct saba_levels *lv, const unsigned int *count
 			/* nothing is known above the whole link */
 			double b = w * scale;
 
-			cost[i][w] = many * saba_slowdown(&lv->model[at[i]], b < 1 ? b : 1);
+			cost[i][w] = w && (w - 1) * scale >= 1 ? cost[i][w - 1] :
+				     many * saba_slowdown(&lv->model[at[i]], b < 1 ? b : 1);
 		}
 	}
 	for (i = 0; i < levels && floors > capacity; i++)
