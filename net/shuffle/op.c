@@ -414,6 +414,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();
 	op->progress_at = op->started_at;
+	op->first_announced_at = op->started_at;
 	op->last_announced_at = op->started_at;
 	op->granted_at = op->started_at;
 	/* a deadline too far to be told from none is none */
@@ -459,6 +460,7 @@ static void op_stop(struct shuffle_op *op, int error)
 
 	if (op->incomplete)
 		op->ssk->nr_incomplete--;
+	shuffle_op_left(op, 0);
 	list_for_each_entry_safe(r, tmp, &op->retrans, node)
 		shuffle_msg_out_free_retrans(op, r);
 	shuffle_turns_del_op(op);

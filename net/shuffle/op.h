@@ -101,6 +101,7 @@ struct shuffle_slowest {
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
  * @progress_at: last sign of life
+ * @first_announced_at: when the first message was heard of, the start before that
  * @last_announced_at: when a message was last heard of for the first time
  * @solicited_at: when members never heard of were last asked for theirs, 0 never
  * @solicit_ns: until they are asked (again); 0 before the first
@@ -178,6 +179,7 @@ struct shuffle_op {
 	u64			started_at;
 	u64			deadline_at;
 	u64			progress_at;
+	u64			first_announced_at;
 	u64			last_announced_at;
 	u64			solicited_at;
 	u64			solicit_ns;
@@ -283,6 +285,15 @@ static inline u64 shuffle_op_nonce(const struct shuffle_op *op, u32 rank)
 static inline u64 shuffle_now(void)
 {
 	return ktime_get_ns();
+}
+
+/* What a row has to send, when that changes.  ssk->lock held. */
+static inline void shuffle_op_left(struct shuffle_op *op, u64 left)
+{
+	if (op->ended)
+		return;
+	op->ssk->nr_unsent += !!left - !!op->row_left;
+	op->row_left = left;
 }
 
 /**

@@ -388,10 +388,12 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
 
 	/* it had been announced before, and that was lost */
-	if (w->flags & SHUFFLE_FLAG_RETRANS) {
+	if (w->flags & SHUFFLE_FLAG_RETRANS)
 		op->solicit_all = true;
-		op->solicit_ns = 0;
-	}
+	/* others run, so those that are not heard of are not waited for as long as for a start */
+	op->solicit_ns = 0;
+	if (op->first_announced_at == op->started_at)
+		op->first_announced_at = now;
 	in->late = 0;
 	in->nonce = w->nonce;
 	in->announced = w->data.len;

@@ -79,20 +79,30 @@ static u64 rto_max(const struct shuffle_op *op)
 	return (u64)READ_ONCE(op->dev->cfg.resend_max_us) * NSEC_PER_USEC;
 }
 
+/* as long as nothing is known of how busy hosts are */
+static u64 rto_unmeasured(const struct shuffle_op *op)
+{
+	return max(3ULL * READ_ONCE(op->dev->rtt), rto_first(op));
+}
+
 /**
  * shuffle_timer_rto() - how long to wait for granted data
  * @op: operation
+ *
+ * Before it has measured that, twice as long as another operation by the device has of late.
  *
  * Return: ns.
  */
 u64 shuffle_timer_rto(const struct shuffle_op *op)
 {
-	u64 wait;
+	u64 wait = rto_unmeasured(op), known;
 
-	if (op->srtt_ns)
+	if (op->srtt_ns) {
 		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_timer_rto_min(op));
-	else
-		wait = max(3ULL * READ_ONCE(op->dev->rtt), rto_first(op));
+	} else if (shuffle_now() - READ_ONCE(op->dev->srtt_at) < NSEC_PER_SEC) {
+		known = 2 * (READ_ONCE(op->dev->srtt_ns) + 4 * READ_ONCE(op->dev->rttvar_ns));
+		wait = min(wait, max(known, 2 * shuffle_timer_rto_min(op)));
+	}
 	return min(wait, rto_max(op));
 }
 
@@ -123,7 +133,9 @@ static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 
  */
 static void look_at_rate(const struct shuffle_op *op, struct timer_scan *s)
 {
-	u64 line = shuffle_dev_drain_ns(op->dev, op->prx.outstanding), seen = 0, us;
+	/* others that receive have about as much on their way */
+	u64 all = (u64)op->prx.outstanding * shuffle_grant_share(op);
+	u64 line = shuffle_dev_drain_ns(op->dev, all), seen = 0, us;
 
 	/* packets may be older than those before them: their time is taken without ssk->lock */
 	if (op->data_bytes && op->data_at > op->data_from) {
@@ -167,13 +179,13 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 	return wait ?: shuffle_timer_rto(op);
 }
 
-/* Members never heard of start late, most likely: as late as the last of the others,
- * once more.
+/* Members never heard of start late, most likely: as late as the last of the others is behind
+ * the first one, once more.  We may have started long before all others.
  */
 static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 {
-	u64 more = min(op->last_announced_at - op->started_at, rto_max(op));
-	u64 wait = op->solicit_ns ?: s->rto;
+	u64 more = min(op->last_announced_at - op->first_announced_at, rto_max(op));
+	u64 wait = op->solicit_ns ?: op->srtt_ns ? s->rto : min(rto_unmeasured(op), rto_max(op));
 
 	if (!op->prx.unannounced ||
 	    !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))

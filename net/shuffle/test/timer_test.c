@@ -63,7 +63,7 @@ static void timer__solicits_all(struct kunit *test)
 	fake_advance(51 * MS);
 	fake->n_sent = 0;
 	fake_rx(1, 1000, 0, 0);
-	fake_advance(90 * MS);
+	fake_advance(49 * MS);
 	/* for the data of that one, once */
 	KUNIT_EXPECT_LE(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 1U);
 	fake->flags = SHUFFLE_FLAG_RETRANS;
@@ -71,6 +71,50 @@ static void timer__solicits_all(struct kunit *test)
 	fake_rx(0, 1000, 0, 0);
 	fake_advance(250 * MS);
 	KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 18U);
+}
+
+/* We have waited for long for members to start; since others have, who has not been heard of is
+ * asked after the first limit, and not as long again as we have waited.
+ */
+static void timer__solicits_after_a_start(struct kunit *test)
+{
+	u32 i;
+
+	fake_start(20, 0);
+	fake_advance(700 * MS);
+	for (i = 1; i < 20; i++)
+		fake_rx(i, 0, 0, 0);
+	fake->n_sent = 0;
+	fake_advance(48 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+	fake_advance(4 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 1U);
+}
+
+/* Another operation by the device has measured how long data takes: the first limit is twice
+ * what that one's would be; if that was a second ago, it says nothing.
+ */
+static void timer__measured_by_another(struct kunit *test)
+{
+	fake->unsched = 3000;
+	fake_start(2, 0);
+	fake_row(0, 0);
+	fake_rx(1, 0, 0, 0);
+	fake->dev.srtt_ns = 4 * MS;
+	fake->dev.rttvar_ns = MS;
+	fake->dev.srtt_at = fake->now - 900 * MS;
+	fake_rx(0, 3000, 0, 1000);
+	fake_rx(0, 3000, 2000, 1000);
+	fake_advance(15 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+	fake_advance(2 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
+	/* that was a loss: nothing has been measured here */
+	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
+	fake->dev.srtt_at = fake->now - 1001 * MS;
+	KUNIT_EXPECT_EQ(test, shuffle_timer_rto(fake->op), 50 * (u64)MS);
 }
 
 /* A gap is asked for, and nothing but what is missing; then after twice as long. */
@@ -451,6 +495,8 @@ static void timer__slices(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__solicits),
 	KUNIT_CASE(timer__solicits_all),
+	KUNIT_CASE(timer__solicits_after_a_start),
+	KUNIT_CASE(timer__measured_by_another),
 	KUNIT_CASE(timer__gap),
 	KUNIT_CASE(timer__silence),
 	KUNIT_CASE(timer__small_buffer),

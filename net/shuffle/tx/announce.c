@@ -21,7 +21,8 @@ static u64 unscheduled_max(const struct shuffle_op *op)
 /* What a row may have without grants: one RTT of data (section 3.3), enough to keep the
  * link busy until the first grant.  A row that is no more than one receiver would grant
  * at once goes whole: a GRANT for each of its messages, and waiting for it, would cost
- * more than the schedule can gain.
+ * more than the schedule can gain.  Where a socket has several operations, their data keeps
+ * the link busy, too: all of them together may have about as much.
  *
  * It must not be much for the receivers' buffers, which we take to be like ours, and all
  * of it must fit our own: ACKs wait for it (ack_can_ride()).
@@ -32,22 +33,25 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 {
 	const struct sock *sk = &op->ssk->sk;
 	/* those of others that wait for nothing do not count; our own may start any time */
-	u32 share = max(shuffle_grant_share(op), op->ssk->nr_incomplete);
+	u32 own = max3(op->ssk->nr_incomplete, op->ssk->nr_unsent + !op->row_left, 1U);
+	u32 share = max(shuffle_grant_share(op), own);
 	u64 whole = shuffle_grant_max_out(op->dev), part;
 
+	/* a limit that an operator has set is meant */
+	if (READ_ONCE(op->dev->cfg.unscheduled))
+		return shuffle_dev_unscheduled(op->dev);
 	/* what is in front of it is there already, what is behind can wait */
 	part = op->order == SHUFFLE_ORDER_FAIR ? div_u64(whole, share) :
 	       shuffle_grant_ordered(op, op->order == SHUFFLE_ORDER_DEADLINE ?
 				     shuffle_op_deadline_class(op) :
 				     shuffle_order_class(total));
 	whole = op->order == SHUFFLE_ORDER_FAIR ? part :
-		min(part, div_u64(whole, max(op->ssk->nr_incomplete, 1U)));
+		min(part, div_u64(whole, own));
 
 	whole = min3(whole, (u64)shuffle_sock_rcvbuf(sk) / 4, (u64)shuffle_sock_sndbuf(sk) / 2);
-	/* a limit that an operator has set is meant */
-	if (!READ_ONCE(op->dev->cfg.unscheduled) && total <= whole)
+	if (total <= whole)
 		return total;
-	return shuffle_dev_unscheduled(op->dev);
+	return div_u64(shuffle_dev_unscheduled(op->dev), own);
 }
 
 /* Messages of a short row go in front of other data, if they are so short that not even all
@@ -161,7 +165,7 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 	out->unsched = limit;
 	out->granted = out->held ? 0 : limit;
 	op->ptx.msg[rank].len = len;	/* its limit is 0: nothing has been copied yet */
-	op->row_left += len;
+	shuffle_op_left(op, op->row_left + len);
 }
 
 /* The messages [from, to) become the operation's.  The lock is free between slices: nobody

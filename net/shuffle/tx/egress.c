@@ -492,7 +492,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 			 m->next + shuffle_policy_amount(m->limit - m->next, unit), 0, q);
 	if (rank == shuffle_group_all(op->group))
 		SHUFFLE_ADD(sn, SameOut, DIV_ROUND_UP((u32)(end - m->next), chunk->pkt));
-	op->row_left -= min(op->row_left, end - m->next);
+	shuffle_op_left(op, op->row_left - min(op->row_left, end - m->next));
 	m->next = end;
 	op->out[rank].announced_at = shuffle_now();
 	shuffle_policy_tx_sent(&op->ptx, rank);

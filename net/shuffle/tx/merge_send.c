@@ -76,7 +76,7 @@ bool shuffle_merge_announce(struct shuffle_op *op)
 	for (i = first; i < op->group->count; i = next_receiver(op, i + 1)) {
 		op->out[i].unsched = unsched;
 		op->out[i].granted = unsched;
-		op->row_left += m->bound;
+		shuffle_op_left(op, op->row_left + m->bound);
 	}
 	set_len(op, m->bound);
 	m->announced = true;
@@ -171,7 +171,7 @@ void shuffle_merge_close(struct shuffle_op *op)
 	m->tell = next_receiver(op, 0);
 	set_len(op, op->out[m->to].filled);
 	for (i = m->tell; i < op->group->count; i = next_receiver(op, i + 1)) {
-		op->row_left -= min(op->row_left, less);
+		shuffle_op_left(op, op->row_left - min(op->row_left, less));
 		shuffle_msg_out_limit(op, i);
 		shuffle_timer_out(op, i);
 	}

@@ -215,7 +215,7 @@ void shuffle_same_left(struct shuffle_op *op)
 	u32 times = op->same->alone + !(op->forward || op->merge);
 
 	if (!op->merge)
-		op->row_left = op->ptx.msg[shuffle_group_all(op->group)].len * times;
+		shuffle_op_left(op, op->ptx.msg[shuffle_group_all(op->group)].len * times);
 }
 
 /**

@@ -10,6 +10,7 @@ order_cases()
 {
 	run_case "order-setting" order_setting
 	run_case "order-collectives" order_collectives
+	run_case "unscheduled-of-many" unscheduled_of_many
 	# emulated processors have enough to do with these
 	[[ $LANE != qemu* ]] || return 0
 	run_case "order-many" order_many
@@ -91,6 +92,29 @@ two_share()
 		# more than what was on its way
 		[ "$first" -gt $((second / 16)) ] || fail "the first got nothing"
 	fi
+	peer_end || shuffle_failed
+}
+
+# Operations of one socket that begin together send as much without a grant as one would, and
+# less for each that is there already: 64, 32, 21 ... kB, not 8 times 64.
+unscheduled_of_many()
+{
+	local sent
+
+	rack 2
+	config_all rtt-bytes 64k
+	peer n=2 matrix=others:1000000 ops=8 1:delay="$(tmo 4000)" >"$work/peer.log" 2>&1 &
+	peer_pid=$!
+	wait_for 10 has_counted 0 OpsStarted 8 || fail "they do not start"
+	sent=-1
+	while [ "$sent" != "$(counter 0 DataBytesOut)" ]; do
+		sent=$(counter 0 DataBytesOut)
+		sleep 0.2
+	done
+	has_counted 1 OpsStarted 1 && fail "the receiver has started too soon"
+	diag "$sent bytes"
+	[ "$sent" -ge 65536 ] || fail "less than one"
+	[ "$sent" -lt 300000 ] || fail "each as much as one"
 	peer_end || shuffle_failed
 }
 
