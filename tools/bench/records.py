@@ -42,6 +42,8 @@ def reached(metric, value, goal):
     times faster we are ought to be large, all else small.  None where there is nothing to compare."""
     if value is None or goal is None:
         return None
+    if metric == "control_share":
+        return value <= goal
     if metric.endswith("share") or metric.startswith(("ratio_to", "packets_ratio_to", "faster_than",
                                                        "records", "speedup")):
         return value >= goal

@@ -49,6 +49,8 @@ args_of()
 	case $1 in
 	none | bench) args+=(--schedule "$1") ;;
 	grants) args+=(--schedule none) ;;
+	none-*) args+=(--schedule none --tickets "${1#none-}") ;;
+	dfs-*) args+=(--tickets "${1#dfs-}") ;;
 	ahead) args+=(--ahead 500) ;;
 	slow-median) args+=(--change 0) ;;
 	esac
