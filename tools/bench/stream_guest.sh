@@ -45,7 +45,7 @@ unscheduled()
 args_of()
 {
 	args=(--members /tmp/members --stream "$2" --slices "$slices" --piece "$PIECE" --json
-		--timeout 10000 --schedule dfs)
+		--timeout 10000 --schedule dfs --tickets 16)
 	case $1 in
 	none | bench) args+=(--schedule "$1") ;;
 	grants) args+=(--schedule none) ;;

@@ -24,7 +24,7 @@ stream_more_cases()
 	run_case stream-input-killed-3x2 stream_input_killed
 	run_case stream-builder-stopped-2x2 stream_builder_stopped
 	run_case stream-clocks-3x3 stream_clocks
-	run_case stream-none-2x2 stream_verified 2 2 6 --schedule none
+	run_case stream-defaults-2x2 stream_defaults
 	run_case stream-ahead-2x2 stream_verified 2 2 12 --ahead 2000
 	run_case stream-refused stream_refused
 	run_case stream-ten-thousand-8x8 stream_many 8 8 180
@@ -50,6 +50,9 @@ stream_begin()
 	echo $stream_id >"$state/stream-id"
 }
 
+# With times, but in stream_defaults
+stream_as=(--schedule dfs --tickets 16)
+
 # stream_start HOST ARGS... - one member in the background; what it says in $work/out.HOST and
 # $work/err.HOST, its log in $work/log.HOST.
 stream_start()
@@ -61,7 +64,8 @@ stream_start()
 	[ "$h" -lt "$inputs" ] || rank=$((h - inputs))
 	ip netns exec "${PFX}h$h" "$BIN/shuffle-stream" $kind --members "$work/members" \
 		--rank "$rank" --stream "$stream_id" --json --log "$work/log.$h" \
-		--timeout "$(($(tmo 3) * 1000))" --slices 60 --piece 5000 "$@" \
+		--timeout "$(($(tmo 3) * 1000))" --slices 60 --piece 5000 \
+		"${stream_as[@]}" "$@" \
 		>"$work/out.$h" 2>"$work/err.$h" &
 	stream_pid[h]=$!
 }
@@ -115,6 +119,19 @@ stream_built()
 		[ "$(stream_value "$h" wrong)" = 0 ] || fail "builder $h: $(cat "$work/out.$h")"
 	done
 	[ "$sum" = "$want" ] || fail "$sum time-slices, $want expected"
+}
+
+# Without options pieces leave whenever there is a ticket, and there are four.
+stream_defaults()
+{
+	local stream_as=()
+
+	stream_verified 2 2 6
+	[ "$(counters Timed)" = 0 ] || fail "pieces have had times"
+	# members find each other if their tickets are the same
+	stream_begin 2 2
+	stream_all --intervals 2 --builder --schedule none --tickets 4
+	stream_wait 0 1 2 3 || fail "4 tickets are not the default"
 }
 
 # stream_verified INPUTS BUILDERS INTERVALS ARGS... - every byte, of every time-slice.
@@ -244,7 +261,7 @@ stream_sources()
 	cat "$work/in.1" >"$work/fifo" &
 	ip netns exec "${PFX}h3" "$BIN/shuffle-stream" builder --members "$work/members" --rank 1 \
 		--stream "$stream_id" --json --timeout "$(($(tmo 3) * 1000))" --slices 60 \
-		--piece 5000 --sink - 2>"$work/err.3" | cat >"$work/pipe" &
+		--piece 5000 "${stream_as[@]}" --sink - 2>"$work/err.3" | cat >"$work/pipe" &
 	stream_wait 0 1 2 || fail "a member failed"
 	wait
 	python3 - "$work" "$state/slices.$stream_id" <<-'END' || fail "slices differ"

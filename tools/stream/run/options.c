@@ -9,6 +9,9 @@
 #include "metrics.h"
 #include "option.h"
 
+/* Tickets without times: with more, time-slices come side by side, and none is whole sooner. */
+#define RING_NONE	4
+
 static const char *const schedule_names[] = { "dfs", "none", "bench", NULL };
 
 enum {
@@ -22,11 +25,12 @@ static const struct option_def opts[] = {
 	{ "members", OPT_MEMBERS, "FILE", "lines: input ADDRESS:PORT, or builder ADDRESS:PORT" },
 	{ "rank", OPT_RANK, "N", "which of the inputs, or builders, we are" },
 	{ "stream", OPT_STREAM, "NUMBER", "of the stream (1)" },
-	{ "schedule", OPT_SCHEDULE, "NAME", "dfs: times from the builders; none: whenever there\n"
-	  "is a ticket; bench: each input to one builder (dfs)" },
+	{ "schedule", OPT_SCHEDULE, "NAME", "none: whenever there is a ticket; dfs: at times from\n"
+	  "the builders; bench: each input to one builder (none)" },
 	{ "slices", OPT_SLICES, "N", "time-slices of an interval (1000)" },
 	{ "intervals", OPT_INTERVALS, "N", "how many; 0: until the sources end (0)" },
-	{ "tickets", OPT_TICKETS, "N", "of a pair of input and builder (16)" },
+	{ "tickets", OPT_TICKETS, "N", "of a pair of input and builder (4 with the schedule\n"
+	  "none, otherwise 16)" },
 	{ "piece", OPT_PIECE, "BYTES", "of an input for a time-slice, at most (65536)" },
 	{ "timeout", OPT_TIMEOUT, "MS", "after which a silent member has failed (1000)" },
 	{ "history", OPT_HISTORY, "N", "intervals that proposals look back at (10)" },
@@ -339,11 +343,14 @@ static void check(struct run *r, bool builder)
  */
 void run_options(struct run *r, bool builder, int argc, char **argv)
 {
-	u32 i, n;
+	u32 i, n, ring;
 	int opt;
 
 	memset(r, 0, sizeof(*r));
 	stream_defaults(&r->cfg, 0, 0);
+	ring = r->cfg.ring;
+	r->cfg.ring = 0;
+	r->schedule = RUN_NONE;
 	r->cfg.slices = 1000;
 	r->id = 1;
 	r->piece = 65536;
@@ -354,6 +361,8 @@ void run_options(struct run *r, bool builder, int argc, char **argv)
 			take(r, opt, optarg);
 	if (optind < argc)
 		die("%s: not understood, try --help", argv[optind]);
+	if (!r->cfg.ring)
+		r->cfg.ring = r->schedule == RUN_NONE ? RING_NONE : ring;
 	check(r, builder);
 	r->self = builder ? r->cfg.inputs + r->rank : r->rank;
 	if (r->schedule == RUN_BENCH)
