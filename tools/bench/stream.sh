@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Time-slice building in virtual time (lane uml-time), in one boot: shuffle-stream with times from
-# its builders (dfs) and in other ways; the same over TCP (tcp: stream_tcp.c); and a matrix over
-# TCP, which is no stream.  Writes build/bench/report-stream.json and .txt.
+# its builders (dfs), without (none: 16 tickets; none-4: the default) and in other ways; the same
+# over TCP (tcp: stream_tcp.c); and a matrix over TCP, which is no stream.  Writes build/bench/report-stream.json and .txt.
 #
 # usage: [RUNS=1] stream.sh [REGEX]     which of the cases below, by name
 set -euo pipefail
@@ -15,10 +15,11 @@ root=$(cd "$here/../.." && pwd)
 cd "$root"
 
 # name, inputs, builders, time-slices of an interval, intervals; ways
+most="none-4 none-2 none grants bench tcp matrix clocks slow slow-median ahead"
 cases=(
-	"stream-8x8    8 8 160 40    dfs ahead none grants bench tcp matrix clocks slow slow-median"
-	"stream-20x20  20 20 200 24  dfs tcp bench none grants slow clocks matrix ahead slow-median"
-	"stream-64x64  64 64 640 18  dfs bench tcp grants none"
+	"stream-8x8    8 8 160 40    dfs $most"
+	"stream-20x20  20 20 200 24  dfs $most"
+	"stream-64x64  64 64 320 20  dfs none-4 bench tcp grants none"
 )
 
 regex=${1:-${CASE:-stream}}
