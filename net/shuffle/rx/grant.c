@@ -97,13 +97,13 @@ static u8 rx_class_of(const struct shuffle_op *op)
  * shuffle_grant_ordered() - most that an operation with an order may have granted and not got
  * @op: operation
  * @class: its class
+ * @max_out: of the device, bytes
  *
  * Return: bytes.
  */
-u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class)
+u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class, u64 max_out)
 {
 	const struct shuffle_order *order = &op->dev->order;
-	u64 max_out = shared_max_out(op->dev);
 
 	max_out = shuffle_order_part(order, &op->place, shuffle_grant_share(op), max_out);
 	return shuffle_order_limit(order, &op->place, class, max_out);
@@ -122,7 +122,7 @@ static u64 grant_limit(const struct shuffle_op *op, u64 now)
 		       SHUFFLE_ORDER_DRAINS * shuffle_dev_drain_ns(op->dev, max_out));
 	if (now <= op->granted_at || now - op->granted_at <= patience)
 		share = 0;
-	return max(share, shuffle_grant_ordered(op, rx_class_of(op)));
+	return max(share, shuffle_grant_ordered(op, rx_class_of(op), max_out));
 }
 
 /* It waits for grants from now on. */

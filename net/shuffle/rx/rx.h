@@ -193,7 +193,7 @@ void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
 
 /* grant.c */
 u32 shuffle_grant_share(const struct shuffle_op *op);
-u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class);
+u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class, u64 max_out);
 void shuffle_grant_account(struct shuffle_op *op);
 void shuffle_grant_pressure(struct shuffle_sock *ssk);
 void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);

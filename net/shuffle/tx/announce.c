@@ -35,19 +35,20 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 	/* those of others that wait for nothing do not count; our own may start any time */
 	u32 own = max3(op->ssk->nr_incomplete, op->ssk->nr_unsent + !op->row_left, 1U);
 	u32 share = max(shuffle_grant_share(op), own);
-	u64 whole = shuffle_grant_max_out(op->dev), part;
+	u64 whole = shuffle_grant_max_out(op->dev);
 
 	/* a limit that an operator has set is meant */
 	if (READ_ONCE(op->dev->cfg.unscheduled))
 		return shuffle_dev_unscheduled(op->dev);
 	/* what is in front of it is there already, what is behind can wait */
-	part = op->order == SHUFFLE_ORDER_FAIR ? div_u64(whole, share) :
-	       shuffle_grant_ordered(op, op->order == SHUFFLE_ORDER_DEADLINE ?
-				     shuffle_op_deadline_class(op) :
-				     shuffle_order_class(total));
-	whole = op->order == SHUFFLE_ORDER_FAIR ? part :
-		min(part, div_u64(whole, own));
+	if (op->order == SHUFFLE_ORDER_FAIR) {
+		whole = div_u64(whole, share);
+	} else {
+		u8 class = op->order == SHUFFLE_ORDER_DEADLINE ? shuffle_op_deadline_class(op) :
+								 shuffle_order_class(total);
 
+		whole = min(shuffle_grant_ordered(op, class, whole), div_u64(whole, own));
+	}
 	whole = min3(whole, (u64)shuffle_sock_rcvbuf(sk) / 4, (u64)shuffle_sock_sndbuf(sk) / 2);
 	if (total <= whole)
 		return total;
