@@ -290,6 +290,7 @@ static inline u64 shuffle_now(void)
 /* What a row has to send, when that changes.  ssk->lock held. */
 static inline void shuffle_op_left(struct shuffle_op *op, u64 left)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->ended)
 		return;
 	op->ssk->nr_unsent += !!left - !!op->row_left;

@@ -36,7 +36,7 @@ static bool convex(const struct item *item, unsigned int capacity)
 	unsigned int w;
 
 	for (w = item->least + 1; w < capacity; w++)
-		if (cost[w + 1] + cost[w - 1] < 2 * cost[w] - ROUNDING)
+		if (cost[w + 1] + cost[w - 1] < 2 * cost[w] - ROUNDING * (1 + fabs(cost[w])))
 			return false;
 	return true;
 }

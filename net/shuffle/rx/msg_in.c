@@ -392,7 +392,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 		op->solicit_all = true;
 	/* others run, so those that are not heard of are not waited for as long as for a start */
 	op->solicit_ns = 0;
-	if (op->first_announced_at == op->started_at)
+	if (op->first_announced_at == op->started_at && w->src_rank != op->group->rank)
 		op->first_announced_at = now;
 	in->late = 0;
 	in->nonce = w->nonce;

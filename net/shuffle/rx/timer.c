@@ -37,6 +37,7 @@
  * @asks: packets that may be sent for them, about
  * @more: there are more than one of these allows
  * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
+ * @data: data_rto()
  * @queue: longer than that, as long as what has been granted may take
  * @early: shuffle_question_wait(), or @rto before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured
@@ -49,6 +50,7 @@ struct timer_scan {
 	u32			asks;
 	bool			more;
 	u64			rto;
+	u64			data;
 	u64			queue;
 	u64			early;
 	bool			slow;
@@ -89,21 +91,31 @@ static u64 rto_unmeasured(const struct shuffle_op *op)
  * shuffle_timer_rto() - how long to wait for granted data
  * @op: operation
  *
- * Before it has measured that, twice as long as another operation by the device has of late.
- *
  * Return: ns.
  */
 u64 shuffle_timer_rto(const struct shuffle_op *op)
 {
-	u64 wait = rto_unmeasured(op), known;
+	u64 wait;
 
-	if (op->srtt_ns) {
+	if (op->srtt_ns)
 		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_timer_rto_min(op));
-	} else if (shuffle_now() - READ_ONCE(op->dev->srtt_at) < NSEC_PER_SEC) {
-		known = 2 * (READ_ONCE(op->dev->srtt_ns) + 4 * READ_ONCE(op->dev->rttvar_ns));
-		wait = min(wait, max(known, 2 * shuffle_timer_rto_min(op)));
-	}
+	else
+		wait = rto_unmeasured(op);
 	return min(wait, rto_max(op));
+}
+
+/* The same for messages that come.  What goes without a grant may be lost before anything has been
+ * measured, and while it counts as on its way, nothing may be granted: twice as long as another
+ * operation by the device would wait that has measured something of late.
+ */
+static u64 data_rto(const struct shuffle_op *op)
+{
+	u64 wait = shuffle_timer_rto(op), known = READ_ONCE(op->dev->srtt_ns);
+
+	if (op->srtt_ns || !known || shuffle_now() - READ_ONCE(op->dev->srtt_at) >= NSEC_PER_SEC)
+		return wait;
+	known += 4 * READ_ONCE(op->dev->rttvar_ns);
+	return min(wait, 2 * max(known, shuffle_timer_rto_min(op)));
 }
 
 static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct timer_scan *s)
@@ -133,10 +145,12 @@ static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 
  */
 static void look_at_rate(const struct shuffle_op *op, struct timer_scan *s)
 {
-	/* others that receive have about as much on their way */
-	u64 all = (u64)op->prx.outstanding * shuffle_grant_share(op);
-	u64 line = shuffle_dev_drain_ns(op->dev, all), seen = 0, us;
+	u64 max_out = shuffle_grant_max_out(op->dev), line, seen = 0, us;
+	u32 share = shuffle_grant_share(op);
 
+	/* others that receive have their parts on their way, too */
+	line = max(div_u64(max_out, share), (u64)op->prx.unit) * (share - 1);
+	line = shuffle_dev_drain_ns(op->dev, op->prx.outstanding + line);
 	/* packets may be older than those before them: their time is taken without ssk->lock */
 	if (op->data_bytes && op->data_at > op->data_from) {
 		/* 32 bits of each factor: the product fits */
@@ -176,17 +190,23 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 {
 	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->solicit_ns;
 
-	return wait ?: shuffle_timer_rto(op);
+	return wait ?: data_rto(op);
 }
 
 /* Members never heard of start late, most likely: as late as the last of the others is behind
- * the first one, once more.  We may have started long before all others.
+ * the first one, once more.  We may have started long before all others.  Once most have been heard
+ * of, what the rest has sent may be lost.
  */
 static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 {
-	u64 more = min(op->last_announced_at - op->first_announced_at, rto_max(op));
-	u64 wait = op->solicit_ns ?: op->srtt_ns ? s->rto : min(rto_unmeasured(op), rto_max(op));
+	bool most = 2 * op->prx.unannounced <= op->prx.n;
+	u64 more = 0, wait = op->solicit_ns;
 
+	if (!wait)
+		wait = most ? s->rto : min(rto_unmeasured(op), rto_max(op));
+	/* packets may be older than those before them: their time is taken without ssk->lock */
+	if (op->last_announced_at > op->first_announced_at)
+		more = min(op->last_announced_at - op->first_announced_at, rto_max(op));
 	if (!op->prx.unannounced ||
 	    !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))
 		return false;
@@ -373,7 +393,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 			since = max(since, op->data_at);
 		more = s->queue;
 	}
-	wait = in->wait_ns ?: s->rto;
+	wait = in->wait_ns ?: s->data;
 	if (!wait_expired(op, since, &wait, more, s)) {
 		wait_for(op, &in->due, in_wait(op, in), since + in->wait_ns);
 		return;
@@ -426,7 +446,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
-	u64 limit = in->progress_at + s->rto + (in->have.n ? 0 : s->queue);
+	u64 limit = in->progress_at + s->data + (in->have.n ? 0 : s->queue);
 	u64 due;
 
 	if (!in_waits(op, rank)) {
@@ -485,8 +505,8 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 {
 	const u64 after[SHUFFLE_WAITS] = {
 		[SHUFFLE_WAIT_EARLY] = s->early,
-		[SHUFFLE_WAIT_GAP] = s->rto,
-		[SHUFFLE_WAIT_DATA] = s->rto + s->queue,
+		[SHUFFLE_WAIT_GAP] = s->data,
+		[SHUFFLE_WAIT_DATA] = s->data + s->queue,
 		[SHUFFLE_WAIT_DATA_LATE] = s->queue,
 	};
 	struct shuffle_due *due;
@@ -562,7 +582,8 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
 		s.rto = shuffle_timer_rto(op);
-		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.rto;
+		s.data = data_rto(op);
+		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
 		check_waits(op, &s);
@@ -632,7 +653,7 @@ static void start_before(struct shuffle_op *op, u64 at)
  */
 void shuffle_timer_start(struct shuffle_op *op)
 {
-	u64 wait = shuffle_timer_rto(op);
+	u64 wait = data_rto(op);
 
 	if (op->srtt_ns && !op->overtaken)
 		wait = min(wait, shuffle_question_wait(op));

@@ -74,15 +74,18 @@ static void timer__solicits_all(struct kunit *test)
 }
 
 /* We have waited for long for members to start; since others have, who has not been heard of is
- * asked after the first limit, and not as long again as we have waited.
+ * asked after the first limit, and not as long again as we have waited.  Our own message is there
+ * from the start.
  */
 static void timer__solicits_after_a_start(struct kunit *test)
 {
 	u32 i;
 
 	fake_start(20, 0);
+	fake_advance(MS);
+	fake_rx(19, 0, 0, 0);
 	fake_advance(700 * MS);
-	for (i = 1; i < 20; i++)
+	for (i = 1; i < 19; i++)
 		fake_rx(i, 0, 0, 0);
 	fake->n_sent = 0;
 	fake_advance(48 * MS);
@@ -90,6 +93,35 @@ static void timer__solicits_after_a_start(struct kunit *test)
 	fake_advance(4 * MS);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
 	KUNIT_EXPECT_EQ(test, fake->n_sent, 1U);
+}
+
+/* Packets that wait for the socket's lock may be older than those before them: that is no wait. */
+static void timer__solicits_after_older_packets(struct kunit *test)
+{
+	fake_start(4, 0);
+	fake_rx(3, 0, 0, 0);
+	fake_advance(10 * MS);
+	fake_rx(1, 0, 0, 0);
+	fake->now -= 1000;
+	fake_rx(2, 0, 0, 0);
+	fake->now += 1000;
+	fake->n_sent = 0;
+	fake_advance(52 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
+}
+
+/* While most have not been heard of, they are starting: what has been measured says nothing. */
+static void timer__solicits_late_starters(struct kunit *test)
+{
+	fake_start(20, 0);
+	fake_rx(19, 0, 0, 0);
+	fake_rx(1, 0, 0, 0);
+	fake->op->srtt_ns = MS;
+	fake->n_sent = 0;
+	fake_advance(48 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 0U);
+	fake_advance(4 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 8U);
 }
 
 /* Another operation by the device has measured how long data takes: the first limit is twice
@@ -113,8 +145,15 @@ static void timer__measured_by_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
 	/* that was a loss: nothing has been measured here */
 	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
-	fake->dev.srtt_at = fake->now - 1001 * MS;
 	KUNIT_EXPECT_EQ(test, shuffle_timer_rto(fake->op), 50 * (u64)MS);
+	fake->dev.srtt_at = fake->now;
+	KUNIT_EXPECT_EQ(test, shuffle_timer_in_wait(fake->op, 1), 16 * (u64)MS);
+	fake->dev.srtt_at = fake->now - 1001 * MS;
+	KUNIT_EXPECT_EQ(test, shuffle_timer_in_wait(fake->op, 1), 50 * (u64)MS);
+	/* never */
+	fake->dev.srtt_at = fake->now;
+	fake->dev.srtt_ns = 0;
+	KUNIT_EXPECT_EQ(test, shuffle_timer_in_wait(fake->op, 1), 50 * (u64)MS);
 }
 
 /* A gap is asked for, and nothing but what is missing; then after twice as long. */
@@ -496,6 +535,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__solicits),
 	KUNIT_CASE(timer__solicits_all),
 	KUNIT_CASE(timer__solicits_after_a_start),
+	KUNIT_CASE(timer__solicits_after_older_packets),
+	KUNIT_CASE(timer__solicits_late_starters),
 	KUNIT_CASE(timer__measured_by_another),
 	KUNIT_CASE(timer__gap),
 	KUNIT_CASE(timer__silence),

@@ -114,7 +114,7 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 
 	spin_lock_bh(&op->ssk->lock);
 	limit = op->forward ? shuffle_unscheduled_forward(op, op->group->count - 1) :
-			      min(unscheduled_row(op, len), unscheduled_max(op));
+			      unscheduled_row(op, len);
 	/* a packet to ourselves would be as large as the loopback's */
 	i = !op->forward ? all : op->forward->from;
 	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
@@ -123,6 +123,9 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 	if (op->forward) {
 		op->forward->pkt = payload;
 		op->forward->most = shuffle_chunk_payload(payload);
+	} else {
+		/* an operation's part of what a socket may send so is a packet at least */
+		limit = min(max(limit, (u64)payload), unscheduled_max(op));
 	}
 	spin_unlock_bh(&op->ssk->lock);
 	if (limit < len)

@@ -330,6 +330,8 @@ static void check(struct run *r, bool builder)
 		die("--source and --slow are for inputs");
 	if (!builder && (r->sink || r->verify || r->process))
 		die("--sink, --verify and --process are for builders");
+	if (r->ahead && r->schedule != RUN_DFS)
+		die("--ahead is for --schedule dfs: without times there is nothing to be ahead of");
 	if (r->ahead > r->cfg.min_duration * 1000000)
 		die("--ahead: at most a second");
 }
