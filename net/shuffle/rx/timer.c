@@ -149,7 +149,7 @@ static void look_at_rate(const struct shuffle_op *op, struct timer_scan *s)
 	u32 share = shuffle_grant_share(op);
 
 	/* others that receive have their parts on their way, too */
-	line = max(div_u64(max_out, share), (u64)op->prx.unit) * (share - 1);
+	line = max_t(u64, div_u64(max_out, share), op->prx.unit) * (share - 1);
 	line = shuffle_dev_drain_ns(op->dev, op->prx.outstanding + line);
 	/* packets may be older than those before them: their time is taken without ssk->lock */
 	if (op->data_bytes && op->data_at > op->data_from) {

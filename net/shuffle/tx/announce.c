@@ -125,7 +125,7 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 		op->forward->most = shuffle_chunk_payload(payload);
 	} else {
 		/* an operation's part of what a socket may send so is a packet at least */
-		limit = min(max(limit, (u64)payload), unscheduled_max(op));
+		limit = min(max_t(u64, limit, payload), unscheduled_max(op));
 	}
 	spin_unlock_bh(&op->ssk->lock);
 	if (limit < len)

@@ -99,12 +99,12 @@ two_share()
 # less for each that is there already: 64, 32, 21 ... kB, not 8 times 64.
 unscheduled_of_many()
 {
-	local sent
+	local sent all
 
 	rack 2
 	config_all rtt-bytes 64k
 	peer n=2 matrix=others:1000000 ops=8 1:delay=20000 >"$work/peer.log" 2>&1 &
-	peer_pid=$!
+	all=$!
 	wait_for 10 has_counted 0 OpsStarted 8 || fail "they do not start"
 	sent=-1
 	while [ "$sent" != "$(counter 0 DataBytesOut)" ]; do
@@ -115,7 +115,7 @@ unscheduled_of_many()
 	diag "$sent bytes"
 	[ "$sent" -ge 65536 ] || fail "less than one"
 	[ "$sent" -lt 300000 ] || fail "each as much as one"
-	peer_end || shuffle_failed
+	wait "$all" || shuffle_failed
 }
 
 # Many operations of one socket, of all sizes: all end.

@@ -400,7 +400,8 @@ static void alike(void)
 	CHECK(lv.cluster[2][level[0]] != lv.cluster[2][level[1]]);
 	CHECK(lv.cluster[2][level[4]] != lv.cluster[2][level[1]]);
 	/* of four that are alike, two and two */
-	m[1] = m[4] = m[0];
+	m[1] = m[0];
+	m[4] = m[0];
 	saba_levels_make(m, 4, 4, 2, NULL, level, &lv);
 	for (i = 0; i < 4; i++)
 		of[lv.cluster[2][level[i]]]++;
