@@ -157,8 +157,8 @@ struct shuffle_slowest {
  *	rx/slowest.c
  * @srtt_ns: smoothed grant-to-data time
  * @rttvar_ns: its mean deviation
- * @pause_ns: smoothed time between two signs of progress of a message that is waited for
- * @pausevar_ns: its mean deviation
+ * @pause_ns: longest time between two packets of a message that is waited for, about:
+ *	sched/early.h
  * @overtaken: packets of a member overtake one another: rx/question.c
  * @answered: and a member has answered such a question
  * @wind_up: what its end leaves to do: op.c
@@ -237,7 +237,6 @@ struct shuffle_op {
 	u64			srtt_ns;
 	u64			rttvar_ns;
 	u64			pause_ns;
-	u64			pausevar_ns;
 	bool			overtaken;
 	bool			answered;
 

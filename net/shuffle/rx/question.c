@@ -37,17 +37,8 @@ u64 shuffle_question_wait(const struct shuffle_op *op)
 
 	/* a packet of a grant comes at a time, or of an operation at a time */
 	if (op->prx.unit > op->ptx.unit || shuffle_grant_share(op) > 1)
-		wait = max(wait, shuffle_early_pause(op->pause_ns, op->pausevar_ns));
+		wait = max(wait, op->pause_ns);
 	return min(wait, shuffle_timer_rto(op));
-}
-
-/* How long a message pauses that is waited for, as RFC 6298 smooths round trips. */
-static void sample_pause(struct shuffle_op *op, u64 ns)
-{
-	u64 err = ns > op->pause_ns ? ns - op->pause_ns : op->pause_ns - ns;
-
-	op->pausevar_ns += err / 4 - op->pausevar_ns / 4;
-	op->pause_ns += ns / 8 - op->pause_ns / 8;
 }
 
 /**
@@ -244,7 +235,7 @@ void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 
 
 	/* the loopback is no measure of the network */
 	if (rank != op->group->rank && !in->late && !again && now > in->progress_at)
-		sample_pause(op, now - in->progress_at);
+		op->pause_ns = shuffle_early_pause(op->pause_ns, now - in->progress_at);
 	in->questions = 0;
 	in->question = false;
 	in->stalled = false;
