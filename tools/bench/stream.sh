@@ -3,7 +3,8 @@
 #
 # Time-slice building in virtual time (lane uml-time), in one boot: shuffle-stream with times from
 # its builders (dfs), without (none: 16 tickets; none-4: the default) and in other ways; the same
-# over TCP (tcp: stream_tcp.c); and a matrix over TCP, which is no stream.  Writes build/bench/report-stream.json and .txt.
+# over TCP (tcp: stream_tcp.c); and a matrix over TCP, which is no stream.  Writes
+# build/bench/report-stream.json and .txt.
 #
 # usage: [RUNS=1] stream.sh [REGEX]     which of the cases below, by name
 set -euo pipefail

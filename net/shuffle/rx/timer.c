@@ -39,7 +39,7 @@
  * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
  * @data: data_rto()
  * @queue: longer than that, as long as what has been granted may take
- * @early: shuffle_question_wait(), or @rto before something has been measured
+ * @early: shuffle_question_wait(), or @data before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured
  * @q: packets to be sent
  */
