@@ -25,10 +25,10 @@ case ${1-} in
 esac
 kind=${1:?usage: build-kernel.sh [-n | -s] um|um-debug|x86-debug|x86-kcsan}
 case $kind in
-um)        arch=um;     target=linux;   frags="um";          takes="8 to 16" ;;
-um-debug)  arch=um;     target=linux;   frags="um um-debug"; takes="8 to 25" ;;
-x86-debug) arch=x86_64; target=bzImage; frags="x86-debug";   takes="16 to 30" ;;
-x86-kcsan) arch=x86_64; target=bzImage; frags="x86-debug x86-kcsan"; takes="16 to 30" ;;
+um)        arch=um;     target=linux;   frags="um";          takes="3 to 8" ;;
+um-debug)  arch=um;     target=linux;   frags="um um-debug"; takes="4 to 12" ;;
+x86-debug) arch=x86_64; target=vmlinux; frags="x86-debug";   takes="8 to 20" ;;
+x86-kcsan) arch=x86_64; target=vmlinux; frags="x86-debug x86-kcsan"; takes="8 to 20" ;;
 *) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, x86-debug, x86-kcsan)" ;;
 esac
 
