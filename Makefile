@@ -8,6 +8,8 @@ CASE	?=
 PREFIX	?= /usr/local
 DESTDIR	?=
 PART	?=
+JOBS	?=
+CONTINUE ?=
 
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
@@ -26,11 +28,12 @@ help:
 	@echo "                      sort the lines of this machine's files on 8 hosts in a virtual machine"
 	@echo "  make demo-aggregate [FILES='path ...'] [SENDERS=2,5,9-11,14]"
 	@echo "                      count words on 16 hosts, summed on the way and not: bytes on each link"
-	@echo "  make check          all test lanes but the next; ends with a count"
-	@echo "  make check-smp [PART=1/5]"
-	@echo "                      the x86 debug kernel: 2 CPUs, KASAN, lockdep (builds it first);"
-	@echo "                      PART: less than an hour, a fifth of the cases"
-	@echo "  make check-ci       what .ci/run runs: check, and of check-smp the races and a part"
+	@echo "  make check          what a user runs: unit tests, static checks, the selftests' core and MPI"
+	@echo "                      on Debian's kernel, the demo; ends with a count"
+	@echo "  make check-deep     what .ci/run runs after it: a debug kernel (built once), more selftests,"
+	@echo "                      torture on 2 CPUs, the budget"
+	@echo "  make check-all [CONTINUE=1] [PART=1/2] [JOBS='deb unit']"
+	@echo "                      everything, on all kernels: hours; jobs: make check-list"
 	@echo "  make mpi, make install-mpi"
 	@echo "                      the component for Open MPI (installs what it needs)"
 	@echo "  make check-mpi      MPI programs over AF_SHUFFLE on 4 to 16 hosts"
@@ -56,7 +59,7 @@ help:
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
 	@echo "  make netlink        regenerate what is made from Documentation/netlink/specs/shuffle.yaml"
-	@echo "  make deps           install what 'make check' needs (Debian 12, root)"
+	@echo "  make deps           install what 'make check' and 'make check-deep' need (Debian 12, root)"
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
 	@echo "                      library, headers, tools, dissector, and the module for the running kernel"
 	@echo "  make deb            Debian packages: module (DKMS), library, tools, MPI; in build/deb"
@@ -103,7 +106,20 @@ netlink:
 
 check: deps
 	@$(MAKE) -s tools
-	@$(VM)/check.sh
+	@$(VM)/check.sh check
+
+check-deep: deps
+	@$(MAKE) -s tools
+	@$(VM)/check.sh deep
+
+check-all: deps
+	@$(VM)/deps.sh check-mpi
+	@$(VM)/deps.sh check-deb
+	@$(MAKE) -s tools
+	@PART='$(PART)' JOBS='$(JOBS)' CONTINUE='$(CONTINUE)' $(VM)/check.sh all
+
+check-list:
+	@$(VM)/check.sh list
 
 mpi:
 	@$(VM)/deps.sh mpi
@@ -119,15 +135,7 @@ check-mpi:
 	@$(VM)/deps.sh check-mpi
 	@$(MAKE) -s tools
 	@$(VM)/build-kernel.sh um >/dev/null
-	@$(VM)/run.sh uml -t 2400 -o $(CURDIR)/build/out/check-mpi selftests/mpi/run_all.sh
-
-check-smp: deps
-	@$(MAKE) -s tools
-	@SHUFFLE_PART=$(PART) $(VM)/check.sh smp
-
-check-ci: deps
-	@$(MAKE) -s tools
-	@$(VM)/check.sh ci
+	@$(VM)/watch.py $(VM)/lane.sh $(CURDIR)/build/out/check-mpi uml selftests/mpi/run_all.sh
 
 # The first line says which kernel is missing.
 bench:

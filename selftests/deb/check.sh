@@ -166,7 +166,7 @@ in_vm()
 		mount -t overlay -o "lowerdir=$1,upperdir=$2,workdir=$2.work" overlay "$2.root" || exit 1
 		shift 2
 		exec "$@"' in_vm "$cache/plain" "$work/system" \
-		"$here/../vm/run.sh" "qemu-$1" -N -m 3072 -t 600 -o "$out" -e "VERSION=$2" -e "STEP=${3-}" \
+		"$here/../vm/run.sh" "qemu-$1" -N -m 3072 -t 0 -o "$out" -e "VERSION=$2" -e "STEP=${3-}" \
 		-b "$work/system.root" "$here/guest.sh" "$work/system.root"
 }
 

@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=common.sh
 . "$here/common.sh"
 
-demo="gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpio kmod rsync
+demo="python3 gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpio kmod rsync
 	xz-utils zstd qemu-system-x86 coreutils util-linux"
 check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 python3-yaml python3-jsonschema pahole
 	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-14-dev ethtool tcpdump tshark iperf3 nftables

@@ -121,9 +121,9 @@ export SHUFFLE_OUT=$RUN_OUT SHUFFLE_HOST=/run/host
 # Where waiting costs nothing, minutes pass while a busy host reads a file for the guest.
 if [ -n "${SHUFFLE_VIRTUAL-}" ]; then
 	sysctl -q -w kernel.hung_task_timeout_secs=0 2>/dev/null
-	# A process that dies in the kernel may leave others waiting, and no limit ends them soon.
-	[ "$RUN_9P" != 1 ] || sysctl -q -w kernel.panic_on_oops=1
 fi
+# A process that dies in the kernel may leave others waiting, and no limit ends them soon.
+[ "$RUN_9P" != 1 ] || sysctl -q -w kernel.panic_on_oops=1
 cd "$RUN_ROOT" || fail "no $RUN_ROOT"
 
 [ -e "${RUN_ARGV[0]}" ] || RUN_ARGV[0]=/run/host${RUN_ARGV[0]}

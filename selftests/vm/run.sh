@@ -22,9 +22,8 @@
 #
 #   -p 'PARAM=VALUE ...'  parameters for the shuffle module
 #   -N                    do not build or load the shuffle module
-#   -t SECONDS            time limit (default 600); SHUFFLE_DEADLINE, seconds since
-#                         the epoch, shortens it; then the file CASES_END appears
-#                         when it is too late for the script to begin something
+#   -t SECONDS            time limit (default 600); 0: none, for callers that watch its
+#                         progress (watch.py)
 #   -m MEGABYTES          memory (default 2048)
 #   -e NAME=VALUE         put into the script's environment (repeatable)
 #   -o DIR                output directory (default build/out/LANE)
@@ -97,13 +96,12 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 run=$(mktemp -d "$out/.run.XXXXXX")
 console=$run/console
-vmpid='' clock=''
+vmpid=
 # shellcheck disable=SC2317 # a trap
 cleanup()
 {
 	trap - EXIT INT TERM
-	# shellcheck disable=SC2086 # two processes, or none
-	kill -TERM $vmpid $clock 2>/dev/null || true
+	[ -z "$vmpid" ] || kill -TERM "$vmpid" 2>/dev/null || true
 	mv -f "$console" "$out/console.log" 2>/dev/null || true
 	rm -rf "$run"
 }
@@ -117,20 +115,8 @@ if [ "$load" = 1 ]; then
 	[ -e "$ko" ] || die "no $ko"
 fi
 rm -f "$out"/console-died-?.log
-# Now, for building has taken its time.
-if [ -n "${SHUFFLE_DEADLINE-}" ]; then
-	left=$((SHUFFLE_DEADLINE - $(date +%s) - 70))
-	[ "$limit" -le "$left" ] || limit=$left
-	[ "$limit" -ge 60 ] || limit=60
-	# A case can take minutes, and so can the search for leaks at the end.  One process: a
-	# sleep would outlive a shell that is killed.
-	mkfifo "$run/never"
-	(read -r -t $((limit > 700 ? limit - 700 : 1)) <>"$run/never" || : >"$run/late") >/dev/null 2>&1 &
-	clock=$!
-	exports+=("CASES_END=$run/late")
-fi
 # Time is not the guest's own in some lanes: only the host watches it there.
-guest_limit=$limit host_limit=$((limit + 60))
+guest_limit=$limit host_limit=$((limit ? limit + 60 : 0))
 if lane_is_virtual "$lane"; then
 	guest_limit=0 host_limit=$limit
 	exports+=(SHUFFLE_VIRTUAL=1)

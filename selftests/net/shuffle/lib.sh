@@ -23,7 +23,12 @@ LANE=${SHUFFLE_LANE:-uml-debug}
 CASES=${CASES:-.}
 CASES_PART=${CASES_PART-}
 CASES_ALWAYS=${CASES_ALWAYS:-^$}
-CASES_END=${CASES_END-}
+CASES_LIST=${CASES_LIST-}
+CASES_TIMES=${CASES_TIMES:-1}
+declare -A cases_done=()
+[ -z "${CASES_DONE-}" ] || while IFS= read -r name; do
+	cases_done[$name]=1
+done <"$CASES_DONE"
 case_number=0
 heartbeat_pid=
 case_group=		# of the case that runs
@@ -122,24 +127,39 @@ try_case()
 chosen()
 {
 	[[ $1 =~ $CASES ]] || return 1
+	[ -z "${cases_done[$1]-}" ] || return 1
 	[ -n "$CASES_PART" ] || return 0
 	! [[ $1 =~ $CASES_ALWAYS ]] || return 0
 	case_number=$((case_number + 1))
 	[ $((case_number % ${CASES_PART#*/})) = $((${CASES_PART%/*} % ${CASES_PART#*/})) ]
 }
 
-# run_case NAME FUNCTION [ARGS...] - one line of TAP.  The function runs in a
-# subshell; everything that it has set up is gone afterwards.
+# run_case NAME FUNCTION [ARGS...] - one line of TAP for each time that it runs.
 run_case()
+{
+	local i
+
+	chosen "$1" || return 0
+	if [ -n "$CASES_LIST" ]; then
+		echo "$1"
+		return 0
+	fi
+	if [ "$CASES_TIMES" = 1 ]; then
+		run_once "$@"
+		return
+	fi
+	for ((i = 1; i <= CASES_TIMES; i++)); do
+		run_once "$1, $i of $CASES_TIMES" "${@:2}"
+	done
+}
+
+# run_once NAME FUNCTION [ARGS...] - the function runs in a subshell; everything that it has set
+# up is gone afterwards.
+run_once()
 {
 	local name=$1 rc before start=$SECONDS
 	shift
 
-	chosen "$name" || return 0
-	if [ -n "$CASES_END" ] && [ -e "$CASES_END" ]; then
-		tap ok "$name # SKIP no time left on this machine"
-		return 0
-	fi
 	before=$splats
 	try_case "$@"
 	rc=$?
@@ -171,6 +191,7 @@ run_case()
 
 case_cleanup()
 {
+	[ -z "$CASES_LIST" ] || return 0
 	[ -z "$case_group" ] || kill -9 -- "-$case_group" 2>/dev/null
 	case_group=
 	[ -n "$KEEP" ] || rack_down
@@ -238,6 +259,7 @@ rack_down()
 {
 	local ns
 
+	[ -z "$CASES_LIST" ] || return 0
 	rm -f "$state/rack"
 	for ns in /run/netns/"$PFX"*; do
 		[ ! -e "$ns" ] || echo "netns del ${ns##*/}"
@@ -479,6 +501,7 @@ module_load()
 # setup_all / finish_all - around all cases of a script.
 setup_all()
 {
+	[ -z "$CASES_LIST" ] || return 0
 	[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP not root"; exit 0; }
 	[[ $CASES_PART =~ ^([1-9][0-9]*/[1-9][0-9]*)?$ ]] || { echo "Bail out! CASES_PART=$CASES_PART"; exit 1; }
 	[ -x "$BIN/shuffle_peer" ] || { echo "Bail out! no $BIN/shuffle_peer: run make here"; exit 1; }
@@ -515,6 +538,7 @@ all_cleanup()
 
 finish_all()
 {
+	[ -z "$CASES_LIST" ] || return 0
 	echo "1..$tap_count"
 	[ "$tap_failed" = 0 ]
 }

@@ -7,9 +7,10 @@
 #   CASES=regex      only cases whose name matches
 #   CASES_PART=K/N   of these the K-th of N parts; parts 1/N to N/N are all
 #   CASES_ALWAYS=regex  cases that are in every part
-#   CASES_END=FILE   no case begins once that file exists: the rest is skipped
-#   CASES_FIRST=N    the N-th set of cases is the first one, and the last one precedes it:
-#                    where time is short, other cases are skipped
+#   CASES_CORE=1     only those of cases.core; with CASES_PART, these and a part of the others
+#   CASES_DONE=FILE  but not those that FILE names
+#   CASES_TIMES=N    each N times
+#   CASES_LIST=1     print their names, run nothing
 #   SHUFFLE_LANE     uml-debug-time, qemu-6.12, qemu-debug, ...: sizes and waits
 #   SHUFFLE_BIN      where the programs are (default build/tools)
 #   SHUFFLE_VERBOSE  show the log of every case
@@ -77,10 +78,18 @@ esac
 
 sets=(data net networks life identity echo qdisc ctl order netlink bounds cool same
 	forward query keys topology_install sort stream relay bcube saba soak)
-first=$((${CASES_FIRST:-0} % ${#sets[@]}))
+
+if [ -n "${CASES_CORE-}" ]; then
+	core="^($(grep -v '^#' "$here/cases.core" | paste -sd '|'))\$"
+	if [ -n "$CASES_PART" ]; then
+		CASES_ALWAYS=$core
+	else
+		CASES=$core
+	fi
+fi
 
 setup_all
-for set in "${sets[@]:first}" "${sets[@]:0:first}"; do
+for set in "${sets[@]}"; do
 	"${set}_cases"
 done
 [ -z "${FAULTS-}" ] || faults_cases

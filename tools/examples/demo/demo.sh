@@ -53,7 +53,7 @@ printf 'making messages: '
 "$here/prepare.sh" "$build/matrix" "$hosts" "$@"
 printf 'booting lane %s; all of it takes one to two minutes\n' "$lane"
 status=0
-"$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps rtt_ns=${rtt_us}000" -t 400 -m 1024 -o "$out" \
+"$root/selftests/vm/watch.py" "$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps rtt_ns=${rtt_us}000" -t 0 -m 1024 -o "$out" \
 	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" -e "DEMO_RTT_US=$rtt_us" \
 	-e "DEMO_HOSTS=$hosts" "$here/run.sh" || status=$?
 for svg in "$out"/*/demo.svg; do
