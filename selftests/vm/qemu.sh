@@ -179,6 +179,9 @@ qemu_command()
 	# With icount a "rep movsb" counts an instruction for every byte: copying would
 	# cost as much as everything else together.
 	[[ ${cpus[*]} != *icount* ]] || model+=,erms=off
+	# QEMU 7.2 with two processors sometimes leaves a register in the flags after a cmpxchg16b
+	# (emulator.sh).  A processor without it is one for which SLUB takes another way.
+	[ "${cpus[-1]}" = 1 ] || model+=,cx16=off
 	qemu_cmd=(qemu-system-x86_64 "${cpus[@]}" -cpu "$model" -M q35 -m "$2"
 		-kernel "$qemu_kernel" -initrd "$qemu_initrd"
 		-append "console=ttyS0 mitigations=off nokaslr $clock $patience rcupdate.rcu_expedited=1 shuffle_init=$here/guest-init.sh $6 $more"
