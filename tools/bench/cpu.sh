@@ -23,10 +23,10 @@ cd "$root"
 # case, hosts, matrix, MTU, runs at most, transports
 all='shuffle tcp-all tcp-rotation tcp-nogso tcp-cold'
 cases=(
-	"cpu-1pair-64m  2   incast-64m  1500 5 shuffle shuffle-key shuffle-refer tcp-all tcp-nogso iperf3 memcpy"
-	"cpu-1pair-64m  2   incast-64m  9000 5 shuffle shuffle-refer tcp-all tcp-nogso iperf3 memcpy"
-	"cpu-8x1m       8   uniform-1m  1500 5 shuffle-refer $all"
-	"cpu-8x1m       8   uniform-1m  9000 5 shuffle-refer $all"
+	"cpu-1pair-64m  2   incast-64m  1500 5 shuffle shuffle-key tcp-all tcp-nogso iperf3 memcpy"
+	"cpu-1pair-64m  2   incast-64m  9000 5 shuffle tcp-all tcp-nogso iperf3 memcpy"
+	"cpu-8x1m       8   uniform-1m  1500 5 $all"
+	"cpu-8x1m       8   uniform-1m  9000 5 $all"
 	"cpu-32x8k      32  uniform-8k  1500 5 $all"
 	"cpu-64x64b     64  uniform-64  1500 5 shuffle-key $all"
 	"cpu-scale-1k   8   uniform-1k  1500 5 shuffle tcp-all"

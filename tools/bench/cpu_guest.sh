@@ -82,7 +82,6 @@ measure()
 	coll-cpu-*) set -- coll_bench -C "$(collective)" -E "$([ "$way" = shuffle-user ] && echo user || echo kernel)" ;;
 	*/shuffle) set -- shuffle_bench -v ;;
 	*/shuffle-key) set -- shuffle_bench -K -v ;;
-	*/shuffle-refer) set -- shuffle_bench -A refer -v ;;
 	*/tcp-nogso)
 		offload off
 		set -- tcp_bench -m all -w 1

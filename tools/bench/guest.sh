@@ -249,12 +249,12 @@ measure()
 		[ "$way" != shuffle-multicast ] || args+=(-m)
 		tell $((rack[rate] * 1000)) "$rtt_ns"
 		;;
-	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | */shuffle-refer | \
+	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | \
 	*/shuffle-smallest)
 		prog=shuffle_bench
 		args=(-v)
 		case $way in
-		shuffle-poll | shuffle-want | shuffle-thread | shuffle-refer) args+=(-A "${way#*-}") ;;
+		shuffle-poll | shuffle-want | shuffle-thread) args+=(-A "${way#*-}") ;;
 		esac
 		# What the hosts hold together must fit into memory.
 		[ "$bytes" -lt 4000000000 ] || args+=(-b $((4000000000 / hosts / 2)))

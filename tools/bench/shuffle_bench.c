@@ -14,7 +14,7 @@
  *   -b BYTES    socket buffers (default: twice the row and the column, + 1 MiB)
  *   -A HOW      how a program hands its row over, with the send buffer as it is:
  *               poll (by copy, when there is room), want (by copy, what is asked for),
- *               thread (one that blocks), refer
+ *               thread (one that blocks)
  *   -j NS       every host starts up to so much later, at random (default 0)
  *   -s NS       sampling interval of the port queues (default 2000, 0: off)
  *   -R BPS -T NS  raw link rate and round trip of the lower bound
@@ -208,8 +208,7 @@ static void *writer(void *arg)
 
 static void run(unsigned int round)
 {
-	bool sending = !handed_over_by("thread"), refer = handed_over_by("refer");
-	bool want = handed_over_by("want");
+	bool sending = !handed_over_by("thread"), want = handed_over_by("want");
 	uint64_t op = op_base + round;
 	struct shuffle_tx tx;
 	pthread_t thread;
@@ -223,8 +222,7 @@ static void run(unsigned int round)
 		int n = 0;
 
 		if (sending) {
-			n = refer ? shuffle_tx_refer(fd, &tx) :
-			    want ? shuffle_tx_want(fd, &tx) : shuffle_tx_step(fd, &tx);
+			n = want ? shuffle_tx_want(fd, &tx) : shuffle_tx_step(fd, &tx);
 			if (n < 0)
 				fail(errno, "send", bench_self);
 			sending = n == 0;
@@ -325,7 +323,7 @@ static const char *sum_counters(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-A poll|want|thread|refer] [-K] [-v] MATRIX\n");
+	fprintf(stderr, "usage: shuffle_bench " BENCH_USAGE " [-b BYTES] [-A poll|want|thread] [-K] [-v] MATRIX\n");
 	exit(2);
 }
 

@@ -387,8 +387,6 @@ int shuffle_column_add(struct shuffle_column *col, const struct shuffle_record *
 		if (col->done)
 			goto proto;
 		return column_data(col, rec, buf);
-	case SHUFFLE_RECORD_RELEASED:
-		return col->done;
 	case SHUFFLE_RECORD_DONE:
 		col->done = 1;
 		return 1;

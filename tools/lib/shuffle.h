@@ -122,12 +122,12 @@ void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order);
 void shuffle_tx_times(struct shuffle_tx *tx, const uint64_t *times);
 /* All messages have the same bytes, and none is for ourselves: they are sent once, to the group's
  * multicast address.  EOPNOTSUPP where the group has none.  Before the first of the calls below;
- * not with shuffle_tx_refer() and shuffle_tx_want().
+ * not with shuffle_tx_want().
  */
 void shuffle_tx_same(struct shuffle_tx *tx);
 /* All messages are the one that comes from member @from, which goes on while it comes, without this
  * program: there is no data to be sent.  Lengths are as above, and its own.  It is received, too.
- * Before the first of the calls below; not with shuffle_tx_refer() and shuffle_tx_want().
+ * Before the first of the calls below; not with shuffle_tx_want().
  */
 void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from);
 /* The message to member @to is our bytes combined with all messages that come (enum
@@ -149,20 +149,13 @@ void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char ope
  * @merge->to is our own rank the row has no message, what comes is read as always, and the
  * operation fails unless @merge->senders are folded in.
  *
- * Before the first of the calls below; not with shuffle_tx_refer() and shuffle_tx_want().  They
+ * Before the first of the calls below; not with shuffle_tx_want().  They
  * return EINVAL for a row that is not as above or has another source of its messages, too, and
  * EMSGSIZE for one of more than 1024 members.
  */
 void shuffle_tx_merge(struct shuffle_tx *tx, const struct shuffle_merge *merge);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
-/* The same by reference: the kernel sends from the program's memory, in the order of its
- * schedule however small the send buffer is.  The memory must not change until a record
- * of the operation says SHUFFLE_RECORD_RELEASED, DONE or FAILED.  It is pinned: more
- * than RLIMIT_MEMLOCK allows is refused with ENOBUFS, and shuffle_tx_step() may go on.
- * Worth it from about 64 KiB a row on.
- */
-int shuffle_tx_refer(int fd, struct shuffle_tx *tx);
 /* Tell the lengths and send nothing; never waits.  Returns like shuffle_tx_step(). */
 int shuffle_tx_announce(int fd, struct shuffle_tx *tx);
 /* The same for a program with an event loop that cannot leave its memory alone: from now

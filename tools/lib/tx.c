@@ -231,7 +231,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	return 0;
 }
 
-static int tx_step(int fd, struct shuffle_tx *tx, int flags, unsigned int row_flags)
+static int tx_step(int fd, struct shuffle_tx *tx, int flags)
 {
 	uint64_t done = tx->done;
 	unsigned int announced;
@@ -242,7 +242,7 @@ static int tx_step(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		announced = tx->announced;
 		rank = tx->rank;
 		done = tx->done;
-		if (tx_call(fd, tx, flags, row_flags, 1))
+		if (tx_call(fd, tx, flags, 0, 1))
 			return errno == EAGAIN || errno == EINTR ? 0 : -1;
 		if (announced == tx->announced && rank == tx->rank && done == tx->done) {
 			errno = EAGAIN;
@@ -254,12 +254,7 @@ static int tx_step(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 
 int shuffle_tx_step(int fd, struct shuffle_tx *tx)
 {
-	return tx_step(fd, tx, MSG_DONTWAIT, 0);
-}
-
-int shuffle_tx_refer(int fd, struct shuffle_tx *tx)
-{
-	return tx_step(fd, tx, MSG_DONTWAIT, SHUFFLE_ROW_REFERENCE);
+	return tx_step(fd, tx, MSG_DONTWAIT);
 }
 
 static int tx_announce(int fd, struct shuffle_tx *tx, unsigned int row_flags)
@@ -328,7 +323,7 @@ int shuffle_tx_finish(int fd, struct shuffle_tx *tx)
 	int ret;
 
 	for (;;) {
-		ret = tx_step(fd, tx, 0, 0);
+		ret = tx_step(fd, tx, 0);
 		if (ret)
 			return ret < 0 ? -1 : 0;
 		if (errno == EINTR)

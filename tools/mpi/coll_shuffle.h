@@ -229,7 +229,6 @@ struct coll_shuffle_op {
 	struct shuffle_tx tx;
 	pthread_t thread;
 	bool threaded;
-	uint64_t lent;			/* bytes by reference that are not released */
 	int tx_error;
 	/* column */
 	struct coll_shuffle_in *in;

@@ -7,9 +7,8 @@
  * record is read in passing, by later calls.
  *
  * A row that the send buffer holds is sent by one system call that does not wait.  A
- * larger one is handed over by reference, so that it is sent in the order of the schedule,
- * and is the caller's again when the kernel has released it.  Where that is not allowed
- * (RLIMIT_MEMLOCK) it needs a call that blocks: it gets a thread for as long as it takes.
+ * larger one needs a call that blocks, which copies it in the order of the schedule: it
+ * gets a thread for as long as that takes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,13 +132,8 @@ static int send_row(struct coll_shuffle_op *op)
 	do
 		rc = shuffle_tx_announce(m->fd, &op->tx);
 	while (!rc);
-	if (rc < 0)
-		return -1;
-	/* if it is not allowed, a thread does the rest */
-	shuffle_tx_refer(m->fd, &op->tx);
-	/* what the kernel has taken */
-	op->lent = op->tx.done + row_bytes(op, op->tx.rank);
-	return 0;
+	/* a thread does the rest */
+	return rc < 0 ? -1 : 0;
 }
 
 static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
@@ -319,9 +313,6 @@ int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const vo
 			return -1;
 		}
 		break;
-	case SHUFFLE_RECORD_RELEASED:
-		op->lent -= rec->msg_len;
-		break;
 	case SHUFFLE_RECORD_DONE:
 		op->ended = true;
 		break;
@@ -390,7 +381,7 @@ static bool is_complete(struct coll_shuffle_op *op)
 {
 	if (op->ended && (op->error || op->trial))
 		return true;
-	if (op->trial || (!op->ended && (op->awaited || op->threaded || op->lent)))
+	if (op->trial || (!op->ended && (op->awaited || op->threaded)))
 		return false;
 	return coll_shuffle_p2p_done(op);
 }

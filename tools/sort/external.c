@@ -385,7 +385,6 @@ static void shuffle_round(struct external *x, unsigned int round, unsigned int *
 			to[i] = bound[i] + n / parts * (part + 1) + n % parts * (part + 1) / parts;
 		}
 		message_shuffle(x->h, (*step)++, from, to, part + 1 == parts);
-		message_sent(x->h);
 		keep(x);
 	}
 	free(bound);

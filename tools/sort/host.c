@@ -268,7 +268,6 @@ static void sort_in_memory(struct host *h)
 	output_place(h);
 	phase_end(h);
 	phase_begin(h, PHASE_WRITE);
-	message_sent(h);
 	output_write(h);
 	phase_end(h);
 }

@@ -54,7 +54,6 @@ struct column_part {
  * @data: the shuffle of records
  * @own: message to ourselves
  * @own_len: bytes of it
- * @out: messages to the others, or NULL
  * @column: what has come
  * @merge: of its keys
  * @all: their order
@@ -97,7 +96,6 @@ struct host {
 	struct net_op data;
 	unsigned char *own;
 	uint64_t own_len;
-	unsigned char **out;
 	struct column_part *column;
 	struct merge merge;
 	struct merge_run all;
@@ -135,7 +133,6 @@ void external_write(struct external *x);
 /* message.c */
 void message_shuffle(struct host *h, unsigned int step, const size_t *from, const size_t *to,
 		     int last);
-void message_sent(struct host *h);
 void message_free(struct host *h);
 
 /* output.c */

@@ -4,11 +4,6 @@
 
 #include "host.h"
 
-/* Of messages that are kept while what has come is put in order: the last acknowledgements take a
- * round trip.  Of more, memory is worth more.
- */
-#define LATER_BYTES	(64U << 20)
-
 /* In front of the records of a message: keys and values; or, of lines, lengths and the lines, which
  * have their keys in them.
  */
@@ -145,7 +140,7 @@ static void whole(void *arg, unsigned int rank)
  * @to: likewise, the end of them
  * @last: the records are not needed any more
  *
- * All has come then.  That the others have all is only known after message_sent().
+ * All has come then; that the others have all is only known from the roll call.
  */
 void message_shuffle(struct host *h, unsigned int step, const size_t *from, const size_t *to,
 		     int last)
@@ -153,7 +148,7 @@ void message_shuffle(struct host *h, unsigned int step, const size_t *from, cons
 	struct net *net = &h->net;
 	unsigned int i, count = net->group.count;
 	unsigned char **out = memory(count, sizeof(*out));
-	uint64_t len, bytes = 0, bytes_out = net->bytes_out, bytes_in = net->bytes_in;
+	uint64_t len, bytes_out = net->bytes_out, bytes_in = net->bytes_in;
 
 	if (merge_init(&h->merge, count, h->keys.klen))
 		die("out of memory: %u hosts", count);
@@ -167,7 +162,6 @@ void message_shuffle(struct host *h, unsigned int step, const size_t *from, cons
 			h->own_len = len;
 			continue;
 		}
-		bytes += len;
 		net_send(&h->data, i, out[i], len);
 		net_expect(&h->data, i);
 	}
@@ -176,32 +170,14 @@ void message_shuffle(struct host *h, unsigned int step, const size_t *from, cons
 	h->records.text = h->format.text;
 	h->records.vlen = h->format.text ? 0 : h->format.record - h->format.key;
 	take_message(h, net->rank, out[net->rank], h->own_len);
-	h->data.later = bytes <= LATER_BYTES;
 	net_run(&h->data);
 	h->own = out[net->rank];
 	out[net->rank] = NULL;
-	h->out = out;
-	if (bytes > LATER_BYTES)
-		message_sent(h);
+	for (i = 0; i < count; i++)
+		free(out[i]);
+	free(out);
 	h->report.bytes_out += net->bytes_out - bytes_out;
 	h->report.bytes_in += net->bytes_in - bytes_in;
-}
-
-/**
- * message_sent() - wait until the others have what we have sent, and give it back
- * @h: the host
- */
-void message_sent(struct host *h)
-{
-	unsigned int i;
-
-	if (!h->out)
-		return;
-	net_sent(&h->data);
-	for (i = 0; i < h->net.group.count; i++)
-		free(h->out[i]);
-	free(h->out);
-	h->out = NULL;
 }
 
 /**
@@ -212,7 +188,6 @@ void message_free(struct host *h)
 {
 	unsigned int i;
 
-	message_sent(h);
 	for (i = 0; h->column && i < h->net.group.count; i++) {
 		free(h->column[i].off);
 		free(h->column[i].line_key);

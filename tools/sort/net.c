@@ -10,9 +10,6 @@
 #include "net.h"
 #include "util.h"
 
-/* From here on a row is sent from where it is. */
-#define REFER_BYTES	65536
-
 /* The end of a deadline is for the roll call: a quarter, at most 5 s.  Of that the last tenth is
  * for the end of the program.
  */
@@ -291,8 +288,11 @@ static int take_record(void *arg, const struct shuffle_record *rec, const void *
 		/* of a step that was given up, nothing is wanted any more */
 		return op ? take_data(net, op, rec, data) : 0;
 	case SHUFFLE_RECORD_WANT:
-		if (op && shuffle_tx_answer(net->fd, &op->tx, rec) && errno != EPIPE)
+		if (!op)
+			return 0;
+		if (shuffle_tx_answer(net->fd, &op->tx, rec) && errno != EPIPE)
 			return wrong(net, "cannot send: %s", strerror(errno));
+		op->unasked -= rec->len < op->unasked ? rec->len : op->unasked;
 		return 0;
 	case SHUFFLE_RECORD_DONE:
 		if (op)
@@ -395,27 +395,18 @@ void net_expect(struct net_op *op, unsigned int from)
 	op->expected++;
 }
 
-/* All of a long row at once, in the order of the schedule, from where it is. */
-static void send_long(struct net *net, struct net_op *op)
+/* A row that the send buffer does not hold goes in the order of the schedule: the kernel asks for
+ * what it sends next, and take_record() answers.
+ */
+static void send_long(struct net *net, struct net_op *op, uint64_t bytes)
 {
-	int (*send)(int fd, struct shuffle_tx *tx) = shuffle_tx_refer;
 	int sent;
 
-	op->referred = 1;
-	while ((sent = send(net->fd, &op->tx)) <= 0) {
-		if (!sent) {
-			advance(net, POLLOUT, net->phase_end_ns);
-			continue;
-		}
-		/* More than may be pinned: let the kernel ask for what it sends next.  If the row
-		 * has begun, the rest is copied.
-		 */
-		if (errno != ENOBUFS || send != shuffle_tx_refer)
-			die_send(op);
-		send = op->tx.announced ? shuffle_tx_step : shuffle_tx_want;
-		/* what the kernel asks for has to be answered */
-		op->later = 0;
-	}
+	op->unasked = bytes;
+	while (!(sent = shuffle_tx_want(net->fd, &op->tx)))
+		advance(net, POLLOUT, net->phase_end_ns);
+	if (sent < 0)
+		die_send(op);
 }
 
 static void send_short(struct net *net, struct net_op *op)
@@ -454,30 +445,13 @@ void net_run(struct net_op *op)
 	shuffle_tx_init(&op->tx, op->id, op->out, op->out_len, net->group.count,
 			left_ms(net->phase_end_ns));
 	shuffle_tx_absent(&op->tx, op->no_in);
-	if (bytes >= REFER_BYTES)
-		send_long(net, op);
-	else
+	if (shuffle_tx_fits(net->fd, &op->tx))
 		send_short(net, op);
-	while (op->expected || (op->referred && !op->ended && !op->later))
+	else
+		send_long(net, op, bytes);
+	while (op->expected || (op->unasked && !op->ended))
 		advance(net, 0, net->phase_end_ns);
 	charge_spend(&net->charge, CHARGE_MESSAGE, expected);
-	net->op = NULL;
-}
-
-/**
- * net_sent() - wait until what a step with @later has sent is ours again; the program ends if that
- * is not possible
- * @op: the step, after net_run()
- */
-void net_sent(struct net_op *op)
-{
-	struct net *net = op->net;
-
-	if (!op->referred || op->ended)
-		return;
-	net->op = op;
-	while (!op->ended)
-		advance(net, 0, net->phase_end_ns);
 	net->op = NULL;
 }
 

@@ -37,8 +37,7 @@ struct net;
  * @expected: messages that have not come completely
  * @bytes_in: of all that have begun
  * @ended: its last record has been read
- * @referred: sent from our memory, which is ours again when the operation ends
- * @later: net_run() does not wait until it is ours again, net_sent() does
+ * @unasked: bytes of the row that the kernel has not asked for yet
  * @tx: how far the row has been sent
  * @whole: optional: called for each message that is complete, when nothing is being received
  * @arg: for @whole
@@ -58,8 +57,7 @@ struct net_op {
 	unsigned int expected;
 	uint64_t bytes_in;
 	int ended;
-	int referred;
-	int later;
+	uint64_t unasked;
 	struct shuffle_tx tx;
 	void (*whole)(void *arg, unsigned int rank);
 	void *arg;
@@ -118,7 +116,6 @@ void net_begin(struct net *net, struct net_op *op, unsigned int step);
 void net_send(struct net_op *op, unsigned int to, const void *buf, uint64_t len);
 void net_expect(struct net_op *op, unsigned int from);
 void net_run(struct net_op *op);
-void net_sent(struct net_op *op);
 void net_end(struct net_op *op);
 
 void net_roll_call(struct net *net, const struct report *own);

@@ -61,7 +61,7 @@ static bool all_ready(const struct input *in)
 static void wait(struct input *in, s64 until)
 {
 	struct pollfd p[4] = {
-		{ .fd = in->r->data, .events = POLLIN },
+		{ .fd = in->r->data, .events = POLLIN | (in->full ? POLLOUT : 0) },
 		{ .fd = in->r->control, .events = POLLIN },
 		{ .fd = in->starved ? source_fd(in->source) : -1, .events = POLLIN },
 		{ .fd = in->r->metrics, .events = POLLIN },
@@ -70,7 +70,7 @@ static void wait(struct input *in, s64 until)
 	if (until > in->told + RUN_HEARTBEAT)
 		until = in->told + RUN_HEARTBEAT;
 	run_wait(p, 4, until);
-	if (p[0].revents)
+	if (p[0].revents & ~POLLOUT)
 		input_hear_kernel(in);
 	if (p[1].revents)
 		input_hear_builders(in);

@@ -46,6 +46,7 @@ struct input_peer {
  * @began: when sending began
  * @hold: a slow input sends nothing before, CLOCK_MONOTONIC
  * @starved: the source has nothing now
+ * @full: the kernel has no room for the rest of a piece
  * @base: duration of its last interval that was not slow
  * @bytes: of pieces that were acknowledged
  * @acked: their number
@@ -75,6 +76,7 @@ struct input {
 	s64			began;
 	s64			hold;
 	bool			starved;
+	bool			full;
 	s64			base;
 	u64			bytes;
 	u64			acked;

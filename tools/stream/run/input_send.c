@@ -5,9 +5,6 @@
 
 #include "input_run.h"
 
-/* From here on pieces are sent from where they are; fewer bytes are copied. */
-#define BY_REFERENCE	16384
-
 static u32 rank_of(const struct input *in, u32 builder)
 {
 	return in->r->cfg.inputs + builder;
@@ -26,13 +23,11 @@ void input_hand_over(struct input *in, struct piece *q)
 	in->lens[to] = q->len;
 	in->bufs[to] = q->data;
 	in->times[to] = (u64)q->leaves;
-	if (q->len >= BY_REFERENCE)
-		done = shuffle_tx_refer(in->r->data, &q->tx);
-	else
-		done = shuffle_tx_step(in->r->data, &q->tx);
+	done = shuffle_tx_step(in->r->data, &q->tx);
 	in->lens[to] = SHUFFLE_ABSENT;
 	in->times[to] = 0;
 	q->waits = done <= 0;
+	in->full |= !done;
 	if (done >= 0 || errno == ENOBUFS || errno == ENOMEM)
 		return;
 	/* it has ended: its record says why */
@@ -50,6 +45,7 @@ void input_hand_over_waiting(struct input *in)
 	struct piece *q;
 	u32 i;
 
+	in->full = false;
 	for (i = 0; i < in->r->cfg.builders; i++)
 		for (q = in->pieces.of[i].first; q; q = q->next)
 			if (q->waits)

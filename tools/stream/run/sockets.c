@@ -15,6 +15,9 @@
 /* What is said beside pieces must not wait behind them: class CS6, as AF_SHUFFLE's own. */
 #define CONTROL_TOS	(48 << 2)
 
+#define MIN_ROOM	(1 << 20)
+#define MAX_ROOM	(16 << 20)
+
 volatile sig_atomic_t run_stopped;
 
 /**
@@ -51,6 +54,19 @@ void run_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* A piece has its place in the send buffer until its builder has it, also while it waits for its time
+ * to leave: an input may have one for each builder.
+ */
+static void send_buffer(const struct run *r)
+{
+	u64 room = (u64)r->piece * r->cfg.builders;
+	int size = room < MIN_ROOM ? MIN_ROOM : room < MAX_ROOM ? (int)room : MAX_ROOM;
+
+	/* the kernel doubles it */
+	if (setsockopt(r->data, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))
+		setsockopt(r->data, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 static void open_data(struct run *r)
 {
 	u32 n = r->cfg.inputs + r->cfg.builders, zero = 0;
@@ -60,6 +76,8 @@ static void open_data(struct run *r)
 	if (r->data < 0)
 		die("%s: %s", shuffle_addr_str(&r->addr[r->self], name, sizeof(name)),
 		    strerror(errno));
+	if (r->self < r->cfg.inputs)
+		send_buffer(r);
 	/* a stream may pause for hours; status says who is gone */
 	if (setsockopt(r->data, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &zero, sizeof(zero)))
 		die("idle timeout: %s", strerror(errno));
