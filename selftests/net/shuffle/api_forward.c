@@ -65,8 +65,6 @@ static void test_refused(void)
 	FAILS(forward_row(fds[1], next_op++, 0, none, none, 0, 0), "to nobody", EINVAL);
 	FAILS(forward_row(fds[1], next_op++, 0, 100, 100, 0, 0), "to ourselves", EINVAL);
 	FAILS(forward_row(fds[1], next_op++, 0, none, 100, 0, 100), "with data", EINVAL);
-	FAILS(forward_row(fds[1], next_op++, SHUFFLE_ROW_REFERENCE, none, 100, 0, 0),
-	      "by reference", EINVAL);
 	FAILS(forward_row(fds[1], next_op++, SHUFFLE_ROW_WANT, none, 100, 0, 0), "asked for",
 	      EINVAL);
 	FAILS(forward_row(fds[1], next_op++, SHUFFLE_ROW_MORE, none, 100, 0, 0),

@@ -112,8 +112,6 @@ static void test_refused(void)
 	r = good(&other);
 	r.flags = SHUFFLE_ROW_MORE;
 	FAILS(call_row(fds[1], &r, part, 160), "a row to be continued", EINVAL);
-	r.flags = SHUFFLE_ROW_REFERENCE;
-	FAILS(call_row(fds[1], &r, part, 160), "by reference", EINVAL);
 	r.flags = SHUFFLE_ROW_SAME;
 	FAILS(call_row(fds[1], &r, part, 160), "the same to all", EINVAL);
 	r = good(&other);

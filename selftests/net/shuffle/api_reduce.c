@@ -84,8 +84,6 @@ static void test_refused(void)
 	r.absent = 0x9;
 	FAILS(call_row(fds[1], &r, data, 800), "from ourselves", EINVAL);
 	r.absent = 0xb;
-	r.flags = SHUFFLE_ROW_REFERENCE;
-	FAILS(call_row(fds[1], &r, data, 800), "by reference", EINVAL);
 	r.flags = SHUFFLE_ROW_WANT;
 	FAILS(call_row(fds[1], &r, data, 0), "asked for", EINVAL);
 	r.flags = SHUFFLE_ROW_MORE;

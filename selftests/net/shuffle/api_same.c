@@ -186,7 +186,6 @@ static void test_rows(void)
 {
 	const uint64_t none = SHUFFLE_ABSENT;
 	struct sockaddr_shuffle a[2];
-	struct shuffle_row later = { .flags = SHUFFLE_ROW_REFERENCE };
 	int fds[2];
 
 	open_two(fds, a, next_port + 1, true);
@@ -208,16 +207,12 @@ static void test_rows(void)
 	FAILS(same_row(fds[0], 0, 2, 100, 100, 100), "a message for ourselves", EINVAL);
 	FAILS(same_row(fds[0], 0, 1, none, 0, 0), "a row that does not name all", EINVAL);
 	FAILS(same_row(fds[0], SHUFFLE_ROW_MORE, 2, none, 100, 0), "a row to be continued", EINVAL);
-	FAILS(same_row(fds[0], SHUFFLE_ROW_REFERENCE, 2, none, 100, 100), "by reference", EINVAL);
 	FAILS(same_row(fds[0], SHUFFLE_ROW_WANT, 2, none, 100, 0), "asked for", EINVAL);
 	FAILS(same_row(fds[0], 0, 2, none, 100, 101), "more bytes than a message has", EMSGSIZE);
 	WORKS(same_row(fds[0], 0, 2, none, 100, 100) == 100, "the bytes of one message");
 	WORKS(same_row(fds[0], 0, 2, none, 4000, 1000) == 1000, "the first of them");
 	WORKS(same_row(fds[0], 0, 2, none, 0, 0) == 0, "an empty message");
 	WORKS(same_row(fds[0], 0, 2, none, 4000, 0) == 0, "a row without data yet");
-	later.op_id = next_op - 1;
-	FAILS(sht_send(fds[0], &later, NULL, data, 4000, MSG_DONTWAIT), "its data by reference",
-	      EINVAL);
 	close_pair(fds);
 }
 

@@ -62,8 +62,6 @@ static void test_refused(int fds[2])
 
 	FAILS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, data, 100),
 	      "data with the announcement", EINVAL);
-	FAILS(announce(fds[0], op, SHUFFLE_ROW_WANT | SHUFFLE_ROW_REFERENCE, 0, 100, NULL, 0),
-	      "asked for and by reference", EINVAL);
 	WORKS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, NULL, 0) == 0, "announced");
 	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT), "an answer before the question", EMSGSIZE);
 	WORKS(wants(fds[0], recs, &other) == 1 && recs[0].rank == 1 && recs[0].offset == 0 &&

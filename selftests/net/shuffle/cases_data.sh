@@ -72,9 +72,7 @@ ways_cases()
 	run_case "epoll" matrix_case 8 0 "$mid" mode=1 ops=2
 	run_case "epoll-edge" matrix_case 8 0 "$mid" mode=2 ops=2
 	run_case "blocking" matrix_case 8 0 "$mid" mode=3 ops=2
-	run_case "by-reference" matrix_case 8 0 "$mid" refer=1 ops=2 rounds=3 0:refer=0
-	run_case "by-reference-small-buffers" matrix_case 8 0 "$mid" refer=1 rcvbuf=65536 sndbuf=32768 ops=2
-	run_case "asked-for" matrix_case 8 0 "$mid" want=1 ops=2 rounds=3 0:want=0 1:refer=1 1:want=0 2:mode=1 3:mode=2
+	run_case "asked-for" matrix_case 8 0 "$mid" want=1 ops=2 rounds=3 0:want=0 1:want=0 2:mode=1 3:mode=2
 	run_case "asked-for-small-buffers" matrix_case 8 0 "$mid" want=1 rcvbuf=65536 sndbuf=32768 ops=2 split=3
 	run_case "small-buffers" matrix_case 8 0 "$mid" rcvbuf=65536 sndbuf=32768 ops=2
 	# a receiver takes its senders' buffers to be like its own
@@ -96,7 +94,7 @@ unscheduled_overflows()
 	local len=3000000 again
 
 	rack 2 unscheduled 2m
-	peer n=2 matrix="one:$len:0:1" 0:refer=1 1:rcvbuf=65536 || shuffle_failed
+	peer n=2 matrix="one:$len:0:1" 0:sndbuf=8000000 1:rcvbuf=65536 || shuffle_failed
 	again=$(counters RetransBytes)
 	diag "sent again: $again bytes, dropped: $(counters DropRcvbuf)"
 	[ "$(counters DropRcvbuf)" -gt 0 ] || fail "it was not too much for the buffer"

@@ -20,7 +20,6 @@ life_cases()
 		run_case "api-names-v$v" tap_program api_test -v $v
 		run_case "api-messages-v$v" tap_program api_msg -v $v
 		run_case "api-vectors-v$v" tap_program api_vectors -v $v
-		run_case "api-reference-v$v" tap_program api_reference -v $v
 		run_case "api-want-v$v" tap_program api_want -v $v
 		run_case "api-absent-v$v" tap_program api_absent -v $v
 		run_case "api-times-v$v" tap_program api_times -v $v

@@ -54,7 +54,7 @@ netem_case()
 {
 	rack 4 unscheduled 8k
 	netem "${@:3}"
-	peer n=4 v6="$1" matrix="$2" 3:refer=1 || shuffle_failed
+	peer n=4 v6="$1" matrix="$2" 3:want=1 || shuffle_failed
 	diag "retransmitted: $(counters RetransBytes), resends: $(counters ResendOut)," \
 		"GRANTs: $(counters GrantOut), questions: $(counters QuestionOut)," \
 		"proved: $(counters LossProved), disproved: $(counters LossDisproved)"
@@ -230,7 +230,7 @@ mtu_path()
 {
 	routed 3
 	rate 10
-	in_the_middle n=3 net=1 v6="$1" matrix=others:500000 2:refer=1
+	in_the_middle n=3 net=1 v6="$1" matrix=others:500000 2:want=1
 	# both ends of the link: a host that sends more than its neighbour takes
 	# is a broken network that no ICMP tells about
 	ip -n shf-h1 link set eth0 mtu 1300

@@ -499,7 +499,7 @@ mtu_black_hole()
 		tc -n shf-br filter add dev "p$h" egress pref 2 protocol ipv6 \
 			u32 match ip6 protocol 58 0xff match u8 2 0xff at 40 action drop || skip "no u32"
 	done
-	peer n=3 net=1 v6=$((v == 6)) matrix="others:$(sz 300000 60000)" 2:refer=1 ||
+	peer n=3 net=1 v6=$((v == 6)) matrix="others:$(sz 300000 60000)" 2:want=1 ||
 		shuffle_failed
 	[ "$(counter 0 PathShrunk)" -gt 0 ] || fail "the path was not narrow"
 	diag "sent $(counters DataBytesOut), again $(counters RetransBytes), shrunk: $(counters PathShrunk)"

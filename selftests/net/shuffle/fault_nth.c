@@ -189,13 +189,6 @@ static bool large_op(void)
 	return true;
 }
 
-static bool refer_op(void)
-{
-	side[0].refer = true;
-	op_begin(large_lens);
-	return true;
-}
-
 static long run_send(void)
 {
 	return side_send(&side[0], MSG_DONTWAIT);
@@ -209,14 +202,6 @@ static long run_send_wait(void)
 static bool after_send(long rc, int err)
 {
 	return side_sent(&side[0], rc, err) && op_end(true);
-}
-
-static bool after_refer(long rc, int err)
-{
-	bool ok = after_send(rc, err);
-
-	side[0].refer = false;
-	return ok;
 }
 
 /* What is not DONE was cancelled by the call itself. */
@@ -398,7 +383,6 @@ static const struct call calls[] = {
 	{ "sendmsg, small row", small_op, run_send, after_send, 0, 0 },
 	{ "sendmsg, large row", large_op, run_send, after_send, 0, 0 },
 	{ "sendmsg, large row, waiting", large_op, run_send_wait, after_send, 0, 0 },
-	{ "sendmsg, by reference", refer_op, run_send, after_refer, 0, 0 },
 	{ "recvmsg", sent_op, run_recv, after_recv, 0, 0 },
 	{ "sendmsg, a collective", new_coll, run_coll, after_coll, 0, 0 },
 	{ "poll", nothing, run_poll, after_close, 0, 0 },
@@ -533,7 +517,6 @@ static void at_random(const char *mode, unsigned int seconds)
 	uint64_t until;
 
 	open_members(MEMBERS);
-	side[1].refer = true;
 	deadline_ms = 20000;
 	quiet("Y");
 	if (packets) {

@@ -27,7 +27,6 @@ struct side {
 	uint64_t	got[MEMBERS];
 	size_t		sent, total;
 	bool		announced, ended;
-	bool		refer;			/* its rows by reference */
 	bool		lost;			/* records that could not be copied */
 	uint32_t	error;
 	unsigned char	*row;
@@ -192,7 +191,6 @@ static ssize_t side_send(struct side *s, int flags)
 	row_cmsg.h.cmsg_len = CMSG_LEN(len);
 	msg.msg_controllen = CMSG_SPACE(len);
 	row->size = sizeof(*row);
-	row->flags = s->refer ? SHUFFLE_ROW_REFERENCE : 0;
 	row->op_id = s->op;
 	row->deadline_ms = deadline_ms;
 	row->count = s->announced ? 0 : s->n;

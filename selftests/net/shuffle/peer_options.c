@@ -22,7 +22,7 @@ static const struct {
 	NUM(op), NUM(ops), NUM(rounds), NUM(mode),
 	NUM(delay), NUM(stagger), NUM(open_delay), NUM(read_delay),
 	NUM(read_pause),
-	NUM(recv_buf), NUM(chunk), NUM(split), NUM(refer), NUM(want),
+	NUM(recv_buf), NUM(chunk), NUM(split), NUM(want),
 	NUM(rcvbuf), NUM(sndbuf), NUM(deadline), NUM(idle), NUM(key),
 	NUM(kill_rx), NUM(kill_ms), NUM(close_ms), NUM(cancel_ms),
 	NUM(cancel_op), NUM(linger), NUM(min_tx_ms),

@@ -15,7 +15,7 @@ struct options {
 	long op, ops, rounds;
 	long mode;
 	long delay, stagger, open_delay, read_delay, read_pause;	/* ms */
-	long recv_buf, chunk, split, refer, want;
+	long recv_buf, chunk, split, want;
 	long rcvbuf, sndbuf, deadline, idle, key;
 	long kill_rx, kill_ms, close_ms, cancel_ms, cancel_op, linger;
 	long min_tx_ms, check_mem, timeout;

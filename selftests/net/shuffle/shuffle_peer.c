@@ -169,13 +169,6 @@ static bool send_some(struct op *op, unsigned char *buf, size_t size, int flags)
 	}
 	if (o->want)
 		row.flags |= SHUFFLE_ROW_WANT;
-	if (o->refer) {
-		/* it is the kernel's from now on, and freed with the process */
-		row.flags |= SHUFFLE_ROW_REFERENCE;
-		buf = malloc(size);
-		if (!buf)
-			fail("no memory");
-	}
 	until = row.first_rank + row.count;
 	for (i = 0; i < row.count; i++)
 		lens[i] = msg_len(op->id, rank, row.first_rank + i);
@@ -303,11 +296,6 @@ static void take_record(const struct shuffle_record *rec,
 			fail("record of %llu bytes, %zu are left",
 			     (unsigned long long)rec->len, left);
 		take_data(op, rec, data);
-		break;
-	case SHUFFLE_RECORD_RELEASED:
-		if (!o->refer || !rec->msg_len || rec->len)
-			fail("RELEASED %llu bytes, %llu follow",
-			     (unsigned long long)rec->msg_len, (unsigned long long)rec->len);
 		break;
 	case SHUFFLE_RECORD_WANT:
 		answer(op, rec);

@@ -91,9 +91,7 @@ static void close_group(int fds[], unsigned int n)
 		close(fds[n]);
 }
 
-/* Submit a row of n messages of len bytes; errors are the caller's race.  Every third one is
- * handed over by reference, and its memory unmapped under the kernel's hands.
- */
+/* Submit a row of n messages of len bytes; errors are the caller's race. */
 static ssize_t submit(int fd, unsigned int rank, unsigned int n, uint64_t op,
 		      uint64_t len, uint64_t deadline, int flags)
 {
@@ -107,8 +105,6 @@ static ssize_t submit(int fd, unsigned int rank, unsigned int n, uint64_t op,
 	buf = mmap(NULL, n * len + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED)
 		die("mmap");
-	if ((op + rank) % 3 == 0)
-		row.flags = SHUFFLE_ROW_REFERENCE;
 	if (op % 2)
 		row.flags |= SHUFFLE_ROW_DELAYED_ACK;
 	for (i = 0; i < n; i++) {
