@@ -37,7 +37,6 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 
 static void op_free(struct shuffle_op *op)
 {
-	shuffle_reference_free_all(op);
 	shuffle_want_free(op->want);
 	kvfree(op->times);
 	kfree(op->same);
@@ -111,19 +110,6 @@ static void op_purge(struct shuffle_op *op, bool whole)
 	spin_unlock_bh(&ssk->lock);
 }
 
-/**
- * shuffle_op_free_row() - free what is held of the row of a done operation
- * @op: operation that has ended without an error
- *
- * Its messages stay readable.
- *
- * Context: process, may sleep.
- */
-void shuffle_op_free_row(struct shuffle_op *op)
-{
-	op_purge(op, false);
-}
-
 /* What takes a step for each member, or for each packet held: not under the lock, nor in the
  * softirq, in which operations end.
  */
@@ -149,7 +135,6 @@ static struct shuffle_op *op_alloc(u32 n)
 
 	if (!op)
 		return NULL;
-	INIT_LIST_HEAD(&op->references);
 	op->ptx.msg = kvcalloc(n + 1, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
 	op->ptx.heap.node = kvcalloc(n + 1, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
 	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
@@ -554,7 +539,6 @@ void shuffle_op_unlink(struct shuffle_op *op)
 		shuffle_op_put(op);
 	op_purge(op, true);
 	shuffle_engine_purge(op);
-	shuffle_reference_unqueue(op);
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);

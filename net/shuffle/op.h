@@ -33,8 +33,8 @@ struct shuffle_op_times;
  * struct shuffle_ready - something that recvmsg() can return
  * @node: in ssk->ready, ->parts, ->notices, ->hungry or ->wants, or empty
  * @op: its operation
- * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, SHUFFLE_REFERENCE for
- *	data by reference that may be released, SHUFFLE_WANT for data that is asked for
+ * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, SHUFFLE_WANT for data
+ *	that is asked for
  * @parked: it is in ssk->parts
  */
 struct shuffle_ready {
@@ -44,8 +44,7 @@ struct shuffle_ready {
 	bool			parked;
 };
 
-#define SHUFFLE_REFERENCE	(SHUFFLE_NONE - 1)
-#define SHUFFLE_WANT		(SHUFFLE_NONE - 2)
+#define SHUFFLE_WANT		(SHUFFLE_NONE - 1)
 
 /**
  * enum shuffle_wait - what a message waits for: each is an order of its own
@@ -132,7 +131,6 @@ struct shuffle_slowest {
  * @unacked: messages that have not been acknowledged
  * @retrans: ranges to be sent again
  * @nr_retrans: their number
- * @references: data by reference: tx/reference.c
  * @delays: the row was announced with SHUFFLE_ROW_DELAYED_ACK
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
  * @want: what is asked for then: tx/want.c
@@ -211,7 +209,6 @@ struct shuffle_op {
 	u32			unacked;
 	struct list_head	retrans;
 	u32			nr_retrans;
-	struct list_head	references;
 	bool			delays;
 	bool			asks;
 	struct shuffle_want	*want;
@@ -347,7 +344,6 @@ void shuffle_op_put(struct shuffle_op *op);
 void shuffle_op_unlink(struct shuffle_op *op);
 void shuffle_op_fail(struct shuffle_op *op, int error);
 void shuffle_op_check_done(struct shuffle_op *op);
-void shuffle_op_free_row(struct shuffle_op *op);
 int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id);
 
 #endif /* _SHUFFLE_OP_H */

@@ -30,25 +30,9 @@ struct shuffle_membership;
 struct shuffle_multicast_entry;
 struct shuffle_relay;
 
-#define SHUFFLE_SOFT_PAGES	128
-
-/**
- * struct shuffle_soft_pages - pages that a socket's egress fills: pages.c
- * @frag: page that is being filled
- * @used: pages that were filled, number i at i modulo SHUFFLE_SOFT_PAGES
- * @first: the oldest one
- * @end: behind the youngest one
- */
-struct shuffle_soft_pages {
-	struct page_frag	frag;
-	struct page		*used[SHUFFLE_SOFT_PAGES];
-	u32			first;
-	u32			end;
-};
-
 /**
  * struct shuffle_pages - pages that a socket fills: pages.c
- * @lock: all of it but @used_at and @soft
+ * @lock: all of it but @used_at
  * @frag: page that is being filled
  * @used: ring of pages that were filled, some of them held by packets
  * @first: the one that was filled first
@@ -56,7 +40,6 @@ struct shuffle_soft_pages {
  * @charged: so many are charged to the socket
  * @used_at: jiffies, when a page was last wanted
  * @idle_work: gives them back
- * @soft: those that the egress fills with data by reference; under ssk->lock
  */
 struct shuffle_pages {
 	struct mutex		lock;
@@ -67,7 +50,6 @@ struct shuffle_pages {
 	u32			charged;
 	unsigned long		used_at;
 	struct delayed_work	idle_work;
-	struct shuffle_soft_pages soft;
 };
 
 /**
@@ -161,8 +143,8 @@ struct shuffle_owner {
  * @nr_unsent: those whose row has data that has not left
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
- * @notices: what recvmsg() returns beside messages and ends, in turns with @ready: RELEASED
- *	and WANT, shuffle_ready.node
+ * @notices: what recvmsg() returns beside messages and ends, in turns with @ready: WANT,
+ *	shuffle_ready.node
  * @hungry: rows that are asked for once there is room, and owe no answer: likewise
  * @wants: those that owe one
  * @admitted: bytes of rows with a reduction that are being taken from their callers

@@ -10,13 +10,10 @@ static const struct iovec *iter_iov(const struct iov_iter *i)
 }
 #endif
 
-/**
- * shuffle_user_run_find() - look up what lies in one piece
- * @run: position; the iterator has caught up, and stands in a piece that has bytes
- *
+/* Look up what lies in one piece: the iterator has caught up, and stands in one that has bytes.
  * run->left becomes 0 if that is not a user's memory.
  */
-void shuffle_user_run_find(struct shuffle_user_run *run)
+static void find(struct shuffle_user_run *run)
 {
 	struct iov_iter *i = run->iter;
 
@@ -46,7 +43,7 @@ bool shuffle_user_run_from_slow(struct shuffle_user_run *run, void *to, size_t l
 	shuffle_user_run_end(run);
 	if (_copy_from_iter(to, len, run->iter) != len)
 		return false;
-	shuffle_user_run_find(run);
+	find(run);
 	return true;
 }
 
@@ -64,6 +61,6 @@ bool shuffle_user_run_to_slow(struct shuffle_user_run *run, const void *from, si
 	shuffle_user_run_end(run);
 	if (_copy_to_iter(from, len, run->iter) != len)
 		return false;
-	shuffle_user_run_find(run);
+	find(run);
 	return true;
 }

@@ -50,7 +50,6 @@ static inline void shuffle_user_run_advance(struct shuffle_user_run *run, size_t
 	run->used += len;
 }
 
-void shuffle_user_run_find(struct shuffle_user_run *run);
 bool shuffle_user_run_from_slow(struct shuffle_user_run *run, void *to, size_t len);
 bool shuffle_user_run_to_slow(struct shuffle_user_run *run, const void *from, size_t len);
 

@@ -190,14 +190,6 @@ enum {
  */
 #define SHUFFLE_ROW_MORE	(1U << 0)
 /*
- * SHUFFLE_ROW_REFERENCE: the data of this call stays in the program's memory.  The call
- * takes all of it or fails, and waits for no room; the kernel sends from that memory in
- * the order of its schedule.  The program does not change it until a record says
- * SHUFFLE_RECORD_RELEASED, DONE or FAILED: until then receivers may get either.
- * The memory is pinned and counts against RLIMIT_MEMLOCK: ENOBUFS.
- */
-#define SHUFFLE_ROW_REFERENCE	(1U << 1)
-/*
  * SHUFFLE_ROW_WANT: the call announces messages and brings no data.  Once the whole row
  * is announced and there is room for data, SHUFFLE_RECORD_WANT says which bytes the
  * schedule takes next.  Data of later calls (count = 0) answers these records in the
@@ -217,8 +209,7 @@ enum {
  * these bytes, once.  They go to the group's multicast address (SHUFFLE_MULTICAST; EOPNOTSUPP
  * without one), at the rate of the slowest receiver; what a member has not got goes to it alone.
  * One call announces all messages: lengths are the same or SHUFFLE_ABSENT, as our own must be.
- * Not with SHUFFLE_ROW_MORE, SHUFFLE_ROW_REFERENCE or SHUFFLE_ROW_WANT; up to
- * SHUFFLE_SAME_MEMBERS.
+ * Not with SHUFFLE_ROW_MORE or SHUFFLE_ROW_WANT; up to SHUFFLE_SAME_MEMBERS.
  */
 #define SHUFFLE_ROW_SAME	(1U << 4)
 #define SHUFFLE_SAME_MEMBERS	256
@@ -554,10 +545,6 @@ enum {
 	 * has not acknowledged its message (SHUFFLE_MISSING_*)
 	 */
 	SHUFFLE_RECORD_MISSING = 4,
-	/* data by reference (SHUFFLE_ROW_REFERENCE) is the program's again: the
-	 * receivers have all of one call's; DONE and FAILED say that of all calls
-	 */
-	SHUFFLE_RECORD_RELEASED = 5,
 	/* there is room for these bytes of our message to @rank (SHUFFLE_ROW_WANT) */
 	SHUFFLE_RECORD_WANT = 6,
 };
@@ -571,9 +558,8 @@ enum {
  * struct shuffle_record - what recvmsg() returns, one for each piece
  * @op_id: the operation
  * @msg_len: DATA, WANT: length of the whole message; FAILED: number of MISSING
- *	records that follow, in this call or the next ones; RELEASED: bytes of the row
- * @offset: DATA, WANT: where in the message this piece begins; RELEASED: where in the
- *	row they begin
+ *	records that follow, in this call or the next ones
+ * @offset: DATA, WANT: where in the message this piece begins
  * @len: DATA: bytes of this piece, which follow those of the record before; WANT:
  *	bytes that are wanted
  * @rank: DATA: sender; WANT: receiver; MISSING: the member in question

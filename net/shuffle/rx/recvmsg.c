@@ -216,34 +216,15 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
  */
 static bool take_notice(struct recv_call *c)
 {
-	struct shuffle_reference *released = NULL;
 	struct shuffle_sock *ssk = c->ssk;
 	struct shuffle_ready *notice;
 
 	spin_lock_bh(&ssk->lock);
 	notice = list_first_entry_or_null(&ssk->notices, struct shuffle_ready, node);
-	if (notice && notice->rank == SHUFFLE_REFERENCE)
-		released = shuffle_reference_released(notice, &c->rec[c->n++]);
-	else if (notice)
+	if (notice)
 		c->n += shuffle_want_next(notice, &c->rec[c->n]);
 	spin_unlock_bh(&ssk->lock);
-	shuffle_reference_free(released);
 	return notice;
-}
-
-/* The end of an operation comes behind the release of all that it has by reference, but is ready
- * before that is noticed: packets arrive between our looks at the two lists, and a worker frees
- * what was too much for one packet.  Returns true while a release is to be taken first.
- */
-static bool release_first(struct shuffle_op *op)
-{
-	bool released = shuffle_reference_waits(op);
-
-	if (!released && !list_empty(&op->references)) {
-		shuffle_op_free_row(op);
-		released = shuffle_reference_waits(op);
-	}
-	return released;
 }
 
 /* Take from the head of ssk->ready.  Returns 1 if there may be more to take, 0 if
@@ -275,8 +256,6 @@ static int take_ready(struct recv_call *c)
 		return 0;
 	op = ready->op;
 	if (!in) {
-		if (!op->error && release_first(op))
-			return 1;
 		if (!read_end(c, op))
 			return 0;
 		shuffle_op_unlink(op);

@@ -4,7 +4,6 @@
 
 #include "fake.h"
 #include "../coll/racks.h"
-#include "../user_run.h"
 #include "../netlink/netlink.h"
 
 struct fake *fake;
@@ -351,9 +350,4 @@ void shuffle_event_straggler(struct shuffle_op *op, u32 rank)
 void shuffle_event_pressure(struct shuffle_sock *ssk)
 {
 	fake->pressures++;
-}
-
-/* No user's memory is looked at. */
-void shuffle_user_run_find(struct shuffle_user_run *run)
-{
 }

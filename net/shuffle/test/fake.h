@@ -103,8 +103,6 @@ void fake_forward(u64 len);
 void fake_reduce(u64 len, u32 pkt);
 void fake_reduce_start(void);
 void fake_reduced(u8 *to, u64 len);
-int fake_refer(u64 len, u64 sent);
-bool fake_released(struct shuffle_record *rec);
 int fake_ask(const u64 *lens);
 bool fake_wanted(struct shuffle_record *rec);
 void fake_answer(u32 records, u32 bytes);

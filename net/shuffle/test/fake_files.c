@@ -110,7 +110,6 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../tx/reduction.c"
 #include "../tx/msg_out.c"
 #include "../tx/own_schedule.c"
-#include "../tx/reference.c"
 #include "../tx/same.c"
 #include "../tx/turns.c"
 #include "../tx/want.c"
@@ -371,50 +370,6 @@ void fake_same_sent(u64 next)
 	if (next)
 		shuffle_same_sent(op, fake->now);
 	spin_unlock_bh(&fake->ssk.lock);
-}
-
-/**
- * fake_refer() - the user hands a row over by reference
- * @len: bytes of each message
- * @sent: so many of them have been sent, without a grant
- *
- * Return: 0 or an error.
- */
-int fake_refer(u64 len, u64 sent)
-{
-	struct shuffle_reference *ref = kvzalloc(struct_size(ref, run, 1), GFP_KERNEL);
-	struct shuffle_op *op = fake->op;
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(fake->test, ref);
-	INIT_LIST_HEAD(&ref->ready.node);
-	ref->ready.rank = SHUFFLE_REFERENCE;
-	ref->len = len * op->group->count;
-	op->announced = op->group->count;
-	op->closed = true;
-	for (i = 0; i < op->group->count; i++) {
-		op->ptx.msg[i].len = len;
-		op->ptx.msg[i].next = sent;
-		op->out[i].granted = sent;
-	}
-	return shuffle_reference_row(op, ref);
-}
-
-/**
- * fake_released() - the reader takes the next record of the socket
- * @rec: becomes the record, if it says that data is released
- *
- * Return: true if it does.
- */
-bool fake_released(struct shuffle_record *rec)
-{
-	struct shuffle_ready *ready = list_first_entry_or_null(&fake->ssk.notices,
-							       struct shuffle_ready, node);
-
-	if (!ready || ready->rank != SHUFFLE_REFERENCE)
-		return false;
-	shuffle_reference_free(shuffle_reference_released(ready, rec));
-	return true;
 }
 
 /**

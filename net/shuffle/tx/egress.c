@@ -307,11 +307,7 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	w.payload = end - start;
 	shuffle_group_tag(op->group, &w);
 	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
-	if (chunk->kind == SHUFFLE_CHUNK_BYTES)
-		skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
-	else
-		shuffle_reference_copy(chunk, start - chunk->off, skb_put(skb, end - start),
-				       end - start);
+	skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);
 	add_acks(sn, op, rank, payload - (u32)(end - start), skb);
 	__skb_queue_tail(q, skb);
 	SHUFFLE_INC(sn, DataOut);
@@ -344,37 +340,6 @@ static void finish_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 ra
 	shuffle_peer_sent(op, rank, bytes);
 }
 
-/* Send bytes from @start on by reference: whole packets that cover [start, end), as many as a
- * super-packet has.  Returns the byte behind the last one.
- */
-static u64 send_reference(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
-			  struct shuffle_chunk *chunk, u64 start, u64 end, u8 flags,
-			  struct sk_buff_head *q)
-{
-	struct sk_buff *skb;
-	u32 payload, n, bytes;
-
-	if (chunk->len <= SHUFFLE_INLINE_MAX)
-		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
-	skb = data_packet(sn, op, rank, 0);
-	if (!skb)
-		return end;	/* lost, like any packet: the receiver asks again */
-	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
-	bytes = op->group->member[rank].path ? payload : shuffle_chunk_payload(payload);
-	bytes = min_t(u64, end - start, bytes);
-	n = DIV_ROUND_UP(bytes, payload);
-	end = min(start + (u64)n * payload, chunk->off + chunk->len);
-	chunk->pkt = payload;
-	if (!shuffle_layout(op, chunk, start, end, flags, skb)) {
-		SHUFFLE_INC(sn, DropMem);
-		kfree_skb(skb);
-		return end;
-	}
-	finish_packets(sn, op, rank, n, payload + op->group->data_hdr, payload, end - start, skb,
-		       q);
-	return end;
-}
-
 /* Send the whole packets of a chunk that cover [start, end).  @flags: of the records, beside
  * those that all of the message have.  Returns the byte behind the last one.
  */
@@ -389,8 +354,6 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	end = min(end, chunk->off + chunk->len);
 	if (chunk->kind == SHUFFLE_CHUNK_BYTES)
 		return send_bytes(sn, op, rank, chunk, start, end, flags, q);
-	if (chunk->kind == SHUFFLE_CHUNK_REFERENCE)
-		return send_reference(sn, op, rank, chunk, start, end, flags, q);
 	first = (u32)(start - chunk->off) / chunk->pkt;
 	last = (u32)(end - 1 - chunk->off) / chunk->pkt;
 	/* more packets than expected: the path has shrunk since the operation began */
@@ -452,9 +415,7 @@ static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit
 		u8 flags = r->begun ? 0 : SHUFFLE_FLAG_RETRANS;
 
 		/* the first of several packets alone: its header differs */
-		if (flags && (chunk->kind == SHUFFLE_CHUNK_PACKETS ||
-			      (chunk->kind == SHUFFLE_CHUNK_REFERENCE &&
-			       chunk->len > SHUFFLE_INLINE_MAX)))
+		if (flags && chunk->kind == SHUFFLE_CHUNK_PACKETS)
 			unit = 1;
 		end = send_chunk(sn, op, r->rank, chunk, r->start, min(r->end, r->start + unit),
 				 flags, q);

@@ -50,8 +50,6 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 		*budget -= min(*budget, chunk->kind == SHUFFLE_CHUNK_PACKETS ?
 						SHUFFLE_BURST_COST : 1U);
 		rb_erase(node, chunks);
-		if (chunk->kind == SHUFFLE_CHUNK_REFERENCE)
-			shuffle_reference_put_chunk(chunk);
 		freed += chunk->truesize;
 		shuffle_msg_out_free_chunk(chunk);
 	}
@@ -300,9 +298,9 @@ static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u6
 	}
 	if (!chunk || chunk->kind == SHUFFLE_CHUNK_BYTES)
 		return;
-	/* of a chunk by reference, or in common, much may have arrived long ago */
+	/* of a chunk in common much may have arrived long ago */
 	from = chunk->off;
-	if (chunk->kind == SHUFFLE_CHUNK_REFERENCE || out->shared)
+	if (out->shared)
 		from = max(from, out->free_to);
 	if (from + chunk->pkt > chunk->off + chunk->len)
 		return;

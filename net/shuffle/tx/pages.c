@@ -7,10 +7,7 @@
  * Nobody says that a page has become free.  It is seen by its reference count when the next
  * one is wanted; packets leave in about the order in which they were filled.
  *
- * Data by reference is copied by the egress, under ssk->lock, into a few pages of their own
- * (struct shuffle_soft_pages).
- *
- * ssk->pages.lock guards all else.  What is kept is charged to the socket, whether a packet
+ * ssk->pages.lock guards all of it.  What is kept is charged to the socket, whether a packet
  * holds it, too, or not.  It is given back when no page has been wanted for a second or
  * two, and when memory is scarce.
  */
@@ -61,39 +58,10 @@ static void ring_push(struct shuffle_sock *ssk, struct page *page)
 	p->used[(p->first + p->n++) % SHUFFLE_PAGES_MAX] = page;
 }
 
-/* The oldest page that the egress has filled, uncharged, or NULL.  ssk->lock held. */
-static struct page *soft_pop(struct shuffle_sock *ssk)
-{
-	struct shuffle_soft_pages *p = &ssk->pages.soft;
-
-	if (p->first == p->end)
-		return NULL;
-	sk_mem_uncharge(&ssk->sk, SHUFFLE_PAGE_BYTES);
-	return p->used[p->first++ % SHUFFLE_SOFT_PAGES];
-}
-
-/* Those that the egress has filled, and the one that it fills. */
-static void drop_soft(struct shuffle_sock *ssk)
-{
-	struct page_frag *frag = &ssk->pages.soft.frag;
-	struct page *page;
-
-	do {
-		spin_lock_bh(&ssk->lock);
-		page = soft_pop(ssk);
-		if (!page)
-			swap(page, frag->page);
-		spin_unlock_bh(&ssk->lock);
-		if (page)
-			put_page(page);
-	} while (page);
-}
-
 static void drop_pages(struct shuffle_sock *ssk)
 {
 	struct shuffle_pages *p = &ssk->pages;
 
-	drop_soft(ssk);
 	while (p->n)
 		put_page(ring_pop(ssk));
 	spin_lock_bh(&ssk->lock);
@@ -175,75 +143,6 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes)
 	return true;
 }
 
-/* A full page: kept in sight if there is memory.  The send buffer does not bound what goes by
- * reference, so neither this.  ssk->lock held.
- */
-static void keep_soft(struct shuffle_sock *ssk, struct page *page)
-{
-	struct shuffle_soft_pages *p = &ssk->pages.soft;
-
-	if (p->end - p->first == SHUFFLE_SOFT_PAGES || shuffle_mem_scarce() ||
-	    page_is_pfmemalloc(page) || page_size(page) != SHUFFLE_PAGE_BYTES ||
-	    !sk_wmem_schedule(&ssk->sk, SHUFFLE_PAGE_BYTES)) {
-		put_page(page);
-		return;
-	}
-	sk_mem_charge(&ssk->sk, SHUFFLE_PAGE_BYTES);
-	p->used[p->end++ % SHUFFLE_SOFT_PAGES] = page;
-	schedule_delayed_work(&ssk->pages.idle_work, SHUFFLE_PAGES_IDLE);
-}
-
-/* One that no packet has any more, or NULL.  ssk->lock held. */
-static struct page *reuse_soft(struct shuffle_sock *ssk)
-{
-	struct shuffle_soft_pages *p = &ssk->pages.soft;
-	u32 n = min_t(u32, p->end - p->first, SHUFFLE_PAGES_LOOK);
-	struct page *page;
-
-	for (; n; n--) {
-		page = p->used[p->first % SHUFFLE_SOFT_PAGES];
-		if (page_ref_count(page) == 1) {
-			SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), PageReuse);
-			return soft_pop(ssk);
-		}
-		p->first++;
-		p->used[p->end++ % SHUFFLE_SOFT_PAGES] = page;
-	}
-	return NULL;
-}
-
-/**
- * shuffle_pages_softirq_room() - room for what the egress copies
- * @ssk: socket
- * @bytes: so many at least in one piece, fewer than a page
- *
- * Context: any, ssk->lock held.
- * Return: the page that is being filled, or NULL: no memory.
- */
-struct page_frag *shuffle_pages_softirq_room(struct shuffle_sock *ssk, unsigned int bytes)
-{
-	struct page_frag *frag = &ssk->pages.soft.frag;
-	struct page *page;
-
-	lockdep_assert_held(&ssk->lock);
-	WRITE_ONCE(ssk->pages.used_at, jiffies);
-	if (frag->page) {
-		if (page_ref_count(frag->page) == 1)
-			frag->offset = 0;
-		if (frag->offset + bytes <= frag->size)
-			return frag;
-		keep_soft(ssk, frag->page);
-		frag->page = NULL;
-	}
-	page = reuse_soft(ssk);
-	if (!page)
-		return skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) ? frag : NULL;
-	frag->page = page;
-	frag->offset = 0;
-	frag->size = SHUFFLE_PAGE_BYTES;
-	return frag;
-}
-
 static void idle(struct work_struct *work)
 {
 	struct shuffle_sock *ssk = container_of(to_delayed_work(work), struct shuffle_sock,
@@ -257,7 +156,7 @@ static void idle(struct work_struct *work)
 	}
 	if (time_after_eq(jiffies, READ_ONCE(p->used_at) + SHUFFLE_PAGES_IDLE))
 		drop_pages(ssk);
-	if (p->charged || READ_ONCE(p->soft.end) != READ_ONCE(p->soft.first))
+	if (p->charged)
 		schedule_delayed_work(&p->idle_work, SHUFFLE_PAGES_IDLE);
 	mutex_unlock(&p->lock);
 }

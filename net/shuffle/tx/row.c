@@ -15,10 +15,10 @@ static int check_row(const struct shuffle_row *row, size_t len)
 	if (memchr_inv(row + 1, 0, row->size - sizeof(*row)))
 		return -E2BIG;
 	/* it is the announcement that says how the data comes */
-	if (row->flags & SHUFFLE_ROW_WANT && (row->flags & SHUFFLE_ROW_REFERENCE || !row->count))
+	if (row->flags & SHUFFLE_ROW_WANT && !row->count)
 		return -EINVAL;
-	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT |
-			      SHUFFLE_ROW_SAME | SHUFFLE_ROW_FIRST_CALL) ? -EINVAL : 0;
+	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_WANT | SHUFFLE_ROW_SAME |
+			      SHUFFLE_ROW_FIRST_CALL) ? -EINVAL : 0;
 }
 
 /* The same for the ranks that have no message. */

@@ -79,7 +79,7 @@ int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row)
 	if ((!op->group->multicast && !op->forward) || op->group->count > SHUFFLE_SAME_MEMBERS)
 		return -EOPNOTSUPP;
 	if (op->announced || row->count != op->group->count ||
-	    row->flags & (SHUFFLE_ROW_MORE | SHUFFLE_ROW_REFERENCE | SHUFFLE_ROW_WANT))
+	    row->flags & (SHUFFLE_ROW_MORE | SHUFFLE_ROW_WANT))
 		return -EINVAL;
 	for (i = 0; i < row->count; i++) {
 		if (lens[i] == SHUFFLE_ABSENT)

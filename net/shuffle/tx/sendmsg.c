@@ -604,53 +604,31 @@ static ssize_t fill_wanted(struct row_call *c, u32 first_rank)
 	return c->done ?: err;
 }
 
-/* The data stays where it is; all of it, or an error. */
-static ssize_t refer_row(struct row_call *c, struct shuffle_reference *ref)
-{
-	ssize_t len = iov_iter_count(c->iter);
-	int err = shuffle_reference_row(c->op, ref);
-
-	next_fill_rank(c->op);
-	if (err && err != -EPIPE)
-		cancel_row(c);
-	return err ?: len;
-}
-
-/* @ref: the data by reference, which is ours, or NULL. */
-static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row,
-			struct shuffle_reference *ref)
+static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row)
 {
 	struct shuffle_op *op = c->op;
 	size_t len = iov_iter_count(c->iter);
 	u64 total = 0;
 	u32 i;
 
-	if (op->want || (op->same && ref)) {
-		shuffle_reference_free(ref);
-		return ref ? -EINVAL : fill_wanted(c, row->first_rank);
-	}
+	if (op->want)
+		return fill_wanted(c, row->first_rank);
 	/* only writers change these, and we hold op->tx_mutex */
 	for (i = op->fill_rank; i < fill_end(op); i++)
 		total += unfilled(op, i);
-	if (len > total) {
-		shuffle_reference_free(ref);
+	if (len > total)
 		return -EMSGSIZE;
-	}
-	if (ref)
-		return refer_row(c, ref);
 	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT && !op->same)
 		return fill_by_schedule(c, op->fill_rank) ?: len;
 	return fill_in_order(c);
 }
 
 /* Announce what the row announces, and take its data.  op->tx_mutex held. */
-static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool created,
-			struct shuffle_reference *ref)
+static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool created)
 {
 	ssize_t n = shuffle_announce(c->op, row);
 
 	if (n) {
-		shuffle_reference_free(ref);
 		if (created)
 			cancel_row(c);	/* or nobody could ever announce it */
 		return n;
@@ -662,7 +640,6 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	if (c->op->asks && c->op->closed && !c->op->want) {
 		n = shuffle_want_start(c->op);
 		if (n) {
-			shuffle_reference_free(ref);
 			if (n != -EPIPE)
 				cancel_row(c);
 			return n;
@@ -673,7 +650,7 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 		return 0;
 	if (c->op->merge)
 		shuffle_merge_start(c->op);
-	n = fill_row(c, row, ref);
+	n = fill_row(c, row);
 	if (c->op->reduction) {
 		if (n < 0)
 			cancel_row(c);
@@ -682,8 +659,6 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 		/* it has been announced: not the error after which the call is made again */
 		return n == -ENOBUFS ? -ENOMEM : n;
 	}
-	if (ref)
-		return n;
 	/* what was announced must not be announced again */
 	if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
 			   n == -ENOBUFS || n == -ENOMEM))
@@ -720,7 +695,6 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		.iter = &msg->msg_iter,
 	};
 	const struct shuffle_collective *coll;
-	struct shuffle_reference *ref = NULL;
 	struct shuffle_column column;
 	const struct shuffle_row *row;
 	bool created = false;
@@ -751,24 +725,15 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	/* all or nothing, and there is room: nothing but the user's own pages is waited for */
 	if (column.reduction)
 		c.timeo = MAX_SCHEDULE_TIMEOUT;
-	/* before anything is announced that would have to be taken back */
-	if (row->flags & SHUFFLE_ROW_REFERENCE && len) {
-		ref = shuffle_reference_pin(c.iter);
-		if (IS_ERR(ref))
-			return PTR_ERR(ref);
-	}
 	c.op = get_op(c.ssk, row, &column, len, &created);
 	if (IS_ERR(c.op)) {
-		shuffle_reference_free(ref);
 		if (created && column.reduction)
 			release_whole(c.ssk, len);
 		return PTR_ERR(c.op);
 	}
 	n = lock_row(&c, created);
-	if (n) {
-		shuffle_reference_free(ref);
-	} else {
-		n = send_row(&c, row, created, ref);
+	if (!n) {
+		n = send_row(&c, row, created);
 		mutex_unlock(&c.op->tx_mutex);
 	}
 	if (created && column.reduction)

@@ -29,22 +29,10 @@
  * enum shuffle_chunk_kind - where the payload of a chunk is
  * @SHUFFLE_CHUNK_BYTES: in the chunk itself: few bytes
  * @SHUFFLE_CHUNK_PACKETS: in pages of the socket, with the headers of its packets
- * @SHUFFLE_CHUNK_REFERENCE: in pages of the user
  */
 enum shuffle_chunk_kind {
 	SHUFFLE_CHUNK_BYTES,
 	SHUFFLE_CHUNK_PACKETS,
-	SHUFFLE_CHUNK_REFERENCE,
-};
-
-/**
- * struct shuffle_chunk_source - payload by reference
- * @ref: the user's pages, which the operation holds
- * @at: where in them the payload begins
- */
-struct shuffle_chunk_source {
-	struct shuffle_reference *ref;
-	u64			at;
 };
 
 /**
@@ -54,15 +42,13 @@ struct shuffle_chunk_source {
  * @off: first byte of the message
  * @len: payload bytes
  * @rank: of the message
- * @pkt: payload bytes of each packet but the last; of @bytes: those that there is room for;
- *	with @from: of the packets that were sent last
+ * @pkt: payload bytes of each packet but the last; of @bytes: those that there is room for
  * @truesize: charged to the socket
  * @kind: enum shuffle_chunk_kind
  * @max_frags: entries of @frag
  * @nr_frags: used ones
  * @frag: pages: header, payload, header, payload, ...
  * @bytes: payload; what the user writes next is put behind it while there is room
- * @from: one: the user's pages
  */
 struct shuffle_chunk {
 	union {
@@ -80,7 +66,6 @@ struct shuffle_chunk {
 	union {
 		DECLARE_FLEX_ARRAY(struct page_frag, frag);
 		DECLARE_FLEX_ARRAY(u8, bytes);
-		DECLARE_FLEX_ARRAY(struct shuffle_chunk_source, from);
 	};
 };
 
@@ -193,38 +178,6 @@ static inline const u64 *shuffle_row_lens(const struct shuffle_row *row)
 /* sendmsg.c */
 int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 
-/* reference.c */
-struct shuffle_reference *shuffle_reference_pin(const struct iov_iter *iter);
-void shuffle_reference_free(struct shuffle_reference *ref);
-int shuffle_reference_row(struct shuffle_op *op, struct shuffle_reference *ref);
-void shuffle_reference_put_chunk(struct shuffle_chunk *chunk);
-bool shuffle_reference_waits(struct shuffle_op *op);
-void shuffle_reference_unqueue(struct shuffle_op *op);
-void shuffle_reference_free_all(struct shuffle_op *op);
-struct shuffle_reference *shuffle_reference_released(struct shuffle_ready *ready,
-						     struct shuffle_record *rec);
-
-/**
- * struct shuffle_reference_place - a place in a user's data
- * @ref: the data
- * @run: index of the piece
- * @page: index of the page
- * @offset: byte in the page
- * @left: bytes of the piece from there on
- */
-struct shuffle_reference_place {
-	const struct shuffle_reference *ref;
-	u32			run;
-	u32			page;
-	u32			offset;
-	u64			left;
-};
-
-void shuffle_reference_seek(struct shuffle_reference_place *place,
-			    const struct shuffle_chunk *chunk, u32 off);
-void shuffle_reference_read(struct shuffle_reference_place *place, void *to, u32 len);
-void shuffle_reference_copy(const struct shuffle_chunk *chunk, u32 off, void *to, u32 len);
-
 /* want.c */
 
 /**
@@ -258,7 +211,6 @@ void shuffle_pages_init(struct shuffle_sock *ssk);
 void shuffle_pages_exit(struct shuffle_sock *ssk);
 void shuffle_pages_drop(struct shuffle_sock *ssk);
 bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes);
-struct page_frag *shuffle_pages_softirq_room(struct shuffle_sock *ssk, unsigned int bytes);
 
 /* msg_out.c */
 struct shuffle_chunk *shuffle_msg_out_chunk(struct shuffle_op *op, u32 rank, u64 off);
@@ -527,10 +479,6 @@ int shuffle_owner_open(struct shuffle_sock *ssk, int family);
 void shuffle_owner_close(struct shuffle_sock *ssk);
 struct sock *shuffle_owner_set(struct shuffle_sock *ssk, struct sk_buff *skb,
 			       const struct dst_entry *dst, const void *daddr);
-
-/* layout.c */
-bool shuffle_layout(const struct shuffle_op *op, const struct shuffle_chunk *chunk, u64 start,
-		    u64 end, u8 flags, struct sk_buff *skb);
 
 /* route.c */
 struct dst_entry *shuffle_route_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *from,

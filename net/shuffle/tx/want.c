@@ -4,8 +4,8 @@
  * order of rank.  When the send buffer has room, a WANT record says which bytes the schedule would
  * take next; data that the program sends then answers these records in their order.
  *
- * A program with an event loop gets the schedule of a blocking call that way: its data must not
- * stay where it is (reference.c), nor does a thread wait for room.
+ * A program with an event loop gets the schedule of a blocking call that way: no thread waits for
+ * room.
  *
  * Life: made by sendmsg() with the announcement, freed with the operation.  Its entry is in
  *
