@@ -178,14 +178,18 @@ bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
-void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len);
-u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank);
-bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
 void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb);
 void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
+void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
+			       struct sk_buff *skb);
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
 void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
+
+/* msg_take.c */
+void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len);
+u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank);
+bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
 
 /* msg_end.c */
 void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,

@@ -100,6 +100,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/grant.c"
 #include "../rx/msg_in.c"
 #include "../rx/msg_end.c"
+#include "../rx/msg_take.c"
 #include "../rx/question.c"
 #include "../rx/slowest.c"
 #include "../rx/timer.c"
