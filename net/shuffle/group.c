@@ -314,6 +314,7 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	struct shuffle_group head;
 	int err;
 
+	sock_owned_by_me(&ssk->sk);
 	if (!ssk->addr.shs_family)
 		return -EINVAL;
 	err = head_read(&head, optval, optlen);
@@ -384,6 +385,7 @@ int shuffle_group_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 	int len;
 	u32 i;
 
+	sock_owned_by_me(&ssk->sk);
 	if (!group)
 		return -ENOTCONN;
 	if (get_user(len, optlen))

@@ -158,6 +158,7 @@ static int enter(struct shuffle_net *sn, struct shuffle_multicast_entry *e)
 	struct rhlist_head *list, *pos;
 	u32 n = 0;
 
+	lockdep_assert_held(&sn->multicast_mutex);
 	rcu_read_lock();
 	list = rhltable_lookup(&sn->multicast, &e->key, multicast_params);
 	rhl_for_each_entry_rcu(other, pos, list, node)
@@ -179,6 +180,7 @@ void shuffle_multicast_leave(struct shuffle_sock *ssk)
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_multicast_entry *e = ssk->multicast;
 
+	sock_owned_by_me(&ssk->sk);
 	if (!e)
 		return;
 	ssk->multicast = NULL;
@@ -208,6 +210,7 @@ int shuffle_multicast_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned i
 	struct shuffle_multicast m;
 	int err;
 
+	sock_owned_by_me(&ssk->sk);
 	if (!optlen) {
 		shuffle_multicast_leave(ssk);
 		return 0;
@@ -280,6 +283,7 @@ int shuffle_multicast_get(struct shuffle_sock *ssk, char __user *optval, int __u
 	struct shuffle_multicast m = { .size = sizeof(m) };
 	int len;
 
+	sock_owned_by_me(&ssk->sk);
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < (int)sizeof(m))
@@ -311,6 +315,7 @@ u8 shuffle_multicast_addr(const struct shuffle_sock *ssk, struct sockaddr_shuffl
 {
 	const struct shuffle_multicast_entry *e = ssk->multicast;
 
+	sock_owned_by_me(&ssk->sk);
 	*addr = (struct sockaddr_shuffle) {
 		.shs_family = shuffle_params.family,
 		.shs_port = htons(e->key.to.port),

@@ -76,6 +76,7 @@ static bool purge_message(struct shuffle_op *op, u32 rank, bool whole, u32 *budg
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	*budget -= min(*budget, 1U);
 	if (!shuffle_msg_out_purge(op, rank, budget))
 		return false;
@@ -443,6 +444,7 @@ static void op_stop(struct shuffle_op *op, int error)
 {
 	struct shuffle_retrans *r, *tmp;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->incomplete)
 		op->ssk->nr_incomplete--;
 	shuffle_op_left(op, 0);
@@ -464,6 +466,7 @@ static void op_end(struct shuffle_op *op, int error)
 {
 	struct shuffle_sock *ssk = op->ssk;
 
+	lockdep_assert_held(&ssk->lock);
 	op_stop(op, error);
 	list_add_tail(&op->end.node, &ssk->ready);
 	trace_shuffle_op_end(op);
@@ -485,6 +488,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
 {
 	struct shuffle_net *sn = shuffle_op_net(op);
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->ended || op->unacked || op->incomplete || !op->closed ||
 	    (op->engine && !op->engine->finished))
 		return;
@@ -503,6 +507,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
  */
 void shuffle_op_fail(struct shuffle_op *op, int error)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->ended)
 		return;
 	SHUFFLE_INC(shuffle_op_net(op), OpsFailed);
@@ -521,6 +526,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	bool aborted;
 
+	sock_owned_by_me(&ssk->sk);
 	spin_lock_bh(&ssk->lock);
 	aborted = !op->ended;
 	if (aborted) {

@@ -205,6 +205,7 @@ void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns)
 	u64 old = READ_ONCE(peer->rtt_ns);
 	u64 least = READ_ONCE(peer->rtt_min_ns);
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* the loopback is no measure of the network */
 	if (rank == op->group->rank)
 		return;
@@ -229,6 +230,7 @@ void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
 	u64 since = READ_ONCE(peer->rate_at);
 	u64 sum = atomic64_add_return(bytes, &peer->rx_bytes);
 
+	lockdep_assert_held(&op->ssk->lock);
 	WRITE_ONCE(peer->data_at, now);
 	if (now - since < SHUFFLE_RATE_NS)
 		return;
@@ -250,6 +252,7 @@ void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
  */
 void shuffle_peer_sent(struct shuffle_op *op, u32 rank, u32 bytes)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	atomic64_add(bytes, &peer_of(op, rank)->tx_bytes);
 }
 
@@ -265,6 +268,7 @@ void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out)
 {
 	struct shuffle_peer *peer = peer_of(op, rank);
 
+	lockdep_assert_held(&op->ssk->lock);
 	atomic64_inc(out ? &peer->resends_out : &peer->resends_in);
 }
 
@@ -306,6 +310,7 @@ void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 no
 	struct shuffle_peer *peer = peer_of(op, rank);
 	u32 n;
 
+	lockdep_assert_held(&op->ssk->lock);
 	payload = shuffle_peer_payload(peer, payload);
 	/* one question comes as several RESENDs, and from several operations at once */
 	if (payload <= SHUFFLE_MIN_PAYLOAD ||
@@ -334,6 +339,7 @@ void shuffle_peer_full_arrived(struct shuffle_op *op, u32 rank)
 {
 	struct shuffle_peer *peer = peer_of(op, rank);
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (READ_ONCE(peer->payload_lost))
 		WRITE_ONCE(peer->payload_lost, 0);
 }

@@ -79,6 +79,7 @@ int shuffle_ports_add(struct shuffle_sock *ssk, struct sockaddr_shuffle *addr)
 	int tries = port ? 1 : 256;
 	int err;
 
+	sock_owned_by_me(&ssk->sk);
 	ssk->port.ssk = ssk;
 	do {
 		/* unguessable, and out of the way of well-known numbers */
@@ -119,6 +120,7 @@ void shuffle_ports_drop(struct shuffle_sock *ssk, const struct shuffle_ports *fr
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	u32 i;
 
+	sock_owned_by_me(&ssk->sk);
 	for (i = 0; i < from->n; i++) {
 		if (has_port(but, from->port[i]))
 			continue;
@@ -138,6 +140,7 @@ void shuffle_ports_del(struct shuffle_sock *ssk)
 	static const struct shuffle_ports none;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
+	sock_owned_by_me(&ssk->sk);
 	shuffle_ports_drop(ssk, &ssk->more_ports, &none);
 	ssk->more_ports.n = 0;
 	if (ssk->port.key.ip_family)
@@ -200,6 +203,7 @@ int shuffle_ports_more(struct shuffle_sock *ssk, const struct shuffle_membership
 	int err = 0;
 	u32 i;
 
+	sock_owned_by_me(&ssk->sk);
 	ports->n = 0;
 	for (i = 1; i < group->locals && !err; i++) {
 		const struct sockaddr_shuffle *a = &group->local[i];

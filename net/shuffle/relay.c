@@ -52,6 +52,7 @@ static void data_ready(struct sock *sk)
 {
 	struct shuffle_relay *r = shuffle_sk(sk)->relay;
 
+	lockdep_assert_held(&shuffle_sk(sk)->lock);
 	if (r)
 		queue_work(system_unbound_wq, &r->work);
 }
@@ -311,6 +312,7 @@ int shuffle_relay_add(struct shuffle_net *sn, const struct shuffle_relay_new *ne
 /* sn->relay_mutex held. */
 static void take_out(struct shuffle_net *sn, struct shuffle_relay *r)
 {
+	lockdep_assert_held(&sn->relay_mutex);
 	list_del(&r->node);
 	sn->nr_relays--;
 	sn->relay_gen++;

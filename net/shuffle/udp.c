@@ -138,6 +138,7 @@ static void udp_close(struct shuffle_net *sn)
 	struct socket *old[2] = {};
 	int i;
 
+	lockdep_assert_held(&sn->udp_mutex);
 	for (i = 0; i < 2; i++) {
 		struct sock *sk;
 

@@ -45,6 +45,7 @@ bool shuffle_engine_fits(const struct shuffle_op *op)
 {
 	const struct shuffle_engine *e = op->engine;
 
+	lockdep_assert_held(&op->ssk->lock);
 	return e->topo.n == op->group->count && e->plan.self == op->group->rank &&
 	       e->racks == op->ssk->racks;
 }
@@ -60,6 +61,7 @@ bool shuffle_engine_fits(const struct shuffle_op *op)
  */
 bool shuffle_engine_expects(const struct shuffle_op *op, u32 rank, u64 len)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return op->engine->expected[rank] == len;
 }
 
@@ -183,6 +185,7 @@ bool shuffle_engine_run(struct shuffle_op *op)
  */
 void shuffle_engine_arrived(struct shuffle_op *op, u64 now)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (shuffle_engine_run(op))
 		shuffle_timer_now(op, now);
 }

@@ -54,6 +54,7 @@ int shuffle_racks_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	struct shuffle_racks *racks = NULL;
 	u32 n = optlen / sizeof(u32);
 
+	sock_owned_by_me(&ssk->sk);
 	if (!ssk->group)
 		return -ENOTCONN;
 	if (optlen % sizeof(u32) || n > ssk->group->count)
@@ -85,6 +86,7 @@ int shuffle_racks_get(struct shuffle_sock *ssk, char __user *optval, int __user 
 	u32 i, n, size;
 	int len;
 
+	sock_owned_by_me(&ssk->sk);
 	if (!ssk->group)
 		return -ENOTCONN;
 	if (get_user(len, optlen))
@@ -107,6 +109,7 @@ int shuffle_racks_get(struct shuffle_sock *ssk, char __user *optval, int __user 
  */
 struct shuffle_racks *shuffle_racks_hold(struct shuffle_sock *ssk)
 {
+	lockdep_assert_held(&ssk->lock);
 	if (ssk->racks)
 		refcount_inc(&ssk->racks->ref);
 	return ssk->racks;

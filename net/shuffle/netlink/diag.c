@@ -10,6 +10,7 @@
 /* ssk->lock held */
 static u8 state(const struct shuffle_sock *ssk)
 {
+	lockdep_assert_held(&ssk->lock);
 	if (!ssk->addr.shs_family)
 		return SHUFFLE_DIAG_STATE_UNBOUND;
 	if (!ssk->group)

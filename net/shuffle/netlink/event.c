@@ -104,6 +104,7 @@ void shuffle_event_config(struct shuffle_dev *dev)
 	struct sk_buff *skb;
 	void *hdr;
 
+	lockdep_assert_held(&sn->config_mutex);
 	sn->config_gen++;
 	skb = event_begin(sn, SHUFFLE_NLGRP_CONFIG, SHUFFLE_CMD_CONFIG_NTF,
 			  GENLMSG_DEFAULT_SIZE, GFP_KERNEL, &hdr);
@@ -125,6 +126,7 @@ void shuffle_event_start(struct shuffle_op *op)
 	void *hdr;
 	int err;
 
+	lockdep_assert_held(&op->ssk->lock);
 	skb = event_begin(sn, SHUFFLE_NLGRP_OPS, SHUFFLE_CMD_OP_STARTED_NTF, SHUFFLE_EVENT_SIZE,
 			  GFP_ATOMIC, &hdr);
 	if (!skb)
@@ -194,6 +196,7 @@ void shuffle_event_straggler(struct shuffle_op *op, u32 rank)
 	struct sk_buff *skb;
 	void *hdr;
 
+	lockdep_assert_held(&op->ssk->lock);
 	skb = event_begin(sn, SHUFFLE_NLGRP_OPS, SHUFFLE_CMD_MSG_STRAGGLER_NTF, SHUFFLE_EVENT_SIZE,
 			  GFP_ATOMIC, &hdr);
 	if (skb)
@@ -216,6 +219,7 @@ void shuffle_event_pressure(struct shuffle_sock *ssk)
 	struct sk_buff *skb;
 	void *hdr;
 
+	lockdep_assert_held(&ssk->lock);
 	if (ssk->pressure_at && now - ssk->pressure_at < NSEC_PER_SEC)
 		return;
 	ssk->pressure_at = now;

@@ -308,6 +308,7 @@ static struct shuffle_op *nth(struct shuffle_sock *ssk, int bucket, long n)
 {
 	struct shuffle_op *op;
 
+	lockdep_assert_held(&ssk->lock);
 	hlist_for_each_entry(op, &ssk->ops[bucket], node)
 		if (!n--)
 			return op;

@@ -143,6 +143,7 @@ void shuffle_delayed_exit(struct shuffle_sock *ssk)
 	struct sk_buff_head q;
 	bool more;
 
+	sock_owned_by_me(&ssk->sk);
 	spin_lock_bh(&ssk->lock);
 	d = ssk->delayed;
 	WRITE_ONCE(ssk->delayed, NULL);
@@ -177,6 +178,7 @@ bool shuffle_delayed_owe(struct shuffle_op *op, u32 rank, struct sk_buff_head *q
 	struct shuffle_delayed *d = op->ssk->delayed;
 	struct delayed_member *m;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!d || d->group != op->group || rank == op->group->rank)
 		return false;
 	m = &d->member[rank];
@@ -204,6 +206,7 @@ u32 shuffle_delayed_count(const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_delayed *d = op->ssk->delayed;
 
+	lockdep_assert_held(&op->ssk->lock);
 	return d && d->group == op->group ? d->member[rank].n : 0;
 }
 
@@ -217,5 +220,6 @@ u32 shuffle_delayed_count(const struct shuffle_op *op, u32 rank)
  */
 struct shuffle_wire shuffle_delayed_take(struct shuffle_op *op, u32 rank)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return take(&op->ssk->delayed->member[rank]);
 }

@@ -68,11 +68,12 @@ static struct sk_buff *first_of(struct shuffle_early *e, u64 op_id)
 	return found;
 }
 
-/* Out of the tree and onto a list. */
+/* Out of the tree and onto a list.  ssk->lock held. */
 static void take(struct shuffle_sock *ssk, struct sk_buff *skb, struct sk_buff_head *q)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
+	lockdep_assert_held(&ssk->lock);
 	list_del(&early_cb(skb)->fifo);
 	rb_erase(&skb->rbnode, &ssk->early.tree);
 	skb->dev = NULL;	/* rbnode lies over it */
@@ -152,12 +153,13 @@ void shuffle_early_exit(struct shuffle_sock *ssk)
 	} while (n);
 }
 
-/* Is there room for @size bytes more?  Operations that run need memory first. */
+/* Is there room for @size bytes more?  Operations that run need memory first.  ssk->lock held. */
 static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
 {
 	u32 limit = READ_ONCE(sn->dev0.cfg.early_bytes);
 	u32 kept = atomic_read(&sn->early_bytes);
 
+	lockdep_assert_held(&ssk->lock);
 	return !ssk->early.closed && kept <= limit && size <= limit - kept &&
 	       ssk->early.bytes + size <= SHUFFLE_EARLY_SHARE * (u64)(limit - kept) &&
 	       !shuffle_mem_scarce();
@@ -212,6 +214,7 @@ bool shuffle_early_oldest(struct shuffle_sock *ssk, u64 *op_id)
 {
 	struct sk_buff *skb = oldest(&ssk->early);
 
+	lockdep_assert_held(&ssk->lock);
 	if (skb)
 		*op_id = early_cb(skb)->op_id;
 	return skb;

@@ -82,6 +82,7 @@ static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
  */
 u32 shuffle_grant_share(const struct shuffle_op *op)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return max(atomic_read(&op->dev->rx_ops) + !op->receives, 1);
 }
 
@@ -105,6 +106,7 @@ u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class, u64 max_out)
 {
 	const struct shuffle_order *order = &op->dev->order;
 
+	lockdep_assert_held(&op->ssk->lock);
 	max_out = shuffle_order_part(order, &op->place, shuffle_grant_share(op), max_out);
 	return shuffle_order_limit(order, &op->place, class, max_out);
 }
@@ -198,6 +200,7 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 		.grant.acked = in->have.prefix,
 	};
 
+	lockdep_assert_held(&op->ssk->lock);
 	shuffle_slowest_tell(op, &w);
 	in->granted_sent = w.grant.limit;
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
@@ -223,6 +226,7 @@ static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
  */
 void shuffle_grant_pressure(struct shuffle_sock *ssk)
 {
+	lockdep_assert_held(&ssk->lock);
 	if (!ssk->pressure) {
 		ssk->pressure = true;
 		SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), Pressure);
@@ -269,6 +273,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	u64 rtt_bytes, max_out, left, out;
 	u32 i, n = 0;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->ended || !op->prx.heap.n)
 		return;
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
@@ -327,6 +332,7 @@ bool shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q)
 	struct shuffle_op *op;
 	LIST_HEAD(turns);
 
+	lockdep_assert_held(&ssk->lock);
 	if (atomic_read(&ssk->sk.sk_rmem_alloc) < shuffle_sock_rcvbuf(&ssk->sk) / 4)
 		ssk->pressure = false;
 	/* what more was left to read when others were made ready */

@@ -112,6 +112,7 @@ static bool by_device(const struct rx_ctx *c, const struct shuffle_sock *ssk)
 {
 	int dif = c->skb->skb_iif;
 
+	lockdep_assert_held(&ssk->lock);
 	if (!by_scope(c, ssk->addr.shs_scope_id))
 		return false;
 	return dif == LOOPBACK_IFINDEX ||
@@ -151,6 +152,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_net *sn = c->sn;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!from_member(c, op->group, w)) {
 		SHUFFLE_INC(sn, DropMember);
 		return;

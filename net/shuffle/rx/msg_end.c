@@ -40,6 +40,7 @@ void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (in->absent || !m->announced) {
 		SHUFFLE_INC(sn, DropState);
 		return;

@@ -22,6 +22,7 @@
  */
 void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb)
 {
+	lockdep_assert_held(&ssk->lock);
 	atomic_sub(skb->truesize, &ssk->sk.sk_rmem_alloc);
 	sk_mem_uncharge(&ssk->sk, skb->truesize);
 }
@@ -37,6 +38,7 @@ void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb
 void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
 			       struct sk_buff *skb)
 {
+	lockdep_assert_held(&ssk->lock);
 	rb_erase(&skb->rbnode, &in->pieces);
 	shuffle_msg_in_uncharge_piece(ssk, skb);
 	consume_skb(skb);
@@ -84,6 +86,7 @@ bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 	struct rb_root *root = &op->in[rank].pieces;
 	struct rb_node *node;
 
+	lockdep_assert_held(&op->ssk->lock);
 	while (*budget && (node = rb_first(root))) {
 		*budget -= min(*budget, SHUFFLE_BURST_COST);
 		shuffle_msg_in_free_piece(op->ssk, &op->in[rank], rb_to_skb(node));
@@ -115,6 +118,7 @@ bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
 {
 	u64 end = shuffle_msg_in_end(in);
 
+	lockdep_assert_held(&in->ready.op->ssk->lock);
 	if (in->complete && end == in->have.prefix)
 		return !in->delivered;
 	if (end - in->read < SHUFFLE_PART_MIN)
@@ -132,6 +136,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = op->ssk;
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* of a collective only the result is the reader's */
 	if (op->engine || op->reduction || shuffle_merge_takes(op))
 		return;
@@ -158,6 +163,7 @@ void shuffle_msg_in_unpark(struct shuffle_sock *ssk)
 	struct shuffle_ready *ready, *tmp;
 	u32 n = SHUFFLE_SLICE;
 
+	lockdep_assert_held(&ssk->lock);
 	if (list_empty(&ssk->parts))
 		return;
 	list_for_each_entry_safe(ready, tmp, &ssk->parts, node) {
@@ -181,6 +187,7 @@ void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb)
 	struct rb_node **link = &in->pieces.rb_node;
 	struct rb_node *parent = NULL;
 
+	lockdep_assert_held(&in->ready.op->ssk->lock);
 	while (*link) {
 		parent = *link;
 		if (SHUFFLE_PIECE(skb)->start < SHUFFLE_PIECE(rb_to_skb(parent))->start)
@@ -210,6 +217,7 @@ struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank)
 		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 	};
 
+	lockdep_assert_held(&op->ssk->lock);
 	shuffle_slowest_tell(op, &w);
 	return w;
 }
@@ -224,6 +232,7 @@ void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 {
 	struct shuffle_wire w = shuffle_msg_in_ack(op, rank);
 
+	lockdep_assert_held(&op->ssk->lock);
 	op->in[rank].ack_owed = false;
 	if (rank == op->group->rank) {
 		/* no packet to ourselves for that */
@@ -261,6 +270,7 @@ void shuffle_msg_in_complete(struct shuffle_op *op, u32 rank, u8 flags, struct s
 	bool may_wait = (flags & SHUFFLE_FLAG_DELAY) && !(flags & SHUFFLE_FLAG_PROBE);
 	struct shuffle_msg_in *in = &op->in[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	in->complete = true;
 	free_islands(op->ssk, in);
 	list_del_init(&in->dirty);
@@ -543,6 +553,7 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
  */
 bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (likely(!op->forward && !op->merge))
 		return false;
 	return rank == (op->forward ? op->forward->from : op->merge->starved) &&
@@ -616,6 +627,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	bool kept = false;
 	u64 prefix;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (in->absent || (!m->announced && w->dst_rank == shuffle_group_all(op->group))) {
 		SHUFFLE_INC(sn, DropState);
 		return false;

@@ -33,6 +33,7 @@ void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 l
 {
 	struct rb_node *node = in->pieces.rb_node;
 
+	lockdep_assert_held(&in->ready.op->ssk->lock);
 	while (len && node) {
 		struct sk_buff *skb = rb_to_skb(node);
 		const struct shuffle_piece *p = SHUFFLE_PIECE(skb);
@@ -70,6 +71,7 @@ bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget)
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct rb_node *node;
 
+	lockdep_assert_held(&op->ssk->lock);
 	while ((node = rb_first(&in->pieces))) {
 		struct sk_buff *skb = rb_to_skb(node);
 
@@ -99,6 +101,7 @@ u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank)
 	struct rb_node *node;
 	u32 n = 0;
 
+	lockdep_assert_held(&op->ssk->lock);
 	while ((node = rb_first(&in->pieces))) {
 		struct sk_buff *skb = rb_to_skb(node);
 

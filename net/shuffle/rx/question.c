@@ -35,6 +35,7 @@ u64 shuffle_question_wait(const struct shuffle_op *op)
 {
 	u64 wait = shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_timer_rto_min(op));
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* a packet of a grant comes at a time, or of an operation at a time */
 	if (op->prx.unit > op->ptx.unit || shuffle_grant_share(op) > 1)
 		wait = max(wait, op->pause_ns);
@@ -50,6 +51,7 @@ bool shuffle_question_early(const struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_msg_in *in = &op->in[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* the answer and data for all members go different ways */
 	return !op->overtaken && !in->wait_ns && !in->all_nonce &&
 	       in->questions < SHUFFLE_EARLY_QUESTIONS && rank != op->group->rank;
@@ -72,6 +74,7 @@ void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *
 		.resend.off = in->have.prefix,
 	};
 
+	lockdep_assert_held(&op->ssk->lock);
 	shuffle_grant_send(op, rank, q);
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
@@ -93,6 +96,7 @@ void shuffle_question_gap(struct shuffle_op *op, u32 rank, struct sk_buff_head *
 {
 	const struct shuffle_msg_in *in = &op->in[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->srtt_ns && in->have.n && !in->question && shuffle_question_early(op, rank))
 		shuffle_question_ask(op, rank, q, now);
 }
@@ -117,6 +121,7 @@ void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end
 		.resend.len = end - start,
 	};
 
+	lockdep_assert_held(&op->ssk->lock);
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, ResendOut);
 	shuffle_peer_resend(op, rank, true);
@@ -141,6 +146,7 @@ static s64 room_left(const struct shuffle_op *op)
  */
 bool shuffle_question_full(const struct shuffle_op *op, u32 rank)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	/* there is room for one piece of what goes on: data_has_room() */
 	if (shuffle_msg_in_must_go_on(op, rank))
 		return false;
@@ -168,6 +174,7 @@ u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk
 	struct shuffle_range gap;
 	u32 n;
 
+	lockdep_assert_held(&op->ssk->lock);
 	in->asked = end;
 	in->cut = false;
 	for (n = 0; n < SHUFFLE_MAX_GAPS && room; n++) {
@@ -199,6 +206,7 @@ void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_range gap;
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* asked by nobody, or before data was asked for */
 	if (!in->question)
 		return;
@@ -233,6 +241,7 @@ void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* the loopback is no measure of the network */
 	if (rank != op->group->rank && !in->late && !again && now > in->progress_at)
 		op->pause_ns = shuffle_early_pause(op->pause_ns, now - in->progress_at);

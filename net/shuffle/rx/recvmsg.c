@@ -83,6 +83,7 @@ static struct sk_buff *next_piece(struct shuffle_msg_in *in)
 {
 	struct rb_node *node = rb_first(&in->pieces);
 
+	lockdep_assert_held(&in->ready.op->ssk->lock);
 	if (!node || SHUFFLE_PIECE(rb_to_skb(node))->start != in->read)
 		return NULL;
 	return rb_to_skb(node);
@@ -116,6 +117,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	struct sk_buff *skb, *used = NULL;
 	int err = 0;
 
+	sock_owned_by_me(&c->ssk->sk);
 	memset(rec, 0, sizeof(*rec));
 	rec->op_id = op->id;
 	rec->type = SHUFFLE_RECORD_DATA;

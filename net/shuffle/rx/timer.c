@@ -72,6 +72,7 @@ static u64 rto_first(const struct shuffle_op *op)
  */
 u64 shuffle_timer_rto_min(const struct shuffle_op *op)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return max((u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC,
 		   shuffle_dev_drain_ns(op->dev, 16ULL * op->prx.unit));
 }
@@ -97,6 +98,7 @@ u64 shuffle_timer_rto(const struct shuffle_op *op)
 {
 	u64 wait;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->srtt_ns)
 		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_timer_rto_min(op));
 	else
@@ -190,6 +192,7 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 {
 	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->solicit_ns;
 
+	lockdep_assert_held(&op->ssk->lock);
 	return wait ?: data_rto(op);
 }
 
@@ -313,6 +316,7 @@ void shuffle_timer_in(struct shuffle_op *op, u32 rank)
 	struct shuffle_msg_in *in = &op->in[rank];
 	enum shuffle_wait wait = in_wait(op, in);
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!in_waits(op, rank) || (!RB_EMPTY_NODE(&in->due.node) && in->due.wait == wait))
 		return;
 	wait_for(op, &in->due, wait, in->progress_at + in->wait_ns);
@@ -329,6 +333,7 @@ void shuffle_timer_out(struct shuffle_op *op, u32 rank)
 {
 	struct shuffle_msg_out *out = &op->out[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!out_waits(op, rank) || !RB_EMPTY_NODE(&out->due.node))
 		return;
 	/* most have been acknowledged when they are looked at first */
@@ -655,6 +660,7 @@ void shuffle_timer_start(struct shuffle_op *op)
 {
 	u64 wait = data_rto(op);
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->srtt_ns && !op->overtaken)
 		wait = min(wait, shuffle_question_wait(op));
 	start_before(op, shuffle_now() + wait);
@@ -669,5 +675,6 @@ void shuffle_timer_start(struct shuffle_op *op)
  */
 void shuffle_timer_now(struct shuffle_op *op, u64 now)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	start_before(op, now);
 }

@@ -50,11 +50,13 @@ static struct hlist_head *timewait_bucket(struct shuffle_net *sn, u64 op_id)
 				  (64 - SHUFFLE_FINISHED_BITS)];
 }
 
+/* sn->finished_lock held. */
 static struct finished *finished_find(struct shuffle_net *sn,
 				      const struct sockaddr_shuffle *at, u64 op_id)
 {
 	struct finished *f;
 
+	lockdep_assert_held(&sn->finished_lock);
 	hlist_for_each_entry(f, timewait_bucket(sn, op_id), hash)
 		if (f->op_id == op_id && finished_at(f, at))
 			return f;
@@ -87,12 +89,13 @@ static void finished_unlink(struct shuffle_net *sn, struct finished *f, struct l
 	finished_count(sn, f->user, -(int)f->cost);
 }
 
-/* The next record to forget: one too many, or one that is too old. */
+/* The next record to forget: one too many, or one that is too old.  sn->finished_lock held. */
 static struct finished *finished_victim(struct shuffle_net *sn)
 {
 	struct finished *f = list_first_entry_or_null(&sn->finished, struct finished, node);
 	struct shuffle_user *most;
 
+	lockdep_assert_held(&sn->finished_lock);
 	if (!f)
 		return NULL;
 	if (sn->finished_n > READ_ONCE(sn->dev0.cfg.finished_max)) {

@@ -89,6 +89,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #define hrtimer_cancel		timer_cancel
 #define queue_work		work_queue
 #define cancel_work_sync	work_cancel
+#define sock_owned_by_me(sk)	do { } while (0)
 #define sk_rmem_schedule	memory_schedule
 #define sk_wmem_schedule(sk, n)	memory_schedule(sk, NULL, n)
 #define sk_mem_charge		memory_charge

@@ -37,6 +37,7 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 	u32 share = max(shuffle_grant_share(op), own);
 	u64 whole = shuffle_grant_max_out(op->dev);
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* a limit that an operator has set is meant */
 	if (READ_ONCE(op->dev->cfg.unscheduled))
 		return shuffle_dev_unscheduled(op->dev);
@@ -258,6 +259,7 @@ void shuffle_announce_held(struct shuffle_op *op, u32 rank, struct sk_buff_head 
 {
 	struct shuffle_msg_out *out = &op->out[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!out->held)
 		return;
 	out->held = false;
@@ -319,6 +321,7 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	u32 n = op->ptx.n, from, to, i;
 	int err;
 
+	lockdep_assert_held(&op->tx_mutex);
 	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
 		return 0;
 	if (READ_ONCE(op->ended))

@@ -41,6 +41,7 @@ struct shuffle_chunk *shuffle_chunk_make(const struct shuffle_op *op, u32 rank, 
 	u32 frags = DIV_ROUND_UP(wire, PAGE_SIZE);
 	struct shuffle_chunk *chunk;
 
+	lockdep_assert_held(&op->ssk->lock);
 	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_ATOMIC | __GFP_NOWARN);
 	if (!chunk)
 		return NULL;
@@ -116,6 +117,7 @@ bool shuffle_chunk_charge(struct shuffle_op *op, struct shuffle_chunk *chunk)
 {
 	struct sock *sk = &op->ssk->sk;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!sk_wmem_schedule(sk, chunk->truesize)) {
 		shuffle_msg_out_free_chunk(chunk);
 		return false;
@@ -137,6 +139,7 @@ bool shuffle_chunk_room(const struct shuffle_op *op, u32 rank)
 {
 	const struct sock *sk = &op->ssk->sk;
 
+	lockdep_assert_held(&op->ssk->lock);
 	return READ_ONCE(sk->sk_wmem_queued) < shuffle_sock_sndbuf(sk) ||
 	       RB_EMPTY_ROOT(&op->out[rank].chunks);
 }

@@ -75,6 +75,7 @@ void shuffle_egress_kick(struct shuffle_op *op)
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!has_data(op))
 		return;
 	shuffle_turns_add_op(op);

@@ -57,6 +57,7 @@ u64 shuffle_unscheduled_forward(const struct shuffle_op *op, u32 senders)
 {
 	u64 all = shuffle_sock_rcvbuf(&op->ssk->sk) / 4;
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* a limit that an operator has set is meant */
 	if (READ_ONCE(op->dev->cfg.unscheduled))
 		all = shuffle_dev_unscheduled(op->dev);
@@ -140,6 +141,7 @@ u64 shuffle_forward_end(const struct shuffle_msg_in *in)
 {
 	const struct shuffle_op *op = in->ready.op;
 
+	lockdep_assert_held(&in->ready.op->ssk->lock);
 	if (in->ready.rank == op->forward->from && !op->ended)
 		return op->out[shuffle_group_all(op->group)].filled;
 	return in->have.prefix;
@@ -195,6 +197,7 @@ void shuffle_forward_stop(struct shuffle_op *op)
 {
 	struct shuffle_forward_state *f = op->forward;
 
+	lockdep_assert_held(&op->ssk->lock);
 	list_del_init(&f->node);
 	shuffle_forward_room(op->ssk);
 	if (op->in[f->from].complete && !op->in[f->from].delivered)
@@ -208,6 +211,7 @@ void shuffle_forward_stop(struct shuffle_op *op)
  */
 void shuffle_forward_arrived(struct shuffle_op *op, u64 now)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (shuffle_forward_run(op))
 		shuffle_timer_now(op, now);
 }
@@ -228,6 +232,7 @@ void shuffle_forward_room(struct shuffle_sock *ssk)
 {
 	struct shuffle_forward_state *f;
 
+	lockdep_assert_held(&ssk->lock);
 	f = list_first_entry_or_null(&ssk->forwards, struct shuffle_forward_state, node);
 	if (f && !send_buffer_full(ssk))
 		wake(f);
@@ -241,6 +246,7 @@ void shuffle_forward_room(struct shuffle_sock *ssk)
  */
 void shuffle_forward_freed(struct shuffle_op *op)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (!list_empty(&op->forward->node) && may_forward(op))
 		wake(op->forward);
 }
@@ -253,6 +259,7 @@ void shuffle_forward_freed(struct shuffle_op *op)
  */
 bool shuffle_forward_starved(const struct shuffle_op *op)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return RB_EMPTY_ROOT(&op->in[op->forward->from].pieces) && !op->prx.outstanding;
 }
 

@@ -432,6 +432,7 @@ void shuffle_merge_arrived(struct shuffle_op *op, u32 rank, u64 now)
 {
 	struct shuffle_key_merge *m = op->merge;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!shuffle_merge_takes(op) || op->ended)
 		return;
 	/* whole records; or a byte more, where the length is not known yet */
@@ -456,6 +457,7 @@ void shuffle_merge_complete(struct shuffle_op *op, u32 rank, u64 now)
 	const struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_key_merge *m = op->merge;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->ended)
 		return;
 	m->senders += in->closed ? in->senders : 1;
@@ -496,6 +498,7 @@ u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now)
 {
 	const struct shuffle_key_merge *m = op->merge;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (m->closed)
 		return U64_MAX;
 	/* memory may come back without a sign, and others' room */

@@ -60,6 +60,7 @@ bool shuffle_merge_announce(struct shuffle_op *op)
 	struct dst_entry *dst;
 	u64 records = 0, unsched;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->prx.unannounced)
 		return false;
 	for (i = 0; i < m->inputs; i++)
@@ -137,6 +138,7 @@ bool shuffle_merge_emit(struct shuffle_op *op, bool all)
 	u32 n = all ? m->out_bytes : rounddown(m->out_bytes, m->pkt);
 	struct shuffle_chunk *chunk;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!n)
 		return true;
 	m->waits = true;
@@ -167,6 +169,7 @@ void shuffle_merge_close(struct shuffle_op *op)
 	u64 less = m->bound - op->out[m->to].filled;
 	u32 i;
 
+	lockdep_assert_held(&op->ssk->lock);
 	m->closed = true;
 	m->tell = next_receiver(op, 0);
 	set_len(op, op->out[m->to].filled);
@@ -198,6 +201,7 @@ void shuffle_merge_end(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff
 		.end.senders = m->senders,
 	};
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!m->closed)
 		return;
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
@@ -219,6 +223,7 @@ bool shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q)
 	struct shuffle_key_merge *m = op->merge;
 	u32 n;
 
+	lockdep_assert_held(&op->ssk->lock);
 	for (n = 0; !op->ended && m->tell < op->group->count; n++) {
 		if (n == SHUFFLE_BURST)
 			return true;

@@ -121,6 +121,7 @@ void shuffle_msg_out_free_acked(struct work_struct *work)
  */
 bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return free_chunks(op, rank, U64_MAX, budget);
 }
 
@@ -134,6 +135,7 @@ void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 	const struct shuffle_msg_out *out = &op->out[rank];
 	u64 ready;
 
+	lockdep_assert_held(&op->ssk->lock);
 	/* what goes to all is scheduled once */
 	if (out->shared && !out->alone)
 		return;
@@ -155,6 +157,7 @@ struct shuffle_chunk *shuffle_msg_out_chunk(struct shuffle_op *op, u32 rank, u64
 {
 	struct rb_node *node = op->out[shuffle_msg_out_holder(op, rank)].chunks.rb_node;
 
+	lockdep_assert_held(&op->ssk->lock);
 	while (node) {
 		struct shuffle_chunk *chunk = rb_entry(node, struct shuffle_chunk, by_off);
 
@@ -203,6 +206,7 @@ void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 	struct shuffle_chunk *last = shuffle_msg_out_last(out);
 	u32 rank = chunk->rank;
 
+	lockdep_assert_held(&op->ssk->lock);
 	out->filled += chunk->len;
 	if (last && last->kind == SHUFFLE_CHUNK_BYTES && chunk->kind == SHUFFLE_CHUNK_BYTES &&
 	    chunk->len <= last->pkt - last->len) {
@@ -255,6 +259,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	struct shuffle_msg_out *out = &op->out[rank];
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 
+	lockdep_assert_held(&op->ssk->lock);
 	w.flags |= flags;
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	out->reannounced = out->announced_at;
@@ -335,6 +340,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	struct shuffle_tx_sched *m;
 	struct shuffle_msg_out *out;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!ours(op, w))
 		return;
 	out = &op->out[w->src_rank];
@@ -375,6 +381,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	struct shuffle_tx_sched *m;
 	struct shuffle_msg_out *out;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!ours(op, w))
 		return;
 	out = &op->out[w->src_rank];
@@ -405,6 +412,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
  */
 void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	list_del(&r->node);
 	op->nr_retrans--;
 	op->ssk->nr_retrans--;
@@ -467,6 +475,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	u64 end, len = w->resend.len;
 	struct shuffle_wire one;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->ended || rank >= op->announced)
 		return;
 	out = &op->out[rank];

@@ -127,6 +127,7 @@ int shuffle_owner_open(struct shuffle_sock *ssk, int family)
 {
 	int err, i;
 
+	sock_owned_by_me(&ssk->sk);
 	atomic_set(&ssk->owner.counted, 0);
 	for (i = 0; i < 2; i++) {
 		err = owner_create(ssk, family, i);
@@ -152,6 +153,7 @@ void shuffle_owner_close(struct shuffle_sock *ssk)
 	struct shuffle_owner *o = &ssk->owner;
 	int i, counted;
 
+	sock_owned_by_me(&ssk->sk);
 	counted = atomic_xchg(&o->counted, OWNER_CLOSED);
 	if (counted > 0) {
 		atomic_sub(counted, &sn->egress_queued);

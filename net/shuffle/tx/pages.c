@@ -23,13 +23,14 @@
 #define SHUFFLE_PAGES_LOOK	4
 
 /* For one more than have ever been kept since the last were given back: those that are
- * filled again meanwhile stay charged.
+ * filled again meanwhile stay charged.  pages.lock held.
  */
 static bool charge_page(struct shuffle_sock *ssk)
 {
 	struct shuffle_pages *p = &ssk->pages;
 	bool ok;
 
+	lockdep_assert_held(&p->lock);
 	if (p->n < p->charged)
 		return true;
 	spin_lock_bh(&ssk->lock);
@@ -46,6 +47,7 @@ static struct page *ring_pop(struct shuffle_sock *ssk)
 	struct shuffle_pages *p = &ssk->pages;
 	struct page *page = p->used[p->first];
 
+	lockdep_assert_held(&p->lock);
 	p->first = (p->first + 1) % SHUFFLE_PAGES_MAX;
 	p->n--;
 	return page;
@@ -55,6 +57,7 @@ static void ring_push(struct shuffle_sock *ssk, struct page *page)
 {
 	struct shuffle_pages *p = &ssk->pages;
 
+	lockdep_assert_held(&p->lock);
 	p->used[(p->first + p->n++) % SHUFFLE_PAGES_MAX] = page;
 }
 
@@ -62,6 +65,7 @@ static void drop_pages(struct shuffle_sock *ssk)
 {
 	struct shuffle_pages *p = &ssk->pages;
 
+	lockdep_assert_held(&p->lock);
 	while (p->n)
 		put_page(ring_pop(ssk));
 	spin_lock_bh(&ssk->lock);
@@ -125,6 +129,7 @@ bool shuffle_pages_room(struct shuffle_sock *ssk, unsigned int bytes)
 	struct page_frag *frag = &ssk->pages.frag;
 	struct page *page;
 
+	lockdep_assert_held(&ssk->pages.lock);
 	WRITE_ONCE(ssk->pages.used_at, jiffies);
 	if (frag->page) {
 		if (page_ref_count(frag->page) == 1)
@@ -196,7 +201,9 @@ void shuffle_pages_exit(struct shuffle_sock *ssk)
 	struct shuffle_pages *p = &ssk->pages;
 
 	cancel_delayed_work_sync(&p->idle_work);
+	mutex_lock(&p->lock);
 	drop_pages(ssk);
+	mutex_unlock(&p->lock);
 	kfree(p->used);
 	if (p->frag.page)
 		put_page(p->frag.page);

@@ -124,6 +124,7 @@ static void grant_least(struct shuffle_op *op)
  */
 void shuffle_same_granted(struct shuffle_op *op, u32 rank, u64 before)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (!by_all(&op->out[rank]) || before != op->out[shuffle_group_all(op->group)].granted)
 		return;
 	if (!--op->same->granted_by)
@@ -143,6 +144,7 @@ u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before)
 	u32 i, all = shuffle_group_all(op->group);
 	u64 least = U64_MAX;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (before != op->out[all].free_to || --op->same->free_by)
 		return 0;
 	for (i = 0; i < all; i++) {
@@ -186,6 +188,7 @@ void shuffle_same_start(struct shuffle_op *op)
 	u32 i, all = shuffle_group_all(op->group);
 	struct shuffle_msg_out *out;
 
+	lockdep_assert_held(&op->ssk->lock);
 	for (i = 0; i < all; i++) {
 		out = &op->out[i];
 		/* our own part of what is merged is another message */
@@ -214,6 +217,7 @@ void shuffle_same_left(struct shuffle_op *op)
 {
 	u32 times = op->same->alone + !(op->forward || op->merge);
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!op->merge)
 		shuffle_op_left(op, op->ptx.msg[shuffle_group_all(op->group)].len * times);
 }
@@ -226,6 +230,7 @@ void shuffle_same_filled(struct shuffle_op *op)
 {
 	u32 i;
 
+	lockdep_assert_held(&op->ssk->lock);
 	for (i = 0; op->same->alone && i < shuffle_group_all(op->group); i++)
 		if (op->out[i].alone)
 			shuffle_msg_out_limit(op, i);
@@ -241,6 +246,7 @@ void shuffle_same_sent(struct shuffle_op *op, u64 now)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[shuffle_group_all(op->group)];
 	u32 i;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!op->same->first_at)
 		op->same->first_at = now;
 	if (m->next < m->len)
@@ -264,6 +270,7 @@ void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked)
 {
 	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!op->out[rank].alone) {
 		op->group->member[rank].missed = 0;
 	} else if (m->next < acked) {
@@ -294,6 +301,7 @@ static bool has_nothing(const struct shuffle_op *op, u32 rank, const struct shuf
  */
 bool shuffle_same_under_way(const struct shuffle_op *op, u64 now)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	return !passed(op->out[shuffle_group_all(op->group)].announced_at,
 		       2 * shuffle_timer_rto(op), now);
 }
@@ -312,6 +320,7 @@ void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64
 	const struct shuffle_msg_out *common = &op->out[all];
 	const struct shuffle_tx_sched *m = &op->ptx.msg[all];
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (op->out[rank].alone || !m->len)
 		return;
 	/* what was sent a moment ago may be on its way */

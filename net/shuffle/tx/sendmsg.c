@@ -48,6 +48,7 @@ static int admit_whole(struct shuffle_sock *ssk, u64 bytes)
 	u64 queued = READ_ONCE(ssk->sk.sk_wmem_queued) + ssk->admitted;
 	u64 most = 2ULL * shuffle_sock_sndbuf(&ssk->sk);
 
+	lockdep_assert_held(&ssk->lock);
 	if (bytes > max_t(u64, most, SHUFFLE_REDUCE_BYTES))
 		return -EMSGSIZE;
 	if (queued && queued + bytes > most)
@@ -237,6 +238,7 @@ static void close_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 	struct page_frag *pf = &ssk->pages.frag;
 	u32 n;
 
+	lockdep_assert_held(&ssk->pages.lock);
 	if (!page->to)
 		return;
 	n = pf->size - pf->offset - page->room;
@@ -252,6 +254,7 @@ static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 	struct page_frag *pf = &ssk->pages.frag;
 	struct page_frag *last;
 
+	lockdep_assert_held(&ssk->pages.lock);
 	close_page(ssk, chunk, page);
 	if (!shuffle_pages_room(ssk, SHUFFLE_WIRE_MAX_HDR))
 		return -ENOMEM;
@@ -286,6 +289,7 @@ static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank
 	u32 done, left, n;
 	int err;
 
+	lockdep_assert_held(&c->ssk->pages.lock);
 	if (group->keyed)
 		shuffle_data_tag_init(&tag, &group->key, &w);
 	shuffle_wire_build(hdr, &w);
@@ -628,6 +632,7 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 {
 	ssize_t n = shuffle_announce(c->op, row);
 
+	lockdep_assert_held(&c->op->tx_mutex);
 	if (n) {
 		if (created)
 			cancel_row(c);	/* or nobody could ever announce it */

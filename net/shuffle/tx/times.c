@@ -168,6 +168,7 @@ void shuffle_times_stop(struct shuffle_op *op)
 {
 	struct shuffle_op_times *t = op->times;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (RB_EMPTY_NODE(&t->node))
 		return;
 	rb_erase_cached(&t->node, &op->ssk->times);

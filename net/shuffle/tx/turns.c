@@ -59,6 +59,7 @@ void shuffle_turns_add_op(struct shuffle_op *op)
 {
 	struct shuffle_sock *ssk = op->ssk;
 
+	lockdep_assert_held(&op->ssk->lock);
 	if (!list_empty(&op->tx_node))
 		return;
 	list_add_tail(&op->tx_node, &ssk->tx_ops);
@@ -73,6 +74,7 @@ void shuffle_turns_add_op(struct shuffle_op *op)
  */
 void shuffle_turns_del_op(struct shuffle_op *op)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	if (list_empty(&op->tx_node))
 		return;
 	list_del_init(&op->tx_node);
@@ -88,6 +90,7 @@ void shuffle_turns_del_op(struct shuffle_op *op)
  */
 void shuffle_turns_op_over(struct shuffle_op *op)
 {
+	lockdep_assert_held(&op->ssk->lock);
 	list_move_tail(&op->tx_node, &op->ssk->tx_ops);
 	take_out(op);
 	sort_in(op->ssk, op);
@@ -104,6 +107,7 @@ void shuffle_turns_op_over(struct shuffle_op *op)
  */
 struct shuffle_op *shuffle_turns_next_op(struct shuffle_sock *ssk, bool oldest)
 {
+	lockdep_assert_held(&ssk->lock);
 	if (oldest)
 		return list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
 	return list_first_entry_or_null(shuffle_order_fair_turn(&ssk->tx_mix, ssk->tx_turn) ?
@@ -114,6 +118,7 @@ struct shuffle_op *shuffle_turns_next_op(struct shuffle_sock *ssk, bool oldest)
 /* Of its first operation; of one of those without an order if there are any.  ssk->lock held. */
 static u8 class_of(const struct shuffle_sock *ssk)
 {
+	lockdep_assert_held(&ssk->lock);
 	if (ssk->tx_mix.fair || list_empty(&ssk->tx_order))
 		return SHUFFLE_ORDER_FIRST;
 	return list_first_entry(&ssk->tx_order, struct shuffle_op, tx_order)->tx_class;
@@ -122,6 +127,7 @@ static u8 class_of(const struct shuffle_sock *ssk)
 /* sn->egress_lock held */
 static void enter_class(struct shuffle_net *sn, struct shuffle_sock *ssk, u8 class, bool first)
 {
+	lockdep_assert_held(&sn->egress_lock);
 	if (first)
 		list_add(&ssk->egress_order, &sn->egress_class[class]);
 	else
@@ -134,6 +140,7 @@ static void enter_class(struct shuffle_net *sn, struct shuffle_sock *ssk, u8 cla
 /* sn->egress_lock held */
 static void leave_class(struct shuffle_net *sn, struct shuffle_sock *ssk)
 {
+	lockdep_assert_held(&sn->egress_lock);
 	list_del_init(&ssk->egress_order);
 	if (list_empty(&sn->egress_class[ssk->egress_class]))
 		sn->egress_classes &= ~(1ULL << ssk->egress_class);
@@ -154,6 +161,7 @@ bool shuffle_turns_add_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bo
 	u8 class = class_of(ssk);
 	bool added;
 
+	lockdep_assert_held(&ssk->lock);
 	spin_lock(&sn->egress_lock);
 	added = list_empty(&ssk->egress_node);
 	if (added) {
@@ -200,6 +208,7 @@ bool shuffle_turns_del_sock(struct shuffle_net *sn, struct shuffle_sock *ssk)
 /* Of the socket whose turn it is; there is one.  sn->egress_lock held. */
 static u8 next_class(const struct shuffle_net *sn)
 {
+	lockdep_assert_held(&sn->egress_lock);
 	if (shuffle_order_fair_turn(&sn->egress_mix, sn->egress_turn))
 		return SHUFFLE_ORDER_FIRST;
 	return __ffs64(sn->egress_classes & ~(1ULL << SHUFFLE_ORDER_FIRST));
