@@ -188,7 +188,8 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 		spin_lock_bh(&ssk->lock);
 		if (op->ended)
 			err = -EPIPE;
-		for (; i < end; i++)
+		/* nothing changes any more in an operation that has ended: a reader looks */
+		for (; i < end && !err; i++)
 			start_message(op, plan, i);
 		if (i == to && !err) {
 			if (op->same) {
