@@ -332,7 +332,7 @@ static int op_link(struct shuffle_op *op)
 		err = -EBUSY;
 	if (!err) {
 		hlist_add_head(&op->node, op_bucket(ssk, op->id));
-		ssk->nr_ops++;
+		WRITE_ONCE(ssk->nr_ops, ssk->nr_ops + 1);
 		ssk->nr_msgs += group->count;
 		ssk->nr_incomplete += !!op->incomplete;
 		atomic_inc(&sn->gen);
@@ -549,7 +549,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);
 	hlist_del_init(&op->node);
-	ssk->nr_ops--;
+	WRITE_ONCE(ssk->nr_ops, ssk->nr_ops - 1);
 	ssk->nr_msgs -= op->group->count;
 	atomic_inc(&sn->gen);
 	spin_unlock_bh(&ssk->lock);

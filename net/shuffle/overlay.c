@@ -142,8 +142,7 @@ int shuffle_overlay_replace(struct shuffle_net *sn, struct shuffle_overlay *o)
 	if (!err) {
 		rcu_assign_pointer(sn->overlay, o);
 		/* 0 is for dumps that have not begun */
-		if (!++sn->overlay_gen)
-			sn->overlay_gen = 1;
+		WRITE_ONCE(sn->overlay_gen, sn->overlay_gen + 1 ?: 1);
 	}
 	if (old && !o)
 		shuffle_udp_put(sn);

@@ -57,7 +57,7 @@ static void udp_data_ready(struct sock *sk)
 /* ICMP errors are hints that anybody can forge; timers decide. */
 static void udp_error_report(struct sock *sk)
 {
-	sk->sk_err = 0;
+	WRITE_ONCE(sk->sk_err, 0);
 }
 
 /* ICMP errors quote a source port that no socket is bound to; let them find us,
@@ -114,8 +114,8 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	/* the same functions for both families, to be put back at the end */
 	sn->udp_data_ready = sk->sk_data_ready;
 	sn->udp_error_report = sk->sk_error_report;
-	sk->sk_data_ready = udp_data_ready;
-	sk->sk_error_report = udp_error_report;
+	WRITE_ONCE(sk->sk_data_ready, udp_data_ready);
+	WRITE_ONCE(sk->sk_error_report, udp_error_report);
 	WRITE_ONCE(udp_sk(sk)->encap_err_lookup, udp_err_lookup);
 	write_unlock_bh(&sk->sk_callback_lock);
 

@@ -136,8 +136,7 @@ void shuffle_rack_table_replace(struct shuffle_net *sn, struct shuffle_rack_tabl
 	mutex_lock(&sn->config_mutex);
 	t = rcu_replace_pointer(sn->rack_table, t, lockdep_is_held(&sn->config_mutex));
 	/* 0 is for dumps that have not begun */
-	if (!++sn->rack_gen)
-		sn->rack_gen = 1;
+	WRITE_ONCE(sn->rack_gen, sn->rack_gen + 1 ?: 1);
 	mutex_unlock(&sn->config_mutex);
 	if (!t)
 		return;

@@ -75,7 +75,7 @@ static int put_collective(struct sk_buff *skb, const struct shuffle_engine *e)
  * @skb: message
  * @op: operation
  *
- * Context: any, ssk->lock held.
+ * Context: any; ssk->lock held, or the operation has ended.
  * Return: 0 or -EMSGSIZE.
  */
 int shuffle_netlink_put_op(struct sk_buff *skb, struct shuffle_op *op)

@@ -32,6 +32,7 @@ int shuffle_netlink_put_sock(struct sk_buff *skb, struct shuffle_sock *ssk)
 	struct user_namespace *ns = sock_net(&ssk->sk)->user_ns;
 	const struct sock *sk = &ssk->sk;
 
+	lockdep_assert_held(&ssk->lock);
 	if (shuffle_put_u64(skb, SHUFFLE_A_SOCKET_SOCKET, ssk->cookie) ||
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_INODE, ssk->inode) ||
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_UID, from_kuid_munged(ns, READ_ONCE(sk->sk_uid))) ||

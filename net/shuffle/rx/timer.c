@@ -297,9 +297,10 @@ static bool in_waits(const struct shuffle_op *op, u32 rank)
  */
 static bool out_waits(const struct shuffle_op *op, u32 rank)
 {
-	if (shuffle_merge_makes(op, rank) && !op->merge->closed)
+	/* the writer of the row still changes those behind it */
+	if (rank >= op->announced || (shuffle_merge_makes(op, rank) && !op->merge->closed))
 		return false;
-	return rank < op->announced && !op->out[rank].acked && !op->out[rank].held &&
+	return !op->out[rank].acked && !op->out[rank].held &&
 	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
 	       op->prx.msg[rank].announced;
 }

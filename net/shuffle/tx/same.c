@@ -272,10 +272,10 @@ void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked)
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (!op->out[rank].alone) {
-		op->group->member[rank].missed = 0;
+		WRITE_ONCE(op->group->member[rank].missed, 0);
 	} else if (m->next < acked) {
 		/* it was only late: what went to all has come */
-		op->group->member[rank].missed = 0;
+		WRITE_ONCE(op->group->member[rank].missed, 0);
 		m->next = acked;
 		shuffle_policy_tx_update(&op->ptx, rank);
 		shuffle_timer_out(op, rank);
@@ -326,7 +326,7 @@ void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64
 	/* what was sent a moment ago may be on its way */
 	if (m->next && has_nothing(op, rank, w) &&
 	    passed(op->same->first_at, shuffle_timer_rto_min(op), now)) {
-		*missed = min(*missed + 1, SHUFFLE_MISSED_MAX);
+		WRITE_ONCE(*missed, min(*missed + 1, SHUFFLE_MISSED_MAX));
 		leave_alone(op, rank, 0);
 		grant_least(op);
 		return;

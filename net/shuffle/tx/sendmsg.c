@@ -70,6 +70,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 				 const struct shuffle_column *column, size_t len, bool *created)
 {
 	const u64 *lens = shuffle_row_lens(row);
+	struct sockaddr_shuffle self;
 	struct shuffle_op *op;
 	u64 sum = 0;
 	int err = 0;
@@ -84,6 +85,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	}
 
 	spin_lock_bh(&ssk->lock);
+	self = ssk->addr;
 	op = shuffle_op_find(ssk, row->op_id);
 	if (op) {
 		if (row->count && !row->first_rank)
@@ -103,7 +105,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (row->first_rank || !row->count) {
 		struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 
-		err = shuffle_timewait_exists(sn, &ssk->addr, row->op_id) ? -EPIPE : -ENOENT;
+		err = shuffle_timewait_exists(sn, &self, row->op_id) ? -EPIPE : -ENOENT;
 		return ERR_PTR(err);
 	}
 	/* what cannot work must not leave an operation behind */
