@@ -139,9 +139,9 @@ struct shuffle_dev {
 	u32			drains;
 	u32			rtt;
 	u32			rtt_bytes;
-	u64			srtt_ns;
-	u64			rttvar_ns;
-	u64			srtt_at;
+	atomic64_t		srtt_ns;
+	atomic64_t		rttvar_ns;
+	atomic64_t		srtt_at;
 	atomic_t		rx_ops;
 	struct shuffle_order	order;
 	unsigned long		overtaken;

@@ -50,9 +50,9 @@ void shuffle_cross_traffic_came(struct shuffle_net *sn, const struct sk_buff *sk
 		headers += CROSS_IPSEC_OVERHEAD;
 	SHUFFLE_ADD(sn, BytesIn, skb->len + headers * max_t(u32, skb_shinfo(skb)->gso_segs, 1));
 	now = shuffle_now();
-	if (now - READ_ONCE(sn->cross_at) < CROSS_NS)
+	if (now - atomic64_read(&sn->cross_at) < CROSS_NS)
 		return;
-	WRITE_ONCE(sn->cross_at, now);
+	atomic64_set(&sn->cross_at, now);
 	queue_work(system_unbound_wq, &sn->cross_work);
 }
 

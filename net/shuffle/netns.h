@@ -140,7 +140,7 @@ struct shuffle_net {
 	u64			egress_classes;
 	struct shuffle_order_mix egress_mix;
 	u32			egress_turn;
-	u64			egress_at;
+	atomic64_t		egress_at;
 	atomic_t		egress_queued;
 	int			egress_stuck;
 	int			egress_mark;
@@ -150,7 +150,7 @@ struct shuffle_net {
 	struct rhashtable	cookies;
 	atomic_t		gen;
 	struct work_struct	cross_work;
-	u64			cross_at;
+	atomic64_t		cross_at;
 	u64			cross_looked;
 	struct rb_root		peers;
 	struct rb_root		users;

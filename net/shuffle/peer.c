@@ -202,16 +202,16 @@ static struct shuffle_peer *peer_of(const struct shuffle_op *op, u32 rank)
 void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns)
 {
 	struct shuffle_peer *peer = peer_of(op, rank);
-	u64 old = READ_ONCE(peer->rtt_ns);
-	u64 least = READ_ONCE(peer->rtt_min_ns);
+	u64 old = atomic64_read(&peer->rtt_ns);
+	u64 least = atomic64_read(&peer->rtt_min_ns);
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* the loopback is no measure of the network */
 	if (rank == op->group->rank)
 		return;
-	WRITE_ONCE(peer->rtt_ns, old ? old - old / 8 + ns / 8 : ns);
+	atomic64_set(&peer->rtt_ns, old ? old - old / 8 + ns / 8 : ns);
 	if (!least || ns < least)
-		WRITE_ONCE(peer->rtt_min_ns, ns);
+		atomic64_set(&peer->rtt_min_ns, ns);
 	shuffle_dev_sample(op->dev, ns);
 }
 
@@ -227,19 +227,19 @@ void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
 {
 	struct shuffle_peer *peer = peer_of(op, rank);
 	u64 now = op->progress_at;
-	u64 since = READ_ONCE(peer->rate_at);
+	u64 since = atomic64_read(&peer->rate_at);
 	u64 sum = atomic64_add_return(bytes, &peer->rx_bytes);
 
 	lockdep_assert_held(&op->ssk->lock);
-	WRITE_ONCE(peer->data_at, now);
+	atomic64_set(&peer->data_at, now);
 	if (now - since < SHUFFLE_RATE_NS)
 		return;
 	/* a pause is no rate */
 	if (since && now - since < 100 * SHUFFLE_RATE_NS)
-		WRITE_ONCE(peer->rate, div64_u64((sum - READ_ONCE(peer->rate_bytes)) *
+		atomic64_set(&peer->rate, div64_u64((sum - atomic64_read(&peer->rate_bytes)) *
 						 NSEC_PER_SEC, now - since));
-	WRITE_ONCE(peer->rate_bytes, sum);
-	WRITE_ONCE(peer->rate_at, now);
+	atomic64_set(&peer->rate_bytes, sum);
+	atomic64_set(&peer->rate_at, now);
 }
 
 /**
@@ -314,10 +314,10 @@ void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 no
 	payload = shuffle_peer_payload(peer, payload);
 	/* one question comes as several RESENDs, and from several operations at once */
 	if (payload <= SHUFFLE_MIN_PAYLOAD ||
-	    now - READ_ONCE(peer->payload_lost_at) <
+	    now - atomic64_read(&peer->payload_lost_at) <
 	    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
 		return;
-	WRITE_ONCE(peer->payload_lost_at, now);
+	atomic64_set(&peer->payload_lost_at, now);
 	n = READ_ONCE(peer->payload_lost) + 1;
 	if (n >= SHUFFLE_PAYLOAD_LOST) {
 		n = 0;

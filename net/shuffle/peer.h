@@ -48,16 +48,16 @@ struct shuffle_peer {
 	atomic64_t		rx_bytes;
 	atomic64_t		resends_out;
 	atomic64_t		resends_in;
-	u64			data_at;
-	u64			rtt_ns;
-	u64			rtt_min_ns;
-	u64			rate;
-	u64			rate_at;
-	u64			rate_bytes;
+	atomic64_t		data_at;
+	atomic64_t		rtt_ns;
+	atomic64_t		rtt_min_ns;
+	atomic64_t		rate;
+	atomic64_t		rate_at;
+	atomic64_t		rate_bytes;
 	u32			payload_max;
 	unsigned long		payload_until;
 	u32			payload_lost;
-	u64			payload_lost_at;
+	atomic64_t		payload_lost_at;
 };
 
 struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,

@@ -36,8 +36,8 @@ static int fill_peer(struct sk_buff *skb, const void *arg)
 {
 	const struct fill_arg *f = arg;
 	struct shuffle_peer *peer = f->peer;
-	u64 heard = READ_ONCE(peer->data_at);
-	u64 least = READ_ONCE(peer->rtt_min_ns);
+	u64 heard = atomic64_read(&peer->data_at);
+	u64 least = atomic64_read(&peer->rtt_min_ns);
 	u64 now = shuffle_now();
 
 	if (shuffle_netlink_put_addr(skb, &peer->addr, SHUFFLE_A_PEER_IPV4,
@@ -46,12 +46,12 @@ static int fill_peer(struct sk_buff *skb, const void *arg)
 	    nla_put_u32(skb, SHUFFLE_A_PEER_MEMBERS, refcount_read(&peer->ref) - f->held) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_PEER_TX_BYTES, atomic64_read(&peer->tx_bytes)) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RX_BYTES, atomic64_read(&peer->rx_bytes)) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RX_RATE, READ_ONCE(peer->rate)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RX_RATE, atomic64_read(&peer->rate)) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RESENDS_OUT, atomic64_read(&peer->resends_out)) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_PEER_RESENDS_IN, atomic64_read(&peer->resends_in)))
 		return -EMSGSIZE;
 	if (least && (shuffle_put_u64(skb, SHUFFLE_A_PEER_RTT_MIN, least) ||
-		      shuffle_put_u64(skb, SHUFFLE_A_PEER_RTT, READ_ONCE(peer->rtt_ns))))
+		      shuffle_put_u64(skb, SHUFFLE_A_PEER_RTT, atomic64_read(&peer->rtt_ns))))
 		return -EMSGSIZE;
 	return heard ? shuffle_put_u64(skb, SHUFFLE_A_PEER_HEARD, now - min(now, heard)) : 0;
 }

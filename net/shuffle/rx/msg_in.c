@@ -340,9 +340,9 @@ static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 	if (!op->srtt_ns) {
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
-		if (now - READ_ONCE(dev->srtt_at) < NSEC_PER_SEC) {
-			op->srtt_ns = max(ns, READ_ONCE(dev->srtt_ns));
-			op->rttvar_ns = max(ns / 2, READ_ONCE(dev->rttvar_ns));
+		if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC) {
+			op->srtt_ns = max(ns, (u64)atomic64_read(&dev->srtt_ns));
+			op->rttvar_ns = max(ns / 2, (u64)atomic64_read(&dev->rttvar_ns));
 		}
 		shuffle_timer_start(op);	/* earlier than it is set to */
 		return;
@@ -351,9 +351,9 @@ static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 	op->rttvar_ns += err / 4 - op->rttvar_ns / 4;
 	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
 	/* by sockets of one device without a lock: any of them will do */
-	WRITE_ONCE(dev->srtt_ns, op->srtt_ns);
-	WRITE_ONCE(dev->rttvar_ns, op->rttvar_ns);
-	WRITE_ONCE(dev->srtt_at, now);
+	atomic64_set(&dev->srtt_ns, op->srtt_ns);
+	atomic64_set(&dev->rttvar_ns, op->rttvar_ns);
+	atomic64_set(&dev->srtt_at, now);
 }
 
 /* The first packet that a message was asked for has come:

@@ -112,11 +112,12 @@ u64 shuffle_timer_rto(const struct shuffle_op *op)
  */
 static u64 data_rto(const struct shuffle_op *op)
 {
-	u64 wait = shuffle_timer_rto(op), known = READ_ONCE(op->dev->srtt_ns);
+	u64 wait = shuffle_timer_rto(op), known = atomic64_read(&op->dev->srtt_ns);
 
-	if (op->srtt_ns || !known || shuffle_now() - READ_ONCE(op->dev->srtt_at) >= NSEC_PER_SEC)
+	if (op->srtt_ns || !known ||
+	    shuffle_now() - atomic64_read(&op->dev->srtt_at) >= NSEC_PER_SEC)
 		return wait;
-	known += 4 * READ_ONCE(op->dev->rttvar_ns);
+	known += 4 * atomic64_read(&op->dev->rttvar_ns);
 	return min(wait, 2 * max(known, shuffle_timer_rto_min(op)));
 }
 
@@ -625,7 +626,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		 * limit for seconds: let the others go on, slowly.
 		 */
 		if (!list_empty(&op->tx_node) &&
-		    s.now > READ_ONCE(sn->egress_at) + SHUFFLE_EGRESS_STUCK_NS)
+		    s.now > (u64)atomic64_read(&sn->egress_at) + SHUFFLE_EGRESS_STUCK_NS)
 			shuffle_egress_force(sn);
 	}
 	spin_unlock(&ssk->lock);

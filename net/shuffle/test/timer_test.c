@@ -133,9 +133,9 @@ static void timer__measured_by_another(struct kunit *test)
 	fake_start(2, 0);
 	fake_row(0, 0);
 	fake_rx(1, 0, 0, 0);
-	fake->dev.srtt_ns = 4 * MS;
-	fake->dev.rttvar_ns = MS;
-	fake->dev.srtt_at = fake->now - 900 * MS;
+	atomic64_set(&fake->dev.srtt_ns, 4 * MS);
+	atomic64_set(&fake->dev.rttvar_ns, MS);
+	atomic64_set(&fake->dev.srtt_at, fake->now - 900 * MS);
 	fake_rx(0, 3000, 0, 1000);
 	fake_rx(0, 3000, 2000, 1000);
 	fake_advance(15 * MS);
@@ -146,13 +146,13 @@ static void timer__measured_by_another(struct kunit *test)
 	/* that was a loss: nothing has been measured here */
 	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
 	KUNIT_EXPECT_EQ(test, shuffle_timer_rto(fake->op), 50 * (u64)MS);
-	fake->dev.srtt_at = fake->now;
+	atomic64_set(&fake->dev.srtt_at, fake->now);
 	KUNIT_EXPECT_EQ(test, shuffle_timer_in_wait(fake->op, 1), 16 * (u64)MS);
-	fake->dev.srtt_at = fake->now - 1001 * MS;
+	atomic64_set(&fake->dev.srtt_at, fake->now - 1001 * MS);
 	KUNIT_EXPECT_EQ(test, shuffle_timer_in_wait(fake->op, 1), 50 * (u64)MS);
 	/* never */
-	fake->dev.srtt_at = fake->now;
-	fake->dev.srtt_ns = 0;
+	atomic64_set(&fake->dev.srtt_at, fake->now);
+	atomic64_set(&fake->dev.srtt_ns, 0);
 	KUNIT_EXPECT_EQ(test, shuffle_timer_in_wait(fake->op, 1), 50 * (u64)MS);
 }
 

@@ -131,7 +131,7 @@ void shuffle_egress_force(struct shuffle_net *sn)
 	u64 now = shuffle_now();
 
 	spin_lock_bh(&sn->egress_lock);
-	if (sn->egress_marked_at <= READ_ONCE(sn->egress_at) || n < sn->egress_mark) {
+	if (sn->egress_marked_at <= (u64)atomic64_read(&sn->egress_at) || n < sn->egress_mark) {
 		sn->egress_mark = n;
 		sn->egress_marked_at = now;
 	} else if (now - sn->egress_marked_at >= SHUFFLE_EGRESS_STUCK_NS) {
@@ -542,7 +542,7 @@ static void egress_run(struct shuffle_net *sn)
 		smp_mb();
 		if (queued(sn) >= limit)
 			return;
-		WRITE_ONCE(sn->egress_at, now);
+		atomic64_set(&sn->egress_at, now);
 		if (!egress_turn(sn))
 			return;
 		now = shuffle_now();
