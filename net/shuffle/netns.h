@@ -3,7 +3,7 @@
  * State of one network namespace.
  *
  * sn->egress_lock	BH spinlock: list of sockets that have data to send
- * sn->finished_lock, dev->lock, sn->peers_lock
+ * sn->finished_lock, dev->lock, sn->peers_lock, sn->users_lock
  *			BH spinlocks, none inside another; sn->ports, sn->socks and
  *			sn->cookies have locks of their own
  *
@@ -87,7 +87,7 @@ struct shuffle_sock;
  * @peers: hosts that members are on, by address
  * @users: who has sockets, peers or ended operations
  * @users_lock: @users
- * @peers_lock: both
+ * @peers_lock: @peers
  * @events: that wait to be sent
  * @events_lost: groups that events have been dropped of
  * @event_work: sends them

@@ -23,6 +23,9 @@
  * Packets are built under ssk->lock, collected on a list and handed to IP only
  * after it is released: a qdisc or an action may call back into the receive path.
  *
+ * Which state each of them guards, and where that is asserted: the table in
+ * Documentation/networking/internals.rst.
+ *
  * Life of the objects:
  *
  *   socket	held by its file, by the egress list and by every receive path
