@@ -172,16 +172,20 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
  * @op_id: of all its records
  *
  * Context: softirq.
- * Return: true if @skb has been taken.
+ * Return: 1 if @skb has been taken, 0 if there is no room for it, -EAGAIN if the operation has
+ * begun meanwhile: what was kept of it may have been claimed already (shuffle_early_claim()), and nobody
+ * would look for this packet.
  */
-bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
+int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_early *e = &ssk->early;
-	bool kept = false;
+	int kept = 0;
 
 	spin_lock_bh(&ssk->lock);
-	if (has_room(ssk, sn, skb->truesize) &&
+	if (shuffle_op_find(ssk, op_id)) {
+		kept = -EAGAIN;
+	} else if (has_room(ssk, sn, skb->truesize) &&
 	    sk_rmem_schedule(&ssk->sk, skb, skb->truesize)) {
 		sk_mem_charge(&ssk->sk, skb->truesize);
 		e->bytes += skb->truesize;
@@ -192,12 +196,12 @@ bool shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id
 		if (list_empty(&e->fifo))
 			schedule_delayed_work(&e->work, HZ);
 		insert(e, skb);
-		kept = true;
+		kept = 1;
 	}
 	spin_unlock_bh(&ssk->lock);
-	if (kept)
+	if (kept > 0)
 		SHUFFLE_INC(sn, EarlyKept);
-	else
+	else if (!kept)
 		SHUFFLE_INC(sn, EarlyFull);
 	return kept;
 }
@@ -254,7 +258,8 @@ void shuffle_early_drop(struct shuffle_sock *ssk, u64 op_id)
 /**
  * shuffle_early_claim() - give a new operation what came before it
  * @ssk: socket
- * @op_id: its operation, findable by now: nothing more is kept for it
+ * @op_id: its operation, linked by now: shuffle_early_keep() looks for it under the lock under
+ *	which it was linked, so nothing more is kept for it
  *
  * Context: process, no lock of ours but @op->tx_mutex held.
  */

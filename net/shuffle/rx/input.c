@@ -209,33 +209,35 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	}
 }
 
-static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
+/* Returns true if the operation has begun meanwhile: look for it once more. */
+static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 			   const struct rx_run *run, struct sk_buff_head *q)
 {
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_net *sn = c->sn;
 	bool member, valid = false;
+	int kept;
 
 	/* once for each message of a datagram: an answer is never more than the question */
 	if (c->reacked == w->op_id && c->reacked_rank == w->src_rank)
-		return;
+		return false;
 	/* who has sent to all asks each member later */
 	if (c->multicast && ssk && shuffle_timewait_exists(sn, &ssk->addr, w->op_id)) {
 		SHUFFLE_INC(sn, DropNoOp);
-		return;
+		return false;
 	}
 	if (!c->multicast && shuffle_timewait_answer(sn, &c->to, &c->from, w, q)) {
 		c->reacked = w->op_id;
 		c->reacked_rank = w->src_rank;
-		return;
+		return false;
 	}
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
-		return;
+		return false;
 	}
 	if (w->type != SHUFFLE_DATA) {
 		SHUFFLE_INC(sn, DropNoOp);
-		return;
+		return false;
 	}
 	/* an operation that we have not started yet: only members are believed */
 	spin_lock_bh(&ssk->lock);
@@ -245,41 +247,53 @@ static void run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
-		return;
+		return false;
 	}
 	if (!valid) {
 		SHUFFLE_ADD(sn, DropTag, run->n);
-		return;
+		return false;
 	}
 	/* a datagram is kept whole; one with records of several operations is
 	 * rare and its sender asks again
 	 */
-	if (run->whole && shuffle_early_keep(ssk, c->skb, w->op_id))
-		c->skb = NULL;
+	if (run->whole) {
+		kept = shuffle_early_keep(ssk, c->skb, w->op_id);
+		if (kept == -EAGAIN)
+			return true;
+		if (kept)
+			c->skb = NULL;
+	}
 	shuffle_relay_heard(ssk, w->op_id);
+	return false;
+}
+
+/* Returns 1 if the socket has the operation, 0 if not, -ENODEV if it is bound to another device. */
+static int run_to_known(struct rx_ctx *c, struct shuffle_sock *ssk, const struct rx_run *run)
+{
+	struct shuffle_op *op;
+	int ret = -ENODEV;
+
+	spin_lock_bh(&ssk->lock);
+	if (by_device(c, ssk)) {
+		op = shuffle_op_find(ssk, run->w.op_id);
+		if (op)
+			run_to_op(c, op, run, &c->q);
+		ret = op ? 1 : 0;
+	}
+	spin_unlock_bh(&ssk->lock);
+	return ret;
 }
 
 /* @ssk: the socket that it is for, with a reference that is dropped; or NULL */
 static void run_to_sock(struct rx_ctx *c, struct shuffle_sock *ssk, const struct rx_run *run)
 {
-	const struct shuffle_wire *w = &run->w;
-	struct shuffle_op *op = NULL;
+	int known;
 
-	if (ssk) {
-		spin_lock_bh(&ssk->lock);
-		if (!by_device(c, ssk)) {
-			spin_unlock_bh(&ssk->lock);
-			SHUFFLE_INC(c->sn, DropDevice);
-			sock_put(&ssk->sk);
-			return;
-		}
-		op = shuffle_op_find(ssk, w->op_id);
-		if (op)
-			run_to_op(c, op, run, &c->q);
-		spin_unlock_bh(&ssk->lock);
-	}
-	if (!op)
-		run_without_op(c, ssk, run, &c->q);
+	do {
+		known = ssk ? run_to_known(c, ssk, run) : 0;
+	} while (!known && run_without_op(c, ssk, run, &c->q));
+	if (known < 0)
+		SHUFFLE_INC(c->sn, DropDevice);
 	if (skb_queue_len(&c->q) >= SHUFFLE_RX_ANSWERS)
 		shuffle_output_flush(c->sn, &c->q);
 	if (ssk)

@@ -36,6 +36,7 @@ life_cases()
 	run_case "late-sockets" late_sockets
 	run_case "late-starters-two-operations" late_starters 500 ops=2 rounds=2
 	run_case "early-packets-overflow" early_overflow
+	run_case "early-packets-are-claimed" early_claimed
 	run_case "member-that-never-comes" never_comes
 	run_case "fifteen-that-never-come" few_asked
 	run_case "killed-member" killed_member 0
@@ -104,6 +105,24 @@ early_overflow()
 	echo "$old" >$p
 	[ "$1" = 0 ] || shuffle_failed
 	[ "$(counter 0 EarlyFull)" -gt 0 ] || fail "nothing was dropped"
+}
+
+# Operations begin while their packets come, on several CPUs where there are: none may be kept that
+# nobody looks for any more.  What is left would expire after early_expiry_ms.
+early_claimed()
+{
+	local i kept claimed
+
+	rack_down
+	rack 4
+	for i in 1 2 3; do
+		peer n=4 op=$((i * 10000)) ops=16 rounds=$((40 / slow + 2)) matrix=uniform:500 ||
+			shuffle_failed
+	done
+	kept=$(counters EarlyKept) claimed=$(counters EarlyClaimed)
+	diag "$kept packets were kept, $claimed claimed"
+	[ "$kept" -gt 0 ] || fail "no early packets were kept"
+	[ "$kept" = "$claimed" ] || fail "$kept packets were kept, but $claimed claimed"
 }
 
 never_comes()
