@@ -99,7 +99,8 @@ struct shuffle_slowest {
  * @nonce_key: makes the nonces of our messages
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
- * @progress_at: last sign of life
+ * @progress_at: last progress: a byte or the length of a message that was not known, an offset that
+ *	a receiver has raised, a first ACK, or a message that left at its time; nothing else
  * @first_announced_at: when the first message was heard of, the start before that
  * @last_announced_at: when a message was last heard of for the first time
  * @solicited_at: when members never heard of were last asked for theirs, 0 never
@@ -141,6 +142,9 @@ struct shuffle_slowest {
  * @merge: of a row that is merged from what comes, else NULL: tx/merge.c
  * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
  * @fill_rank: the next byte from the user is for this rank (in order filling)
+ * @fill_off: and its place in that message; of this message and of those behind it, bytes may have
+ *	been taken ahead by a call that was interrupted
+ * @copy_waits: a writer waits until a receiver grants more: tx/own_schedule.c
  * @fill_unit: bytes of a message that are copied as one
  * @prx: schedule of the column
  * @in: the column
@@ -220,6 +224,8 @@ struct shuffle_op {
 	struct shuffle_engine	*engine;
 	u32			fill_rank;
 	u32			fill_unit;
+	u64			fill_off;
+	bool			copy_waits;
 
 	struct shuffle_policy_rx prx;
 	struct shuffle_msg_in	*in;

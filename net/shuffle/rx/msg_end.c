@@ -62,7 +62,6 @@ void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(sn, DropState);
 		return;
 	}
-	op->progress_at = now;
 	if (in->closed)
 		return;
 	if (length_is_fixed(op, w->src_rank)) {
@@ -70,6 +69,7 @@ void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	in->closed = true;
+	op->progress_at = now;
 	in->senders = w->end.senders;
 	shorten(op, w->src_rank, w->end.len);
 	if (in->have.bytes == m->len)

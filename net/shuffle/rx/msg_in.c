@@ -311,6 +311,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	in->nonce = w->nonce;
 	in->announced = w->data.len;
 	in->progress_at = now;
+	op->progress_at = now;
 	op->last_announced_at = now;
 	in->wait_ns = 0;
 	op->prx.msg[w->src_rank].paced = op->forward && w->src_rank != op->forward->from;
@@ -448,6 +449,8 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	SHUFFLE_PIECE(skb)->start = start;
 	SHUFFLE_PIECE(skb)->end = end;
 	shuffle_msg_in_insert_piece(in, skb);
+	/* not what comes twice: it may come for as long as anybody asks for it */
+	op->progress_at = op->data_at;
 	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
 	shuffle_grant_account(op);
 	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
@@ -655,7 +658,6 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		shuffle_op_fail(op, EPROTO);
 		return false;
 	}
-	op->progress_at = now;
 	if (!m->announced) {
 		message_announced(op, w, now);
 		/* it may not be the one that was to be forwarded */

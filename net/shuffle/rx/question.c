@@ -122,6 +122,12 @@ void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end
 	};
 
 	lockdep_assert_held(&op->ssk->lock);
+	if (rank == op->group->rank) {
+		/* no packet to ourselves for that */
+		w.src_rank = rank;
+		shuffle_msg_out_resend(op, &w, q, shuffle_now());
+		return;
+	}
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, ResendOut);
 	shuffle_peer_resend(op, rank, true);

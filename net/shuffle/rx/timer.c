@@ -236,7 +236,9 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 		}
 		rank = op->solicit_from < op->prx.n ? op->solicit_from : 0;
 		op->solicit_from = rank + 1;
-		if (op->prx.msg[rank].announced)
+		/* what our own program has not announced nobody else will */
+		if (op->prx.msg[rank].announced ||
+		    (rank == op->group->rank && rank >= op->announced))
 			continue;
 		mark_late(op, rank, s->now);
 		resend(op, rank, 0, 0, s);
@@ -301,7 +303,8 @@ static bool out_waits(const struct shuffle_op *op, u32 rank)
 	/* the writer of the row still changes those behind it */
 	if (rank >= op->announced || (shuffle_merge_makes(op, rank) && !op->merge->closed))
 		return false;
-	return !op->out[rank].acked && !op->out[rank].held &&
+	/* our own ACK is a call: it cannot be lost */
+	return !op->out[rank].acked && !op->out[rank].held && rank != op->group->rank &&
 	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
 	       op->prx.msg[rank].announced;
 }
@@ -423,6 +426,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	 * questions.
 	 */
 	if (!in->have.n && !s->slow && !in->all_nonce && !op->overtaken &&
+	    rank != op->group->rank &&
 	    in->late <= (op->answered ? SHUFFLE_LATE_QUESTIONS : 1)) {
 		shuffle_question_ask(op, rank, s->q, s->now);
 		s->asks -= !!s->asks;

@@ -315,16 +315,24 @@ static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u6
 		shuffle_peer_full_lost(op, rank, chunk->pkt, now);
 }
 
-/* A receiver allows the bytes below @granted. */
-static void raise_granted(struct shuffle_op *op, u32 rank, u64 granted)
+/* A receiver allows the bytes below @granted.  That is progress of the operation, and so are bytes
+ * that it has for the first time; to hear the same once more is not, or members that wait for one
+ * that is gone would keep one another waiting.
+ */
+static void raise_granted(struct shuffle_op *op, u32 rank, u64 granted, u64 now)
 {
 	struct shuffle_msg_out *out = &op->out[rank];
 	u64 before = out->granted;
 
 	if (granted <= before)
 		return;
+	op->progress_at = now;
 	out->granted = granted;
 	shuffle_msg_out_limit(op, rank);
+	if (op->want)
+		shuffle_want_granted(op, rank);
+	else if (READ_ONCE(op->copy_waits))
+		shuffle_sock_write_space(&op->ssk->sk);
 	if (out->shared)
 		shuffle_same_granted(op, rank, before);
 }
@@ -353,9 +361,10 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	}
 	trace_shuffle_grant_in(op, w->src_rank, w->grant.limit);
 	shuffle_slowest_heard(op, w, now);
-	op->progress_at = now;
 	if (out->acked)
 		return;
+	if (w->grant.acked > out->free_to)
+		op->progress_at = now;
 	if (!out->reannounced && !out->granted && now > out->announced_at)
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
 	if (w->grant.acked) {
@@ -366,7 +375,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	}
 	if (w->grant.limit <= out->granted)
 		return;
-	raise_granted(op, w->src_rank, min(w->grant.limit, m->len));
+	raise_granted(op, w->src_rank, min(w->grant.limit, m->len), now);
 	shuffle_egress_kick(op);
 }
 
@@ -391,9 +400,9 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		return;
 	}
 	shuffle_slowest_heard(op, w, now);
-	op->progress_at = now;
 	if (out->acked)
 		return;
+	op->progress_at = now;
 	out->acked = true;
 	op->acked_at = now;
 	op->unacked--;
@@ -505,7 +514,6 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
-	op->progress_at = now;
 	path_carries(op, rank, w->resend.off,
 		     len && w->resend.off < shuffle_msg_out_next(op, rank), now);
 	/* An answer would overtake data for all: when that is overdue, a packet instead. */
@@ -530,6 +538,6 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
 	else
 		queue_again(op, rank, 0, 0);	/* an answer, behind what has left */
-	raise_granted(op, rank, end);
+	raise_granted(op, rank, end, now);
 	shuffle_egress_kick(op);
 }

@@ -65,6 +65,68 @@ int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_
 }
 
 /**
+ * shuffle_fill_share() - what the send buffer may hold for one receiver beyond what it has granted
+ * @op: operation
+ * @left: messages of the row of which data has not been taken
+ *
+ * A receiver that is gone grants nothing.  Without a limit the buffer would fill with what is for
+ * it, and nobody else would get anything any more.  Where several operations send, one receiver may
+ * have half of the buffer, a quarter, and so on, when all others of its operation have theirs.  It
+ * is never less than what is copied as one.
+ *
+ * Context: any, ssk->lock held.
+ * Return: bytes.
+ */
+u64 shuffle_fill_share(const struct shuffle_op *op, u32 left)
+{
+	u32 sndbuf = shuffle_sock_sndbuf(&op->ssk->sk);
+	u32 others = clamp(op->ssk->nr_unsent, 1U, 8U) - 1;
+
+	lockdep_assert_held(&op->ssk->lock);
+	return max(min(sndbuf / max(left, 1U), sndbuf >> others), op->fill_unit);
+}
+
+/**
+ * shuffle_fill_limits() - which messages may more data be taken for?
+ * @op: operation
+ * @from: first message whose data is taken
+ * @tx: schedule of shuffle_fill_schedule(); becomes one of those messages whose receivers have
+ *	granted more, or hold less than their share
+ *
+ * Once for each time that a writer has to wait, not for each packet or chunk: while there is room,
+ * and something in the schedule, nobody looks at grants.
+ *
+ * Context: process, op->tx_mutex held, not ssk->lock.
+ * Return: true if there is one.  If not, a grant wakes those who wait for room.
+ */
+bool shuffle_fill_limits(struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx)
+{
+	u32 i, end, left = 0;
+	u64 share, limit;
+
+	for (i = from; i < op->announced; i++)
+		left += tx->msg[i].next < tx->msg[i].len;
+	for (i = from; i < op->announced;) {
+		end = min(i + SHUFFLE_SLICE, op->announced);
+		spin_lock_bh(&op->ssk->lock);
+		/* who raises it from now on sees that */
+		WRITE_ONCE(op->copy_waits, true);
+		share = shuffle_fill_share(op, left);
+		for (; i < end; i++) {
+			limit = min(op->out[i].granted + share, tx->msg[i].len);
+			if (limit == tx->msg[i].limit || tx->msg[i].next == tx->msg[i].len)
+				continue;
+			tx->msg[i].limit = limit;
+			shuffle_policy_tx_update(tx, i);
+		}
+		spin_unlock_bh(&op->ssk->lock);
+	}
+	if (tx->heap.n)
+		WRITE_ONCE(op->copy_waits, false);
+	return tx->heap.n;
+}
+
+/**
  * shuffle_free_schedule() - free what shuffle_own_schedule() has made
  * @tx: schedule
  */

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sendmsg(): a row is announced (announce.c), and its data copied from the user into pages in
- * wire layout.  op->tx_mutex serialises the writers of a row; ssk->pages.lock
- * guards the page that is being filled.
+ * sendmsg(): a row is announced (announce.c), and its data copied from the user into chunks
+ * (copy.c).  op->tx_mutex serialises the writers of a row.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <net/dst.h>
 
 #include "../shuffle.h"
 #include "../coll/engine.h"
 #include "../trace.h"
-#include "../user_run.h"
 
 /**
  * struct row_call - one sendmsg()
@@ -19,6 +16,8 @@
  * @op: operation, with a reference
  * @timeo: jiffies that may be waited
  * @iter: the user's data
+ * @fill: order in which it is taken, of a row that does not fit the send buffer; else NULL
+ * @wakes: times that something may have changed since @fill was looked at
  * @batch: chunks that have been copied and not yet handed over; of a message one
  *	at most
  * @batch_n: their number
@@ -31,6 +30,8 @@ struct row_call {
 	struct shuffle_op	*op;
 	long			timeo;
 	struct iov_iter		*iter;
+	struct shuffle_policy_tx *fill;
+	u32			wakes;
 	struct list_head	batch;
 	u32			batch_n;
 	u32			batch_len;
@@ -133,6 +134,22 @@ static bool has_room(const struct row_call *c)
 	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < shuffle_sock_sndbuf(sk);
 }
 
+/* Is there room for a chunk, and one that may be taken?  What one receiver has not granted has a
+ * part of the buffer only.
+ */
+static bool may_copy(const struct row_call *c)
+{
+	if (!has_room(c))
+		return false;
+	return !c->fill || c->fill->heap.n ||
+	       shuffle_fill_limits(c->op, c->op->fill_rank, c->fill);
+}
+
+static bool is_interrupted(int err)
+{
+	return err == -EINTR || err == -ERESTARTSYS;
+}
+
 static void drop_batch(struct row_call *c)
 {
 	struct shuffle_chunk *chunk, *tmp;
@@ -185,8 +202,22 @@ static int commit_batch(struct row_call *c)
 	return err;
 }
 
-/* Wait until the send buffer has room or the operation has ended. */
-static int wait_room(struct row_call *c, bool killable)
+/* Somebody has granted more, or freed something: those that have had their shares may go on.  Not
+ * each time in a large group, for that takes a step for each member.  may_copy() looks, too, when
+ * there is nobody else.
+ */
+static void look_at_grants(struct row_call *c)
+{
+	if (!c->fill || !c->fill->heap.n || ++c->wakes * SHUFFLE_SLICE < c->op->announced)
+		return;
+	c->wakes = 0;
+	shuffle_fill_limits(c->op, c->op->fill_rank, c->fill);
+}
+
+/* Wait until more may be taken, or the operation has ended.  What was taken has been handed over
+ * when the wait begins.
+ */
+static int wait_room(struct row_call *c)
 {
 	struct sock *sk = &c->ssk->sk;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -194,10 +225,10 @@ static int wait_room(struct row_call *c, bool killable)
 
 	if (READ_ONCE(c->op->ended))
 		return -EPIPE;
-	if (has_room(c))
+	if (may_copy(c))
 		return 0;
 	err = commit_batch(c);
-	if (err || has_room(c))
+	if (err || may_copy(c))
 		return err;
 	add_wait_queue(sk_sleep(sk), &wait);
 	/* pairs with skwq_has_sleeper() in shuffle_sock_write_space() */
@@ -205,243 +236,30 @@ static int wait_room(struct row_call *c, bool killable)
 	for (;;) {
 		if (READ_ONCE(c->op->ended))
 			err = -EPIPE;
-		else if (has_room(c))
+		else if (may_copy(c))
 			break;
 		else if (!c->timeo)
 			err = -EAGAIN;
-		else if (killable ? fatal_signal_pending(current) : signal_pending(current))
+		else if (signal_pending(current))
 			err = sock_intr_errno(c->timeo);
 		if (err)
 			break;
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* a killable sleep would stop a suspend, or the freezer */
-		c->timeo = wait_woken(&wait, killable ? TASK_KILLABLE | TASK_FREEZABLE :
-				      TASK_INTERRUPTIBLE, c->timeo);
+		c->timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, c->timeo);
+		look_at_grants(c);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return err;
 }
 
-/**
- * struct row_page - where the next bytes of the wire layout go
- * @to: in the socket's page
- * @room: bytes there
- */
-struct row_page {
-	u8	*to;
-	u32	room;
-};
-
-/* What has been written belongs to the chunk.  pages.lock held. */
-static void close_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
-		       struct row_page *page)
-{
-	struct page_frag *pf = &ssk->pages.frag;
-	u32 n;
-
-	lockdep_assert_held(&ssk->pages.lock);
-	if (!page->to)
-		return;
-	n = pf->size - pf->offset - page->room;
-	pf->offset += n;
-	chunk->frag[chunk->nr_frags - 1].size += n;
-	page->to = NULL;
-}
-
-/* Room for a header at least.  pages.lock held. */
-static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
-		     struct row_page *page)
-{
-	struct page_frag *pf = &ssk->pages.frag;
-	struct page_frag *last;
-
-	lockdep_assert_held(&ssk->pages.lock);
-	close_page(ssk, chunk, page);
-	if (!shuffle_pages_room(ssk, SHUFFLE_WIRE_MAX_HDR))
-		return -ENOMEM;
-	last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
-	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
-		if (chunk->nr_frags == chunk->max_frags)
-			return -ENOMEM;
-		last = &chunk->frag[chunk->nr_frags++];
-		last->page = pf->page;
-		last->offset = pf->offset;
-		last->size = 0;
-		get_page(pf->page);
-	}
-	page->to = page_address(pf->page) + pf->offset;
-	page->room = pf->size - pf->offset;
-	return 0;
-}
-
-/* Lay a message's next bytes out as packets: header, payload, header ...  The headers
- * differ in little, so they are copies of one.  pages.lock held.
- */
-static int fill_layout(struct row_call *c, struct shuffle_chunk *chunk, u32 rank,
-		       struct iov_iter *iter)
-{
-	struct shuffle_wire w = shuffle_msg_out_wire(c->op, rank);
-	const struct shuffle_membership *group = c->op->group;
-	const u32 hdr_len = group->data_hdr;
-	struct shuffle_data_tag tag = {};
-	struct row_page page = {};
-	struct shuffle_user_run run;
-	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
-	u32 done, left, n;
-	int err;
-
-	lockdep_assert_held(&c->ssk->pages.lock);
-	if (group->keyed)
-		shuffle_data_tag_init(&tag, &group->key, &w);
-	shuffle_wire_build(hdr, &w);
-	shuffle_user_run_init(&run, iter);
-	for (done = 0; done < chunk->len;) {
-		if (page.room < hdr_len) {
-			err = open_page(c->ssk, chunk, &page);
-			if (err)
-				return err;
-		}
-		left = min(chunk->len - done, chunk->pkt);
-		shuffle_wire_place(hdr, chunk->off + done, left);
-		/* a length that the compiler knows: no call for each record */
-		memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
-		if (group->keyed)
-			shuffle_put64(page.to + SHUFFLE_WIRE_DATA_HDR,
-				      shuffle_data_tag(&tag, chunk->off + done, left));
-		page.to += hdr_len;
-		page.room -= hdr_len;
-		done += left;
-		for (; left; left -= n) {
-			if (!page.room) {
-				err = open_page(c->ssk, chunk, &page);
-				if (err)
-					return err;
-			}
-			n = min(left, page.room);
-			if (!shuffle_user_run_from(&run, page.to, n))
-				return -EFAULT;
-			page.to += n;
-			page.room -= n;
-		}
-	}
-	close_page(c->ssk, chunk, &page);
-	shuffle_user_run_end(&run);
-	return 0;
-}
-
-/* Room that a small chunk is made with.  The bytes of a message that is written in small
- * parts go behind one another (shuffle_msg_out_append()); with a chunk for each part the
- * message would cost a hundred times its bytes.
- */
-static u32 bytes_room(struct row_call *c, u32 rank, u64 off, u32 len)
-{
-	struct shuffle_chunk *last;
-	bool fits;
-
-	if (off) {
-		spin_lock_bh(&c->ssk->lock);
-		last = shuffle_msg_out_last(&c->op->out[rank]);
-		fits = last && last->kind == SHUFFLE_CHUNK_BYTES && len <= last->pkt - last->len;
-		spin_unlock_bh(&c->ssk->lock);
-		if (fits)
-			return len;
-	}
-	return min_t(u64, c->op->ptx.msg[rank].len - off, max_t(u32, len, SHUFFLE_APPEND_BYTES));
-}
-
-/* A few bytes: no pages. */
-static struct shuffle_chunk *small_chunk(struct row_call *c, u32 rank, u64 off, u32 len,
-					 struct iov_iter *iter)
-{
-	u32 room = bytes_room(c, rank, off, len);
-	struct shuffle_chunk *chunk;
-
-	chunk = kmalloc(struct_size(chunk, bytes, room), GFP_KERNEL_ACCOUNT);
-	if (!chunk)
-		return ERR_PTR(-ENOMEM);
-	chunk->kind = SHUFFLE_CHUNK_BYTES;
-	chunk->pkt = room;
-	chunk->truesize = struct_size(chunk, bytes, room);
-	if (!copy_from_iter_full(chunk->bytes, len, iter)) {
-		kfree(chunk);
-		return ERR_PTR(-EFAULT);
-	}
-	return chunk;
-}
-
-/* Pages that a chunk's packets may lie in: the rest of one, and others, each of which may
- * end with less than a header.
- */
-static u32 frags_for(u32 len, u32 pkt)
-{
-	u32 wire = len + DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_MAX_HDR;
-
-	return 1 + DIV_ROUND_UP(wire, (u32)PAGE_SIZE - SHUFFLE_WIRE_MAX_HDR);
-}
-
-static struct shuffle_chunk *paged_chunk(struct row_call *c, u32 rank, u64 off, u32 len,
-					 struct iov_iter *iter)
-{
-	struct shuffle_net *sn = shuffle_net(sock_net(&c->ssk->sk));
-	struct shuffle_sock *ssk = c->ssk;
-	struct shuffle_op *op = c->op;
-	struct shuffle_chunk *chunk;
-	struct dst_entry *dst;
-	u32 pkt, frags;
-	int err;
-
-	spin_lock_bh(&ssk->lock);
-	dst = shuffle_route(sn, ssk, op->group, rank);
-	pkt = shuffle_route_payload(op->dev, op->group, rank, dst);
-	dst_release(dst);
-	spin_unlock_bh(&ssk->lock);
-	frags = min_t(u32, frags_for(len, pkt), SHUFFLE_CHUNK_FRAGS);
-	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_KERNEL_ACCOUNT);
-	if (!chunk)
-		return ERR_PTR(-ENOMEM);
-	chunk->truesize = struct_size(chunk, frag, frags) + len +
-			  DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
-	chunk->kind = SHUFFLE_CHUNK_PACKETS;
-	chunk->pkt = pkt;
-	chunk->max_frags = frags;
-	chunk->nr_frags = 0;
-	chunk->off = off;
-	chunk->len = len;
-
-	/* The copy may fault, and a fault may take as long as it likes: a call that does
-	 * not wait for room does not wait for another's page, either.
-	 */
-	if (c->timeo)
-		err = mutex_lock_killable(&ssk->pages.lock);
-	else
-		err = mutex_trylock(&ssk->pages.lock) ? 0 : -EAGAIN;
-	if (!err) {
-		err = fill_layout(c, chunk, rank, iter);
-		mutex_unlock(&ssk->pages.lock);
-	}
-	if (err) {
-		shuffle_msg_out_free_chunk(chunk);
-		return ERR_PTR(err);
-	}
-	return chunk;
-}
-
 /* Copy the next @len bytes of a message; there is room in the send buffer. */
 static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *iter)
 {
-	u64 off = c->op->out[rank].filled;
-	struct shuffle_chunk *chunk;
+	struct shuffle_chunk *chunk = shuffle_copy_chunk(c->op, rank, len, iter, c->timeo);
 
-	if (len <= SHUFFLE_INLINE_MAX)
-		chunk = small_chunk(c, rank, off, len, iter);
-	else
-		chunk = paged_chunk(c, rank, off, len, iter);
 	if (IS_ERR(chunk))
 		return PTR_ERR(chunk);
-	chunk->off = off;
-	chunk->len = len;
-	chunk->rank = rank;
 	list_add_tail(&chunk->node, &c->batch);
 	c->batch_n++;
 	c->batch_len += len;
@@ -450,12 +268,17 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	return c->batch_size < c->op->prx.unit && c->batch_n < SHUFFLE_SLICE ? 0 : commit_batch(c);
 }
 
+/* Bytes of a message that the caller gives: what is merged is not the user's. */
+static u64 given_len(const struct shuffle_op *op, u32 rank)
+{
+	return shuffle_merge_makes(op, rank) ? 0 : op->ptx.msg[rank].len;
+}
+
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
 {
-	/* what is merged is not the user's */
-	if (shuffle_merge_makes(op, rank))
-		return 0;
-	return op->ptx.msg[rank].len - op->out[rank].filled;
+	u64 len = given_len(op, rank);
+
+	return len ? len - op->out[rank].filled : 0;
 }
 
 /* What is copied as one.  When memory is scarce, no more than fill_chunk() hands over at once:
@@ -476,11 +299,33 @@ static u32 fill_end(const struct shuffle_op *op)
 	return op->same ? shuffle_group_all(op->group) + 1 : op->announced;
 }
 
-/* Skip what is filled. */
-static void next_fill_rank(struct shuffle_op *op)
+/* What has yet to be given of a message, op->fill_rank or one behind it.  Some of that may have
+ * been taken ahead by a call that was interrupted: fill_by_schedule().
+ */
+static u64 ungiven(const struct shuffle_op *op, u32 rank)
 {
-	while (op->fill_rank < fill_end(op) && !unfilled(op, op->fill_rank))
+	return given_len(op, rank) - (rank == op->fill_rank ? op->fill_off : 0);
+}
+
+static u64 taken_ahead(const struct shuffle_op *op, u32 rank)
+{
+	return op->out[rank].filled - (rank == op->fill_rank ? op->fill_off : 0);
+}
+
+/* The caller has given so many bytes: the next one is behind them. */
+static void give(struct shuffle_op *op, u64 bytes)
+{
+	u64 n;
+
+	while (op->fill_rank < fill_end(op)) {
+		n = min(ungiven(op, op->fill_rank), bytes);
+		op->fill_off += n;
+		bytes -= n;
+		if (ungiven(op, op->fill_rank))
+			break;
 		op->fill_rank++;
+		op->fill_off = 0;
+	}
 }
 
 /* A row that nobody can go on with. */
@@ -491,46 +336,82 @@ static void cancel_row(struct row_call *c)
 	spin_unlock_bh(&c->ssk->lock);
 }
 
+/* What was taken ahead comes once more. */
+static int pass_over(struct row_call *c, u64 bytes)
+{
+	int err = commit_batch(c);	/* what is in front of it counts first */
+
+	if (err)
+		return err;
+	iov_iter_advance(c->iter, bytes);
+	c->done += bytes;
+	return 0;
+}
+
 /* Message by message, so that a partial result means something to the caller. */
 static ssize_t fill_in_order(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
+	u64 off = op->fill_off, n;
 	u32 rank = op->fill_rank;
 	int err = 0, last;
 
 	while (!err && iov_iter_count(c->iter)) {
-		u64 left;
-		u32 n;
-
-		while (rank < fill_end(op) && !unfilled(op, rank))
+		while (rank < fill_end(op) && off == given_len(op, rank)) {
 			rank++;
+			off = 0;
+		}
 		if (rank == fill_end(op))
 			break;
-		left = unfilled(op, rank);
-		n = min_t(u64, fill_bytes(op, rank), iov_iter_count(c->iter));
-		err = wait_room(c, false);
-		if (!err)
-			err = fill_chunk(c, rank, n, c->iter);
-		if (n == left)
-			rank++;
+		if (off < op->out[rank].filled) {
+			n = min_t(u64, op->out[rank].filled - off, iov_iter_count(c->iter));
+			err = pass_over(c, n);
+		} else {
+			n = min_t(u64, fill_bytes(op, rank), iov_iter_count(c->iter));
+			err = wait_room(c);
+			if (!err)
+				err = fill_chunk(c, rank, n, c->iter);
+		}
+		off += n;
 	}
 	last = commit_batch(c);
 	err = err ?: last;
-	next_fill_rank(op);
+	give(op, c->done);
 	if (err == -EFAULT && !c->done)
 		cancel_row(c);
 	return c->done ?: err;
 }
 
+/* Some bytes of a row have been taken here and there: all of them in front of the first gap. */
+static u64 taken_in_order(const struct shuffle_op *op)
+{
+	u64 n, sum = 0;
+	u32 i;
+
+	for (i = op->fill_rank; i < fill_end(op); i++) {
+		n = shuffle_merge_makes(op, i) ? 0 : taken_ahead(op, i);
+		sum += n;
+		if (n < ungiven(op, i))
+			break;
+	}
+	return sum;
+}
+
 /* All messages side by side, in the order in which they will be sent: a row
  * larger than the send buffer still keeps every receiver busy.
+ *
+ * A signal ends the call with what has been taken in front of the first gap.  What has been taken
+ * behind it goes its way: when the caller brings it again, it is passed over.
  */
-static int fill_by_schedule(struct row_call *c, u32 from)
+static ssize_t fill_by_schedule(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
-	u32 n = op->announced;
+	size_t len = iov_iter_count(c->iter);
+	u32 n = op->announced, from = op->fill_rank;
 	struct shuffle_policy_tx fill;
+	bool interrupted = false;
 	struct iov_iter *iters;
+	u64 left = 0;
 	int err;
 	u32 i;
 
@@ -542,27 +423,49 @@ static int fill_by_schedule(struct row_call *c, u32 from)
 	}
 	for (i = from; i < n; i++) {
 		iters[i] = *c->iter;
-		iov_iter_advance(c->iter, unfilled(op, i));
+		iov_iter_advance(c->iter, ungiven(op, i));
+		if (!shuffle_merge_makes(op, i))
+			iov_iter_advance(&iters[i], taken_ahead(op, i));
+		left += unfilled(op, i);
 	}
-	while (!err && (i = shuffle_policy_tx_pick(&fill)) != SHUFFLE_NONE) {
-		u32 len = fill_bytes(op, i);
+	/* of what fits nobody can keep others from anything */
+	if (!op->reduction && left + READ_ONCE(c->ssk->sk.sk_wmem_queued) >
+			      shuffle_sock_sndbuf(&c->ssk->sk)) {
+		c->fill = &fill;
+		shuffle_fill_limits(op, from, &fill);
+	}
+	while (left) {
+		u32 bytes;
 
-		err = wait_room(c, true);
-		if (!err)
-			err = fill_chunk(c, i, len, &iters[i]);
-		fill.msg[i].next += len;
+		err = wait_room(c);
+		if (err)
+			break;
+		i = shuffle_policy_tx_pick(&fill);
+		bytes = fill_bytes(op, i);
+		err = fill_chunk(c, i, bytes, &iters[i]);
+		if (err)
+			break;
+		left -= bytes;
+		fill.msg[i].next += bytes;
 		shuffle_policy_tx_sent(&fill, i);
 	}
+	WRITE_ONCE(op->copy_waits, false);
+	interrupted = is_interrupted(err) && !op->reduction;
 	if (!err)
 		err = commit_batch(c);
+	else if (interrupted)
+		commit_batch(c);
 	drop_batch(c);
-	op->fill_rank = n;
-	if (err && err != -EPIPE)
+	if (interrupted)
+		len = taken_in_order(op);
+	if (!err || interrupted)
+		give(op, len);
+	else if (err != -EPIPE)
 		cancel_row(c);	/* parts of many messages are taken */
 out:
 	kvfree(iters);
 	shuffle_free_schedule(&fill);
-	return err;
+	return interrupted && len ? len : err ?: len;
 }
 
 /* What the program has been asked for, in the order in which it was: there is room for it.  What
@@ -621,11 +524,11 @@ static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row)
 		return fill_wanted(c, row->first_rank);
 	/* only writers change these, and we hold op->tx_mutex */
 	for (i = op->fill_rank; i < fill_end(op); i++)
-		total += unfilled(op, i);
+		total += ungiven(op, i);
 	if (len > total)
 		return -EMSGSIZE;
 	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT && !op->same)
-		return fill_by_schedule(c, op->fill_rank) ?: len;
+		return fill_by_schedule(c);
 	return fill_in_order(c);
 }
 
@@ -673,14 +576,14 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	return n;
 }
 
-/* 0, or -EAGAIN or -ERESTARTSYS: another writer works on the row. */
+/* 0, -EAGAIN, or an interrupted wait's error: another writer works on the row. */
 static int lock_row(const struct row_call *c, bool created)
 {
 	if (created)	/* locked since it was made */
 		return 0;
 	if (!c->timeo)
 		return mutex_trylock(&c->op->tx_mutex) ? 0 : -EAGAIN;
-	return mutex_lock_interruptible(&c->op->tx_mutex) ? -ERESTARTSYS : 0;
+	return mutex_lock_interruptible(&c->op->tx_mutex) ? sock_intr_errno(c->timeo) : 0;
 }
 
 /**

@@ -152,7 +152,13 @@ struct shuffle_sock *shuffle_turns_next_sock(struct shuffle_net *sn, bool oldest
 /* own_schedule.c */
 int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx);
 int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx);
+u64 shuffle_fill_share(const struct shuffle_op *op, u32 left);
+bool shuffle_fill_limits(struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx);
 void shuffle_free_schedule(struct shuffle_policy_tx *tx);
+
+/* copy.c */
+struct shuffle_chunk *shuffle_copy_chunk(struct shuffle_op *op, u32 rank, u32 len,
+					 struct iov_iter *iter, long timeo);
 
 /* row.c */
 const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_column *column);
@@ -194,6 +200,7 @@ int shuffle_want_start(struct shuffle_op *op);
 void shuffle_want_free(struct shuffle_want *want);
 void shuffle_want_stop(struct shuffle_op *op);
 void shuffle_want_room(struct shuffle_sock *ssk);
+void shuffle_want_granted(struct shuffle_op *op, u32 rank);
 bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec);
 s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len);

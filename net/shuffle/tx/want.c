@@ -11,7 +11,8 @@
  *
  * - ssk->notices while there is something to ask for and room for it,
  * - ssk->hungry or ssk->wants while there is no room: hungry are those that owe no answer,
- * - none while as many records as it remembers are unanswered, or all has been asked for.
+ * - none while as many records as it remembers are unanswered, all has been asked for, or no
+ *   receiver that has granted more, or has less than its share, is left: shuffle_fill_share().
  *
  * Whatever takes an entry out of ssk->notices looks whether the next one that waits has room.
  */
@@ -27,6 +28,7 @@
  * @ready: in ssk->notices, ssk->hungry, ssk->wants, or in none
  * @fill: schedule of what has been asked for
  * @left: bytes that have not been asked for
+ * @share: of these no message may be asked for more beyond what its receiver has granted
  * @outstanding: bytes that have been asked for and not come
  * @first: the oldest record that has not been answered whole
  * @first_used: bytes of that one that have come
@@ -39,6 +41,7 @@ struct shuffle_want {
 	struct shuffle_ready	ready;
 	struct shuffle_policy_tx fill;
 	u64			left;
+	u64			share;
 	u64			outstanding;
 	u32			first;
 	u32			first_used;
@@ -68,7 +71,7 @@ static void enqueue(struct shuffle_want *want)
 	struct shuffle_sock *ssk = want->ready.op->ssk;
 	bool hungry = !want->outstanding;
 
-	if (!want->left || want->end - want->first == SHUFFLE_WANTS)
+	if (!want->left || !want->fill.heap.n || want->end - want->first == SHUFFLE_WANTS)
 		return;
 	want->ready.parked = !want_has_room(ssk, hungry);
 	if (want->ready.parked) {
@@ -77,6 +80,56 @@ static void enqueue(struct shuffle_want *want)
 	}
 	list_add_tail(&want->ready.node, &ssk->notices);
 	ssk->sk.sk_data_ready(&ssk->sk);
+}
+
+static void limit(struct shuffle_want *want, u32 rank)
+{
+	struct shuffle_tx_sched *m = &want->fill.msg[rank];
+
+	lockdep_assert_held(&want->ready.op->ssk->lock);
+	m->limit = min(want->ready.op->out[rank].granted + want->share, m->len);
+	shuffle_policy_tx_update(&want->fill, rank);
+}
+
+/* A row that does not fit the send buffer: no receiver may have more than its share of that, or it
+ * keeps others from it.
+ */
+static void limit_all(struct shuffle_want *want)
+{
+	struct shuffle_op *op = want->ready.op;
+	u32 i = op->fill_rank, end, left = 0;
+
+	for (; i < op->announced; i++)
+		left += want->fill.msg[i].next < want->fill.msg[i].len;
+	if (left < 2)
+		return;
+	for (i = op->fill_rank; i < op->announced;) {
+		end = min(i + SHUFFLE_SLICE, op->announced);
+		spin_lock_bh(&op->ssk->lock);
+		want->share = shuffle_fill_share(op, left);
+		for (; i < end; i++)
+			limit(want, i);
+		spin_unlock_bh(&op->ssk->lock);
+	}
+}
+
+/**
+ * shuffle_want_granted() - a receiver of a row that is asked for has granted more
+ * @op: operation whose row is asked for
+ * @rank: the receiver
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_want_granted(struct shuffle_op *op, u32 rank)
+{
+	struct shuffle_want *want = op->want;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (!want->left || want->fill.msg[rank].limit == want->fill.msg[rank].len)
+		return;
+	limit(want, rank);
+	if (list_empty(&want->ready.node))
+		enqueue(want);
 }
 
 /**
@@ -102,11 +155,16 @@ int shuffle_want_start(struct shuffle_op *op)
 		want->left += op->ptx.msg[i].len - op->out[i].filled;
 	if (!err) {
 		spin_lock_bh(&op->ssk->lock);
+		/* grants are not missed from now on */
 		op->want = want;
+		spin_unlock_bh(&op->ssk->lock);
+		if (want->left > shuffle_sock_sndbuf(&op->ssk->sk))
+			limit_all(want);
+		spin_lock_bh(&op->ssk->lock);
 		/* a row that brings nothing may be done already */
 		if (op->ended)
 			err = op->error ? -EPIPE : 0;
-		else
+		else if (list_empty(&want->ready.node))
 			enqueue(want);
 		spin_unlock_bh(&op->ssk->lock);
 		return err;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the user into chunks: payload in pages in wire layout, header by header, or a few bytes in
+ * the chunk itself.  ssk->pages.lock guards the page that is being filled.
+ */
+#include <linux/slab.h>
+#include <net/dst.h>
+
+#include "../shuffle.h"
+#include "../user_run.h"
+
+/**
+ * struct row_page - where the next bytes of the wire layout go
+ * @to: in the socket's page
+ * @room: bytes there
+ */
+struct row_page {
+	u8	*to;
+	u32	room;
+};
+
+/* What has been written belongs to the chunk.  pages.lock held. */
+static void close_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
+		       struct row_page *page)
+{
+	struct page_frag *pf = &ssk->pages.frag;
+	u32 n;
+
+	lockdep_assert_held(&ssk->pages.lock);
+	if (!page->to)
+		return;
+	n = pf->size - pf->offset - page->room;
+	pf->offset += n;
+	chunk->frag[chunk->nr_frags - 1].size += n;
+	page->to = NULL;
+}
+
+/* Room for a header at least.  pages.lock held. */
+static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
+		     struct row_page *page)
+{
+	struct page_frag *pf = &ssk->pages.frag;
+	struct page_frag *last;
+
+	lockdep_assert_held(&ssk->pages.lock);
+	close_page(ssk, chunk, page);
+	if (!shuffle_pages_room(ssk, SHUFFLE_WIRE_MAX_HDR))
+		return -ENOMEM;
+	last = chunk->nr_frags ? &chunk->frag[chunk->nr_frags - 1] : NULL;
+	if (!last || last->page != pf->page || last->offset + last->size != pf->offset) {
+		if (chunk->nr_frags == chunk->max_frags)
+			return -ENOMEM;
+		last = &chunk->frag[chunk->nr_frags++];
+		last->page = pf->page;
+		last->offset = pf->offset;
+		last->size = 0;
+		get_page(pf->page);
+	}
+	page->to = page_address(pf->page) + pf->offset;
+	page->room = pf->size - pf->offset;
+	return 0;
+}
+
+/* Lay a message's next bytes out as packets: header, payload, header ...  The headers
+ * differ in little, so they are copies of one.  pages.lock held.
+ */
+static int fill_layout(struct shuffle_op *op, struct shuffle_chunk *chunk, u32 rank,
+		       struct iov_iter *iter)
+{
+	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
+	const struct shuffle_membership *group = op->group;
+	const u32 hdr_len = group->data_hdr;
+	struct shuffle_data_tag tag = {};
+	struct row_page page = {};
+	struct shuffle_user_run run;
+	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
+	u32 done, left, n;
+	int err;
+
+	lockdep_assert_held(&op->ssk->pages.lock);
+	if (group->keyed)
+		shuffle_data_tag_init(&tag, &group->key, &w);
+	shuffle_wire_build(hdr, &w);
+	shuffle_user_run_init(&run, iter);
+	for (done = 0; done < chunk->len;) {
+		if (page.room < hdr_len) {
+			err = open_page(op->ssk, chunk, &page);
+			if (err)
+				return err;
+		}
+		left = min(chunk->len - done, chunk->pkt);
+		shuffle_wire_place(hdr, chunk->off + done, left);
+		/* a length that the compiler knows: no call for each record */
+		memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
+		if (group->keyed)
+			shuffle_put64(page.to + SHUFFLE_WIRE_DATA_HDR,
+				      shuffle_data_tag(&tag, chunk->off + done, left));
+		page.to += hdr_len;
+		page.room -= hdr_len;
+		done += left;
+		for (; left; left -= n) {
+			if (!page.room) {
+				err = open_page(op->ssk, chunk, &page);
+				if (err)
+					return err;
+			}
+			n = min(left, page.room);
+			if (!shuffle_user_run_from(&run, page.to, n))
+				return -EFAULT;
+			page.to += n;
+			page.room -= n;
+		}
+	}
+	close_page(op->ssk, chunk, &page);
+	shuffle_user_run_end(&run);
+	return 0;
+}
+
+/* Room that a small chunk is made with.  The bytes of a message that is written in small
+ * parts go behind one another (shuffle_msg_out_append()); with a chunk for each part the
+ * message would cost a hundred times its bytes.
+ */
+static u32 bytes_room(struct shuffle_op *op, u32 rank, u64 off, u32 len)
+{
+	struct shuffle_chunk *last;
+	bool fits;
+
+	if (off) {
+		spin_lock_bh(&op->ssk->lock);
+		last = shuffle_msg_out_last(&op->out[rank]);
+		fits = last && last->kind == SHUFFLE_CHUNK_BYTES && len <= last->pkt - last->len;
+		spin_unlock_bh(&op->ssk->lock);
+		if (fits)
+			return len;
+	}
+	return min_t(u64, op->ptx.msg[rank].len - off, max_t(u32, len, SHUFFLE_APPEND_BYTES));
+}
+
+/* A few bytes: no pages. */
+static struct shuffle_chunk *small_chunk(struct shuffle_op *op, u32 rank, u64 off, u32 len,
+					 struct iov_iter *iter)
+{
+	u32 room = bytes_room(op, rank, off, len);
+	struct shuffle_chunk *chunk;
+
+	chunk = kmalloc(struct_size(chunk, bytes, room), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return ERR_PTR(-ENOMEM);
+	chunk->kind = SHUFFLE_CHUNK_BYTES;
+	chunk->pkt = room;
+	chunk->truesize = struct_size(chunk, bytes, room);
+	if (!copy_from_iter_full(chunk->bytes, len, iter)) {
+		kfree(chunk);
+		return ERR_PTR(-EFAULT);
+	}
+	return chunk;
+}
+
+/* Pages that a chunk's packets may lie in: the rest of one, and others, each of which may
+ * end with less than a header.
+ */
+static u32 frags_for(u32 len, u32 pkt)
+{
+	u32 wire = len + DIV_ROUND_UP(len, pkt) * SHUFFLE_WIRE_MAX_HDR;
+
+	return 1 + DIV_ROUND_UP(wire, (u32)PAGE_SIZE - SHUFFLE_WIRE_MAX_HDR);
+}
+
+static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 off, u32 len,
+					 struct iov_iter *iter, long timeo)
+{
+	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_chunk *chunk;
+	struct dst_entry *dst;
+	u32 pkt, frags;
+	int err;
+
+	spin_lock_bh(&ssk->lock);
+	dst = shuffle_route(sn, ssk, op->group, rank);
+	pkt = shuffle_route_payload(op->dev, op->group, rank, dst);
+	dst_release(dst);
+	spin_unlock_bh(&ssk->lock);
+	frags = min_t(u32, frags_for(len, pkt), SHUFFLE_CHUNK_FRAGS);
+	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return ERR_PTR(-ENOMEM);
+	chunk->truesize = struct_size(chunk, frag, frags) + len +
+			  DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
+	chunk->kind = SHUFFLE_CHUNK_PACKETS;
+	chunk->pkt = pkt;
+	chunk->max_frags = frags;
+	chunk->nr_frags = 0;
+	chunk->off = off;
+	chunk->len = len;
+
+	/* The copy may fault, and a fault may take as long as it likes: a call that does
+	 * not wait for room does not wait for another's page, either.
+	 */
+	if (!timeo)
+		err = mutex_trylock(&ssk->pages.lock) ? 0 : -EAGAIN;
+	else if (op->reduction)		/* all or nothing */
+		err = mutex_lock_killable(&ssk->pages.lock);
+	else
+		err = mutex_lock_interruptible(&ssk->pages.lock) ? sock_intr_errno(timeo) : 0;
+	if (!err) {
+		err = fill_layout(op, chunk, rank, iter);
+		mutex_unlock(&ssk->pages.lock);
+	}
+	if (err) {
+		shuffle_msg_out_free_chunk(chunk);
+		return ERR_PTR(err);
+	}
+	return chunk;
+}
+
+/**
+ * shuffle_copy_chunk() - copy the next bytes of a message from the user
+ * @op: operation
+ * @rank: the message
+ * @len: bytes, no more than a super-packet may have; there is room for them in the send buffer
+ * @iter: the user's data
+ * @timeo: jiffies that another thread's copy may be waited for
+ *
+ * Context: process, may sleep, op->tx_mutex held.
+ * Return: a chunk on no list, charged to nobody; or ERR_PTR: -ENOMEM, -EFAULT, -EAGAIN (another
+ * thread copies, and @timeo is 0), or what sock_intr_errno() says of a signal.
+ */
+struct shuffle_chunk *shuffle_copy_chunk(struct shuffle_op *op, u32 rank, u32 len,
+					 struct iov_iter *iter, long timeo)
+{
+	u64 off = op->out[rank].filled;
+	struct shuffle_chunk *chunk;
+
+	if (len <= SHUFFLE_INLINE_MAX)
+		chunk = small_chunk(op, rank, off, len, iter);
+	else
+		chunk = paged_chunk(op, rank, off, len, iter, timeo);
+	if (IS_ERR(chunk))
+		return chunk;
+	chunk->off = off;
+	chunk->len = len;
+	chunk->rank = rank;
+	return chunk;
+}
