@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Cases: a member leaves, or is late.  The others end within the idle timeout of the last progress,
+# and name it and nobody else.  In virtual time, where waiting costs nothing.  Sourced by run_all.sh.
+#
+# shellcheck disable=SC2154 # work: lib.sh
+
+death_cases()
+{
+	local what
+
+	for what in never kill stop cancel close netns link; do
+		run_case "death-$what" death_sizes "$what" 1000:2 1000:4 1000000:2 1000000:4 20000000:2
+	done
+	for what in never kill stop; do
+		run_case "death-$what-long" death_sizes "$what" 20000000:4
+	done
+	run_case "death-rows-asked-for" death_mode want
+	run_case "signal-ends-sendmsg" tap_program api_signal
+	run_case "reader-that-does-not-read-is-idle" death_reader
+}
+
+# death WHAT BYTES MEMBERS [ARGS...]
+death()
+{
+	rack_down
+	rack "$3"
+	rate 20
+	"$BIN/death" "$1" bytes="$2" n="$3" op="$((tap_count * 100 + 1))" prefix="$PFX" "${@:4}"
+}
+
+death_sizes()
+{
+	local what=$1 pair rc=0
+	shift
+
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "takes minutes where time is not virtual"
+	for pair in "$@"; do
+		death "$what" "${pair%:*}" "${pair#*:}" || rc=1
+	done
+	return $rc
+}
+
+death_mode()
+{
+	local rc=0 what
+
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "takes minutes where time is not virtual"
+	for what in never kill; do
+		death "$what" 10000000 3 mode="$1" || rc=1
+	done
+	return $rc
+}
+
+# What Documentation/networking/api.rst says: waiting for a reader counts as idle time.
+death_reader()
+{
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "waits for long"
+	rack 2
+	peer n=2 matrix=incast:2000000:0 0:read_delay=4000 rcvbuf=100000 sndbuf=100000 idle=2000 \
+		expect=ETIMEDOUT || shuffle_failed
+	peer n=2 matrix=incast:2000000:0 0:read_delay=4000 rcvbuf=100000 sndbuf=100000 idle=6000 ||
+		shuffle_failed "given up before the idle timeout"
+}
