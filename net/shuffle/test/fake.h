@@ -92,6 +92,17 @@ u64 fake_count(int mib);
 u32 fake_sent(u8 type, u32 rank);
 const struct fake_record *fake_last(u8 type, u32 rank);
 
+/* An expression that is evaluated under the socket's lock */
+#define FAKE_LOCKED(expr)						\
+({									\
+	typeof(expr) value_;						\
+									\
+	spin_lock_bh(&fake->ssk.lock);					\
+	value_ = (expr);						\
+	spin_unlock_bh(&fake->ssk.lock);				\
+	value_;								\
+})
+
 /* fake_files.c: the files under test, on the fake's clock */
 void fake_fire(void);
 void fake_advance(u64 ns);

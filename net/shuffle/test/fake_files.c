@@ -353,7 +353,9 @@ void fake_reduce_start(void)
  */
 void fake_reduced(u8 *to, u64 len)
 {
+	spin_lock_bh(&fake->ssk.lock);
 	copy_message(fake->op, 0, to, len, false);
+	spin_unlock_bh(&fake->ssk.lock);
 }
 
 /**

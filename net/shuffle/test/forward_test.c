@@ -70,8 +70,8 @@ static void forward__no_room(struct kunit *test)
 	KUNIT_EXPECT_GE(test, most, 5000ULL);
 	KUNIT_EXPECT_LE(test, most, 30000ULL);
 	KUNIT_EXPECT_TRUE(test, in->complete);
-	KUNIT_EXPECT_EQ(test, shuffle_msg_in_end(in), most);
-	KUNIT_EXPECT_FALSE(test, shuffle_msg_in_readable(in, false));
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_msg_in_end(in)), most);
+	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_msg_in_readable(in, false)));
 	KUNIT_EXPECT_FALSE(test, list_empty(&fake->ssk.forwards));
 	/* each receiver has what has gone: there is room again */
 	for (i = 0; i < 100 && gone(1) < LEN; i++) {
@@ -85,7 +85,7 @@ static void forward__no_room(struct kunit *test)
 		most = gone(1);
 	}
 	KUNIT_EXPECT_EQ(test, gone(1), (u64)LEN);
-	KUNIT_EXPECT_TRUE(test, shuffle_msg_in_readable(in, false));
+	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_msg_in_readable(in, false)));
 }
 
 /* Without memory nothing goes on, and nothing is lost: the timer tries again. */
@@ -97,7 +97,7 @@ static void forward__no_memory(struct kunit *test)
 	fake->memory_refused = true;
 	fake_forward(LEN);
 	KUNIT_EXPECT_EQ(test, gone(1), 0ULL);
-	KUNIT_EXPECT_EQ(test, shuffle_msg_in_end(&fake->op->in[FROM]), 0ULL);
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_msg_in_end(&fake->op->in[FROM])), 0ULL);
 	fake->memory_refused = false;
 	fake_advance(100 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, gone(1), 5000ULL);
@@ -170,11 +170,11 @@ static void forward__fails(struct kunit *test)
 	fake_forward(LEN);
 	fake->ssk.sk.sk_sndbuf = 20000;
 	arrive(0, LEN);
-	KUNIT_EXPECT_FALSE(test, shuffle_msg_in_readable(&fake->op->in[FROM], false));
+	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_msg_in_readable(&fake->op->in[FROM], false)));
 	spin_lock_bh(&fake->ssk.lock);
 	shuffle_op_fail(fake->op, ETIMEDOUT);
 	spin_unlock_bh(&fake->ssk.lock);
-	KUNIT_EXPECT_TRUE(test, shuffle_msg_in_readable(&fake->op->in[FROM], false));
+	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_msg_in_readable(&fake->op->in[FROM], false)));
 	KUNIT_EXPECT_FALSE(test, list_empty(&fake->op->in[FROM].ready.node));
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->ssk.forwards));
 }

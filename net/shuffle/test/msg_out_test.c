@@ -297,7 +297,7 @@ static void msg_out__black_hole(struct kunit *test)
 	fake_start(3, 0);
 	fake_row(len, sent);
 	for (off = 0; off < len; off += FAKE_PAYLOAD) {
-		chunk = shuffle_msg_out_chunk(fake->op, 0, off);
+		chunk = FAKE_LOCKED(shuffle_msg_out_chunk(fake->op, 0, off));
 		chunk->kind = SHUFFLE_CHUNK_PACKETS;
 		chunk->pkt = FAKE_PAYLOAD;
 	}

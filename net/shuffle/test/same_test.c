@@ -103,8 +103,10 @@ static void same__not_reached(struct kunit *test)
 	fake->now += NSEC_PER_SEC;
 	fake_resend(0, true, 0, 1000);
 	KUNIT_EXPECT_FALSE(test, fake->op->out[0].alone);
+	spin_lock_bh(&fake->ssk.lock);
 	shuffle_msg_out_free_retrans(fake->op, list_first_entry(&fake->op->retrans,
 								struct shuffle_retrans, node));
+	spin_unlock_bh(&fake->ssk.lock);
 	fake_resend(0, true, 0, 1);
 	KUNIT_EXPECT_TRUE(test, fake->op->out[0].alone);
 	KUNIT_EXPECT_EQ(test, fake->op->group->member[0].missed, 1);
