@@ -122,8 +122,8 @@ static int process(unsigned int self, time_t end)
 			for (i = 0; i < sizeof(in); i++) {
 				if (i % WIDTH >= widths[k] || in[i] == out[i])
 					continue;
-				printf("process %u, round %lu: %s byte %u changed\n", self, n,
-				       names[k], i);
+				printf("process %u, round %lu: %s byte %u: got 0x%02x, want 0x%02x\n",
+				       self, n, names[k], i, out[i], in[i]);
 				return 1;
 			}
 		}
@@ -132,7 +132,8 @@ static int process(unsigned int self, time_t end)
 			     : [x] "m" (x), [nr] "i" (SYS_sched_yield)
 			     : "rax", "rcx", "r11", "cc", "st", "memory");
 		if (x != y)
-			return printf("process %u, round %lu: x87 changed\n", self, n), 1;
+			return printf("process %u, round %lu: x87: got %.20Lg, want %.20Lg\n",
+				      self, n, y, x), 1;
 	}
 	return 0;
 }

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Unit tests of batches, their encoding, hash tables and the choice of heavy keys. TAP. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../common/tap.h"
 #include "exchange.h"
 #include "groups.h"
 #include "hot.h"
 #include "table.h"
 #include "top.h"
 #include "zipf.h"
-
-static unsigned int number, failed;
-
-static void check(bool good, const char *what)
-{
-	printf("%sok %u - query: %s\n", good ? "" : "not ", ++number, what);
-	failed += !good;
-}
 
 static void add_row(struct batch *b, const char *text, int64_t num)
 {
@@ -38,7 +30,6 @@ static void encoding(void)
 {
 	struct batch a = two_columns(), b;
 	struct bytes bytes = { 0 };
-	bool refused = true, same;
 	size_t used, i;
 	char *copy;
 
@@ -47,12 +38,15 @@ static void encoding(void)
 	add_row(&a, "three", INT64_MAX);
 	batch_like(&b, &a);
 	batch_encode(&bytes, &a);
-	check(bytes.len == batch_bytes(&a), "as many bytes as predicted");
-	same = !batch_decode(&b, bytes.at, bytes.len, &used) && used == bytes.len && b.rows == 3;
-	for (i = 0; same && i < 3; i++)
-		same = !column_compare(&a.col[0], i, &b.col[0], i) &&
-		       a.col[1].num[i] == b.col[1].num[i];
-	check(same, "rows survive encoding");
+	TAP_EQ(bytes.len, batch_bytes(&a), "as many bytes as predicted");
+	if (EXPECT(!batch_decode(&b, bytes.at, bytes.len, &used)) &&
+	    EXPECT_EQ(used, bytes.len) && EXPECT_EQ(b.rows, 3)) {
+		for (i = 0; i < 3; i++) {
+			EXPECT_EQ(column_compare(&b.col[0], i, &a.col[0], i), 0, "row %zu", i);
+			EXPECT_EQ(b.col[1].num[i], a.col[1].num[i], "row %zu", i);
+		}
+	}
+	tap_done("rows survive encoding");
 
 	/* every length that is too short, in memory of just that size */
 	for (i = 0; i < bytes.len; i++) {
@@ -60,20 +54,19 @@ static void encoding(void)
 		if (!copy)
 			exit(1);
 		memcpy(copy, bytes.at, i);
-		if (!batch_decode(&b, copy, i, &used))
-			refused = false;
+		EXPECT(batch_decode(&b, copy, i, &used), "%zu bytes of %zu", i, bytes.len);
 		free(copy);
 	}
-	check(refused, "whatever is cut off is refused");
+	tap_done("whatever is cut off is refused");
 
 	/* every bit of head and lengths turned: refused or read, never beyond the end */
 	for (i = 0; i < 8 * bytes.len; i++) {
 		bytes.at[i / 8] ^= 1 << i % 8;
-		if (!batch_decode(&b, bytes.at, bytes.len, &used) && used != bytes.len)
-			refused = false;
+		if (!batch_decode(&b, bytes.at, bytes.len, &used))
+			EXPECT_EQ(used, bytes.len, "bit %zu is turned", i);
 		bytes.at[i / 8] ^= 1 << i % 8;
 	}
-	check(refused, "turned bits stay within the bytes");
+	tap_done("turned bits stay within the bytes");
 	free(bytes.at);
 	batch_free(&a);
 	batch_free(&b);
@@ -84,7 +77,7 @@ static void aggregation(void)
 	struct batch in = two_columns();
 	struct groups g;
 	char name[32];
-	int i, wrong = 0;
+	int i;
 
 	groups_init(&g, &in, "key", "n=sum(n) rows=count() low=min(n) high=max(n)", "test");
 	for (i = 0; i < 30000; i++) {
@@ -97,10 +90,12 @@ static void aggregation(void)
 		const struct field *c = g.rows.col;
 
 		/* i, i + 5000, ..., i + 25000 */
-		wrong += c[1].num[i] != 6 * i + 75000 || c[2].num[i] != 6 || c[3].num[i] != i ||
-			 c[4].num[i] != i + 25000;
+		EXPECT_EQ(c[1].num[i], 6 * i + 75000, "sum of group %d", i);
+		EXPECT_EQ(c[2].num[i], 6, "rows of group %d", i);
+		EXPECT_EQ(c[3].num[i], i, "least of group %d", i);
+		EXPECT_EQ(c[4].num[i], i + 25000, "most of group %d", i);
 	}
-	check(g.rows.rows == 5000 && !wrong, "sums of 5000 groups while the table grows");
+	TAP_EQ(g.rows.rows, 5000, "sums of 5000 groups while the table grows");
 	groups_free(&g);
 	batch_free(&in);
 }
@@ -110,7 +105,7 @@ static void first_rows(void)
 	struct batch in = two_columns();
 	struct top top;
 	char name[32];
-	int i, wrong = 0;
+	int i;
 
 	top_init(&top, &in, 7, "-n", "test");
 	for (i = 0; i < 20000; i++) {
@@ -123,9 +118,9 @@ static void first_rows(void)
 	/* of four equal numbers the least name first */
 	for (i = 0; i < 7; i++) {
 		snprintf(name, sizeof(name), "k%05d", 19996 - i / 4 * 4 + i % 4);
-		wrong += strncmp(column_text(&top.rows.col[0], i).at, name, 6) != 0;
+		EXPECT_MEM(column_text(&top.rows.col[0], i).at, name, 6, "row %d", i);
 	}
-	check(top.rows.rows == 7 && !wrong, "first rows, ties by the other columns");
+	TAP_EQ(top.rows.rows, 7, "first rows, ties by the other columns");
 	batch_free(&top.rows);
 	batch_free(&in);
 }
@@ -135,7 +130,6 @@ static void partition(void)
 	unsigned int count[7] = { 0 }, i, h;
 	struct batch in = two_columns();
 	struct columns keys = { 1, { 0 } };
-	bool even = true;
 	char name[32];
 
 	for (i = 0; i < 70000; i++) {
@@ -147,8 +141,8 @@ static void partition(void)
 			count[h]++;
 	}
 	for (h = 0; h < 7; h++)	/* five standard deviations of 10000 */
-		even &= count[h] > 9500 && count[h] < 10500;
-	check(even, "70000 addresses are partitioned evenly over 7 hosts");
+		EXPECT_WITHIN(count[h], 9501, 10499, "host %u", h);
+	tap_done("70000 addresses are partitioned evenly over 7 hosts");
 	batch_free(&in);
 }
 
@@ -157,7 +151,6 @@ static void distribution(void)
 	unsigned int count[6] = { 0 }, i;
 	struct wl_rng r;
 	struct zipf z;
-	bool right = true;
 	uint64_t k;
 
 	wl_rng_init(&r, 5);
@@ -168,10 +161,10 @@ static void distribution(void)
 	}
 	/* 1/k of 60/137 each: 60000, 30000, 20000, 15000, 12000 */
 	for (i = 1; i <= 5; i++)
-		right &= count[i] > 60000 / i * 0.96 && count[i] < 60000 / i * 1.04;
-	check(right && !count[0], "Zipf's distribution with exponent 1");
+		EXPECT_NEAR(count[i], 60000 / i, 60000 / i * 0.04, "number %u", i);
+	TAP_EQ(count[0], 0, "Zipf's distribution with exponent 1");
 	zipf_init(&z, 1, 2);
-	check(zipf_next(&z, &r) == 1, "Zipf's distribution of one number");
+	TAP_EQ(zipf_next(&z, &r), 1, "Zipf's distribution of one number");
 }
 
 /* Three hosts with a heavy key: 60 rows of each on one side, 200 on the other. */
@@ -204,27 +197,37 @@ static void heavy_keys(void)
 	unsigned int i;
 
 	net_local_run(3, choose, &mode);
-	check(!memcmp(&chosen[0], &chosen[1], sizeof(*chosen)) &&
-	      !memcmp(&chosen[0], &chosen[2], sizeof(*chosen)), "all hosts choose the same");
+	EXPECT_MEM(&chosen[1], &chosen[0], sizeof(*chosen));
+	EXPECT_MEM(&chosen[2], &chosen[0], sizeof(*chosen));
+	tap_done("all hosts choose the same");
 	for (i = 0; i < chosen[0].keys; i++)
 		if (chosen[0].key[i].split >= 0)
 			k = &chosen[0].key[i];
-	check(chosen[0].splits == 1 && k && k->rows[0] == 180 && k->rows[1] == 600 &&
-	      k->split == 1, "the heavy key is split, its larger side spread");
-	check(chosen[0].skew > 2000 && chosen[0].skew_after < 1200, "the skew is gone");
+	EXPECT_EQ(chosen[0].splits, 1);
+	if (EXPECT(k)) {
+		EXPECT_EQ(k->rows[0], 180);
+		EXPECT_EQ(k->rows[1], 600);
+		EXPECT_EQ(k->split, 1);
+	}
+	tap_done("the heavy key is split, its larger side spread");
+	EXPECT_GT(chosen[0].skew, 2000);
+	EXPECT_LT(chosen[0].skew_after, 1200);
+	tap_done("the skew is gone");
 	mode = HOT_OFF;
 	net_local_run(3, choose, &mode);
-	check(!chosen[0].splits && chosen[0].skew > 2000, "off: nothing is split");
+	EXPECT_EQ(chosen[0].splits, 0);
+	EXPECT_GT(chosen[0].skew, 2000);
+	tap_done("off: nothing is split");
 }
 
 int main(void)
 {
+	tap_state.prefix = "query";
 	encoding();
 	aggregation();
 	first_rows();
 	partition();
 	distribution();
 	heavy_keys();
-	printf("1..%u\n", number);
-	return failed > 0;
+	return tap_finish();
 }

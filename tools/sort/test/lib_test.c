@@ -3,36 +3,13 @@
  * Tests of the sort without sockets: orders, weights, splitters, and the partitioning among up to
  * 120 hosts that are threads.  Prints TAP.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 
+#include "../../common/tap.h"
 #include "../../workload/rng.h"
 #include "dist.h"
 #include "fake_net.h"
 #include "merge.h"
-
-static unsigned int count, failures, bad;
-
-static void end(const char *name)
-{
-	count++;
-	failures += !!bad;
-	printf("%sok %u - sort: %s\n", bad ? "not " : "", count, name);
-	bad = 0;
-}
-
-static void __attribute__((format(printf, 2, 3))) expect(int ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ok || bad++ > 5)
-		return;
-	printf("# ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
 
 /* What is drawn: few values, so many are equal; or one; or all are different. */
 enum draw { FEW, ONE, MANY, ORDERED, REVERSED, DRAWS };
@@ -91,14 +68,14 @@ static void test_local(void)
 				int d = i ? memcmp(key + e[i - 1].index * klen,
 						   key + e[i].index * klen, klen) : -1;
 
-				expect(d < 0 || (!d && e[i - 1].index < e[i].index),
+				EXPECT(d < 0 || (!d && e[i - 1].index < e[i].index),
 				       "%zu keys of %zu bytes, %d: entry %zu", n, klen, how, i);
-				expect(!seen[e[i].index]++, "key %u twice", e[i].index);
+				EXPECT(!seen[e[i].index]++, "key %u twice", e[i].index);
 			}
 			free(e);
 		}
 	}
-	end("local sort by up to 4 threads, stable, keys of 1 to 33 bytes");
+	tap_done("local sort by up to 4 threads, stable, keys of 1 to 33 bytes");
 }
 
 /* Runs of any lengths in any order become one, in order of keys, hosts, indices. */
@@ -136,21 +113,22 @@ static void test_merge(void)
 			free(raw);
 		}
 		merge_finish(&m, &all);
-		expect(all.n == total, "%zu entries of %zu", all.n, total);
+		EXPECT_EQ(all.n, total, "%zu entries of %zu", all.n, total);
 		for (i = 1; i < all.n; i++) {
 			struct entry *a = &all.e[i - 1], *b = &all.e[i];
 			int d = memcmp(m.keys[a->rank] + a->index * klen,
 				       m.keys[b->rank] + b->index * klen, klen);
 
-			expect(d < 0 || (!d && (a->rank < b->rank ||
-						(a->rank == b->rank && a->index < b->index))),
+			EXPECT(d < 0 ||
+			       (!d &&
+				(a->rank < b->rank || (a->rank == b->rank && a->index < b->index))),
 			       "turn %zu: entry %zu is out of order", turn, i);
 		}
 		merge_free(&m);
 		for (h = 0; h < hosts; h++)
 			free(key[h]);
 	}
-	end("merging of runs that come in any order");
+	tap_done("merging of runs that come in any order");
 }
 
 /* Pivots stand for all records, at every level. */
@@ -172,25 +150,25 @@ static void test_weights(void)
 			size_t want = n < groups ? n : groups;
 
 			pt_sample(&keys, groups, &a);
-			expect(a.n == (n ? want + 1 : 0), "%zu pivots of %zu keys", a.n, n);
-			expect(pt_weight(&a) == n * PT_RECORD, "%zu keys, %zu groups", n, groups);
-			expect(!n || (!pt_at(&a, 0)->index && pt_at(&a, a.n - 1)->index == n - 1),
+			EXPECT_EQ(a.n, (n ? want + 1 : 0), "%zu pivots of %zu keys", a.n, n);
+			EXPECT_EQ(pt_weight(&a), n * PT_RECORD, "%zu keys, %zu groups", n, groups);
+			EXPECT(!n || (!pt_at(&a, 0)->index && pt_at(&a, a.n - 1)->index == n - 1),
 			       "not the first and the last of %zu keys", n);
 			pt_resample(&a, 7, &b);
-			expect(pt_weight(&b) == n * PT_RECORD && b.n <= 8,
-			       "%zu pivots of %zu", b.n, a.n);
+			EXPECT_EQ(pt_weight(&b), n * PT_RECORD, "%zu pivots of %zu", b.n, a.n);
+			EXPECT_LE(b.n, 8, "%zu pivots of %zu", b.n, a.n);
 			pt_resample(&b, 3, &c);
-			expect(pt_weight(&c) == n * PT_RECORD && c.n <= 4,
-			       "%zu pivots of %zu", c.n, b.n);
+			EXPECT_EQ(pt_weight(&c), n * PT_RECORD, "%zu pivots of %zu", c.n, b.n);
+			EXPECT_LE(c.n, 4, "%zu pivots of %zu", c.n, b.n);
 			for (i = 1; i < b.n; i++)
-				expect(pt_compare(pt_at(&b, i - 1), pt_at(&b, i), 3) <= 0,
-				       "pivots of pivots are out of order");
+				EXPECT_LE(pt_compare(pt_at(&b, i - 1), pt_at(&b, i), 3), 0,
+					  "pivots of pivots are out of order");
 			pt_list_free(&a);
 			pt_list_free(&b);
 			pt_list_free(&c);
 		}
 	}
-	end("pivots of pivots keep the weight of all records");
+	tap_done("pivots of pivots keep the weight of all records");
 }
 
 /* By hand: two hosts with keys 0 2 4 6 and 1 3 5 7, groups of two keys. */
@@ -203,22 +181,24 @@ static void test_by_hand(void)
 
 	pt_sample(&keys[0], 2, &lists[0]);
 	pt_sample(&keys[1], 2, &lists[1]);
-	expect(pt_at(&lists[0], 0)->weight == PT_RECORD &&
-	       pt_at(&lists[0], 1)->weight == 2 * PT_RECORD &&
-	       pt_at(&lists[0], 2)->weight == PT_RECORD, "weights are not 0.5, 1, 0.5 of a group");
+	EXPECT_EQ(pt_at(&lists[0], 0)->weight, PT_RECORD, "weights are not 0.5, 1, 0.5 of a group");
+	EXPECT_EQ(pt_at(&lists[0], 1)->weight, 2 * PT_RECORD,
+		  "weights are not 0.5, 1, 0.5 of a group");
+	EXPECT_EQ(pt_at(&lists[0], 2)->weight, PT_RECORD, "weights are not 0.5, 1, 0.5 of a group");
 	pt_merge(lists, 2, &all);
 	/* 0:1 1:1 4:2 5:2 6:1 7:1 of 8; with 4 the half is reached */
 	pt_select(&all, 0, pt_weight(&all), 2, &splitters);
-	expect(splitters.n == 1 && pt_at(&splitters, 0)->key[0] == 4, "the splitter is not 4");
+	EXPECT_EQ(splitters.n, 1, "the splitter is not 4");
+	EXPECT_EQ(pt_at(&splitters, 0)->key[0], 4, "the splitter is not 4");
 	pt_bounds(&keys[0], &splitters, 2, bound);
-	expect(bound[1] == 2, "host 0 keeps %zu", bound[1]);
+	EXPECT_EQ(bound[1], 2, "host 0 keeps %zu", bound[1]);
 	pt_bounds(&keys[1], &splitters, 2, bound);
-	expect(bound[1] == 2, "host 1 keeps %zu", bound[1]);
+	EXPECT_EQ(bound[1], 2, "host 1 keeps %zu", bound[1]);
 	pt_list_free(&lists[0]);
 	pt_list_free(&lists[1]);
 	pt_list_free(&all);
 	pt_list_free(&splitters);
-	end("weights and a splitter computed by hand");
+	tap_done("weights and a splitter computed by hand");
 }
 
 /* ---- hosts as threads ---- */
@@ -279,12 +259,13 @@ static size_t check_parts(const struct hosts *h, const struct pt_list *splitters
 			size_t to = bound[i * (h->n + 1) + part + 1];
 			const unsigned char *key = h->keys[i].key;
 
-			expect(from <= to && to <= h->keys[i].n, "host %u, part %u: %zu to %zu",
-			       i, part, from, to);
+			EXPECT_LE(from, to, "host %u, part %u: %zu to %zu", i, part, from, to);
+			EXPECT_LE(to, h->keys[i].n, "host %u, part %u: %zu to %zu", i, part, from,
+				  to);
 			if (from == to)
 				continue;
 			size += to - from;
-			expect(!last || memcmp(last, key + from * klen, klen) <= 0,
+			EXPECT(!last || memcmp(last, key + from * klen, klen) <= 0,
 			       "host %u: a key of part %u is below part %u", i, part, part - 1);
 			if (!high || memcmp(high, key + (to - 1) * klen, klen) < 0)
 				high = key + (to - 1) * klen;
@@ -322,13 +303,13 @@ static void try_hosts(struct hosts *h, struct wl_rng *r, int how, size_t each, s
 	flat(h, &want);
 	fake_run(h->n, one_host, h);
 	for (k = 0; k < h->n; k++)
-		expect(same_list(&h->splitters[k], &want),
+		EXPECT(same_list(&h->splitters[k], &want),
 		       "%u hosts, reduction %u, %d: host %u has not the splitters of one list",
 		       h->n, h->reduction, how, k);
 	most = check_parts(h, &want);
 	/* a group of each host at each end, beside the mean; see section 2.3.2 */
-	expect(most * h->n <= 2 * total + 2 * h->n * h->n,
-	       "%u hosts, %d: the largest of %zu records is %zu", h->n, how, total, most);
+	EXPECT_LE(most * h->n, 2 * total + 2 * h->n * h->n,
+		  "%u hosts, %d: the largest of %zu records is %zu", h->n, how, total, most);
 	for (k = 0; k < h->n; k++) {
 		free((void *)h->keys[k].key);
 		pt_list_free(&h->splitters[k]);
@@ -363,16 +344,16 @@ static void test_hosts(void)
 			try_hosts(&h, &r, how, cases[i].each, 1 + 3 * (i % 4));
 		}
 	}
-	end("1 to 120 hosts find the splitters that one list of all pivots gives");
+	tap_done("1 to 120 hosts find the splitters that one list of all pivots gives");
 }
 
 int main(void)
 {
+	tap_state.prefix = "sort";
 	test_local();
 	test_merge();
 	test_weights();
 	test_by_hand();
 	test_hosts();
-	printf("1..%u\n", count);
-	return !!failures;
+	return tap_finish();
 }

@@ -47,7 +47,7 @@ static void feed(struct stream_dde *d, bool fed[INTERVALS][INPUTS], u32 until)
 		if (j >= until || fed[j][i])
 			continue;
 		n = stream_dde_report(d, &reports[j][i], received[j][i]);
-		expect(n >= 0, "report %u of %u: %d", j, i, n);
+		EXPECT_GE(n, 0, "report %u of %u: %d", j, i, n);
 		fed[j][i] = true;
 	}
 }
@@ -61,10 +61,10 @@ static void same(const struct stream_dde *a, const struct stream_dde *b, u64 int
 		int r = stream_dde_proposal(a, i, interval, &p);
 		int s = stream_dde_proposal(b, i, interval, &q);
 
-		equal(r, s, "both have a proposal, or none");
-		expect(!r, "interval %llu has no proposal", (unsigned long long)interval);
+		EXPECT_EQ(r, s, "both have a proposal, or none");
+		EXPECT(!r, "interval %llu has no proposal", (unsigned long long)interval);
 		if (!r && !s)
-			expect(p.start == q.start && p.duration == q.duration,
+			EXPECT(p.start == q.start && p.duration == q.duration,
 			       "interval %llu, input %u: %lld %lld and %lld %lld",
 			       (unsigned long long)interval, i, (long long)p.start,
 			       (long long)p.duration, (long long)q.start, (long long)q.duration);
@@ -92,12 +92,12 @@ static void any_order(void)
 			if (b->next == j)
 				same(a, b, j + 1);
 		}
-		expect(!memcmp(&a->history, &b->history, sizeof(a->history)), "histories differ");
-		equal((s64)b->counters.accepted, INTERVALS * INPUTS, "accepted");
+		EXPECT_MEM(&a->history, &b->history, sizeof(a->history), "histories differ");
+		EXPECT_EQ(b->counters.accepted, INTERVALS * INPUTS, "accepted");
 		free(a);
 		free(b);
 	}
-	end("replicas: reports in different orders, the same proposals bit by bit");
+	tap_done("replicas: reports in different orders, the same proposals bit by bit");
 }
 
 /* c begins in the middle of interval 30, of which it misses some reports. */
@@ -116,25 +116,28 @@ static void restart(void)
 	c = dde_new(&cfg, true);
 	feed(a, fed[0], 30);
 	for (i = 0; i < 3; i++)
-		equal(stream_dde_report(c, &reports[30][i], received[30][i]), 0, "a part of 30");
-	expect(!c->synced, "synced with a part of an interval");
+		EXPECT_EQ(stream_dde_report(c, &reports[30][i], received[30][i]), 0,
+			  "a part of 30");
+	EXPECT(!c->synced, "synced with a part of an interval");
 	first = 31;
 	for (i = INPUTS; i-- > 0; )
-		equal(stream_dde_report(c, &reports[first][i], received[first][i]), !i,
-		      "all of 31");
-	equal((s64)c->next, first + 1, "it goes on with the first interval that it has all of");
-	equal(stream_dde_report(c, &reports[30][4], received[30][4]), -EALREADY, "a report of 30");
+		EXPECT_EQ(stream_dde_report(c, &reports[first][i], received[first][i]), !i,
+			  "all of 31");
+	EXPECT_EQ(c->next, first + 1, "it goes on with the first interval that it has all of");
+	EXPECT_EQ(stream_dde_report(c, &reports[30][4], received[30][4]), -EALREADY,
+		  "a report of 30");
 	for (j = first + 2; j <= INTERVALS; j++) {
 		feed(a, fed[0], j);
 		feed(c, fed[1], j);
 		if (j - first < cfg.history)
-			equal(stream_dde_proposal(c, 0, j + 1, &p), -ENOENT, "a proposal too early");
+			EXPECT_EQ(stream_dde_proposal(c, 0, j + 1, &p), -ENOENT,
+				  "a proposal too early");
 		else
 			same(a, c, j + 1);
 	}
 	free(a);
 	free(c);
-	end("replicas: one that was restarted waits, and then agrees");
+	tap_done("replicas: one that was restarted waits, and then agrees");
 }
 
 /*
@@ -160,10 +163,11 @@ static void settles(u32 change, s64 last)
 		r.start = now;
 		r.proposed = p ? p->duration : 0;
 		now += r.duration;
-		equal(stream_dde_report(d, &r, now + 10000), 1, "complete");
+		EXPECT_EQ(stream_dde_report(d, &r, now + 10000), 1, "complete");
 		p = stream_dde_plan(d, j + 2);
-		equal(p ? p->start : 0, now + r.duration, "tp: one interval later");
-		equal(p ? p->duration : 0, j < 2 || j > 10 ? 19000000 : p ? p->duration : 0, "durp");
+		EXPECT_EQ(p ? p->start : 0, now + r.duration, "tp: one interval later");
+		EXPECT_EQ(p ? p->duration : 0, j < 2 || j > 10 ? 19000000 : p ? p->duration : 0,
+			  "durp");
 	}
 	for (; j < 55; j++) {
 		p = stream_dde_plan(d, j);
@@ -173,10 +177,10 @@ static void settles(u32 change, s64 last)
 		r.proposed = p ? p->duration : 0;
 		r.duration = 25000000;
 		now += r.duration;
-		equal(stream_dde_report(d, &r, now + 10000), 1, "complete");
+		EXPECT_EQ(stream_dde_report(d, &r, now + 10000), 1, "complete");
 	}
 	p = stream_dde_plan(d, j + 1);
-	equal(p ? p->duration : 0, last, "durp after a jump");
+	EXPECT_EQ(p ? p->duration : 0, last, "durp after a jump");
 	free(d);
 }
 
@@ -185,7 +189,7 @@ void test_agree(void)
 	any_order();
 	restart();
 	settles(0, 22500000);
-	end("proposals: 5 % faster while lags are steady, the median while they are not");
+	tap_done("proposals: 5 % faster while lags are steady, the median while they are not");
 	settles(100, 23750000);
-	end("proposals: 5 % faster than the last level");
+	tap_done("proposals: 5 % faster than the last level");
 }

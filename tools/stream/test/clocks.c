@@ -7,34 +7,35 @@ static void golden(void)
 	struct stream_clock c = { 0 };
 
 	/* 50 us more after half a second: 100 ppm */
-	equal(stream_drift(10050000, 500000000, 10000000, 0), 100000, "drift of 100 ppm");
-	equal(stream_drift(10000000, 500000000, 10050000, 0), -100000, "drift of -100 ppm");
-	equal(stream_drift(1, 3 * STREAM_SECOND, 0, 0), 0, "drift below 1 ppb");
-	equal(stream_drift(2 * STREAM_SECOND, STREAM_SECOND, 0, 0), STREAM_MAX_PPB, "drift: bound");
-	equal(stream_drift(-(1LL << 62), 1, 0, 0), -STREAM_MAX_PPB, "drift: overflow");
-	equal(stream_drift(5, 10, 0, 10), 0, "drift: no time between");
-	equal(stream_drift(5, 9, 0, 10), 0, "drift: the clock was set back");
+	EXPECT_EQ(stream_drift(10050000, 500000000, 10000000, 0), 100000, "drift of 100 ppm");
+	EXPECT_EQ(stream_drift(10000000, 500000000, 10050000, 0), -100000, "drift of -100 ppm");
+	EXPECT_EQ(stream_drift(1, 3 * STREAM_SECOND, 0, 0), 0, "drift below 1 ppb");
+	EXPECT_EQ(stream_drift(2 * STREAM_SECOND, STREAM_SECOND, 0, 0), STREAM_MAX_PPB,
+		  "drift: bound");
+	EXPECT_EQ(stream_drift(-(1LL << 62), 1, 0, 0), -STREAM_MAX_PPB, "drift: overflow");
+	EXPECT_EQ(stream_drift(5, 10, 0, 10), 0, "drift: no time between");
+	EXPECT_EQ(stream_drift(5, 9, 0, 10), 0, "drift: the clock was set back");
 
 	/* Ends at 1 s, 2 s, 3 s; latency 2000: half of it is the way. */
 	stream_clock_update(&c, 10, 1000000000, 2000, 11000001000);
-	equal(c.offset, 10000000000, "offset: received - end - latency / 2");
-	equal(c.drift, 0, "drift after the first interval");
-	equal(stream_clock_to_builder(&c, 500000000), 10500000000, "without drift");
+	EXPECT_EQ(c.offset, 10000000000, "offset: received - end - latency / 2");
+	EXPECT_EQ(c.drift, 0, "drift after the first interval");
+	EXPECT_EQ(stream_clock_to_builder(&c, 500000000), 10500000000, "without drift");
 	stream_clock_update(&c, 10, 2000000000, 2000, 12000021000);	/* 20 ppm */
-	equal(c.offset, 10000020000, "offset after the second interval");
-	equal(c.drift, 20000, "drift after the second interval");
+	EXPECT_EQ(c.offset, 10000020000, "offset after the second interval");
+	EXPECT_EQ(c.drift, 20000, "drift after the second interval");
 	stream_clock_update(&c, 10, 3000000000, 2000, 13000131000);	/* 110 ppm */
-	equal(c.drift, 65000, "drift: of two, the mean");
+	EXPECT_EQ(c.drift, 65000, "drift: of two, the mean");
 	stream_clock_update(&c, 10, 4000000000, 2000, 14000151000);	/* 20 ppm */
-	equal(c.drift, 20000, "drift: the median");
+	EXPECT_EQ(c.drift, 20000, "drift: the median");
 	/* off(t) = 10000150000 + 20 ppm of (t - 4 s) */
-	equal(stream_clock_to_builder(&c, 4500000000), 14500160000, "half a second later");
-	equal(stream_clock_to_builder(&c, 3500000000), 13500140000, "half a second earlier");
-	equal(stream_clock_to_input(&c, 14500160000), 4500000000, "and back");
+	EXPECT_EQ(stream_clock_to_builder(&c, 4500000000), 14500160000, "half a second later");
+	EXPECT_EQ(stream_clock_to_builder(&c, 3500000000), 13500140000, "half a second earlier");
+	EXPECT_EQ(stream_clock_to_input(&c, 14500160000), 4500000000, "and back");
 	stream_clock_update(&c, 10, 3000000000, 2000, 15000001000);
-	equal(c.samples, 3, "a clock that was set back gives no drift");
-	equal(c.offset, 12000000000, "but an offset");
-	end("clocks: golden values");
+	EXPECT_EQ(c.samples, 3, "a clock that was set back gives no drift");
+	EXPECT_EQ(c.offset, 12000000000, "but an offset");
+	tap_done("clocks: golden values");
 }
 
 static void random_drifts(void)
@@ -63,9 +64,10 @@ static void random_drifts(void)
 		slack = 0;
 		if (llabs(o - p) > 9 * STREAM_SECOND && e > f)
 			slack = 1 + 2 * STREAM_SECOND * llabs((s64)want) / (e - f);
-		expect(llabs(got - (s64)want) <= slack, "drift of %lld %lld %lld %lld: got %lld, want %lld",
-		       (long long)o, (long long)e, (long long)p, (long long)f, (long long)got,
-		       (long long)want);
+		EXPECT_LE(llabs(got - (s64)want), slack,
+			  "drift of %lld %lld %lld %lld: got %lld, want %lld", (long long)o,
+			  (long long)e, (long long)p, (long long)f, (long long)got,
+			  (long long)want);
 		c.end = e < STREAM_MAX_TIME ? e : STREAM_MAX_TIME;
 		c.offset = between(-c.end, STREAM_MAX_TIME - c.end);
 		c.drift = between(-STREAM_MAX_PPB, STREAM_MAX_PPB);
@@ -73,10 +75,10 @@ static void random_drifts(void)
 		if (run & 3)
 			t = c.end + between(-STREAM_MAX_DURATION, STREAM_MAX_DURATION);
 		got = stream_clock_to_input(&c, stream_clock_to_builder(&c, t));
-		expect(llabs(got - t) <= 2 || !(run & 3), "there and back: %lld",
+		EXPECT(llabs(got - t) <= 2 || !(run & 3), "there and back: %lld",
 		       (long long)(got - t));
 	}
-	end("clocks: random, as with 128 bits, there and back");
+	tap_done("clocks: random, as with 128 bits, there and back");
 }
 
 /* Reports of 40 intervals with noise; the next but one is to be right within the noise. */
@@ -99,10 +101,10 @@ static void wrong_clocks(void)
 		real += 400000000;
 		local = base + offset + real + real * ppm[i] / 1000000;
 		error = stream_clock_to_input(&c, base + real) - local;
-		expect(llabs(error) < 8000, "clock of %lld ppm: error %lld ns", (long long)ppm[i],
-		       (long long)error);
+		EXPECT_LT(llabs(error), 8000, "clock of %lld ppm: error %lld ns", (long long)ppm[i],
+			  (long long)error);
 	}
-	end("clocks: offset of up to 10 s, drift of up to 100 ppm, noise of 1 us");
+	tap_done("clocks: offset of up to 10 s, drift of up to 100 ppm, noise of 1 us");
 }
 
 void test_clocks(void)

@@ -21,37 +21,37 @@ static void silent(void)
 
 	stream_defaults(&cfg, 3, 3);
 	dde = dde_new(&cfg, false);
-	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "before the first report");
-	equal(say(0, 0, 1000000000), 0, "report 0 of 0");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), STREAM_NEVER, "before the first report");
+	EXPECT_EQ(say(0, 0, 1000000000), 0, "report 0 of 0");
 	/* No history: 3 * 0.4 s of what is reported */
-	equal(stream_dde_deadline(dde, &who), 2200000000, "three times the median of reports");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), 2200000000, "three times the median of reports");
 	say(0, 1, 1000000100);
-	equal(say(0, 2, 1000000200), 1, "interval 0 is complete");
-	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "nobody owes anything");
+	EXPECT_EQ(say(0, 2, 1000000200), 1, "interval 0 is complete");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), STREAM_NEVER, "nobody owes anything");
 	say(1, 0, 1400000000);
 	say(1, 2, 1400000300);
-	equal(stream_dde_expire(dde, 2600000000 - 1, &who), -EAGAIN, "a moment before");
-	equal(stream_dde_expire(dde, 2600000000, &who), 1, "interval 1 without input 1");
-	equal(who, 1, "who has failed");
-	expect(stream_dde_failed(dde, 1), "input 1 has not failed");
-	equal(dde->history.last[1].inputs, 2, "inputs of interval 1");
+	EXPECT_EQ(stream_dde_expire(dde, 2600000000 - 1, &who), -EAGAIN, "a moment before");
+	EXPECT_EQ(stream_dde_expire(dde, 2600000000, &who), 1, "interval 1 without input 1");
+	EXPECT_EQ(who, 1, "who has failed");
+	EXPECT(stream_dde_failed(dde, 1), "input 1 has not failed");
+	EXPECT_EQ(dde->history.last[1].inputs, 2, "inputs of interval 1");
 	for (i = 0; i < 3; i++)
-		equal(stream_dde_proposal(dde, i, 3, &p), 0, "a proposal");
+		EXPECT_EQ(stream_dde_proposal(dde, i, 3, &p), 0, "a proposal");
 	say(2, 0, 1800000000);
-	equal(say(2, 2, 1800000000), 1, "interval 2 needs no input 1");
+	EXPECT_EQ(say(2, 2, 1800000000), 1, "interval 2 needs no input 1");
 	/* It returns in interval 4: 3 does not need it, 4 does. */
-	equal(say(4, 1, 1900000000), 0, "input 1 is back");
-	equal((s64)dde->counters.returned, 1, "returned");
+	EXPECT_EQ(say(4, 1, 1900000000), 0, "input 1 is back");
+	EXPECT_EQ(dde->counters.returned, 1, "returned");
 	say(3, 0, 2200000000);
-	equal(stream_dde_deadline(dde, &who), 3400000000, "input 2 owes interval 3");
-	equal(who, 2, "and input 1 does not");
-	equal(say(3, 2, 2200000000), 1, "interval 3 needs no input 1");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), 3400000000, "input 2 owes interval 3");
+	EXPECT_EQ(who, 2, "and input 1 does not");
+	EXPECT_EQ(say(3, 2, 2200000000), 1, "interval 3 needs no input 1");
 	say(4, 0, 2600000000);
-	equal(say(4, 2, 2600000000), 1, "interval 4 has it");
+	EXPECT_EQ(say(4, 2, 2600000000), 1, "interval 4 has it");
 	say(5, 0, 3000000000);
-	equal(say(5, 2, 3000000000), 0, "interval 5 needs it");
+	EXPECT_EQ(say(5, 2, 3000000000), 0, "interval 5 needs it");
 	free(dde);
-	end("an input without report fails after 3 medians, and returns");
+	tap_done("an input without report fails after 3 medians, and returns");
 }
 
 static void short_intervals(void)
@@ -64,21 +64,22 @@ static void short_intervals(void)
 	say(0, 0, 1000000000);
 	say(0, 1, 1000000000);
 	dde->history.last[0].duration = 1000000;
-	equal(stream_dde_timeout(dde, 0), STREAM_SECOND, "at least a second");
+	EXPECT_EQ(stream_dde_timeout(dde, 0), STREAM_SECOND, "at least a second");
 	/* Blocked inputs report nothing: a missing contribution tells who it is. */
-	equal(stream_dde_owes(dde, 1, 1200000000), 0, "input 1 owes a contribution");
-	equal(stream_dde_deadline(dde, &who), 2200000000, "a second later");
-	equal(stream_dde_owes(dde, 1, STREAM_NEVER), 0, "it has come");
-	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "no deadline");
-	equal(stream_dde_owes(dde, 1, 1500000000), 0, "again");
-	equal(stream_dde_expire(dde, 2500000000, &who), 0, "failed, and nothing to complete");
-	equal(who, 1, "who");
-	equal(say(1, 0, 2600000000), 1, "the other one goes on");
-	equal(stream_dde_expire(dde, STREAM_MAX_TIME, &who), -EAGAIN, "the other one owes nothing");
-	equal(stream_dde_owes(dde, 2, 0), -EINVAL, "no such input");
-	equal(stream_dde_owes(dde, 0, -1), -EINVAL, "no time");
+	EXPECT_EQ(stream_dde_owes(dde, 1, 1200000000), 0, "input 1 owes a contribution");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), 2200000000, "a second later");
+	EXPECT_EQ(stream_dde_owes(dde, 1, STREAM_NEVER), 0, "it has come");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), STREAM_NEVER, "no deadline");
+	EXPECT_EQ(stream_dde_owes(dde, 1, 1500000000), 0, "again");
+	EXPECT_EQ(stream_dde_expire(dde, 2500000000, &who), 0, "failed, and nothing to complete");
+	EXPECT_EQ(who, 1, "who");
+	EXPECT_EQ(say(1, 0, 2600000000), 1, "the other one goes on");
+	EXPECT_EQ(stream_dde_expire(dde, STREAM_MAX_TIME, &who), -EAGAIN,
+		  "the other one owes nothing");
+	EXPECT_EQ(stream_dde_owes(dde, 2, 0), -EINVAL, "no such input");
+	EXPECT_EQ(stream_dde_owes(dde, 0, -1), -EINVAL, "no time");
 	free(dde);
-	end("an input that owes a contribution fails after a second");
+	tap_done("an input that owes a contribution fails after a second");
 }
 
 /* Restarted while an input is dead: it joins without it. */
@@ -89,12 +90,12 @@ static void restarted(void)
 	stream_defaults(&cfg, 2, 3);
 	dde = dde_new(&cfg, true);
 	say(70, 0, 1000000000);
-	equal(stream_dde_deadline(dde, &who), STREAM_NEVER, "which interval is not known");
+	EXPECT_EQ(stream_dde_deadline(dde, &who), STREAM_NEVER, "which interval is not known");
 	stream_dde_owes(dde, 1, 1000000000);
-	equal(stream_dde_expire(dde, 2000000000, &who), 1, "interval 70 without input 1");
-	equal((s64)dde->next, 71, "the next interval");
+	EXPECT_EQ(stream_dde_expire(dde, 2000000000, &who), 1, "interval 70 without input 1");
+	EXPECT_EQ(dde->next, 71, "the next interval");
 	free(dde);
-	end("a restarted engine joins without an input that has failed");
+	tap_done("a restarted engine joins without an input that has failed");
 }
 
 /* Reports that are late by more than the window: those of others are gone, and come no more. */
@@ -105,23 +106,23 @@ static void left_behind(void)
 	stream_defaults(&cfg, 2, 3);
 	dde = dde_new(&cfg, false);
 	say(0, 0, 1000000000);
-	equal(say(0, 1, 1000000000), 1, "interval 0 is complete");
+	EXPECT_EQ(say(0, 1, 1000000000), 1, "interval 0 is complete");
 	for (j = 1; j <= STREAM_WINDOW; j++)
-		equal(say(j, 0, 1000000000), 0, "input 0 goes on");
-	equal(say(9, 0, 1000000000), -ERANGE, "too far ahead of input 1");
+		EXPECT_EQ(say(j, 0, 1000000000), 0, "input 0 goes on");
+	EXPECT_EQ(say(9, 0, 1000000000), -ERANGE, "too far ahead of input 1");
 	for (j = 1; j <= STREAM_WINDOW; j++)
-		equal(say(j, 1, 1000000000), 1, "input 1 is late");
-	equal(say(17, 0, 1000000000), -ERANGE, "interval 9 of input 0 is gone");
+		EXPECT_EQ(say(j, 1, 1000000000), 1, "input 1 is late");
+	EXPECT_EQ(say(17, 0, 1000000000), -ERANGE, "interval 9 of input 0 is gone");
 	for (j = 9; j < 17; j++)
-		equal(say(j, 1, 1000000000), 0, "input 1 does not know that");
-	equal(say(17, 1, 1000000000), 0, "all are too far ahead: begun anew");
-	equal((s64)dde->counters.joined, 1, "counted");
-	equal(say(18, 0, 1000000000), 0, "interval 17 of input 0 is gone, too");
-	equal(say(18, 1, 1000000000), 1, "interval 18 is complete");
-	equal((s64)dde->next, 19, "it goes on from there");
-	expect(!stream_dde_plan(dde, 20), "proposed without a history");
+		EXPECT_EQ(say(j, 1, 1000000000), 0, "input 1 does not know that");
+	EXPECT_EQ(say(17, 1, 1000000000), 0, "all are too far ahead: begun anew");
+	EXPECT_EQ(dde->counters.joined, 1, "counted");
+	EXPECT_EQ(say(18, 0, 1000000000), 0, "interval 17 of input 0 is gone, too");
+	EXPECT_EQ(say(18, 1, 1000000000), 1, "interval 18 is complete");
+	EXPECT_EQ(dde->next, 19, "it goes on from there");
+	EXPECT(!stream_dde_plan(dde, 20), "proposed without a history");
 	free(dde);
-	end("an engine whose inputs are all too far ahead begins anew");
+	tap_done("an engine whose inputs are all too far ahead begins anew");
 }
 
 void test_failures(void)

@@ -18,7 +18,7 @@ static void look(const struct stream_history *h, s64 level, s64 deviation, s64 b
 	struct stream_outlook o;
 
 	stream_look(&cfg, h, &o);
-	expect(o.level == level && o.deviation == deviation && o.back == back && o.known,
+	EXPECT(o.level == level && o.deviation == deviation && o.back == back && o.known,
 	       "%s: level %lld, deviation %lld, back %lld", what, (long long)o.level,
 	       (long long)o.deviation, (long long)o.back);
 }
@@ -61,7 +61,7 @@ static void levels(void)
 	look(&h, 200, 5, 0, "two");
 	add(&h, 200, 190, 3);
 	look(&h, 200, 4, 0, "half of ten: the median is 218, and no level at all");
-	end("levels: golden values");
+	tap_done("levels: golden values");
 }
 
 static void edges(void)
@@ -87,11 +87,12 @@ static void edges(void)
 	look(&h, 250, 0, 0, "nothing to be looked up");
 	add(&h, 237, 237, 1);
 	stream_look(&cfg, &h, &o);
-	expect(!o.known && !o.back, "a part of what is to be looked at");
+	EXPECT(!o.known, "a part of what is to be looked at");
+	EXPECT(!o.back, "a part of what is to be looked at");
 	/* the source's rule, and no steps at all */
 	cfg.change = 0;
 	stream_history_init(&h, &cfg, true);
-	equal(h.size, cfg.history, "the source's history");
+	EXPECT_EQ(h.size, cfg.history, "the source's history");
 	add(&h, 200, 190, 10);
 	add(&h, 250, 190, 4);
 	look(&h, 200, 24, 0, "the source's rule: five are too few");
@@ -104,7 +105,7 @@ static void edges(void)
 	add(&h, 250, 250, 10);
 	look(&h, 250, 0, 0, "without speed-up all is kept, and says nothing");
 	cfg = whole;
-	end("levels: what is too long ago, not known, not asked for");
+	tap_done("levels: what is too long ago, not known, not asked for");
 }
 
 /* A network that needs so long, and noise; who is asked for less than that takes longer. */
@@ -139,7 +140,7 @@ static void replicas(void)
 		next[0] = next[1];
 		next[1] = o.back ? o.back :
 			  stream_proposed_duration(&cfg, o.deviation, o.level);
-		expect(o.known && next[1] > 0, "the one that was always there knows all");
+		EXPECT(o.known && next[1] > 0, "the one that was always there knows all");
 		backs += o.back > 0;
 		if (b.n < cfg.history)
 			continue;
@@ -147,14 +148,19 @@ static void replicas(void)
 		if (!p.known)
 			continue;
 		known++;
-		expect(o.level == p.level && o.deviation == p.deviation && o.back == p.back,
-		       "run %lu: %lld %lld %lld and %lld %lld %lld", run, (long long)o.level,
-		       (long long)o.deviation, (long long)o.back, (long long)p.level,
-		       (long long)p.deviation, (long long)p.back);
+		EXPECT_EQ(o.level, p.level, "run %lu: %lld %lld %lld and %lld %lld %lld", run,
+			  (long long)o.level, (long long)o.deviation, (long long)o.back,
+			  (long long)p.level, (long long)p.deviation, (long long)p.back);
+		EXPECT_EQ(o.deviation, p.deviation, "run %lu: %lld %lld %lld and %lld %lld %lld",
+			  run, (long long)o.level, (long long)o.deviation, (long long)o.back,
+			  (long long)p.level, (long long)p.deviation, (long long)p.back);
+		EXPECT_EQ(o.back, p.back, "run %lu: %lld %lld %lld and %lld %lld %lld", run,
+			  (long long)o.level, (long long)o.deviation, (long long)o.back,
+			  (long long)p.level, (long long)p.deviation, (long long)p.back);
 	}
-	expect(known > test_runs / 2 && backs > test_runs / 100, "known %lu, backs %lu of %lu",
-	       known, backs, test_runs);
-	end("levels: random intervals, a replica that was restarted agrees bit by bit");
+	EXPECT_GT(known, test_runs / 2, "known %lu, backs %lu of %lu", known, backs, test_runs);
+	EXPECT_GT(backs, test_runs / 100, "known %lu, backs %lu of %lu", known, backs, test_runs);
+	tap_done("levels: random intervals, a replica that was restarted agrees bit by bit");
 }
 
 /* Any times: within bounds, no overflow. */
@@ -182,13 +188,21 @@ static void any_times(void)
 		}
 		stream_history_add(&h, &u);
 		stream_look(&cfg, &h, &o);
-		expect(o.level >= 1000 && o.level <= STREAM_MAX_DURATION && o.back >= 0 &&
-		       o.back <= STREAM_MAX_DURATION && o.deviation >= 0 &&
-		       o.deviation <= STREAM_MAX_DURATION, "level %lld, back %lld, deviation %lld",
-		       (long long)o.level, (long long)o.back, (long long)o.deviation);
+		EXPECT_GE(o.level, 1000, "level %lld, back %lld, deviation %lld",
+			  (long long)o.level, (long long)o.back, (long long)o.deviation);
+		EXPECT_LE(o.level, STREAM_MAX_DURATION, "level %lld, back %lld, deviation %lld",
+			  (long long)o.level, (long long)o.back, (long long)o.deviation);
+		EXPECT_GE(o.back, 0, "level %lld, back %lld, deviation %lld", (long long)o.level,
+			  (long long)o.back, (long long)o.deviation);
+		EXPECT_LE(o.back, STREAM_MAX_DURATION, "level %lld, back %lld, deviation %lld",
+			  (long long)o.level, (long long)o.back, (long long)o.deviation);
+		EXPECT_GE(o.deviation, 0, "level %lld, back %lld, deviation %lld",
+			  (long long)o.level, (long long)o.back, (long long)o.deviation);
+		EXPECT_LE(o.deviation, STREAM_MAX_DURATION, "level %lld, back %lld, deviation %lld",
+			  (long long)o.level, (long long)o.back, (long long)o.deviation);
 	}
 	stream_defaults(&cfg, 4, 4);
-	end("levels: any times, within bounds");
+	tap_done("levels: any times, within bounds");
 }
 
 /* Proposals act two intervals later.  Durations of @n intervals, slower by a quarter from 40 to
@@ -226,25 +240,28 @@ static void recovers(void)
 	for (round = 0; round < 1000; round++) {
 		loop(took, 80, 50, 10000, &backs);
 		for (i = 53; i < 80; i++)
-			expect(took[i] <= 1050000, "round %u: %lld in interval %u", round,
-			       (long long)took[i], i);
-		expect(backs >= 2 && backs <= 4, "round %u: %u times", round, backs);
+			EXPECT_LE(took[i], 1050000, "round %u: %lld in interval %u", round,
+				  (long long)took[i], i);
+		EXPECT_GE(backs, 2, "round %u: %u times", round, backs);
+		EXPECT_LE(backs, 4, "round %u: %u times", round, backs);
 	}
 	/* noise alone is no other level: what comes is what the source's rule gives */
 	loop(took, 20000, 0, 40000, &backs);
-	equal(backs, 0, "a network with noise of 4 %");
+	EXPECT_EQ(backs, 0, "a network with noise of 4 %");
 	for (i = 100; i < 20000; i++)
-		expect(took[i] <= 1045000, "%lld in interval %u", (long long)took[i], i);
+		EXPECT_LE(took[i], 1045000, "%lld in interval %u", (long long)took[i], i);
 	/* one that stays slow is tried while it is remembered that it was faster, no longer */
 	loop(took, 20000, 20000, 40000, &backs);
-	expect(backs <= STREAM_MEMORY / 2, "tried %u times", backs);
+	EXPECT_LE(backs, STREAM_MEMORY / 2, "tried %u times", backs);
 	/* with the source's rule recovery takes longer */
 	cfg.change = 0;
 	loop(took, 80, 50, 10000, &backs);
-	expect(took[53] > 1150000 && took[58] > 1050000, "the source's rule: %lld, %lld",
-	       (long long)took[53], (long long)took[58]);
+	EXPECT_GT(took[53], 1150000, "the source's rule: %lld, %lld", (long long)took[53],
+		  (long long)took[58]);
+	EXPECT_GT(took[58], 1050000, "the source's rule: %lld, %lld", (long long)took[53],
+		  (long long)took[58]);
 	cfg.change = 100;
-	end("levels: slower for ten intervals, as before after three; noise changes nothing");
+	tap_done("levels: slower for ten intervals, as before after three; noise changes nothing");
 }
 
 void test_levels(void)

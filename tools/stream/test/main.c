@@ -1,46 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests of the engines.  usage: stream-test [RANDOM-INPUTS] */
-#include <stdarg.h>
-
 #include "test.h"
 
 unsigned long test_runs = 1000000;
-
-static unsigned int count, failures, said;
-static bool good = true;
-
-/* Say what was expected, at most ten times a test. */
-void expect(bool ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ok)
-		return;
-	good = false;
-	if (said++ >= 10)
-		return;
-	printf("# ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
-
-void equal(s64 got, s64 want, const char *what)
-{
-	expect(got == want, "%s: got %lld, want %lld", what, (long long)got, (long long)want);
-}
-
-/* A test is over. */
-void end(const char *name)
-{
-	count++;
-	failures += !good;
-	printf("%sok %u - stream: %s\n", good ? "" : "not ", count, name);
-	fflush(stdout);
-	good = true;
-	said = 0;
-}
 
 /* splitmix64, from a fixed seed */
 u64 rnd(void)
@@ -88,6 +50,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	tap_state.prefix = "stream";
 	test_numbers();
 	test_clocks();
 	test_levels();
@@ -96,6 +59,5 @@ int main(int argc, char **argv)
 	test_failures();
 	test_inputs();
 	test_status();
-	printf("1..%u\n", count);
-	return failures > 0;
+	return tap_finish();
 }

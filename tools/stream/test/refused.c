@@ -10,10 +10,10 @@ static void refused(struct stream_report r, s64 now, int want, const char *what)
 	struct stream_dde_counters c = dde->counters;
 	int got = stream_dde_report(dde, &r, now);
 
-	equal(got, want, what);
-	expect(dde->counters.absurd + dde->counters.ahead + dde->counters.again ==
-	       c.absurd + c.ahead + c.again + 1, "%s: not counted", what);
-	equal((s64)dde->counters.accepted, (s64)c.accepted, what);
+	EXPECT_EQ(got, want, "%s", what);
+	EXPECT_EQ(dde->counters.absurd + dde->counters.ahead + dde->counters.again,
+		  c.absurd + c.ahead + c.again + 1, "%s: not counted", what);
+	EXPECT_EQ(dde->counters.accepted, c.accepted, "%s", what);
 }
 
 #define BAD(what, ...) do {						\
@@ -53,12 +53,12 @@ static void reports(void)
 	far.interval = STREAM_WINDOW;
 	far.request = STREAM_WINDOW + 2;
 	refused(far, 1000, -ERANGE, "too far ahead");
-	equal(stream_dde_report(dde, &ok, 1000), 0, "a good one");
+	EXPECT_EQ(stream_dde_report(dde, &ok, 1000), 0, "a good one");
 	ok.duration = 3000000;
 	refused(ok, 1000, -EALREADY, "another one of the same");
-	expect(!stream_dde_plan(dde, 2), "something is proposed");
+	EXPECT(!stream_dde_plan(dde, 2), "something is proposed");
 	free(dde);
-	end("reports: what is absurd is refused and counted");
+	tap_done("reports: what is absurd is refused and counted");
 }
 
 static void configs(void)
@@ -74,20 +74,20 @@ static void configs(void)
 	u32 i;
 
 	stream_defaults(&c, 8, 8);
-	expect(!stream_config_error(&c), "the defaults: %s", stream_config_error(&c));
-	equal((s64)stream_dde_size(&c) > 0, 1, "size of an engine");
+	EXPECT(!stream_config_error(&c), "the defaults: %s", stream_config_error(&c));
+	EXPECT_EQ(stream_dde_size(&c) > 0, 1, "size of an engine");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		stream_defaults(&c, i ? 8 : 0, i == 1 ? 0 : 8);
 #define SET(field)	(c.field = bad[i].field ? bad[i].field : c.field)
 		SET(inputs), SET(builders), SET(slices), SET(ring), SET(history), SET(gate);
 		SET(speedup), SET(theta), SET(min_duration), SET(max_duration), SET(timeout);
 #undef SET
-		expect(!!stream_config_error(&c), "stream %u is not refused", i);
-		equal((s64)stream_dde_size(&c) + (s64)stream_input_size(&c), 0, "size");
-		expect(!stream_dde_init(NULL, &c, false), "engine %u", i);
-		expect(!stream_input_init(NULL, &c, 0, 0), "input %u", i);
+		EXPECT(!!stream_config_error(&c), "stream %u is not refused", i);
+		EXPECT_EQ(stream_dde_size(&c) + stream_input_size(&c), 0, "size");
+		EXPECT(!stream_dde_init(NULL, &c, false), "engine %u", i);
+		EXPECT(!stream_input_init(NULL, &c, 0, 0), "input %u", i);
 	}
-	end("streams that cannot be are refused");
+	tap_done("streams that cannot be are refused");
 }
 
 static void answer(struct stream_input *e, u64 interval, s64 start, s64 duration, int want,
@@ -95,7 +95,7 @@ static void answer(struct stream_input *e, u64 interval, s64 start, s64 duration
 {
 	struct stream_proposal p = { .interval = interval, .start = start, .duration = duration };
 
-	equal(stream_input_proposal(e, &p, STREAM_SECOND), want, what);
+	EXPECT_EQ(stream_input_proposal(e, &p, STREAM_SECOND), want, "%s", what);
 }
 
 static void answers(void)
@@ -113,27 +113,27 @@ static void answers(void)
 	answer(e, 5, 2 * STREAM_SECOND + 4000001, 1000000, -EINVAL, "a start that stops the input");
 	answer(e, 13, STREAM_SECOND, 1000000, -ERANGE, "too far ahead");
 	answer(e, U64_MAX, STREAM_SECOND, 1000000, -ERANGE, "interval 2^64 - 1");
-	equal((s64)e->counters.absurd, 8, "counted");
+	EXPECT_EQ(e->counters.absurd, 8, "counted");
 	answer(e, 5, STREAM_SECOND + 7, 1000000, 0, "a good one");
 	answer(e, 5, STREAM_SECOND + 8, 1000000, -EALREADY, "the first answer wins");
 	answer(e, 4, STREAM_SECOND, 1000000, -EALREADY, "one of the past");
 	stream_input_next(e, STREAM_SECOND, &step);
-	equal(step.kind, STREAM_UNTIL, "it waits");
-	equal(step.time, STREAM_SECOND + 7, "for the first answer");
-	equal(stream_input_ack(e, 15000, 10, STREAM_SECOND), -EINVAL,
-	      "an acknowledgment of what was not sent");
-	equal(stream_input_released(e, 0, 1), -EINVAL, "a ticket of what was not sent");
-	equal(stream_input_released(e, 3, 0), -EINVAL, "a ticket of no builder");
+	EXPECT_EQ(step.kind, STREAM_UNTIL, "it waits");
+	EXPECT_EQ(step.time, STREAM_SECOND + 7, "for the first answer");
+	EXPECT_EQ(stream_input_ack(e, 15000, 10, STREAM_SECOND), -EINVAL,
+		  "an acknowledgment of what was not sent");
+	EXPECT_EQ(stream_input_released(e, 0, 1), -EINVAL, "a ticket of what was not sent");
+	EXPECT_EQ(stream_input_released(e, 3, 0), -EINVAL, "a ticket of no builder");
 	stream_input_next(e, STREAM_SECOND + 7, &step);
-	equal(step.kind, STREAM_SEND, "it sends");
-	equal(stream_input_ack(e, step.slice, 11 * STREAM_SECOND, 12 * STREAM_SECOND), 0,
-	      "an acknowledgment that is very late");
-	equal(e->open[5 % STREAM_OPEN].acked, 1, "it counts");
-	equal(e->open[5 % STREAM_OPEN].latency[0], STREAM_MAX_LATENCY, "as the longest");
+	EXPECT_EQ(step.kind, STREAM_SEND, "it sends");
+	EXPECT_EQ(stream_input_ack(e, step.slice, 11 * STREAM_SECOND, 12 * STREAM_SECOND), 0,
+		  "an acknowledgment that is very late");
+	EXPECT_EQ(e->open[5 % STREAM_OPEN].acked, 1, "it counts");
+	EXPECT_EQ(e->open[5 % STREAM_OPEN].latency[0], STREAM_MAX_LATENCY, "as the longest");
 	answer(e, 6, STREAM_SECOND + 4000001 + 2 * STREAM_SECOND, cfg.max_duration, -EINVAL,
 	       "a start that stops the input, with a long duration");
 	free(e);
-	end("proposals, acknowledgments, tickets: what is absurd is refused and counted");
+	tap_done("proposals, acknowledgments, tickets: what is absurd is refused and counted");
 }
 
 static s64 any(void)
@@ -184,11 +184,13 @@ static void any_bits(void)
 			stream_dde_report(dde, &r, now);
 			most = dde->history.n > most ? dde->history.n : most;
 			if (!stream_dde_proposal(dde, 1, j + 2, &p)) {
-				expect(p.start >= 0 && p.start <= STREAM_MAX_TIME, "start %lld",
-				       (long long)p.start);
-				expect(p.duration >= cfg.min_duration &&
-				       p.duration <= cfg.max_duration, "duration %lld",
-				       (long long)p.duration);
+				EXPECT_GE(p.start, 0, "start %lld", (long long)p.start);
+				EXPECT_LE(p.start, STREAM_MAX_TIME, "start %lld",
+					  (long long)p.start);
+				EXPECT_GE(p.duration, cfg.min_duration, "duration %lld",
+					  (long long)p.duration);
+				EXPECT_LE(p.duration, cfg.max_duration, "duration %lld",
+					  (long long)p.duration);
 			}
 			stream_dde_owes(dde, (u32)between(0, 3), rnd() & 3 ? STREAM_NEVER : any());
 			at = stream_dde_deadline(dde, &who);
@@ -202,24 +204,24 @@ static void any_bits(void)
 			stream_input_proposal(e, &p, rnd() & 7 ? now : any());
 			stream_input_next(e, now, &step);
 			if (step.kind == STREAM_UNTIL)
-				expect(step.time > now && step.time - now <
-				       5 * (STREAM_MAX_DURATION + STREAM_SECOND), "a timer of %lld",
-				       (long long)(step.time - now));
+				EXPECT(step.time > now &&
+				       step.time - now < 5 * (STREAM_MAX_DURATION + STREAM_SECOND),
+				       "a timer of %lld", (long long)(step.time - now));
 			stream_input_ack(e, rnd() & 7 ? (e->next - 1) * 9 : (u64)any(), any(), now);
 			stream_input_released(e, (u32)between(0, 3),
 					      rnd() & 7 ? e->target[0].sent : (u64)any());
 			stream_input_report(e, &r);
 		}
-		expect(dde->counters.accepted > test_runs / 1000, "%llu reports accepted",
-		       (unsigned long long)dde->counters.accepted);
+		EXPECT_GT(dde->counters.accepted, test_runs / 1000, "%llu reports accepted",
+			  (unsigned long long)dde->counters.accepted);
 		/* at the end it may just have begun anew */
-		expect(most > 1, "no history");
+		EXPECT_GT(most, 1, "no history");
 		free(dde);
 		free(e);
 		if (restarted)
 			break;
 	}
-	end("any bits: no overflow, no timer out of bounds");
+	tap_done("any bits: no overflow, no timer out of bounds");
 }
 
 void test_refused(void)

@@ -68,28 +68,37 @@ static void there_and_back(void)
 		u8 data[STATUS_MAX + 1];
 		size_t len = status_put_input(data, &s);
 
-		expect(len <= STATUS_MAX, "an input's status of %zu bytes", len);
-		expect(!status_get_input(&r, data, len, &s2) && s2.end == s.end &&
-		       s2.released == s.released && s2.failed == s.failed &&
-		       s2.taken_round == s.taken_round && s2.done == s.done &&
-		       s2.head.incarnation == s.head.incarnation &&
-		       !memcmp(s2.report, s.report, s.reports * sizeof(s.report[0])),
+		EXPECT_LE(len, STATUS_MAX, "an input's status of %zu bytes", len);
+		EXPECT(!status_get_input(&r, data, len, &s2),
 		       "an input's status changes on its way");
-		expect(status_get_input(&r, data, rnd() % len, &s2), "cut short");
-		expect(status_get_input(&r, data, len + 1, &s2), "a byte too much");
-		expect(status_get_input(&other, data, len, &s2), "of another stream");
-		expect(status_get_builder(&r, data, len, &b2), "an input is no builder");
+		EXPECT_EQ(s2.end, s.end, "an input's status changes on its way");
+		EXPECT_EQ(s2.released, s.released, "an input's status changes on its way");
+		EXPECT_EQ(s2.failed, s.failed, "an input's status changes on its way");
+		EXPECT_EQ(s2.taken_round, s.taken_round, "an input's status changes on its way");
+		EXPECT_EQ(s2.done, s.done, "an input's status changes on its way");
+		EXPECT_EQ(s2.head.incarnation, s.head.incarnation,
+			  "an input's status changes on its way");
+		EXPECT_MEM(s2.report, s.report, s.reports * sizeof(s.report[0]),
+			   "an input's status changes on its way");
+		EXPECT(status_get_input(&r, data, rnd() % len, &s2), "cut short");
+		EXPECT(status_get_input(&r, data, len + 1, &s2), "a byte too much");
+		EXPECT(status_get_input(&other, data, len, &s2), "of another stream");
+		EXPECT(status_get_builder(&r, data, len, &b2), "an input is no builder");
 		len = status_put_builder(data, &b);
-		expect(len <= STATUS_MAX, "a builder's status of %zu bytes", len);
-		expect(!status_get_builder(&r, data, len, &b2) && b2.end == b.end &&
-		       b2.released == b.released && b2.taken == b.taken &&
-		       b2.taken_round == b.taken_round && b2.ready == b.ready &&
-		       !memcmp(b2.proposal, b.proposal, b.proposals * sizeof(b.proposal[0])),
+		EXPECT_LE(len, STATUS_MAX, "a builder's status of %zu bytes", len);
+		EXPECT(!status_get_builder(&r, data, len, &b2),
 		       "a builder's status changes on its way");
-		expect(status_get_builder(&r, data, rnd() % len, &b2), "cut short");
-		expect(status_get_input(&r, data, len, &s2), "a builder is no input");
+		EXPECT_EQ(b2.end, b.end, "a builder's status changes on its way");
+		EXPECT_EQ(b2.released, b.released, "a builder's status changes on its way");
+		EXPECT_EQ(b2.taken, b.taken, "a builder's status changes on its way");
+		EXPECT_EQ(b2.taken_round, b.taken_round, "a builder's status changes on its way");
+		EXPECT_EQ(b2.ready, b.ready, "a builder's status changes on its way");
+		EXPECT_MEM(b2.proposal, b.proposal, b.proposals * sizeof(b.proposal[0]),
+			   "a builder's status changes on its way");
+		EXPECT(status_get_builder(&r, data, rnd() % len, &b2), "cut short");
+		EXPECT(status_get_input(&r, data, len, &s2), "a builder is no input");
 	}
-	end("status: there and back");
+	tap_done("status: there and back");
 }
 
 /* Some bytes are others: refused, or within bounds. */
@@ -107,7 +116,7 @@ static void mutated(void)
 		for (n = rnd() % 4; n; n--)
 			data[rnd() % len] = (u8)rnd();
 		if (!status_get_input(&r, data, len, &s))
-			expect(s.head.from < 8 && s.reports <= STATUS_REPORTS &&
+			EXPECT(s.head.from < 8 && s.reports <= STATUS_REPORTS &&
 			       s.released < STREAM_MAX_INTERVAL &&
 			       s.failed_round < STREAM_MAX_INTERVAL &&
 			       s.taken_round < STREAM_MAX_INTERVAL &&
@@ -118,14 +127,14 @@ static void mutated(void)
 		for (n = rnd() % 4; n; n--)
 			data[rnd() % len] = (u8)rnd();
 		if (!status_get_builder(&r, data, len, &b))
-			expect(b.head.from < 6 && b.proposals <= STATUS_PROPOSALS &&
+			EXPECT(b.head.from < 6 && b.proposals <= STATUS_PROPOSALS &&
 			       b.released < STREAM_MAX_INTERVAL &&
 			       b.taken_round < STREAM_MAX_INTERVAL &&
 			       (b.taken == STATUS_NONE || b.taken < 6) &&
 			       (b.end == RUN_NO_END || b.end <= STREAM_MAX_INTERVAL),
 			       "a builder's status out of bounds");
 	}
-	end("status: wrong bytes");
+	tap_done("status: wrong bytes");
 }
 
 void test_status(void)

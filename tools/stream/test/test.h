@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tests of the engines: TAP, random numbers, engines fed with reports. */
+/* Tests of the engines: random numbers, engines fed with reports. */
 #ifndef STREAM_TEST_H
 #define STREAM_TEST_H
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "../../common/tap.h"
 #include "../dde.h"
 #include "../input.h"
 
 extern unsigned long test_runs;
 
-void expect(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void equal(s64 got, s64 want, const char *what);
-void end(const char *name);
 u64 rnd(void);
 s64 between(s64 low, s64 high);
 struct stream_dde *dde_new(const struct stream_config *cfg, bool restarted);

@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests of what is portable: labels, filters, the checks of tables.  Prints TAP. */
-#include <stdarg.h>
 #include <stdio.h>
 
+#include "../../common/tap.h"
 #include "../way.h"
 #include "../plan_check.h"
-
-static unsigned int count, failures;
-static bool good;
-
-static void end(const char *name)
-{
-	count++;
-	failures += !good;
-	printf("%sok %u - plan: %s\n", good ? "" : "not ", count, name);
-	good = true;
-}
-
-static void __attribute__((format(printf, 2, 3))) expect(bool ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ok)
-		return;
-	good = false;
-	printf("# ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
 
 static struct bcube cube(u32 n, u32 k)
 {
 	struct bcube c;
 
-	expect(bcube_init(&c, n, k), "BCube(%u,%u) is refused", n, k);
+	EXPECT(bcube_init(&c, n, k), "BCube(%u,%u) is refused", n, k);
 	return c;
 }
 
@@ -49,29 +24,30 @@ static void labels(void)
 	u32 i, j;
 
 	/* v14 is "32"; v0 and v15 differ twice */
-	expect(bcube_digit(&c, bcube_label(&c, 14), 1) == 3, "digit 1 of 14");
-	expect(bcube_digit(&c, bcube_label(&c, 14), 0) == 2, "digit 0 of 14");
-	expect(bcube_distance(&c, bcube_label(&c, 0), bcube_label(&c, 15)) == 2, "distance 0 15");
+	EXPECT_EQ(bcube_digit(&c, bcube_label(&c, 14), 1), 3, "digit 1 of 14");
+	EXPECT_EQ(bcube_digit(&c, bcube_label(&c, 14), 0), 2, "digit 0 of 14");
+	EXPECT_EQ(bcube_distance(&c, bcube_label(&c, 0), bcube_label(&c, 15)), 2, "distance 0 15");
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		other = cube(sizes[i][0], sizes[i][1]);
-		expect(bcube_servers(&other) == sizes[i][2], "servers of BCube(%u,%u): %u",
-		       sizes[i][0], sizes[i][1], bcube_servers(&other));
+		EXPECT_EQ(bcube_servers(&other), sizes[i][2], "servers of BCube(%u,%u): %u",
+			  sizes[i][0], sizes[i][1], bcube_servers(&other));
 	}
-	expect(!bcube_init(&other, 1, 1), "one port");
-	expect(!bcube_init(&other, 257, 0), "257 ports");
-	expect(!bcube_init(&other, 9, 8), "36 bits");
+	EXPECT(!bcube_init(&other, 1, 1), "one port");
+	EXPECT(!bcube_init(&other, 257, 0), "257 ports");
+	EXPECT(!bcube_init(&other, 9, 8), "36 bits");
 	other = cube(3, 2);
 	for (i = 0; i < 27; i++) {
 		u32 a = bcube_label(&other, i), near = 0;
 
-		expect(bcube_index(&other, a) == i && bcube_valid(&other, a), "label of %u", i);
+		EXPECT_EQ(bcube_index(&other, a), i, "label of %u", i);
+		EXPECT(bcube_valid(&other, a), "label of %u", i);
 		for (j = 0; j < 27; j++)
 			near += bcube_hop(&other, a, bcube_label(&other, j)) != other.dims;
-		expect(near == 6, "%u has %u neighbours", i, near);
+		EXPECT_EQ(near, 6, "%u has %u neighbours", i, near);
 	}
-	expect(!bcube_valid(&other, 3), "a digit of 3");
-	expect(!bcube_valid(&other, 64), "a digit too many");
-	end("labels of BCube");
+	EXPECT(!bcube_valid(&other, 3), "a digit of 3");
+	EXPECT(!bcube_valid(&other, 64), "a digit too many");
+	tap_done("labels of BCube");
 }
 
 /* A way that turns all digits, and in each stage but the last goes to a neighbour first. */
@@ -114,17 +90,17 @@ static void exact(u32 n, u32 k, u32 bits, u32 step, u32 mean)
 	for (i = 1; i < bcube_servers(&c); i += step) {
 		hops = long_way(&c, bcube_label(&c, i), path);
 		tried = bloom_path(&f, &c, path, hops, bits);
-		expect(tried, "no salt for the way from %u", i);
+		EXPECT(tried, "no salt for the way from %u", i);
 		if (tried)
-			expect(follow(&f, &c, path[0], path[hops]) == hops, "from %u: lost", i);
+			EXPECT_EQ(follow(&f, &c, path[0], path[hops]), hops, "from %u: lost", i);
 		ways++;
 		sum += tried;
 		most = tried > most ? tried : most;
 	}
-	expect(sum <= (u64)ways * mean, "%llu salts for %u ways", (unsigned long long)sum, ways);
+	EXPECT_LE(sum, (u64)ways * mean, "%llu salts for %u ways", (unsigned long long)sum, ways);
 	snprintf(name, sizeof(name), "exact filters, BCube(%u,%u), %u bits, most salts %u", n, k,
 		 bits, most);
-	end(name);
+	tap_done(name);
 }
 
 static void filters(void)
@@ -133,31 +109,32 @@ static void filters(void)
 	u32 path[BLOOM_MAX_PATH], hops = long_way(&c, bcube_label(&c, 262143), path), next = 0, i;
 	struct shuffle_bloom f;
 
-	expect(hops == 11, "%u hops", hops);
-	expect(!bloom_path(&f, &c, path, hops, 16), "16 bits are enough");
-	expect(!bloom_path(&f, &c, path, hops, 1), "one bit is enough");
-	expect(shuffle_bloom_hashes(64, 2) == 22 && shuffle_bloom_hashes(19, 6) == 2 &&
-	       shuffle_bloom_hashes(1, 12) == 1 &&
-	       shuffle_bloom_hashes(1024, 1) == SHUFFLE_BLOOM_HASHES, "hashes");
+	EXPECT_EQ(hops, 11, "%u hops", hops);
+	EXPECT(!bloom_path(&f, &c, path, hops, 16), "16 bits are enough");
+	EXPECT(!bloom_path(&f, &c, path, hops, 1), "one bit is enough");
+	EXPECT_EQ(shuffle_bloom_hashes(64, 2), 22, "hashes");
+	EXPECT_EQ(shuffle_bloom_hashes(19, 6), 2, "hashes");
+	EXPECT_EQ(shuffle_bloom_hashes(1, 12), 1, "hashes");
+	EXPECT_EQ(shuffle_bloom_hashes(1024, 1), SHUFFLE_BLOOM_HASHES, "hashes");
 	shuffle_bloom_begin(&f, 256, 8, 0);
 	for (i = 0; i < hops; i++)
-		expect(!shuffle_bloom_has(&f, path[i], path[i + 1]), "an empty filter has hop %u",
+		EXPECT(!shuffle_bloom_has(&f, path[i], path[i + 1]), "an empty filter has hop %u",
 		       i);
-	expect(!bloom_next(&f, &c, path[0], &next), "an empty filter leads on");
+	EXPECT(!bloom_next(&f, &c, path[0], &next), "an empty filter leads on");
 	for (i = 0; i < hops; i++)
 		shuffle_bloom_add(&f, path[i], path[i + 1]);
 	for (i = 0; i < hops; i++)
-		expect(shuffle_bloom_has(&f, path[i], path[i + 1]), "hop %u is missing", i);
-	expect(!shuffle_bloom_has(&f, path[1], path[0]), "a hop is directed");
+		EXPECT(shuffle_bloom_has(&f, path[i], path[i + 1]), "hop %u is missing", i);
+	EXPECT(!shuffle_bloom_has(&f, path[1], path[0]), "a hop is directed");
 	/* A full filter sends everywhere, and the source's counts each stage's other links. */
 	for (i = 0; i < 4; i++)
 		f.word[i] = U64_MAX;
-	expect(bloom_next(&f, &c, path[0], &next) == 42, "a full filter");
+	EXPECT_EQ(bloom_next(&f, &c, path[0], &next), 42, "a full filter");
 	for (i = 0; i < 6; i++)
 		path[i + 1] = bcube_with(&c, path[i], i, 0);
-	expect(bloom_paper(&f, &c, path, 6, 1) == 15, "one bit: 5 + 4 + 3 + 2 + 1 mistakes");
-	expect(!bloom_paper(&f, &c, path, 6, 1024), "1024 bits: no mistake");
-	end("filters: what is in them, what is not, too small");
+	EXPECT_EQ(bloom_paper(&f, &c, path, 6, 1), 15, "one bit: 5 + 4 + 3 + 2 + 1 mistakes");
+	EXPECT(!bloom_paper(&f, &c, path, 6, 1024), "1024 bits: no mistake");
+	tap_done("filters: what is in them, what is not, too small");
 }
 
 #define ROW(s, p, v, r)	{ .server = s, .parent = p, .value = v, .role = PLAN_##r }
@@ -180,8 +157,10 @@ static void fault_of(u32 row, struct plan_row changed, enum plan_fault want, u32
 	memcpy(rows, right, sizeof(rows));
 	rows[row] = changed;
 	got = plan_check(rows, ROWS, 6, children, &at);
-	expect(got == want && at == where, "row %u: %s, at %u; not %s, at %u", row,
-	       plan_fault_text(got), at, plan_fault_text(want), where);
+	EXPECT_EQ(got, want, "row %u: %s, at %u; not %s, at %u", row, plan_fault_text(got), at,
+		  plan_fault_text(want), where);
+	EXPECT_EQ(at, where, "row %u: %s, at %u; not %s, at %u", row, plan_fault_text(got), at,
+		  plan_fault_text(want), where);
 }
 
 static void faults(void)
@@ -189,12 +168,14 @@ static void faults(void)
 	u32 children[ROWS], at;
 	struct plan_row alone = ROW(7, 0, 0, ROOT), own = ROW(7, 0, 1, ROOT);
 
-	expect(!plan_check(right, ROWS, 6, children, &at), "the right one");
-	expect(children[0] == 2 && children[2] == 2 && !children[7], "children");
-	expect(plan_check(right, ROWS, 5, children, &at) == PLAN_SENDERS, "five senders");
-	expect(plan_check(right, 0, 0, children, &at) == PLAN_NO_ROOT, "no rows");
-	expect(plan_check(&alone, 1, 0, children, &at) == PLAN_NO_SENDERS, "a root alone");
-	expect(!plan_check(&own, 1, 1, children, &at), "a root that is its only sender");
+	EXPECT(!plan_check(right, ROWS, 6, children, &at), "the right one");
+	EXPECT_EQ(children[0], 2, "children");
+	EXPECT_EQ(children[2], 2, "children");
+	EXPECT(!children[7], "children");
+	EXPECT_EQ(plan_check(right, ROWS, 5, children, &at), PLAN_SENDERS, "five senders");
+	EXPECT_EQ(plan_check(right, 0, 0, children, &at), PLAN_NO_ROOT, "no rows");
+	EXPECT_EQ(plan_check(&alone, 1, 0, children, &at), PLAN_NO_SENDERS, "a root alone");
+	EXPECT(!plan_check(&own, 1, 1, children, &at), "a root that is its only sender");
 	fault_of(0, (struct plan_row)ROW(0, 0, 2, AGGREGATE), PLAN_NO_ROOT, 0);
 	fault_of(3, (struct plan_row)ROW(9, 1, 2, ROOT), PLAN_ROOT_TWICE, 3);
 	fault_of(3, (struct plan_row)ROW(9, 3, 2, AGGREGATE), PLAN_PARENT_SELF, 3);
@@ -214,7 +195,7 @@ static void faults(void)
 	fault_of(0, (struct plan_row)ROW(0, 0, 1, ROOT), PLAN_VALUE_SMALL, 0);
 	fault_of(2, (struct plan_row)ROW(2, 1, 3, AGGREGATE), PLAN_VALUE_SMALL, 1);
 	fault_of(7, (struct plan_row)ROW(11, 5, 1, SENDER), PLAN_LEAF_ROLE, 3);
-	end("each fault of a table is found where it is");
+	tap_done("each fault of a table is found where it is");
 }
 
 static void order(void)
@@ -228,13 +209,14 @@ static void order(void)
 	rows[4] = right[3];
 	rows[7].parent = 4;
 	got = plan_check(rows, ROWS, 6, children, &at);
-	expect(got == PLAN_SENDER_EARLY && at == 4, "%s, at %u", plan_fault_text(got), at);
-	end("senders stand last");
+	EXPECT_EQ(got, PLAN_SENDER_EARLY, "%s, at %u", plan_fault_text(got), at);
+	EXPECT_EQ(at, 4, "%s, at %u", plan_fault_text(got), at);
+	tap_done("senders stand last");
 }
 
 int main(void)
 {
-	good = true;
+	tap_state.prefix = "plan";
 	labels();
 	filters();
 	exact(4, 1, 64, 1, 2);
@@ -242,6 +224,5 @@ int main(void)
 	exact(8, 5, 256, 1021, 2);
 	faults();
 	order();
-	printf("1..%u\n", count);
-	return failures != 0;
+	return tap_finish();
 }

@@ -4,40 +4,11 @@
  * Prints TAP.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../common/tap.h"
 #include "../gen.h"
-
-static unsigned int count, failures;
-static bool good;
-
-static void begin(void)
-{
-	good = true;
-}
-
-static void end(const char *name)
-{
-	count++;
-	failures += !good;
-	printf("%sok %u - workload: %s\n", good ? "" : "not ", count, name);
-}
-
-static void __attribute__((format(printf, 2, 3))) expect(bool ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ok)
-		return;
-	good = false;
-	printf("# ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
 
 static struct matrix *matrix_of(unsigned int n, const uint64_t *len)
 {
@@ -49,20 +20,26 @@ static struct matrix *matrix_of(unsigned int n, const uint64_t *len)
 
 static void expect_near(double got, double want, const char *what)
 {
-	expect(fabs(got - want) < 0.000000001, "%s: %.12f, not %.12f", what, got, want);
+	EXPECT_NEAR(got, want, 0.000000001, "%s", what);
 }
 
 static void expect_sums(const struct matrix *m, uint64_t row, const char *what)
 {
 	struct matrix_stats st;
 
-	expect(!matrix_measure(m, &st, NULL), "%s: not measured", what);
-	expect(st.row.min == row && st.row.max == row, "%s: rows %llu to %llu, not %llu", what,
-	       (unsigned long long)st.row.min, (unsigned long long)st.row.max,
-	       (unsigned long long)row);
-	expect(st.col.min == row && st.col.max == row, "%s: columns %llu to %llu, not %llu", what,
-	       (unsigned long long)st.col.min, (unsigned long long)st.col.max,
-	       (unsigned long long)row);
+	EXPECT(!matrix_measure(m, &st, NULL), "%s: not measured", what);
+	EXPECT_EQ(st.row.min, row, "%s: rows %llu to %llu, not %llu", what,
+		  (unsigned long long)st.row.min, (unsigned long long)st.row.max,
+		  (unsigned long long)row);
+	EXPECT_EQ(st.row.max, row, "%s: rows %llu to %llu, not %llu", what,
+		  (unsigned long long)st.row.min, (unsigned long long)st.row.max,
+		  (unsigned long long)row);
+	EXPECT_EQ(st.col.min, row, "%s: columns %llu to %llu, not %llu", what,
+		  (unsigned long long)st.col.min, (unsigned long long)st.col.max,
+		  (unsigned long long)row);
+	EXPECT_EQ(st.col.max, row, "%s: columns %llu to %llu, not %llu", what,
+		  (unsigned long long)st.col.min, (unsigned long long)st.col.max,
+		  (unsigned long long)row);
 }
 
 /* Skewness: standard deviation of the normalised sizes over sqrt(n - 1) */
@@ -87,14 +64,13 @@ static void skewness(void)
 	};
 	unsigned int i;
 
-	begin();
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct matrix *m = matrix_of(cases[i].n, cases[i].len);
 
 		expect_near(matrix_skewness(m), cases[i].want, "skewness");
 		matrix_free(m);
 	}
-	end("skewness of matrices computed by hand");
+	tap_done("skewness of matrices computed by hand");
 }
 
 /* The matrices of Figure 5.1, in hundredths: both are said to have 0.75 */
@@ -120,13 +96,12 @@ static void golden(void)
 	};
 	struct matrix *m = matrix_of(10, a);
 
-	begin();
-	expect(fabs(matrix_skewness(m) - 0.75) < 0.005, "(a): %.4f", matrix_skewness(m));
+	EXPECT_NEAR(matrix_skewness(m), 0.75, 0.005, "(a): %.4f", matrix_skewness(m));
 	matrix_free(m);
 	m = matrix_of(10, b);
-	expect(fabs(matrix_skewness(m) - 0.75) < 0.005, "(b): %.4f", matrix_skewness(m));
+	EXPECT_NEAR(matrix_skewness(m), 0.75, 0.005, "(b): %.4f", matrix_skewness(m));
 	matrix_free(m);
-	end("skewness of both matrices of Figure 5.1 is 0.75");
+	tap_done("skewness of both matrices of Figure 5.1 is 0.75");
 }
 
 static void statistics(void)
@@ -135,20 +110,30 @@ static void statistics(void)
 	struct matrix *m = matrix_of(3, len);
 	struct matrix_stats st;
 
-	begin();
-	expect(!matrix_measure(m, &st, NULL), "not measured");
-	expect(st.total == 160 && st.local == 105, "total, local");
-	expect(st.messages == 4 && st.message.min == 1 && st.message.max == 30, "messages");
-	expect(st.message.p50 == 4 && st.msg_p10 == 1 && st.msg_p90 == 30, "percentiles");
-	expect(st.row.min == 9 && st.row.p50 == 31 && st.row.max == 120, "rows");
-	expect(st.col.min == 20 && st.col.p50 == 35 && st.col.max == 105, "columns");
-	expect(st.out_degree.min == 1 && st.out_degree.max == 2, "out-degree");
-	expect(st.in_degree.min == 1 && st.in_degree.max == 2, "in-degree");
-	expect(st.bound == 31, "bound %llu", (unsigned long long)st.bound);
+	EXPECT(!matrix_measure(m, &st, NULL), "not measured");
+	EXPECT_EQ(st.total, 160, "total, local");
+	EXPECT_EQ(st.local, 105, "total, local");
+	EXPECT_EQ(st.messages, 4, "messages");
+	EXPECT_EQ(st.message.min, 1, "messages");
+	EXPECT_EQ(st.message.max, 30, "messages");
+	EXPECT_EQ(st.message.p50, 4, "percentiles");
+	EXPECT_EQ(st.msg_p10, 1, "percentiles");
+	EXPECT_EQ(st.msg_p90, 30, "percentiles");
+	EXPECT_EQ(st.row.min, 9, "rows");
+	EXPECT_EQ(st.row.p50, 31, "rows");
+	EXPECT_EQ(st.row.max, 120, "rows");
+	EXPECT_EQ(st.col.min, 20, "columns");
+	EXPECT_EQ(st.col.p50, 35, "columns");
+	EXPECT_EQ(st.col.max, 105, "columns");
+	EXPECT_EQ(st.out_degree.min, 1, "out-degree");
+	EXPECT_EQ(st.out_degree.max, 2, "out-degree");
+	EXPECT_EQ(st.in_degree.min, 1, "in-degree");
+	EXPECT_EQ(st.in_degree.max, 2, "in-degree");
+	EXPECT_EQ(st.bound, 31, "bound %llu", (unsigned long long)st.bound);
 	/* 31 bytes at 8 Gb/s and one round trip of 100 ns */
 	expect_near(matrix_bound_ns(m, 8e9, 100), 131, "bound in ns");
 	matrix_free(m);
-	end("statistics and bound computed by hand");
+	tap_done("statistics and bound computed by hand");
 }
 
 /* Two rows 6 3: the second 6 goes to the other column, the 3s have no choice, so
@@ -161,27 +146,26 @@ static void placement(void)
 	static const uint64_t prelim[] = { 6, 3, 0, 6, 3, 0, 6, 2, 1 };
 	unsigned int seed, i;
 
-	begin();
 	for (seed = 0; seed < 50; seed++) {
 		struct matrix *m = matrix_new(2, NULL);
 		unsigned int filled = 0;
 		struct wl_rng r;
 
 		wl_rng_init(&r, seed);
-		expect(!wl_general_place(m, easy, 9, &r, NULL), "not placed");
+		EXPECT(!wl_general_place(m, easy, 9, &r, NULL), "not placed");
 		expect_sums(m, 9, "easy");
-		expect(m->len[0] * m->len[1] == 18 && m->len[2] * m->len[3] == 18,
-		       "seed %u: a message was split", seed);
+		EXPECT_EQ(m->len[0] * m->len[1], 18, "seed %u: a message was split", seed);
+		EXPECT_EQ(m->len[2] * m->len[3], 18, "seed %u: a message was split", seed);
 		matrix_free(m);
 		m = matrix_new(3, NULL);
-		expect(!wl_general_place(m, prelim, 9, &r, NULL), "not placed");
+		EXPECT(!wl_general_place(m, prelim, 9, &r, NULL), "not placed");
 		expect_sums(m, 9, "three rows");
 		for (i = 0; i < 9; i++)
 			filled += m->len[i] > 0;
-		expect(filled <= 7 + 2, "seed %u: %u messages", seed, filled);
+		EXPECT_LE(filled, 7 + 2, "seed %u: %u messages", seed, filled);
 		matrix_free(m);
 	}
-	end("placement keeps messages whole where it can");
+	tap_done("placement keeps messages whole where it can");
 }
 
 static void laying(void)
@@ -190,19 +174,26 @@ static void laying(void)
 	struct matrix *m = matrix_new(2, NULL);
 	struct wl_lay l;
 
-	begin();
 	/* 4, 4, 4, 8 against two intervals of 10: the third is cut at 2. */
 	wl_lay_init(&l, m, order, 10);
 	wl_lay_add(&l, 0, 4);
 	wl_lay_add(&l, 1, 4);
 	wl_lay_add(&l, 0, 4);
 	wl_lay_add(&l, 1, 8);
-	expect(m->len[1] == 6 && m->len[3] == 4 && m->len[0] == 2 && m->len[2] == 8,
-	       "%llu %llu / %llu %llu", (unsigned long long)m->len[0],
-	       (unsigned long long)m->len[1], (unsigned long long)m->len[2],
-	       (unsigned long long)m->len[3]);
+	EXPECT_EQ(m->len[1], 6, "%llu %llu / %llu %llu", (unsigned long long)m->len[0],
+		  (unsigned long long)m->len[1], (unsigned long long)m->len[2],
+		  (unsigned long long)m->len[3]);
+	EXPECT_EQ(m->len[3], 4, "%llu %llu / %llu %llu", (unsigned long long)m->len[0],
+		  (unsigned long long)m->len[1], (unsigned long long)m->len[2],
+		  (unsigned long long)m->len[3]);
+	EXPECT_EQ(m->len[0], 2, "%llu %llu / %llu %llu", (unsigned long long)m->len[0],
+		  (unsigned long long)m->len[1], (unsigned long long)m->len[2],
+		  (unsigned long long)m->len[3]);
+	EXPECT_EQ(m->len[2], 8, "%llu %llu / %llu %llu", (unsigned long long)m->len[0],
+		  (unsigned long long)m->len[1], (unsigned long long)m->len[2],
+		  (unsigned long long)m->len[3]);
 	matrix_free(m);
-	end("laying out splits at boundaries");
+	tap_done("laying out splits at boundaries");
 }
 
 /* Every key equal: host i keeps its keys, a permutation after shuffling (5.1). */
@@ -211,7 +202,6 @@ static void one_key(void)
 	struct wl_spec spec;
 	struct matrix *m;
 
-	begin();
 	wl_spec_init(&spec, WL_SORT, 12);
 	spec.keys = WL_KEYS_UNIFORM;
 	spec.key_values = 1;
@@ -223,24 +213,23 @@ static void one_key(void)
 	/* Many keys: close to uniform, 1 of 10 standard deviation over sqrt 11 */
 	spec.key_values = 60000;
 	m = wl_generate(&spec, NULL, NULL);
-	expect(matrix_skewness(m) < 0.04, "%.4f with many keys", matrix_skewness(m));
+	EXPECT_LT(matrix_skewness(m), 0.04, "%.4f with many keys", matrix_skewness(m));
 	expect_sums(m, 12 * 1001, "many keys");
 	matrix_free(m);
-	end("sort: one key is a permutation, many keys are uniform");
+	tap_done("sort: one key is a permutation, many keys are uniform");
 }
 
 static void elementary(void)
 {
 	double x;
 
-	begin();
 	for (x = -600; x < 600; x += 0.37)
-		expect(fabs(wl_exp(x) / exp(x) - 1) < 0.00000000000001, "exp %g", x);
+		EXPECT_NEAR(wl_exp(x) / exp(x), 1, 0.00000000000001, "exp %g", x);
 	for (x = 0.000001; x < 1000000000; x *= 1.7)
-		expect(fabs(wl_log(x) - log(x)) <= 0.00000000000001 * (1 + fabs(log(x))), "log %g",
-		       x);
-	expect(wl_exp(0) == 1 && wl_log(1) == 0, "exp 0, log 1");
-	end("exp and log");
+		EXPECT_NEAR(wl_log(x), log(x), 0.00000000000001 * (1 + fabs(log(x))), "log %g", x);
+	EXPECT_EQ(wl_exp(0), 1, "exp 0, log 1");
+	EXPECT_EQ(wl_log(1), 0, "exp 0, log 1");
+	tap_done("exp and log");
 }
 
 /* The reference values of xoshiro256** seeded by splitmix64(1) */
@@ -250,30 +239,31 @@ static void random_numbers(void)
 	double sum = 0, squares = 0;
 	struct wl_rng r, again;
 
-	begin();
 	wl_rng_init(&r, 0);
-	expect(r.s[0] == 0xe220a8397b1dcdafULL && r.s[1] == 0x6e789e6aa1b965f4ULL &&
-	       r.s[2] == 0x06c45d188009454fULL && r.s[3] == 0xf88bb8a8724c81ecULL,
-	       "splitmix64 of 0");
+	EXPECT_EQ(r.s[0], 0xe220a8397b1dcdafULL, "splitmix64 of 0");
+	EXPECT_EQ(r.s[1], 0x6e789e6aa1b965f4ULL, "splitmix64 of 0");
+	EXPECT_EQ(r.s[2], 0x06c45d188009454fULL, "splitmix64 of 0");
+	EXPECT_EQ(r.s[3], 0xf88bb8a8724c81ecULL, "splitmix64 of 0");
 	memcpy(r.s, (uint64_t[]){ 1, 2, 3, 4 }, sizeof(r.s));
-	expect(wl_rng_next(&r) == 11520 && wl_rng_next(&r) == 0 &&
-	       wl_rng_next(&r) == 1509978240 && wl_rng_next(&r) == 1215971899390074240ULL,
-	       "xoshiro256** of 1, 2, 3, 4");
+	EXPECT_EQ(wl_rng_next(&r), 11520, "xoshiro256** of 1, 2, 3, 4");
+	EXPECT_EQ(wl_rng_next(&r), 0, "xoshiro256** of 1, 2, 3, 4");
+	EXPECT_EQ(wl_rng_next(&r), 1509978240, "xoshiro256** of 1, 2, 3, 4");
+	EXPECT_EQ(wl_rng_next(&r), 1215971899390074240ULL, "xoshiro256** of 1, 2, 3, 4");
 	wl_rng_init(&r, 5);
 	again = r;
 	for (i = 0; i < 7000; i++)
 		seen[wl_rng_below(&r, 7)]++;
 	for (i = 0; i < 7; i++)
-		expect(seen[i] > 850 && seen[i] < 1150, "%u of 1000 times %u", seen[i], i);
+		EXPECT(seen[i] > 850 && seen[i] < 1150, "%u of 1000 times %u", seen[i], i);
 	for (i = 0; i < 10000; i++) {
 		double z = wl_rng_normal(&again);
 
 		sum += z;
 		squares += z * z;
 	}
-	expect(fabs(sum / 10000) < 0.05 && fabs(squares / 10000 - 1) < 0.05, "normal: %g, %g",
-	       sum / 10000, squares / 10000);
-	end("random numbers");
+	EXPECT_LT(fabs(sum / 10000), 0.05, "normal: %g, %g", sum / 10000, squares / 10000);
+	EXPECT_NEAR(squares / 10000, 1, 0.05, "normal: %g, %g", sum / 10000, squares / 10000);
+	tap_done("random numbers");
 }
 
 /* Checksums: the same matrices on every machine, and after every change. */
@@ -284,7 +274,6 @@ static void reproducible(void)
 	};
 	unsigned int k;
 
-	begin();
 	for (k = 0; k < WL_KINDS; k++) {
 		struct matrix *m, *again, *other;
 		struct wl_spec spec;
@@ -298,19 +287,19 @@ static void reproducible(void)
 		again = wl_generate(&spec, NULL, NULL);
 		spec.seed = 2;
 		other = wl_generate(&spec, NULL, NULL);
-		expect(m && again && other, "%s: not made", wl_kind_name(k));
-		expect(matrix_checksum(m) == want[k], "%s: 0x%016llxULL", wl_kind_name(k),
-		       (unsigned long long)matrix_checksum(m));
-		expect(!memcmp(m->len, again->len, 23 * 23 * sizeof(*m->len)),
-		       "%s: differs the second time", wl_kind_name(k));
+		EXPECT(m && again && other, "%s: not made", wl_kind_name(k));
+		EXPECT_EQ(matrix_checksum(m), want[k], "%s: 0x%016llxULL", wl_kind_name(k),
+			  (unsigned long long)matrix_checksum(m));
+		EXPECT_MEM(m->len, again->len, 23 * 23 * sizeof(*m->len),
+			   "%s: differs the second time", wl_kind_name(k));
 		if (k != WL_UNIFORM && k != WL_NEIGHBOUR && k != WL_INCAST)
-			expect(memcmp(m->len, other->len, 23 * 23 * sizeof(*m->len)),
+			EXPECT(memcmp(m->len, other->len, 23 * 23 * sizeof(*m->len)),
 			       "%s: the seed does not matter", wl_kind_name(k));
 		matrix_free(m);
 		matrix_free(again);
 		matrix_free(other);
 	}
-	end("the matrices of a seed are always the same");
+	tap_done("the matrices of a seed are always the same");
 }
 
 static void shapes(void)
@@ -320,49 +309,53 @@ static void shapes(void)
 	struct matrix *m;
 	unsigned int i, j;
 
-	begin();
 	wl_spec_init(&spec, WL_NEIGHBOUR, 64);
 	for (spec.dims = 1; spec.dims <= 3; spec.dims++) {
 		m = wl_generate(&spec, NULL, NULL);
 		matrix_measure(m, &st, NULL);
-		expect(st.out_degree.min == 2 * spec.dims && st.in_degree.max == 2 * spec.dims,
-		       "%u dimensions: degree %llu", spec.dims,
-		       (unsigned long long)st.out_degree.min);
+		EXPECT_EQ(st.out_degree.min, 2 * spec.dims, "%u dimensions: degree %llu", spec.dims,
+			  (unsigned long long)st.out_degree.min);
+		EXPECT_EQ(st.in_degree.max, 2 * spec.dims, "%u dimensions: degree %llu", spec.dims,
+			  (unsigned long long)st.out_degree.min);
 		for (i = 0; i < 64; i++)
 			for (j = 0; j < 64; j++)
-				expect(matrix_len(m, i, j) == matrix_len(m, j, i), "one-way");
+				EXPECT_EQ(matrix_len(m, i, j), matrix_len(m, j, i), "one-way");
 		matrix_free(m);
 	}
 	wl_spec_init(&spec, WL_GRAPH, 30);
 	m = wl_generate(&spec, NULL, NULL);
 	matrix_measure(m, &st, NULL);
-	expect(st.total == 30 * 30 * spec.mean, "graph: %llu bytes", (unsigned long long)st.total);
-	expect(st.row.max > 2 * st.row.p50, "graph: no hot spot: %llu, median %llu",
-	       (unsigned long long)st.row.max, (unsigned long long)st.row.p50);
+	EXPECT_EQ(st.total, 30 * 30 * spec.mean, "graph: %llu bytes", (unsigned long long)st.total);
+	EXPECT_GT(st.row.max, 2 * st.row.p50, "graph: no hot spot: %llu, median %llu",
+		  (unsigned long long)st.row.max, (unsigned long long)st.row.p50);
 	matrix_free(m);
 	wl_spec_init(&spec, WL_MAPREDUCE, 10);
 	spec.targets = 3;
 	m = wl_generate(&spec, NULL, NULL);
 	for (i = 0; i < 10; i++)
 		for (j = 0; j < 10; j++)
-			expect((matrix_len(m, i, j) > 0) == (i < 7 && j >= 7),
-			       "mapreduce: %u to %u", i, j);
+			EXPECT_EQ((matrix_len(m, i, j) > 0), (i < 7 && j >= 7),
+				  "mapreduce: %u to %u", i, j);
 	matrix_free(m);
 	wl_spec_init(&spec, WL_INCAST, 10);
 	spec.targets = 2;
 	m = wl_generate(&spec, NULL, NULL);
 	matrix_measure(m, &st, NULL);
-	expect(st.messages == 18 && st.bound == 9 * spec.mean && !st.local, "incast");
+	EXPECT_EQ(st.messages, 18, "incast");
+	EXPECT_EQ(st.bound, 9 * spec.mean, "incast");
+	EXPECT(!st.local, "incast");
 	matrix_free(m);
 	wl_spec_init(&spec, WL_PERMUTATION, 10);
 	spec.self = false;
 	m = wl_generate(&spec, NULL, NULL);
 	matrix_measure(m, &st, NULL);
-	expect(st.messages == 10 && st.out_degree.max == 1 && st.in_degree.max == 1 && !st.local,
-	       "permutation");
+	EXPECT_EQ(st.messages, 10, "permutation");
+	EXPECT_EQ(st.out_degree.max, 1, "permutation");
+	EXPECT_EQ(st.in_degree.max, 1, "permutation");
+	EXPECT(!st.local, "permutation");
 	expect_sums(m, 9 * spec.mean, "permutation");
 	matrix_free(m);
-	end("shapes");
+	tap_done("shapes");
 }
 
 /* Every interval of skewness, both generators, odd sizes, with and without self */
@@ -372,7 +365,6 @@ static void coverage(void)
 	static const enum wl_kind kinds[] = { WL_SORT, WL_GENERAL };
 	unsigned int h, k, b, self, i;
 
-	begin();
 	for (h = 0; h < 2; h++) {
 		unsigned int n = hosts[h];
 		struct wl_cdfs *set = wl_cdfs_new(n, 3, NULL);
@@ -394,22 +386,24 @@ static void coverage(void)
 				if (!self && (b + 1) / 20.0 < 1.5 / (n - 1))
 					continue;
 				m = wl_of_skewness(&spec, b, 20, 1, NULL, &err);
-				expect(m, "%s: %s", wl_kind_name(spec.kind), err.text);
+				EXPECT(m, "%s: %s", wl_kind_name(spec.kind), err.text);
 				if (!m)
 					continue;
 				s = matrix_skewness(m);
-				expect(s >= b / 20.0 && (b == 19 || s < (b + 1) / 20.0),
-				       "%s, interval %u: %.4f", wl_kind_name(spec.kind), b, s);
+				EXPECT_GE(s, b / 20.0, "%s, interval %u: %.4f",
+					  wl_kind_name(spec.kind), b, s);
+				EXPECT((b == 19 || s < (b + 1) / 20.0), "%s, interval %u: %.4f",
+				       wl_kind_name(spec.kind), b, s);
 				expect_sums(m, 1237ULL * (self ? n : n - 1),
 					    wl_kind_name(spec.kind));
 				for (i = 0; i < n; i++)
-					expect(self || !matrix_len(m, i, i), "%u to itself", i);
+					EXPECT(self || !matrix_len(m, i, i), "%u to itself", i);
 				matrix_free(m);
 			}
 		}
 		wl_cdfs_free(set);
 	}
-	end("both generators cover the whole range of skewness");
+	tap_done("both generators cover the whole range of skewness");
 }
 
 static void lognormal(void)
@@ -431,23 +425,22 @@ static void lognormal(void)
 	struct matrix *m;
 	unsigned int i;
 
-	begin();
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *name = names[i].name;
 
-		expect(!wl_spec_parse(&spec, name, names[i].n, &err), "%s", name);
+		EXPECT(!wl_spec_parse(&spec, name, names[i].n, &err), "%s", name);
 		m = wl_generate(&spec, NULL, &err);
-		expect(m, "%s: %s", name, err.text);
+		EXPECT(m, "%s: %s", name, err.text);
 		if (!m)
 			continue;
-		expect(fabs(matrix_skewness(m) - names[i].skewness) < 0.0003, "%s: %.4f", name,
-		       matrix_skewness(m));
+		EXPECT_NEAR(matrix_skewness(m), names[i].skewness, 0.0003, "%s: %.4f", name,
+			    matrix_skewness(m));
 		expect_sums(m, (names[i].n - 1) * 24000, name);
 		matrix_free(m);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		expect(wl_spec_parse(&spec, bad[i], 40, &err), "%s is taken", bad[i]);
-	end("short names with a skewness");
+		EXPECT(wl_spec_parse(&spec, bad[i], 40, &err), "%s is taken", bad[i]);
+	tap_done("short names with a skewness");
 }
 
 static void nudging(void)
@@ -456,19 +449,18 @@ static void nudging(void)
 	struct matrix *m;
 	struct wl_rng r;
 
-	begin();
 	wl_rng_init(&r, 1);
 	wl_spec_init(&spec, WL_LOGNORMAL, 20);
 	spec.self = false;
 	m = wl_generate(&spec, NULL, NULL);
-	expect(wl_nudge(m, 0.5, 0.51, &r), "upwards: %.4f", matrix_skewness(m));
+	EXPECT(wl_nudge(m, 0.5, 0.51, &r), "upwards: %.4f", matrix_skewness(m));
 	expect_sums(m, 19 * 24000, "upwards");
-	expect(wl_nudge(m, 0.1, 0.11, &r), "downwards: %.4f", matrix_skewness(m));
+	EXPECT(wl_nudge(m, 0.1, 0.11, &r), "downwards: %.4f", matrix_skewness(m));
 	expect_sums(m, 19 * 24000, "downwards");
 	/* Without a diagonal 1/19 is the least. */
-	expect(!wl_nudge(m, 0, 0.01, &r), "impossible: %.4f", matrix_skewness(m));
+	EXPECT(!wl_nudge(m, 0, 0.01, &r), "impossible: %.4f", matrix_skewness(m));
 	matrix_free(m);
-	end("moving bytes towards a skewness keeps sums and fails where it must");
+	tap_done("moving bytes towards a skewness keeps sums and fails where it must");
 }
 
 /* Damaged files: whatever the reader says, it stays within them, and what it
@@ -491,7 +483,6 @@ static void mutations(void)
 	unsigned int round, i, taken = 0, refusals = 0;
 	struct wl_rng r;
 
-	begin();
 	wl_rng_init(&r, 11);
 	for (round = 0; round < 30000; round++) {
 		unsigned int which = round % 3, changes = wl_rng_below(&r, 4);
@@ -513,14 +504,15 @@ static void mutations(void)
 		free(data);
 		taken += !!m;
 		refusals += !m;
-		expect(m || err.text[0], "round %u: refused without a reason", round);
-		expect(!m || (m->n >= 2 && m->n <= MATRIX_MAX_HOSTS), "round %u: hosts", round);
+		EXPECT(m || err.text[0], "round %u: refused without a reason", round);
+		EXPECT(!m || (m->n >= 2 && m->n <= MATRIX_MAX_HOSTS), "round %u: hosts", round);
 		for (i = 0; m && i < m->n * m->n; i++)
-			expect(m->len[i] <= MATRIX_MAX_LEN, "round %u: length", round);
+			EXPECT_LE(m->len[i], MATRIX_MAX_LEN, "round %u: length", round);
 		matrix_free(m);
 	}
-	expect(taken > 1000 && refusals > 1000, "%u taken, %u refused", taken, refusals);
-	end("damaged files");
+	EXPECT_GT(taken, 1000, "%u taken, %u refused", taken, refusals);
+	EXPECT_GT(refusals, 1000, "%u taken, %u refused", taken, refusals);
+	tap_done("damaged files");
 }
 
 static void refused(void)
@@ -546,7 +538,6 @@ static void refused(void)
 	};
 	unsigned int i;
 
-	begin();
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct wl_error err = { "" };
 		struct wl_spec spec;
@@ -558,13 +549,15 @@ static void refused(void)
 		spec.skew_lo = bad[i].lo;
 		spec.skew_hi = bad[i].hi;
 		spec.exponent = bad[i].exponent;
-		expect(!wl_generate(&spec, NULL, &err) && err.text[0], "case %u is taken", i);
+		EXPECT(!wl_generate(&spec, NULL, &err), "case %u is taken", i);
+		EXPECT(err.text[0], "case %u is taken", i);
 	}
-	end("impossible specifications are refused");
+	tap_done("impossible specifications are refused");
 }
 
 int main(void)
 {
+	tap_state.prefix = "workload";
 	skewness();
 	golden();
 	statistics();
@@ -580,6 +573,5 @@ int main(void)
 	nudging();
 	refused();
 	mutations();
-	printf("1..%u\n", count);
-	return failures > 0;
+	return tap_finish();
 }
