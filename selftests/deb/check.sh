@@ -14,10 +14,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../vm/common.sh"
 # shellcheck source=lib.sh
 . "$here/lib.sh"
+# shellcheck source=../../tools/common/tap.sh
+. "$here/../../tools/common/tap.sh"
 
 work=$BUILD/deb-check
 packages="shuffle-dkms shuffle-tools libshuffle-dev libshuffle0"
-n=0 failed=0 begin=$SECONDS
+begin=$SECONDS
 [ "$(id -u)" = 0 ] || die "this needs root (chroot, mount)"
 debian_root || exit 1
 
@@ -31,20 +33,13 @@ kernels="$(debian_abi 6.12) $(debian_abi 6.1)"
 v1=$(cd "$SHUFFLE_ROOT" && dpkg-parsechangelog -S Version)
 v2=$v1.1
 
-# t NAME COMMAND... - one test; its output is shown when it fails.
-t()
+# timed NAME COMMAND... - one test, and how long it took
+timed()
 {
-	local name=$1 log=$work/test.log start=$SECONDS
-	shift
-	n=$((n + 1))
-	if "$@" >"$log" 2>&1; then
-		echo "ok $n - $name"
-	else
-		echo "not ok $n - $name"
-		tail -40 "$log" | sed 's/^/# /'
-		failed=$((failed + 1))
-	fi
-	echo "# $((SECONDS - start)) s"
+	local start=$SECONDS
+
+	t "$@"
+	diag "$((SECONDS - start)) s"
 }
 
 builder()
@@ -190,25 +185,25 @@ echo "TAP version 13"
 # as in a chroot; this is its own setting for all.
 in_system sh -c 'echo autoinstall_all_kernels=yes >>/etc/dkms/framework.conf'
 snapshot >"$work/before"
-t "packages $v1 are built in a plain Debian 12" build "$v1"
-t "packages $v2 are built" build "$v2"
-t "lintian has no error and no warning" lint "$v1"
-t "Open MPI finds the component of shuffle-mpi" mpi_component "$v1"
-t "install: DKMS builds for $kernels" install_packages "$v1"
-t "DKMS has installed $v1 for both kernels" dkms_has "$v1"
-t "programs compile with libshuffle-dev" compile
-t "programs have manual pages and --help" programs
-t "use on 6.12: autoload, shuffles on IPv4 and IPv6, unload" in_vm 6.12 "$v1"
-t "use on 6.1" in_vm 6.1 "$v1"
-t "upgrade to $v2" install_packages "$v2"
-t "DKMS has installed $v2 for both kernels, and nothing else" dkms_has "$v2"
-t "use on 6.12 after the upgrade, purge while the module is in use" in_vm 6.12 "$v2" purge
-t "remove: nothing of DKMS is left" remove_packages
-t "purge" purge_packages
-t "nothing is left" nothing_left
-echo "1..$n"
+timed "packages $v1 are built in a plain Debian 12" build "$v1"
+timed "packages $v2 are built" build "$v2"
+timed "lintian has no error and no warning" lint "$v1"
+timed "Open MPI finds the component of shuffle-mpi" mpi_component "$v1"
+timed "install: DKMS builds for $kernels" install_packages "$v1"
+timed "DKMS has installed $v1 for both kernels" dkms_has "$v1"
+timed "programs compile with libshuffle-dev" compile
+timed "programs have manual pages and --help" programs
+timed "use on 6.12: autoload, shuffles on IPv4 and IPv6, unload" in_vm 6.12 "$v1"
+timed "use on 6.1" in_vm 6.1 "$v1"
+timed "upgrade to $v2" install_packages "$v2"
+timed "DKMS has installed $v2 for both kernels, and nothing else" dkms_has "$v2"
+timed "use on 6.12 after the upgrade, purge while the module is in use" in_vm 6.12 "$v2" purge
+timed "remove: nothing of DKMS is left" remove_packages
+timed "purge" purge_packages
+timed "nothing is left" nothing_left
+tap_end
 rm -rf "$work"/{sources,system,system.work,builder,builder.work}
 echo
 echo "took $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
-echo "$((n - failed)) passed, $failed failed, 0 skipped" | tee "$work/total"
-[ "$failed" = 0 ]
+echo "$((tap_count - tap_failed)) passed, $tap_failed failed, 0 skipped" | tee "$work/total"
+[ "$tap_failed" = 0 ]

@@ -4,21 +4,22 @@
 # In the guest: load the KUnit suites and print every case as one line of TAP.
 set -u
 
+# shellcheck source=../../tools/common/tap.sh
+. "$(dirname "$0")/../../tools/common/tap.sh"
+
 for suites in shuffle_test shuffle_fake_test; do
 	insmod "$(dirname "$SHUFFLE_KO")/test/$suites.ko" || exit 1
 done
-n=0
 for results in /sys/kernel/debug/kunit/*/results; do
 	suite=$(basename "$(dirname "$results")")
 	# KTAP nests: four blanks for a case, more for its parameters.
 	while IFS= read -r line; do
 		case $line in
 		'    ok '* | '    not ok '*)
-			n=$((n + 1))
 			line=${line#    }
-			verdict=${line%%[0-9]*}
-			line=${line#"$verdict"}
-			echo "$verdict$n - kunit $suite: ${line#* }"
+			verdict=${line%% [0-9]*}
+			line=${line#"$verdict "}
+			tap "$verdict" "kunit $suite: ${line#* }"
 			;;
 		*' # Subtest:'* | *'KTAP version'* | *'1..'* | *' # module:'*) ;;
 		'    #'* | '        #'* | '        not ok'*)
@@ -27,5 +28,5 @@ for results in /sys/kernel/debug/kunit/*/results; do
 		esac
 	done <"$results"
 done
-echo "1..$n"
-[ "$n" -gt 0 ]
+tap_end
+want_gt "tests of KUnit" "$tap_count" 0

@@ -15,22 +15,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 cd "$SHUFFLE_ROOT" || exit 1
 
-only=${1-}
-n=0
-# t NAME COMMAND... - one test: the command succeeds.
-t()
-{
-	local name=$1 said
-	shift
-	[[ $name =~ $only ]] || return 0
-	n=$((n + 1))
-	if said=$("$@" 2>&1); then
-		echo "ok $n - static: $name"
-	else
-		echo "not ok $n - static: $name"
-		printf '%s\n' "$said" | tail -60 | sed 's/^/# /'
-	fi
-}
+# shellcheck source=../../tools/common/tap.sh
+. "$SHUFFLE_ROOT/tools/common/tap.sh"
+tap_prefix=static tap_only=${1-}
 
 # files PATTERN... - the project's own files: tracked or new, not ignored.
 files()
@@ -202,4 +189,4 @@ if [ -n "$(changed net/shuffle uapi Kbuild selftests/vm/build-module.sh)" ]; the
 		t "module: sparse and W=1 on $k" "$here/build-module.sh" -c "$k"
 	done
 fi
-echo "1..$n"
+tap_end

@@ -18,6 +18,8 @@
 #       [p0]             [p1]    10.78.h.1, fd78:h::1, namespace shf-br
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../../../tools/common/tap.sh
+. "$here/../../../tools/common/tap.sh"
 BIN=${SHUFFLE_BIN:-$(cd "$here/../../.." && pwd)/build/tools}
 LANE=${SHUFFLE_LANE:-uml-debug}
 CASES=${CASES:-.}
@@ -37,40 +39,16 @@ PFX=shf-
 KEEP=			# set: cases leave their rack for the next one of that size
 work=
 state=			# outlives a case
-tap_count=0
-tap_failed=0
 hosts=0
 peer_calls=0
 
-# ---- TAP ----
-
-diag()
-{
-	local line
-
-	while IFS= read -r line; do
-		printf '# %s\n' "$line"
-	done <<<"$*"
-}
-
-tap()
-{
-	tap_count=$((tap_count + 1))
-	[ "$1" = ok ] || tap_failed=$((tap_failed + 1))
-	printf '%s %d - %s\n' "$1" "$tap_count" "$2"
-}
+# ---- cases ----
 
 # Ends a case early; called inside a case's subshell.
 skip()
 {
 	echo "$*" >"$work/skip"
 	exit 4
-}
-
-fail()
-{
-	diag "$*"
-	exit 1
 }
 
 splat_count()
@@ -170,7 +148,7 @@ run_once()
 	fi
 	splats=$(splat_count)
 	if [ "$rc" = 4 ] && [ -s "$work/skip" ]; then
-		tap ok "$name # SKIP $(cat "$work/skip")"
+		tap_skip "$name" "$(cat "$work/skip")"
 		return 0
 	fi
 	if [ "$splats" -gt "$before" ]; then
@@ -183,7 +161,7 @@ run_once()
 		[ -z "${SHUFFLE_VERBOSE-}" ] || sed 's/^/# /' "$work/log"
 		tap ok "$name"
 	else
-		tail -60 "$work/log" | sed '/^# /!s/^/# /'
+		diag "$(tail -n "$tap_lines" "$work/log")"
 		tap "not ok" "$name"
 	fi
 	[ -z "${SHUFFLE_TIMES-}" ] || echo "# $((SECONDS - start)) s"
@@ -539,6 +517,5 @@ all_cleanup()
 finish_all()
 {
 	[ -z "$CASES_LIST" ] || return 0
-	echo "1..$tap_count"
-	[ "$tap_failed" = 0 ]
+	tap_end
 }

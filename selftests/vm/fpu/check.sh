@@ -10,24 +10,25 @@ set -euo pipefail
 vm=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=../common.sh
 . "$vm/common.sh"
+# shellcheck source=../../../tools/common/tap.sh
+. "$vm/../../tools/common/tap.sh"
 
 lane=${1:?usage: check.sh LANE}
 mkdir -p "$BUILD/tools"
 gcc -O1 -Wall -Wextra -o "$BUILD/tools/fpu" "$vm/fpu/fpu.c"
-n=0
-echo "1..2"
 # UML's main program reads the variable; run.sh hands its environment on.
 for size in '' 16384; do
-	n=$((n + 1))
 	status=0
 	said=$(UML_XSTATE_SIZE=$size "$vm/run.sh" "$lane" -N -L -t 0 -o "$BUILD/out/fpu-$lane" \
 		"$vm/fpu/fpu.sh" 2>&1 </dev/null) || status=$?
 	what="$lane keeps registers, XSAVE area of $size bytes"
 	[ -n "$size" ] || what="$lane keeps registers, XSAVE area of this CPU"
 	if [ "$status" = 0 ] && grep -q 'registers: kept' <<<"$said"; then
-		echo "ok $n - $what"
+		tap ok "$what"
 	else
-		echo "not ok $n - $what"
-		printf '# status %s; said:\n%s\n' "$status" "$said" | sed '/^# /!s/^/# /'
+		diag "got status $status, want 0 and 'registers: kept'; said:
+$said"
+		tap "not ok" "$what"
 	fi
 done
+tap_end

@@ -12,6 +12,8 @@ set -euo pipefail
 vm=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=../common.sh
 . "$vm/common.sh"
+# shellcheck source=../../../tools/common/tap.sh
+. "$vm/../../tools/common/tap.sh"
 
 lane=${1:?usage: check.sh LANE}
 ko=$("$vm/build-module.sh" -s selftests/vm/planted "$(kernel_of "$lane")")
@@ -34,20 +36,17 @@ reported()
 	[ "$status" = 70 ] && grep -qE "$1" "$out/console.log"
 }
 
-n=0
-echo "1..5"
 boot sleep abba oob uaf leak
 all_status=$status all_out=$out
 while read -r bug want; do
-	n=$((n + 1))
 	status=$all_status out=$all_out
 	reported "$want" || boot "$bug"
 	if reported "$want"; then
-		echo "ok $n - $lane reports a planted bug: $bug"
+		tap ok "$lane reports a planted bug: $bug"
 	else
-		echo "not ok $n - $lane reports a planted bug: $bug"
-		printf '# status %s, wanted 70 and "%s"; said:\n' "$status" "$want"
-		printf '%s\n' "$said" | sed 's/^/# /'
+		diag "got status $status, want 70 and '$want'; said:
+$said"
+		tap "not ok" "$lane reports a planted bug: $bug"
 	fi
 done <<'END'
 oob BUG: KASAN: slab-out-of-bounds
@@ -56,3 +55,4 @@ abba possible circular locking dependency
 sleep BUG: sleeping function called from invalid context
 leak kmemleak: unreferenced object
 END
+tap_end

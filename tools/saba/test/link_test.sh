@@ -8,6 +8,8 @@ set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
+# shellcheck source=../../common/tap.sh
+. "$here/../../common/tap.sh"
 trap 'rm -rf "$work"' EXIT
 
 link()
@@ -18,16 +20,11 @@ link()
 	# shellcheck disable=SC2046 # words
 	"${CC:-cc}" -Wall -Werror -o "$work/link_test" "$here/link_test.c" \
 		$(pkg-config --cflags --libs libsaba) || return 1
-	SHUFFLE_SABA_SOCKET=$work/nix "$work/link_test" || { echo "link_test: $?"; return 1; }
+	SHUFFLE_SABA_SOCKET=$work/nix "$work/link_test" ||
+		fail "link_test: got status $?, want 0"
 	[ -s "$work/root/usr/share/man/man3/saba_client.3" ]
 }
 
-if said=$(link 2>&1); then
-	echo "ok 1 - saba: an application with the installed library"
-	echo "1..1"
-else
-	echo "not ok 1 - saba: an application with the installed library"
-	printf '%s\n' "$said" | sed 's/^/# /'
-	echo "1..1"
-	exit 1
-fi
+tap_prefix=saba
+t "an application with the installed library" link
+tap_end

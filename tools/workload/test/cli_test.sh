@@ -228,5 +228,4 @@ t "sweep shows progress" progress
 if [ -n "$other" ]; then
 	t "another build makes the same matrices" same_elsewhere
 fi
-echo "1..$n"
-exit "$failed"
+tap_end
