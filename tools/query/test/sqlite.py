@@ -12,6 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
+
+from tap import Tap, fail  # noqa: E402
+
 TABLES = {
     "wiki": [("language", str), ("views", int)],
     "edits": [("contributor_ip", str)],
@@ -129,22 +133,23 @@ def dataset(program, queries, seed):
     return None
 
 
+def several(program, queries, first, last):
+    why = [w for w in (dataset(program, queries, seed) for seed in range(first, last + 1)) if w]
+    if why:
+        fail("\n".join(why[:3]))
+
+
 def main():
     program = sys.argv[1]
     datasets = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     queries = sql_of_queries(program)
+    tap = Tap("query")
     group = 25
-    bad = 0
-    for n, first in enumerate(range(0, datasets, group), 1):
-        why = [w for w in (dataset(program, queries, seed)
-                           for seed in range(first, min(first + group, datasets))) if w]
-        print(f"{'not ok' if why else 'ok'} {n} - query: as sqlite3, data sets {first} to "
-              f"{min(first + group, datasets) - 1}")
-        for line in "\n".join(why[:3]).splitlines():
-            print(f"# {line}")
-        bad += len(why)
-    print(f"1..{n}")
-    return bad > 0
+    for first in range(0, datasets, group):
+        last = min(first + group, datasets) - 1
+        tap.run_test(f"as sqlite3, data sets {first} to {last}", several, program, queries, first,
+                     last)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,10 @@ import socket
 import struct
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
+
+from tap import equal, has, starts, true  # noqa: E402
+
 PATH = sys.argv[1]
 
 
@@ -34,13 +38,13 @@ def rows_of(s):
     seen = []
     while not (seen and seen[-1].startswith("ok")):
         seen.append(s.recv(65536).decode())
-        assert seen[-1], "dropped after %d rows" % (len(seen) - 1)
+        true(seen[-1], "row %d" % len(seen))
     return seen
 
 
 def check(s, text, want):
     got = ask(s, text)
-    assert got.startswith(want), "%r: %r, not %r" % (text, got, want)
+    starts(got, want, repr(text))
     return got
 
 
@@ -73,7 +77,7 @@ def requests():
     b.send(b"show")
     seen = rows_of(b)
     (one,) = [r for r in seen if r.startswith("app name=A ")]
-    assert " connections=3 " in one, one
+    has(one, " connections=3 ", "one")
     # the end of a process ends its registration
     a.close()
     for _ in range(100):
@@ -106,12 +110,13 @@ def lies():
         other.sendmsg([b"register B"], [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS,
                                          struct.pack("3i", os.getppid(), 4321, 4321))])
         got = other.recv(100)
-        assert got.startswith(b"ok"), got
+        starts(got, b"ok", "got")
     except PermissionError:
         check(other, "register B", "ok")
     other.send(b"show")
     apps = [r for r in rows_of(other) if r.startswith("app ")]
-    assert len(apps) == 2 and all(" uid=%d " % os.getuid() in r for r in apps), apps
+    equal(len(apps), 2, "len(apps)")
+    assert all(" uid=%d " % os.getuid() in r for r in apps), apps
     other.close()
     s.close()
 
@@ -128,7 +133,7 @@ def limits():
     check(s, "register A", "ok")
     for _ in range(4096):
         s.send(b"connect any")
-        assert s.recv(100).startswith(b"ok")
+        starts(s.recv(100), b"ok", "s.recv(100)")
     check(s, "connect any", "error too many connections")
     s.close()
 
@@ -143,7 +148,7 @@ def long_list():
     s = client()
     s.send(b"show")
     rows = sum(r.startswith("app name=C") for r in rows_of(s))
-    assert rows == 300, rows
+    equal(rows, 300, "rows")
     check(s, "register A", "ok")
     # one that asks and does not read, while what it asks for changes
     deaf = client()
@@ -192,7 +197,7 @@ def fuzz(rounds=1500):
         if text.strip(b" \n").startswith(b"stop"):
             continue
         got = ask(many[i], text)
-        assert got.startswith(("ok", "error")), (text, got)
+        starts(got, ("ok", "error"), repr(text))
     for s in many:
         s.close()
 
@@ -220,7 +225,7 @@ def mutate(rounds=3000):
         if not text or text.split()[:1] == [b"stop"]:
             continue
         got = ask(many[i], bytes(text))
-        assert got.startswith(("ok", "error")), (text, got)
+        starts(got, ("ok", "error"), repr(text))
         if r.random() < .01:
             many[i].close()
             many[i] = client()
@@ -255,7 +260,7 @@ def few():
         except (BrokenPipeError, ConnectionResetError):
             pass
         s.close()
-    assert len(many) == 80 - 32, len(many)
+    equal(len(many), 80 - 32, "clients that are served")
     check(many[0], "register A", "ok")
     for s in many:
         s.close()

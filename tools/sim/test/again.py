@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from tap import equal
+from tap import equal, has
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "../figures/figures.py")
@@ -24,7 +24,7 @@ def content(*path):
 def replaced(path, *pairs):
     text = content(path)
     for old, new in pairs:
-        assert old in text, "%s: no %r" % (path, old)
+        has(text, old, "%s: no %r" % (path, old))
         text = text.replace(old, new)
     with open(path, "w", encoding="utf-8", newline="") as f:
         f.write(text)
@@ -69,7 +69,7 @@ def as_made(_, sim):
         equal(c.run("--keep"), (0, ""), "status and errors")
         equal(content(c.document), content(DOCUMENTATION, "evaluation.rst"),
               "the document")
-        assert c.files() == before, "a figure or median has changed"
+        equal(c.files(), before, "a figure or median has changed")
 
 
 def one_set(_, sim):
@@ -92,7 +92,7 @@ def one_set(_, sim):
         status, err = c.run("--sets", "fig-3.10")
         equal(status, 0, err)
         equal(content(c.document), want, "the document")
-        assert c.files() == before, "a figure or median is not what it was"
+        equal(c.files(), before, "a figure or median is not what it was")
 
 
 def several(_):
@@ -102,7 +102,8 @@ def several(_):
                          ("no-such-set", "no set: no-such-set")):
         with Copy("/no/such/program") as c:
             status, err = c.run("--sets", sets)
-            assert status == 1 and needed in err, "%s: status %d: %s" % (sets, status, err)
+            equal(status, 1, "%s: status %d: %s" % (sets, status, err))
+            has(err, needed, "%s: status %d: %s" % (sets, status, err))
             equal(content(c.document), content(DOCUMENTATION, "evaluation.rst"), "the document")
 
 

@@ -5,31 +5,36 @@
 usage: check.py SIM-WITH-SANITIZERS SIM SUITES-OF-THE-SCHEDULE
 """
 
+import os
 import subprocess
 import sys
 
-import again
-import costs
-import drawings
-import errors
-import hand
-import medians
-import plans
-import props
-import verdicts
-from tap import Tap
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
+
+import again  # noqa: E402
+import costs  # noqa: E402
+import drawings  # noqa: E402
+import errors  # noqa: E402
+import hand  # noqa: E402
+import medians  # noqa: E402
+import plans  # noqa: E402
+import props  # noqa: E402
+import verdicts  # noqa: E402
+from call import Sim  # noqa: E402
+from tap import above, equal, false  # noqa: E402
 
 
 def tables(_, suites):
     """KUnit's tables, on the objects of the schedule that the simulator is linked with."""
     p = subprocess.run([suites], capture_output=True, text=True, timeout=1200, check=False)
     bad = [line for line in p.stdout.splitlines() if line.startswith("not ok")]
-    assert not bad and p.returncode == 0, "\n".join(bad) + p.stderr
-    assert p.stdout.count("\nok ") > 100, "too few cases"
+    false(bad, p.stderr + "cases that fail")
+    equal(p.returncode, 0, p.stderr + "status")
+    above(p.stdout.count("\nok "), 100, "cases")
 
 
 def main():
-    tap = Tap(sys.argv[1])
+    tap = Sim(sys.argv[1])
     tap.test("the module's tables of its schedule", tables, sys.argv[3])
     hand.add(tap)
     props.add(tap)

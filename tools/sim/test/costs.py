@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 
-from tap import equal
+from tap import equal, has
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIGURES = os.path.join(HERE, "../figures")
@@ -43,9 +43,9 @@ def explained(cells):
 
 
 def is_current(_, costs, cells):
-    assert collectives.document(costs, cells) == kept("evaluation-collectives.rst"), \
-        "not what 'make figures-coll' writes"
-    assert collectives.values(cells) == kept("figures/coll-costs.csv"), "nor its values"
+    equal(collectives.document(costs, cells), kept("evaluation-collectives.rst"),
+          "not what 'make figures-coll' writes")
+    equal(collectives.values(cells), kept("figures/coll-costs.csv"), "nor its values")
 
 
 def every_number(_, cells):
@@ -134,7 +134,7 @@ def wrong_simulator(tap, right, kind, pattern, metric, more, says):
                         "--figures", tap.dir, "--document", document],
                        capture_output=True, text=True, timeout=600, check=False)
     equal(p.returncode, 1, "exit status, " + p.stderr)
-    assert says in p.stderr, "%r not in %r" % (says, p.stderr)
+    has(p.stderr, says, "%r not in %r" % (says, p.stderr))
     assert not os.path.exists(document), "a document is written"
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 
-from tap import equal
+from tap import at_most, equal, true
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, "..", "figures"))
@@ -69,7 +69,7 @@ def named_runs(text, figure):
     """Numbers of runs below a figure in the document."""
     begin = text.index("figures/%s.svg\n" % stem(figure.number))
     line = re.search(r"^Data: (.*?);\s+`values\s", text[begin:], re.M | re.S)
-    assert line, "no runs are named"
+    true(line, "no runs are named")
     return {1 if n == "one" else int(n) for n in re.findall(r"(\d+|one) runs?\b", line.group(1))}
 
 
@@ -80,9 +80,10 @@ def drawn(_, figure):
     path = os.path.join(DOCUMENTS, "figures", stem(figure.number))
     with open(path + ".csv", encoding="utf-8", newline="") as f:
         rows = list(csv.DictReader(f))
-    assert rows and named, "no values, or no runs"
+    true(rows, "no values, or no runs")
+    true(named, "no values, or no runs")
     runs = {int(row["runs"]) for row in rows}
-    assert runs <= named, "values of %s runs, the document names %s" % (runs, named)
+    at_most(runs, named, "values of %s runs, the document names %s" % (runs, named))
     shaded = {(row["panel"], row["curve"]) for row in rows if row["p10"] or row["p90"]}
     few = sorted(row["curve"] for row in rows
                  if (row["p10"] or row["p90"]) and int(row["runs"]) < ENOUGH)

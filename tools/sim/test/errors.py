@@ -3,7 +3,7 @@
 
 import os
 
-from tap import equal
+from tap import equal, has, lacks, starts
 
 BAD = [
     ("--algo fifo", "there are grpf srpt"),
@@ -56,8 +56,8 @@ FILES = [
 def refused(tap, options, want):
     status, out, err = tap.call(options.replace("''", "=") if "''" in options else options)
     equal(status, 2, "status of %s" % options)
-    assert want in err, "%s: no %r in %r" % (options, want, err)
-    assert "Sanitizer" not in err, err
+    has(err, want, "%s: no %r in %r" % (options, want, err))
+    lacks(err, "Sanitizer", "err")
     equal(out, "", "standard output")
 
 
@@ -72,19 +72,20 @@ def help_text(tap):
     status, out, err = tap.call("--help")
     equal((status, err), (0, ""), "status")
     for word in ("--matrix", "--overcommit", "--curve", "usage: shuffle-sim"):
-        assert word in out, "no %s in --help" % word
+        has(out, word, "no %s in --help" % word)
 
 
 def version(tap):
     status, out, err = tap.call("--version")
     equal((status, err), (0, ""), "status")
-    assert out.startswith("shuffle-sim ") and out.count(".") == 2, out
+    starts(out, "shuffle-sim ", "out")
+    equal(out.count("."), 2, 'out.count(".")')
 
 
 def gives_up(tap):
     status, out, _ = tap.call("--hosts 10 --max-steps 20")
     equal(status, 0, "status")
-    assert "did not end" in out, out
+    has(out, "did not end", "out")
     (result,) = tap.run("--hosts 10 --max-steps 20")
     equal(result["ended"], False, "ended")
 

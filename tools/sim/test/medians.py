@@ -5,6 +5,7 @@ import csv
 import os
 import sys
 
+from call import Sim
 from tap import within
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "medians.csv")
@@ -67,8 +68,7 @@ def add(tap, sim):
 
 def write(sim):
     """medians.py PROGRAM: new medians, when they have moved for a reason."""
-    from tap import Tap
-    tap = Tap(sim)
+    tap = Sim(sim)
     with open(PATH, "w", encoding="utf-8", newline="") as f:
         f.write("# SPDX-License-Identifier: GPL-2.0-or-later\n"
                 "# figure, curve, shares of the bound at skewness 0.1, 0.5, 0.9; see medians.py\n")

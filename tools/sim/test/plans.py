@@ -6,7 +6,7 @@ import os
 import tempfile
 import xml.etree.ElementTree
 
-from tap import equal
+from tap import above, below, equal, has
 
 FIGURES = os.path.join(os.path.dirname(__file__), "../../../Documentation/figures")
 
@@ -147,7 +147,7 @@ def tables(tap):
 def times(tap):
     for options, want in TIMES:
         (got,) = json.loads(plan(tap, options + " --json -"))["plans"]
-        assert abs(got["us"] - want) < 1e-6, "%s: %g us, by hand %g" % (options, got["us"], want)
+        below(abs(got["us"] - want), 1e-6, "%s: %g us, by hand %g" % (options, got["us"], want))
         assert plan(tap, options).split("\n\n")[1].endswith(" %.2f" % want), options
 
 
@@ -160,8 +160,9 @@ def all_plans(tap):
         equal([[row["kind"], row["pattern"]] + ["%d" % row[name] for name in NAMES]
                for row in rows], table, options)
         for row in rows:
-            assert row["messages"] > 0 and row["cross_links"] < row["links"], row
-            assert ("--racks" in options) == (row["cross_links"] > 0), row
+            above(row["messages"], 0, 'row["messages"]')
+            below(row["cross_links"], row["links"], 'row["cross_links"]')
+            equal("--racks" in options, row["cross_links"] > 0, '"--racks" in options')
 
 
 def pictures(tap):
@@ -174,15 +175,15 @@ def pictures(tap):
         legend = sum(1 for t in root.findall("{http://www.w3.org/2000/svg}text")
                      if t.text in ("stored", "combined", "one packet to several"))
         (row,) = json.loads(plan(tap, options + " --json -"))["plans"]
-        assert legend > 0, name
+        above(legend, 0, "legend")
         if "cool" in options:
             # each packet to several is an arrow for each of them: 3 leaders, or 3 of a rack
             equal(arrows - legend, 12 + {"p": 12, "r": 8}[options.split()[2][-1]] + 12, name)
         else:
             equal(arrows - legend, row["messages"], name)
         with open(os.path.join(FIGURES, name), encoding="utf-8") as f:
-            assert f.read() == svg, "%s is not what shuffle-sim --plan %s --svg draws" % (
-                name, options)
+            equal(f.read(), svg,
+                  "%s is not what shuffle-sim --plan %s --svg draws" % (name, options))
 
 
 def tables_in_files(tap):
@@ -212,7 +213,7 @@ def tables_in_files(tap):
 def refused(tap, options, want):
     status, out, err = tap.call(options)
     equal(status, 2, "status of %s" % options)
-    assert want in err, "%s: no %r in %r" % (options, want, err)
+    has(err, want, "%s: no %r in %r" % (options, want, err))
     equal(out, "", "standard output")
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-from tap import equal
+from tap import equal, has, true
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, "..", "figures"))
@@ -86,7 +86,7 @@ def foreign(tables, names):
 
 def can_fail(_, figure, tables):
     good = {c.what for c in figure.compare(tables).checks if c.ok}
-    assert figure.compare(tables).checks, "no check"
+    true(figure.compare(tables).checks, "no check")
     for other in itertools.chain(others(tables, figure.sets), foreign(tables, figure.sets)):
         if not good:
             return
@@ -107,14 +107,16 @@ def document(_, tables):
         verdict = figure.compare(tables)
         mine = [row for row in rows if row.startswith(figure.number + " ")]
         line = [row for row in mine if figure.title in row]
-        assert line and line[0].endswith("  " + verdict.agrees()), "%s: %s" % (figure.number, line)
+        true(line, "%s: %s" % (figure.number, line))
+        assert line[0].endswith("  " + verdict.agrees()), "%s: %s" % (figure.number, line)
         for check in verdict.checks:
             line = [row for row in mine if "  %s  " % check.what in row]
-            assert line and "  %s  " % check.source in line[0], "%s: %s" % (check.what, line)
+            true(line, "%s: %s" % (check.what, line))
+            has(line[0], "  %s  " % check.source, "%s: %s" % (check.what, line))
             assert line[0].endswith("  yes" if check.ok else "  no"), line[0]
             # of runs over time fewer rows are kept than were drawn
             if not any(SETS[name].series for name in figure.sets):
-                assert "  %s  " % check.ours in line[0], "%s: %s" % (check.ours, line[0])
+                has(line[0], "  %s  " % check.ours, "%s: %s" % (check.ours, line[0]))
 
 
 def tolerances(_, tables):

@@ -12,40 +12,34 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-import document
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
+
+import document  # noqa: E402
+from tap import Tap, above, at_most, differs, equal, false, has, lacks, near  # noqa: E402
 
 # A network without noise, whose links need 1 us for a piece.
 IDEAL = "--piece 1000 --rate 8 --noise 0 --control-noise 0 --nic round-robin --port-buffer 0"
 
 
-class Tap:
-    """Calls of the simulator, and tests that count."""
+class Stream(Tap):
+    """Calls of the simulator."""
 
-    def __init__(self, sanitized, sim, n, bad):
+    def __init__(self, sanitized, sim):
+        super().__init__("stream")
         self.sanitized = sanitized
         self.sim = sim
-        self.n = n
-        self.bad = bad
-
-    def test(self, function, *args):
-        self.n += 1
-        try:
-            function(self, *args)
-            print("ok %d - stream: %s" % (self.n, function.__doc__), flush=True)
-        except (AssertionError, subprocess.SubprocessError, ValueError, OSError, KeyError) as e:
-            self.bad += 1
-            print("# %s\nnot ok %d - stream: %s" % (str(e) or repr(e), self.n, function.__doc__),
-                  flush=True)
 
     def call(self, options, sim=None):
         p = subprocess.run([sim or self.sanitized] + options.split(), capture_output=True,
                            text=True, timeout=600, check=False)
-        assert "Sanitizer" not in p.stderr and "runtime error" not in p.stderr, p.stderr
+        lacks(p.stderr, "Sanitizer", "p.stderr")
+        lacks(p.stderr, "runtime error", "p.stderr")
         return p.returncode, p.stdout, p.stderr
 
     def good(self, options, sim=None):
         status, out, err = self.call(options, sim)
-        assert status == 0 and not err, "%s: status %d: %s" % (options, status, err)
+        equal(status, 0, "%s: status %d: %s" % (options, status, err))
+        false(err, "%s: status %d: %s" % (options, status, err))
         return out
 
     def run(self, options, sim=None):
@@ -54,28 +48,20 @@ class Tap:
         return {r["schedule"]: r for r in out["runs"]}
 
 
-def near(got, want, what, part=1e-3):
-    assert abs(got - want) <= part * abs(want) + 1e-12, "%s: got %r, want %r" % (what, got, want)
-
-
-def at_most(got, most, what):
-    assert got <= most, "%s: got %r, at most %r" % (what, got, most)
-
-
 def golden(tap):
     """simulator: golden values of an ideal network"""
     r = tap.run(IDEAL + " --inputs 2 --builders 2 --slices 200 --latency 1")
     for name in ("bench", "none"):
-        near(r[name]["throughput"], 1, name)
+        near(r[name]["throughput"], 1, name, 1e-3)
     # Of a time-slice one input sends in the first half of a round, the other in the second.
-    near(r["none"]["gap_us"]["p50"], 1, "gap")
+    near(r["none"]["gap_us"]["p50"], 1, "gap", 1e-3)
     # 200 pieces of 1 us, 2 us until the last acknowledgment
-    near(r["dfs"]["intervals"][0]["actual_us"], 202, "first interval")
-    assert r["dfs"]["intervals"][1]["proposed_us"] is None, "a proposal too early"
+    near(r["dfs"]["intervals"][0]["actual_us"], 202, "first interval", 1e-3)
+    equal(r["dfs"]["intervals"][1]["proposed_us"], None, "a proposal too early")
     near(r["dfs"]["intervals"][2]["proposed_us"], 0.95 * 202, "proposal: 5 % faster", 0.01)
     r = tap.run(IDEAL + " --inputs 4 --builders 1 --slices 100 --ddes 1")
-    near(r["bench"]["throughput"], 1, "four inputs, one builder: its link")
-    near(r["bench"]["time_us"], 15 * 400, "15 intervals of 400 pieces of 1 us")
+    near(r["bench"]["throughput"], 1, "four inputs, one builder: its link", 1e-3)
+    near(r["bench"]["time_us"], 15 * 400, "15 intervals of 400 pieces of 1 us", 1e-3)
 
 
 def settles(tap):
@@ -84,15 +70,15 @@ def settles(tap):
     for v in r["intervals"][25:38]:
         near(v["actual_us"], 1600, "actual", 0.01)
         near(v["proposed_us"], 1520, "proposed", 0.01)
-    assert r["throughput"] > 0.98, r["throughput"]
+    above(r["throughput"], 0.98, 'r["throughput"]')
 
 
 def same_again(tap):
     """simulator: the same seed, the same results, with sanitizers as without"""
     options = "--inputs 5 --builders 7 --slices 70 --pause 500,50 --drift 50 --offset 10"
     one = tap.good(options + " --json -")
-    assert one == tap.good(options + " --json -", tap.sim), "another result"
-    assert one != tap.good(options + " --seed 2 --json -", tap.sim), "the seed does nothing"
+    equal(one, tap.good(options + " --json -", tap.sim), "another result")
+    differs(one, tap.good(options + " --seed 2 --json -", tap.sim), "the seed does nothing")
 
 
 def wrong_clocks(tap):
@@ -100,7 +86,7 @@ def wrong_clocks(tap):
     options = "--inputs 8 --builders 8 --slices 400 --schedule dfs"
     perfect = tap.run(options, tap.sim)["dfs"]
     wrong = tap.run(options + " --offset 10 --drift 100", tap.sim)["dfs"]
-    assert wrong["refused"] == 0, "%r messages refused" % wrong["refused"]
+    equal(wrong["refused"], 0, "%r messages refused" % wrong["refused"])
     near(wrong["throughput"], perfect["throughput"], "throughput", 0.02)
     at_most(wrong["gap_us"]["p50"], 1.1 * perfect["gap_us"]["p50"], "gap")
 
@@ -110,8 +96,8 @@ def replicas(tap):
     for more in ("", " --restart 15"):
         r = tap.run("--inputs 6 --builders 6 --slices 300 --ddes 4 --drift 50 --pause 900,90 "
                     "--schedule dfs" + more)["dfs"]
-        assert r["disagreed"] == 0, "%r proposals differ" % r["disagreed"]
-        assert r["refused"] == 0, "%r messages refused" % r["refused"]
+        equal(r["disagreed"], 0, "%r proposals differ" % r["disagreed"])
+        equal(r["refused"], 0, "%r messages refused" % r["refused"])
 
 
 def alone(tap):
@@ -120,16 +106,17 @@ def alone(tap):
                 "--schedule dfs")["dfs"]
     proposed = [v["proposed_us"] for v in r["intervals"]]
     # The last proposal is repeated until there is a history again.
-    assert len(set(proposed[19:26])) == 1, proposed
-    assert len(set(proposed[30:48])) > 1, proposed
+    equal(len(set(proposed[19:26])), 1, "len(set(proposed[19:26]))")
+    above(len(set(proposed[30:48])), 1, "len(set(proposed[30:48]))")
 
 
 def input_fails(tap):
     """an input dies: all engines drop it after a second, the others go on as fast as before"""
     r = tap.run("--inputs 6 --builders 6 --slices 300 --ddes 3 --fail 20 --intervals 60 "
                 "--offset 10 --drift 50 --schedule dfs")["dfs"]
-    assert r["dropped"] == 3, "%r engines dropped it" % r["dropped"]
-    assert r["disagreed"] == 0 and r["refused"] == 0, r
+    equal(r["dropped"], 3, "%r engines dropped it" % r["dropped"])
+    equal(r["disagreed"], 0, 'r["disagreed"]')
+    equal(r["refused"], 0, 'r["refused"]')
     v = r["intervals"]
     gap = v[22]["start_us"] - v[20]["start_us"]
     assert 1e6 < gap < 1.2e6, "others waited for %r us" % gap
@@ -141,7 +128,7 @@ def recovers(tap):
     options = "--inputs 8 --builders 8 --slices 400 --intervals 80 --schedule dfs --slow 15-25,25"
     for n in (1, 8):
         v = [i["actual_us"] for i in tap.run("%s,%d" % (options, n), tap.sim)["dfs"]["intervals"]]
-        assert min(v[17:25]) > 1.15 * v[14], "not slower: %r" % v
+        above(min(v[17:25]), 1.15 * v[14], "not slower: %r" % v)
         near(sum(v[72:78]) / 6, v[14], "afterwards", 0.03)
 
 
@@ -151,21 +138,22 @@ def three(tap):
                "--slow 15-25,25,20")
     for more in ("", " --noise 2", " --restart 20", " --offset 10 --drift 100"):
         r = tap.run(options + more, tap.sim)["dfs"]
-        assert r["disagreed"] == 0 and r["refused"] == 0, "%s: %r" % (more, r["disagreed"])
+        equal(r["disagreed"], 0, "%s: %r" % (more, r["disagreed"]))
+        equal(r["refused"], 0, "%s: %r" % (more, r["disagreed"]))
         v = [i["actual_us"] for i in r["intervals"]]
         at_most(max(v[28:50]), 1.05 * v[14], "from 28 on" + more)
     v = tap.run(options + " --change 0", tap.sim)["dfs"]["intervals"]
-    assert v[35]["actual_us"] > 1.15 * v[14]["actual_us"], "the source's rule"
+    above(v[35]["actual_us"], 1.15 * v[14]["actual_us"], "the source's rule")
 
 
 def meet(tap):
     """without schedule inputs meet at builders: gaps, full buffers, throughput"""
     r = tap.run("--inputs 16 --builders 16 --slices 1600", tap.sim)
     dfs, none = r["dfs"], r["none"]
-    assert none["gap_us"]["p50"] > 10 * dfs["gap_us"]["p50"], "gaps"
+    above(none["gap_us"]["p50"], 10 * dfs["gap_us"]["p50"], "gaps")
     at_most(dfs["fill"]["p95"], 0.15, "buffers with a schedule")
-    assert none["fill"]["p95"] > 0.8, "buffers without"
-    assert dfs["throughput"] > 1.25 * none["throughput"], "throughput"
+    above(none["fill"]["p95"], 0.8, "buffers without")
+    above(dfs["throughput"], 1.25 * none["throughput"], "throughput")
     r = tap.run("--inputs 16 --builders 16 --slices 1600 --nic round-robin --port-buffer 0",
                 tap.sim)
     near(r["none"]["of_bench"], 1, "without head-of-line blocking no schedule is needed", 0.01)
@@ -176,16 +164,17 @@ def outputs(tap):
     with tempfile.TemporaryDirectory() as d:
         svg = os.path.join(d, "a.svg")
         out = tap.good("--inputs 3 --builders 3 --slices 9 --svg %s --json -" % svg)
-        assert len(json.loads(out)["runs"][0]["intervals"]) == 39, "intervals"
+        equal(len(json.loads(out)["runs"][0]["intervals"]), 39, "intervals")
         assert xml.etree.ElementTree.parse(svg).getroot().tag.endswith("svg"), "not SVG"
     out = tap.good("--inputs 3 --builders 3 --slices 9")
-    assert "bench" in out and "interval" in out, out
+    has(out, "bench", "out")
+    has(out, "interval", "out")
     known = [w for w in tap.good("--help").split() if w.startswith("--")]
     man = os.path.join(document.DOCS, "man", "shuffle-stream-sim.1")
     with open(man, encoding="utf-8") as f:
         text = f.read().replace("\\-", "-")
     for option in known:
-        assert option in text, "%s is not in the manual page" % option
+        has(text, option, "%s is not in the manual page" % option)
 
 
 def errors(tap):
@@ -201,30 +190,17 @@ def errors(tap):
             ("--json /nonexistent/x --inputs 2 --builders 2 --slices 4", "cannot be written"),
             ("--frobnicate", "frobnicate")):
         status, _, err = tap.call(options)
-        assert status == 2 and word in err, "%s: status %d: %s" % (options, status, err)
-
-
-def engines(program, runs):
-    """Of the engines, in C: how many tests, how many failed."""
-    p = subprocess.run([program, runs], capture_output=True, text=True, timeout=3000, check=False)
-    lines = p.stdout.splitlines()
-    print("\n".join(line for line in lines if not line.startswith("1..")), flush=True)
-    n = len([line for line in lines if line.startswith(("ok ", "not ok "))])
-    bad = len([line for line in lines if line.startswith("not ok ")])
-    if bool(p.returncode) != bool(bad) or not n or lines[-1] != "1..%d" % n:
-        n += 1
-        bad += 1
-        print("not ok %d - stream: tests of the engines end\n# %s" % (n, p.stderr))
-    return n, bad
+        equal(status, 2, "%s: status %d: %s" % (options, status, err))
+        has(err, word, "%s: status %d: %s" % (options, status, err))
 
 
 def main():
-    tap = Tap(sys.argv[1], sys.argv[2], *engines(sys.argv[3], sys.argv[4]))
+    tap = Stream(sys.argv[1], sys.argv[2])
+    tap.program(sys.argv[3:5], "tests of the engines end")
     for test in (golden, settles, same_again, wrong_clocks, replicas, alone, input_fails, recovers, three,
                  meet, outputs, errors) + document.TESTS:
-        tap.test(test)
-    print("1..%d" % tap.n)
-    return 1 if tap.bad else 0
+        tap.test(test.__doc__, test)
+    return tap.end()
 
 
 sys.exit(main())

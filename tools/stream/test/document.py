@@ -14,6 +14,7 @@ sys.path.insert(0, FIGURES)
 import stream_runs as runs  # noqa: E402
 import stream_source as source  # noqa: E402
 import streams  # noqa: E402
+from tap import at_most, equal, has, starts  # noqa: E402
 
 
 def rows(name):
@@ -33,7 +34,7 @@ def again(tap):
               if (r["slices"], r["speedup_percent"]) == ("500", "5")]
     for key, value in (("of_bench", got["of_bench"]), ("gap_p50_us", got["gap_us"]["p50"]),
                        ("gap_p90_us", got["gap_us"]["p90"]), ("fill_p95", got["fill"]["p95"])):
-        assert abs(float(row[key]) - value) <= 1e-6 * value, "%s: %r, %r" % (key, row, value)
+        at_most(abs(float(row[key]) - value), 1e-6 * value, "%s: %r, %r" % (key, row, value))
 
 
 def verdicts(_):
@@ -46,22 +47,23 @@ def verdicts(_):
             continue
         raise AssertionError("%r: nobody complains" % (key,))
     got = [source.agrees(v, 100) for v in (84.9, 85.1, 114.9, 115.1)]
-    assert got == [False, True, True, False], "tolerance: %r" % got
+    equal(got, [False, True, True, False], "tolerance: %r" % got)
 
 
 def tables(_):
     """document: its head, and its tables have what the files have"""
     doc = text()
     with open(os.path.join(FIGURES, "head_streams.rst"), encoding="utf-8") as f:
-        assert doc.startswith(f.read().rstrip("\n")), "its head is another one"
+        starts(doc, f.read().rstrip("\n"), "its head is another one")
     for row in rows("stream-7.csv"):
         for name in ("dfs", "none"):
-            assert "%.1f %%" % float(row[name + "_percent"]) in doc, row
-        assert int(row["nodes"]) in source.FIGURE_7, row
+            has(doc, "%.1f %%" % float(row[name + "_percent"]), "doc")
+        has(source.FIGURE_7, int(row["nodes"]), "source.FIGURE_7")
     for row in rows("stream-networks.csv"):
-        assert row["network"] in doc and "%.3f" % float(row["none_of_bench"]) in doc, row
+        has(doc, row["network"], "doc")
+        has(doc, "%.3f" % float(row["none_of_bench"]), "doc")
     listed = [(r["network"], r["options"]) for r in rows("stream-networks.csv")]
-    assert listed == list(runs.NETWORKS), "other networks"
+    equal(listed, list(runs.NETWORKS), "other networks")
 
 
 TESTS = (again, verdicts, tables)

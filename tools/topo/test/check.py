@@ -5,37 +5,25 @@
 usage: check.py PLAN-WITH-SANITIZERS PLAN TESTS-OF-PORTABLE-FILES
 """
 
-import subprocess
+import os
 import sys
 
-import document
-import errors
-import failures
-import golden
-import mend
-import outputs
-import props
-import tables
-from tap import Tap
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
 
-
-def portable(program):
-    """Of the portable files, in C: how many tests, and whether any failed."""
-    p = subprocess.run([program], capture_output=True, text=True, timeout=600, check=False)
-    lines = p.stdout.splitlines()
-    print("\n".join(line for line in lines if not line.startswith("1..")), flush=True)
-    n = len([line for line in lines if line.startswith(("ok ", "not ok "))])
-    if p.returncode or not n or lines[-1] != "1..%d" % n:
-        n += 1
-        print("not ok %d - plan: tests of portable files end\n# %s" % (n, p.stderr))
-        return n, 1
-    return n, 0
+import document  # noqa: E402
+import errors  # noqa: E402
+import failures  # noqa: E402
+import golden  # noqa: E402
+import mend  # noqa: E402
+import outputs  # noqa: E402
+import props  # noqa: E402
+import tables  # noqa: E402
+from call import Plan  # noqa: E402
 
 
 def main():
-    n, bad = portable(sys.argv[3])
-    tap = Tap(sys.argv[1], n)
-    tap.bad = bad
+    tap = Plan(sys.argv[1])
+    tap.program([sys.argv[3]], "tests of portable files end")
     golden.add(tap)
     props.add(tap, sys.argv[2])
     tables.add(tap)

@@ -5,7 +5,7 @@ import csv
 import os
 import sys
 
-from tap import equal, near
+from tap import equal, has, near, starts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCS = os.path.join(HERE, "../../../Documentation")
@@ -68,14 +68,14 @@ def text(_):
     with open(os.path.join(DOCS, "evaluation-aggregation.rst"), encoding="utf-8") as f:
         doc = f.read()
     with open(os.path.join(HERE, "../figures/head_aggregation.rst"), encoding="utf-8") as f:
-        assert doc.startswith(f.read().rstrip("\n")), "its head is another one"
+        starts(doc, f.read().rstrip("\n"), "its head is another one")
     for figure, method in source.SAVINGS:
-        assert "%.2f" % source.SAVINGS[figure, method] in doc, (figure, method)
+        has(doc, "%.2f" % source.SAVINGS[figure, method], "doc")
     four = {(int(r["k"]), r["method"]): float(r["traffic"]) for r in rows("agg-4.csv")
             if r["rule"] == "all"}
     for method in source.TABLE_1:
         for k in source.TABLE_1_K:
-            assert " %.0f " % four[k, method] in doc, "table 1: %s, k = %d" % (method, k)
+            has(doc, " %.0f " % four[k, method], "table 1: %s, k = %d" % (method, k))
 
 
 def add(tap, plan):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bad arguments and files: status 2, one clear line, nothing planned."""
 
-from tap import equal
+from tap import equal, has
 
 B = "--bcube 4,1 "
 S = B + "--senders 1,2 --receivers 0 "
@@ -111,7 +111,7 @@ GRAPHS = [
 def refused(tap, options, want):
     status, out, err = tap.call(options)
     equal(status, 2, "status of %s: %s" % (options, err))
-    assert want in err, "%s: no %r in %r" % (options, want, err)
+    has(err, want, "%s: no %r in %r" % (options, want, err))
     if "--svg -" not in options:
         equal(out, "", "standard output")
 
@@ -127,7 +127,7 @@ def bad_graph(tap, text, want):
 def help_text(tap):
     out = tap.good("--help")
     for word in ("--bcube", "--check", "usage: shuffle-plan", "--bloom"):
-        assert word in out, "no %s in --help" % word
+        has(out, word, "no %s in --help" % word)
     assert all(len(line) <= 80 for line in out.splitlines()), "a line of --help is too long"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The source's examples: figures 2 and 3 and the group of section 3.3, in BCube(4,1)."""
 
-from tap import equal, near
+from tap import at_most, equal, near
 
 MEMBERS = "--bcube 4,1 --senders 2,5,9,10,11,14"
 
@@ -79,7 +79,7 @@ def group(tap, irs, entries, chosen, separate):
     equal(g["receivers"], ["0", "3", "8"], "receivers, the head first")
     equal(g["entry_cost"], entries, "cost of each entry")
     equal((g["entry"], g["separate_cost"]), (chosen, separate), "entry")
-    assert m["cost"][0] <= min(entries), "trees cost %r" % m["cost"]
+    at_most(m["cost"][0], min(entries), "trees cost %r" % m["cost"])
     equal(m["shared"], 2, "shared trees")
     (m,) = tap.json("%s --receivers 0,3,8 --method srs --irs %s" % (MEMBERS, irs))["methods"]
     equal((m["group"][0]["entry"], m["cost"][0], m["shared"]), (None, separate, 0),

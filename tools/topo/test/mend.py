@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from tap import equal
+from tap import equal, has, true
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -129,7 +129,7 @@ def mended(net, failed, *more):
     status, said = net.mend(*more)
     equal(status, 0, said)
     equal(net.without(), failed, said)
-    assert "failed: " + " ".join(failed) in said, said
+    has(said, "failed: " + " ".join(failed), "said")
 
 
 def alive(tap):
@@ -138,23 +138,23 @@ def alive(tap):
         before = net.get("table")
         status, said = net.mend()
         equal(status, 0, said)
-        assert "edges are alive" in said, said
+        has(said, "edges are alive", "said")
         equal(net.get("table"), before, "the table")
 
 
 def link_of_graph(tap):
     net = graph(tap)
-    assert ("a", "r") in net.edges(), net.get("table")
+    has(net.edges(), ("a", "r"), "net.edges()")
     net.reach(lambda a, b, link: (a, b) != ("a", "r"))
     status, said = net.mend("--dry-run")
     equal(status, 3, said)
     mended(net, ["r/one"], "--", "sorted")
-    assert {a for a, _ in net.edges()} == {"a", "b", "c", "q"}, net.get("table")
+    equal({a for a, _ in net.edges()}, {"a", "b", "c", "q"}, "{a for a, _ in net.edges()}")
     equal(net.get("relays").split(), ["r", "del", "q", "add"], "relays")
     # a plan of what is left is checked, too
     status, said = net.mend()
     equal(status, 0, said)
-    assert "all 4 edges are alive" in said, said
+    has(said, "all 4 edges are alive", "said")
 
 
 def server_of_racks(tap):
@@ -166,7 +166,7 @@ def server_of_racks(tap):
     before = net.get("table")
     status, said = net.mend()
     equal(status, 4, said)
-    assert "no plan, no route: %s cannot reach r2h0" % dead in said, said
+    has(said, "no plan, no route: %s cannot reach r2h0" % dead, "said")
     equal((net.get("table"), net.get("relays")), (before, ""), "nothing is changed")
     assert not os.path.exists(net.dir + "/table.new"), "table.new is left"
 
@@ -177,23 +177,24 @@ def switch_of_graph(tap):
     net.reach(lambda a, b, link: b == "s" and a != "r" and a != "c" or (a, b) == ("b", "a"))
     status, said = net.mend()
     equal(status, 4, said)
-    assert "no route: c cannot reach s" in said, said
+    has(said, "no route: c cannot reach s", "said")
     net.reach(lambda a, b, link: b == "s" and a != "r" or (a, b) == ("b", "a"))
     net.put("unready", "q\n")
     status, said = net.mend()
     equal(status, 0, said)
-    assert "no relays: q" in said and "unicast: 3 senders to s" in said, said
+    has(said, "no relays: q", "said")
+    has(said, "unicast: 3 senders to s", "said")
     equal(net.edges(), [("a", "s"), ("b", "s"), ("c", "s")], "edges")
     equal(net.get("relays").split(), ["r", "del"], "relays")
-    assert "epoch 2" in said, said
+    has(said, "epoch 2", "said")
     # a plan like this is asked over as others are
     status, said = net.mend()
     equal(status, 0, said)
-    assert "all 3 edges are alive" in said, said
+    has(said, "all 3 edges are alive", "said")
     net.reach(lambda a, b, link: b == "s" and a != "b")
     status, said = net.mend()
     equal(status, 4, said)
-    assert "no route: b cannot reach s" in said, said
+    has(said, "no route: b cannot reach s", "said")
 
 
 def unicast(tap):
@@ -213,7 +214,7 @@ def strangers(tap):
     net.put("strangers", "0 %s\n" % net.addresses["2"][1])
     status, said = net.mend()
     equal(status, 0, said)
-    assert "2 edges are alive, 1 cannot be asked over" in said, said
+    has(said, "2 edges are alive, 1 cannot be asked over", "said")
     net.put("strangers", "")
     mended(net, ["0/1", "2/1"])
 
@@ -228,7 +229,7 @@ def locked(tap):
                 if status:
                     break
             equal(status, 1, said)
-            assert "is being mended already" in said, said
+            has(said, "is being mended already", "said")
         finally:
             os.killpg(holder.pid, signal.SIGTERM)
 
@@ -237,7 +238,7 @@ def next_event(p, name):
     """The next one of that name."""
     while True:
         line = p.stdout.readline()
-        assert line, "it has ended: no event " + name
+        true(line, "it has ended: no event " + name)
         event = json.loads(line)
         if event["event"] == name:
             return event
@@ -271,7 +272,7 @@ def watch(tap):
             event = next_event(p, "mend")
             equal((event["because"], event["status"], event["epoch"]),
                   ("op-failed at s", 0, 2), event)
-            assert "failed: r/one" in event["output"], event
+            has(event["output"], "failed: r/one", 'event["output"]')
             equal(net.without(), ["r/one"], "without")
             # a monitor that ends begins again
             os.kill(pids[0], signal.SIGTERM)

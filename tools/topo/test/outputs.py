@@ -4,7 +4,7 @@
 import os
 import xml.etree.ElementTree
 
-from tap import equal, near, within
+from tap import above, at_most, below, differs, equal, has, near, starts, within
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -14,7 +14,7 @@ def text(tap):
     lines = out.splitlines()
     equal(lines[0], "bcube 4,1: 16 servers, 6 senders, 1 receivers, runs 1", "first line")
     assert any(line.split()[:4] == ["irs", "0", "14", "36.36"] for line in lines), out
-    assert "cost / optimum: mean 1.1667, at most 1.1667" in out, out
+    has(out, "cost / optimum: mean 1.1667, at most 1.1667", "out")
     equal(tap.good("--bcube 4,1 --random 3x1 --quiet"), "", "--quiet")
 
 
@@ -41,9 +41,10 @@ def drawing(tap):
         equal(len(root.findall(SVG + "rect")), len(servers) + 5, "rectangles")
         equal(len(root.findall(SVG + "line")), len(servers) - 1, "lines")
         shown = {t.text for t in root.findall(SVG + "text")}
-        assert {s["label"] for s in servers} <= shown, "labels"
-        assert "%s, %s to %s" % (plan["topology"], plan["methods"][0]["method"],
-                                 tree[0]["receiver"]) in shown, shown
+        at_most({s["label"] for s in servers}, shown, "labels")
+        has(shown,
+            "%s, %s to %s" % (plan["topology"], plan["methods"][0]["method"], tree[0]["receiver"]),
+            "shown")
         assert any(t and t.startswith("cost %.6g, %d hops" % (tree[0]["cost"], len(servers) - 1))
                    for t in shown), shown
         places = {(r.get("x"), r.get("y")) for r in root.findall(SVG + "rect")}
@@ -54,7 +55,7 @@ def runs(tap):
     """Means of runs are those of the runs."""
     alone = [tap.json("--bcube 4,2 --random 5x2 --method irs --runs %d --seed 3" % n)
              ["methods"][0]["cost"][0] for n in (1, 2)]
-    assert alone[0] != alone[1], "the second run is like the first"
+    differs(alone[0], alone[1], "the second run is like the first")
     near(alone[1] * 2 - alone[0], round(alone[1] * 2 - alone[0]), "cost of the second run")
 
 
@@ -88,7 +89,7 @@ def filters(tap):
         (m,) = tap.json("--bcube 8,5 --random 300x2 --bloom %d --summary" % bits)["methods"]
         equal(m["bloom"]["exact"], m["bloom"]["paths"], "all ways have a salt, %d bits" % bits)
     (m,) = tap.json("--bcube 8,5 --random 300x2 --bloom 20 --summary")["methods"]
-    assert m["bloom"]["exact"] < m["bloom"]["paths"], "20 bits cannot be enough"
+    below(m["bloom"]["exact"], m["bloom"]["paths"], "20 bits cannot be enough")
 
 
 def paper(tap):
@@ -98,7 +99,7 @@ def paper(tap):
         (m,) = tap.json("%s --bloom %d" % (line, bits))["methods"]
         mean = m["bloom"]["wrong"] / m["bloom"]["paths"]
         within(mean, 0.3, 1.3, "BCube(6,%d), %d bits: mistakes of a packet" % (k, bits))
-        assert m["bloom"]["exact"] < 0.85 * m["bloom"]["paths"], m["bloom"]
+        below(m["bloom"]["exact"], 0.85 * m["bloom"]["paths"], 'm["bloom"]["exact"]')
         (m,) = tap.json("%s --bloom %d" % (line, enough))["methods"]
         equal(m["bloom"]["wrong"], 0, "BCube(6,%d), %d bits" % (k, enough))
 
@@ -113,7 +114,8 @@ def in_switches(tap):
         line = "--bcube 8,5 --random 60x100 --method irs,unicast --bloom %d --bloom-form switch --summary" % bits
         for m in tap.json(line)["methods"]:
             b = m["bloom"]
-            assert b["tests"] > 1000 and b["most_trees"] > 10, b
+            above(b["tests"], 1000, 'b["tests"]')
+            above(b["most_trees"], 10, 'b["most_trees"]')
             # the formula is a lower bound, and far from small filters
             within(b["wrong"], 0.9 * b["expected"] - 20, 1.15 * b["expected"] + 20, "mistakes, %d bits" % bits)
 
@@ -121,7 +123,8 @@ def in_switches(tap):
 def progress(tap):
     status, _, err = tap.call("--bcube 8,5 --random 60x60 --method kmb,irs --progress on")
     equal(status, 0, "status")
-    assert err.startswith("\n") and not err.strip("\n irskmb0123456789of"), repr(err)
+    starts(err, "\n", "err")
+    assert not err.strip("\n irskmb0123456789of"), repr(err)
     status, _, err = tap.call("--bcube 8,5 --random 60x60 --method kmb,irs")
     equal((status, err), (0, ""), "not on a terminal")
 
@@ -132,7 +135,7 @@ def memory(tap, plan):
                                 "300x40", "--method", "srs", "--quiet"], os.environ)
     _, status, usage = os.wait4(pid, 0)
     equal(status, 0, "status")
-    assert usage.ru_maxrss < 200 * 1024, "%d KB" % usage.ru_maxrss
+    below(usage.ru_maxrss, 200 * 1024, "%d KB" % usage.ru_maxrss)
 
 
 def add(tap, plan):

@@ -4,7 +4,7 @@
 import itertools
 import random
 
-from tap import equal, near, within
+from tap import at_least, at_most, below, equal, has, near, true, within
 
 DELTAS = (0, 0.3, 1)
 TOPOLOGIES = ("--bcube 4,1", "--bcube 2,4", "--bcube 3,3", "--bcube 11,1", "--bcube 6,2",
@@ -67,15 +67,15 @@ def check_tree(option, plan, tree, links):
     children = {}
     for s in tree["servers"]:
         if "parent" in s:
-            assert s["parent"] in seen, "%s stands before its parent" % s["server"]
+            has(seen, s["parent"], "%s stands before its parent" % s["server"])
             children[s["parent"]] = children.get(s["parent"], 0) + 1
         seen.add(s["server"])
     for sender in plan["senders"]:
         at, steps = by[sender], 0
-        assert at["sender"], sender
+        true(at["sender"], 'at["sender"]')
         while "parent" in at:
             at, steps = by[at["parent"]], steps + 1
-            assert steps < len(by), "a cycle"
+            below(steps, len(by), "a cycle")
         equal(at["server"], tree["receiver"], "the way of %s" % sender)
     for s in tree["servers"]:
         equal(s["sender"], s["server"] in flows, "sender")
@@ -182,7 +182,7 @@ def ratio(tap, plan):
         within(methods["kmb"]["ratio_max"], 1, 2, "Steiner tree, worst of BCube(%s)" % option)
         total += methods["irs"]["ratio_mean"] * methods["irs"]["compared"]
         compared += methods["irs"]["compared"]
-    assert compared >= 1000, compared
+    at_least(compared, 1000, "compared")
     within(total / compared, 1, 1.06, "IRS to optimum, mean of %d incasts" % compared)
 
 
@@ -196,7 +196,7 @@ def refined(tap, plan):
             m = [tap.json(line + more, plan)["methods"] for more in ("", " --refine")]
             (before, best), (after, again) = m
             equal(best, again, "the optimum")
-            assert after["cost"][0] <= before["cost"][0], (before, after)
+            at_most(after["cost"][0], before["cost"][0], 'after["cost"][0]')
             within(after["depth"], 1, 2 * dims - 1, "depth")
             within(after["ratio_max"], 1, before["ratio_max"], "worst ratio")
             total += after["ratio_mean"] * after["compared"]
@@ -252,7 +252,7 @@ def entries(tap):
             figured = g["entry_cost"][g["receivers"].index(g["entry"])]
             equal(figured, min(g["entry_cost"]), "the cheapest entry")
             cost = sum(t["cost"] for t in plan["trees"] if t["receiver"] in g["receivers"])
-            assert cost <= figured + 1e-9, "%s: %g, figured %g" % (g["receivers"], cost, figured)
+            at_most(cost, figured + 1e-9, "%s: %g, figured %g" % (g["receivers"], cost, figured))
 
 
 def add(tap, plan):

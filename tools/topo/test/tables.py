@@ -3,7 +3,7 @@
 
 import random
 
-from tap import equal
+from tap import above, equal, has, starts, true
 
 GRAPH = """# two racks, and one server on both switches
 server a b c
@@ -90,19 +90,22 @@ def fault(tap, old, new, line, said):
     path = tap.file(TREE.replace(old, new, 1))
     status, out, err = tap.call("--check " + path)
     equal((status, out), (1, ""), err)
-    assert err.startswith("%s:%d: " % (path, line)) and said in err, err
+    starts(err, "%s:%d: " % (path, line), "err")
+    has(err, said, "err")
 
 
 def long_line(tap):
     status, _, err = tap.call("--check " + tap.file(TREE + "#" * 600))
-    assert status == 1 and ":12: a line has at most" in err, err
+    equal(status, 1, "status")
+    has(err, ":12: a line has at most", "err")
 
 
 def other_topology(tap):
     path = tap.file(TREE)
     tap.good("--bcube 4,1 --check " + path)
     status, _, err = tap.call("--bcube 4,2 --check " + path)
-    assert status == 1 and "not the topology bcube 4,2" in err, err
+    equal(status, 1, "status")
+    has(err, "not the topology bcube 4,2", "err")
 
 
 def back(tap, options):
@@ -128,7 +131,8 @@ def graph(tap):
     status, _, err = tap.call("--check " + tap.file(
         "shuffle-plan 1\ntopology graph\ntree a senders 1 servers 2\na - - 1 root\n"
         "c a s2 1 sender\n", "far") + " --graph " + path)
-    assert status == 1 and ":5: server c is not one hop from server a" in err, err
+    equal(status, 1, "status")
+    has(err, ":5: server c is not one hop from server a", "err")
 
 
 def ways(tap):
@@ -147,7 +151,7 @@ def ways(tap):
         equal(len(got), 3 + (len(got) > 3), "servers")
     status, _, err = tap.call("--bcube 4,1 --senders 1 --receivers 0 --ways -")
     equal(status, 2, "without --check")
-    assert "--ways goes with --check" in err, err
+    has(err, "--ways goes with --check", "err")
 
 
 def mix(x):
@@ -157,7 +161,7 @@ def mix(x):
     return x ^ x >> 31
 
 
-def has(words, bits, hashes, salt, hop):
+def carries(words, bits, hashes, salt, hop):
     """Is a hop in a filter?  As net/shuffle/sched/bloom.c says, written again."""
     x = mix(((hop[0] << 32 | hop[1]) + (salt + 1) * 0x9e3779b97f4a7c15) % 2 ** 64)
     for _ in range(hashes):
@@ -182,7 +186,7 @@ def follow(lines):
             way = [server]
             while way[-1] != rest[0] and len(way) <= int(rest[2]):
                 at = way[-1]
-                way += [n for n, no in near[at].items() if has(words, bits, hashes, salt, (number[at], no))] or [None]
+                way += [n for n, no in near[at].items() if carries(words, bits, hashes, salt, (number[at], no))] or [None]
                 equal(len(way) - way.index(at), 2, "neighbours of %s in a filter" % at)
             ways.append((server, rest[0], way[1:-1]))
     return ways
@@ -204,17 +208,18 @@ def overlay(tap):
                 way, at = way + [at], rows[at][1]
             if way and row[4] != "forward":
                 want += [(server, at, way), (at, server, way[::-1])]
-        assert want, line
+        true(want, "want")
         got = tap.good("--quiet --check %s --overlay -" % plan).splitlines()
         equal(sorted(follow(got)), sorted(want), line)
     tap.good("--bcube 3,2 --senders 26 --receivers 0 --table " + plan)
     status, _, err = tap.call("--check %s --overlay - --bloom 2" % plan)
     equal(status, 2, "2 bits")
-    assert "no filter of 2 bits for a way of 3 hops" in err, err
+    has(err, "no filter of 2 bits for a way of 3 hops", "err")
     got = tap.good("--quiet --check %s --overlay - --bloom 8 --bloom-form paper" % plan)
     equal(got.count(" bits 8 hashes 2 salt 0 "), 2, "the source's form has no salt")
     status, _, err = tap.call("--bcube 4,1 --senders 1 --receivers 0 --overlay -")
-    assert status == 2 and "--overlay goes with --check" in err, err
+    equal(status, 2, "status")
+    has(err, "--overlay goes with --check", "err")
 
 
 def fuzz(tap):
@@ -228,7 +233,7 @@ def fuzz(tap):
         status, out, err = tap.call("--check " + tap.file("".join(text)))
         assert status in (0, 1, 2) and bool(status) == bool(err) == (not out), err
         refused += status != 0
-    assert refused > 50, refused
+    above(refused, 50, "refused")
 
 
 def add(tap):

@@ -11,8 +11,11 @@ import subprocess
 import sys
 from collections import Counter
 
-import wire
-from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, SENT, build, path
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
+
+import wire  # noqa: E402
+from tap import Tap, diag, equal, fail, true  # noqa: E402
+from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, SENT, build, path  # noqa: E402
 
 BAD = ["empty", "header", "length", "nonce", "payload", "reserved", "trailing", "type", "version"]
 PLAIN = ["type", "flags", "src_rank", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
@@ -22,10 +25,6 @@ RELATED = ["sender", "receiver", "first_in", "time", "granted_in", "asked_in", "
            "grant.new", "grant.outstanding", "note.retransmission"]
 SHAPE = ["records", "super_packet", "super_packet.size"]
 MUTATIONS = 3000
-
-
-class Failed(Exception):
-    """A test has failed; the text says why."""
 
 
 def tshark(dissector, capture, fields=(), options=()):
@@ -38,12 +37,12 @@ def tshark(dissector, capture, fields=(), options=()):
     run = subprocess.run(cmd, capture_output=True, text=True, timeout=1200, check=False)
     said = [x for x in run.stderr.splitlines() if x and not x.startswith("Running as user")]
     if run.returncode or said:
-        raise Failed("tshark: status %d: %s" % (run.returncode, "; ".join(said)))
+        fail("tshark: got status %d, want 0 and silence: %s" % (run.returncode, "; ".join(said)))
     frames = {}
     for line in run.stdout.splitlines():
         values = line.split("|")
         if values[1]:
-            raise Failed("frame %s: an error in the dissector" % values[0])
+            fail("frame %s: an error in the dissector: got %s, want none" % (values[0], values[1]))
         frames[int(values[0])] = {f: v.split(",") if v else [] for f, v in zip(fields, values[2:])}
     return frames
 
@@ -80,13 +79,13 @@ def lists(fields, dicts):
 def same(got, want, what):
     """The same frames with the same values?"""
     if not want:
-        raise Failed(what + ": nothing to compare")
+        fail(what + ": got nothing to compare")
     if sorted(got) != sorted(want):
-        raise Failed("%s: frames %s are in one only" % (what, sorted(set(got) ^ set(want))[:10]))
+        fail("%s: frames %s are in one only" % (what, sorted(set(got) ^ set(want))[:10]))
     for frame, fields in want.items():
         for field, values in fields.items():
             if got[frame][field] != values:
-                raise Failed("%s: frame %d, %s: %s, and it is %s" % (
+                fail("%s: frame %d, %s: got %s, want %s" % (
                     what, frame, field, str(got[frame][field])[:200], str(values)[:200]))
 
 
@@ -126,12 +125,10 @@ class Checks:
             seen[ip, "packet"] += len(recs) == 1 and recs[0].payload > 0
         for ip in ("IPv4", "IPv6"):
             for what in (DATA, GRANT, ACK, RESEND, "super-packet", "packet"):
-                if not seen[ip, what]:
-                    raise Failed("no %s %s in the capture" % (ip, what))
-        if not seen["probe"]:
-            raise Failed("no probe in the capture")
-        print("# " + ", ".join("%s %d" % (" ".join(map(str, k)) if isinstance(k, tuple) else k, n)
-                               for k, n in sorted(seen.items(), key=str)))
+                true(seen[ip, what], "%s, %s in the capture" % (ip, what))
+        true(seen["probe"], "probes in the capture")
+        diag(", ".join("%s %d" % (" ".join(map(str, k)) if isinstance(k, tuple) else k, n)
+                       for k, n in sorted(seen.items(), key=str)))
 
     def compare(self, dissector, device):
         """The fields of the packets, frame by frame."""
@@ -158,17 +155,17 @@ class Checks:
         with open(self.dissector, encoding="utf-8") as f:
             text = f.read()
         if text.count("tree:add(f.dst_rank, tvb(off + 6, 2))") != 1:
-            raise Failed("this test does not fit the dissector any more")
+            fail("this test does not fit the dissector any more")
         with open(wrong, "w", encoding="utf-8") as f:
             f.write(text.replace("tree:add(f.dst_rank, tvb(off + 6, 2))",
                                  "tree:add(f.dst_rank, tvb(off + 5, 2))"))
         try:
             self.compare(wrong, "eth0")
-        except Failed as why:
+        except AssertionError as why:
             if "dst_rank" in str(why):
                 return
             raise
-        raise Failed("nobody noticed")
+        fail("nobody noticed")
 
     def errors_are_seen(self):
         """an error inside the dissector is noticed"""
@@ -180,11 +177,11 @@ class Checks:
                                  "local function show_fields(tree, tvb, r)\n\tr = nil + 1\n"))
         try:
             tshark(wrong, self.path("eth0.pcap"))
-        except Failed as why:
+        except AssertionError as why:
             if "error in the dissector" in str(why):
                 return
             raise
-        raise Failed("nobody noticed")
+        fail("nobody noticed")
 
     def relations(self):
         """records tied together: as another decoder finds it"""
@@ -194,7 +191,7 @@ class Checks:
         want = {frame: lists(RELATED, outs) for frame, outs in want.items()}
         for field in RELATED:
             if not any(x[field] for x in want.values()):
-                raise Failed("no record has " + field)
+                fail("no record has " + field)
         same(tshark(self.dissector, self.path("eth0.pcap"), RELATED, ["-2"]), want, "two passes")
 
     def counters(self):
@@ -219,9 +216,9 @@ class Checks:
                     seen["CtrlBytesOut"] += d.length
         for name, n in sorted(seen.items()):
             if after[name] - before.get(name, 0) != n:
-                raise Failed("%s: %d in the capture, the module says %d" % (
+                fail("%s: got %d in the capture, want %d as the module says" % (
                     name, n, after[name] - before.get(name, 0)))
-        print("# " + ", ".join("%s %d" % x for x in sorted(seen.items())))
+        diag(", ".join("%s %d" % x for x in sorted(seen.items())))
 
     def read_counters(self, name):
         """/proc/net/shuffle/netstat; empty if the host had none yet."""
@@ -327,16 +324,13 @@ class Checks:
         for i, (bad, before, data) in enumerate(cases):
             name = "case %d (%s)" % (i, bad)
             if i + 1 not in got:
-                raise Failed(name + " is not dissected")
+                fail(name + " is not dissected")
             frame = got[i + 1]
             marked = [x for x in BAD if frame["bad." + x]]
-            if marked != ([bad] if bad else []):
-                raise Failed("%s has %s" % (name, marked))
-            if frame["records"] != [str(before + bool(bad))]:
-                raise Failed("%s has %s records" % (name, frame["records"]))
-            if self.module.walk(data) != (before, not bad):
-                raise Failed("%s: the module's parser says %s" % (name, self.module.walk(data)))
-        print("# %d datagrams" % len(cases))
+            equal(marked, [bad] if bad else [], name)
+            equal(frame["records"], [str(before + bool(bad))], name + ": records")
+            equal(self.module.walk(data), (before, not bad), name + ": the module's parser")
+        diag("%d datagrams" % len(cases))
 
     def mutations(self):
         """changed packets: the same verdict as the module's own parser"""
@@ -357,17 +351,17 @@ class Checks:
         got = self.run([(d, PORT) for d in made], ["records"] + ["bad." + x for x in BAD])
         for i, data in enumerate(made):
             if i + 1 not in got:
-                raise Failed("mutation %d is not dissected" % i)
+                fail("mutation %d is not dissected" % i)
             frame = got[i + 1]
             bad = [x for x in BAD if frame["bad." + x]]
             taken = int(frame["records"][0]) - bool(bad)
             if self.module.walk(data) != (taken, not bad):
-                raise Failed("mutation %d: %d records, then %s; the module's parser says %s: %s" % (
+                fail("mutation %d: got %d records, then %s, want %s as the module's parser: %s" % (
                     i, taken, bad, self.module.walk(data), data[:80].hex()))
             refused += bool(bad)
         if not 0 < refused < len(made):
-            raise Failed("%d of %d are malformed" % (refused, len(made)))
-        print("# %d datagrams, %d malformed" % (len(made), refused))
+            fail("malformed: got %d of %d, want some" % (refused, len(made)))
+        diag("%d datagrams, %d malformed" % (len(made), refused))
 
     def cut_off(self):
         """a capture with short snapshots: headers read, cut marked, no error"""
@@ -375,19 +369,17 @@ class Checks:
         for snap in (43, 60, 70, 96, 128, 1500):
             have = snap - 42
             got = self.run(sources, ["type", "msg_len", "cut"] + ["bad." + x for x in BAD], snap=snap)
-            if len(got) != len(sources):
-                raise Failed("%d of %d frames are dissected at %d" % (len(got), len(sources), snap))
+            equal(len(got), len(sources), "frames that are dissected at %d" % snap)
             for i, (data, _) in enumerate(sources):
                 frame = got[i + 1]
                 recs = list(wire.records(data))
-                if any(frame["bad." + x] for x in BAD):
-                    raise Failed("frame %d is called malformed at %d" % (i + 1, snap))
-                if bool(frame["cut"]) != (have < len(data)):
-                    raise Failed("frame %d at %d: cut %s" % (i + 1, snap, frame["cut"]))
+                what = "frame %d at %d: " % (i + 1, snap)
+                equal([x for x in BAD if frame["bad." + x]], [], what + "malformed")
+                equal(bool(frame["cut"]), have < len(data), what + "cut")
                 types = [str(r.type) for r in recs if r.at + 28 <= have]
                 lengths = [str(r.a) for r in recs if r.type == DATA and r.at + 40 <= have]
-                if frame["type"] != types or frame["msg_len"] != lengths:
-                    raise Failed("frame %d at %d: types %s" % (i + 1, snap, frame["type"]))
+                equal(frame["type"], types, what + "types")
+                equal(frame["msg_len"], lengths, what + "lengths")
 
     def echoes(self):
         """questions and answers of echoes: times, padding, how long the host took"""
@@ -399,8 +391,7 @@ class Checks:
                 ["5", "3", "1000", "1234", "00000000", "234", None, None]]
         for i, values in enumerate(want):
             frame = list(got[i + 1].values())
-            if frame != [[v] if v else [] for v in values]:
-                raise Failed("frame %d: %s" % (i + 1, frame))
+            equal(frame, [[v] if v else [] for v in values], "frame %d" % (i + 1))
 
     def slowest(self):
         """what the slowest receiver waits for: a number in the place of two others"""
@@ -428,8 +419,7 @@ class Checks:
                               (["-o", "shuffle.ports:7777"], {1, 2, 3})):
             got = set(self.run(sent, ["records"], options))
             # an empty datagram is shown by UDP itself
-            if got - {8} != want - {8}:
-                raise Failed("%s: dissected %s" % (" ".join(options), sorted(got)))
+            equal(sorted(got - {8}), sorted(want - {8}), "%s: dissected" % " ".join(options))
 
     TESTS = [everything_is_there, fields_eth0, fields_lo, comparison_works, errors_are_seen,
              relations, counters, malformed, slowest, mutations, cut_off, echoes, ports]
@@ -437,17 +427,10 @@ class Checks:
 
 def main():
     """Runs all tests."""
-    checks, failed = Checks(*sys.argv[1:]), 0
-    for i, test in enumerate(Checks.TESTS):
-        try:
-            test(checks)
-            print("ok %d - %s" % (i + 1, test.__doc__))
-        except Failed as why:
-            failed = 1
-            print("not ok %d - %s\n# %s" % (i + 1, test.__doc__, why))
-        sys.stdout.flush()
-    print("1..%d" % len(Checks.TESTS))
-    return failed
+    tap, checks = Tap(), Checks(*sys.argv[1:])
+    for test in Checks.TESTS:
+        tap.run_test(test.__doc__, test, checks)
+    return tap.end()
 
 
 if __name__ == "__main__":

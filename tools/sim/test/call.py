@@ -1,36 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TAP for the tests of shuffle-sim, and one way to call it."""
+"""Ways to call shuffle-sim, for its tests."""
 
 import json
 import os
 import subprocess
-import tempfile
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../common"))
+
+from tap import Tap, equal, false, true  # noqa: E402
 
 
-class Tap:
+class Sim(Tap):
+    """Tests of the program at a path."""
+
     def __init__(self, sim):
+        super().__init__("sim")
         self.sim = sim
-        self.n = 0
-        self.bad = 0
-        self.dir = tempfile.mkdtemp(prefix="shuffle-sim-")
-
-    def test(self, name, function, *args):
-        self.n += 1
-        try:
-            function(self, *args)
-            print("ok %d - sim: %s" % (self.n, name), flush=True)
-        except (AssertionError, subprocess.SubprocessError, ValueError, OSError, KeyError) as e:
-            self.bad += 1
-            for line in str(e).splitlines():
-                print("# " + line)
-            print("not ok %d - sim: %s" % (self.n, name), flush=True)
-
-    def end(self):
-        for name in os.listdir(self.dir):
-            os.unlink(os.path.join(self.dir, name))
-        os.rmdir(self.dir)
-        print("1..%d" % self.n)
-        return 1 if self.bad else 0
 
     def call(self, options):
         """Exit status, standard output, standard error."""
@@ -51,20 +37,12 @@ class Tap:
         if rows is not None:
             options = "--matrix %s %s" % (self.matrix(rows), options)
         status, out, err = self.call("--json - --all " + options)
-        assert status == 0, "%s: status %d: %s" % (options, status, err)
-        assert not err, err
+        equal(status, 0, "%s: status %d: %s" % (options, status, err))
+        false(err, "err")
         return json.loads(out)
 
     def one(self, options, rows=None):
         """Medians of the only result."""
         (result,) = self.run(options, rows)
-        assert result["ended"], options
+        true(result["ended"], "%s: it ends" % options)
         return {k: v["p50"] if isinstance(v, dict) else v for k, v in result.items()}
-
-
-def equal(got, want, what):
-    assert got == want, "%s: got %r, want %r" % (what, got, want)
-
-
-def within(got, low, high, what):
-    assert low <= got <= high, "%s: got %r, want %r to %r" % (what, got, low, high)
