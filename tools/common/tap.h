@@ -295,33 +295,47 @@ static TAP_PRINTF(6) bool tap_bytes(struct tap_at at, const char *what, const vo
 	return false;
 }
 
-static TAP_UNUSED const char *tap_errno(int err)
+/* An errno, positive or negative, in words. */
+static TAP_UNUSED void tap_print_errno(long long err)
 {
-	const char *name = err ? strerrorname_np(err) : "no error";
+	const char *name = strerrorname_np(err < 0 ? -err : err);
 
-	return name ? name : "an unknown error";
+	if (err && name)
+		printf("%s%s (%lld)", err < 0 ? "-" : "", name, err);
+	else
+		printf(err ? "%lld" : "no error", err);
 }
 
-/*
- * A system call must have failed: with @want or, where @more_wanted is not empty, one of that
- * list, which ends with 0.
- */
-static TAP_UNUSED bool tap_fails(struct tap_at at, const char *what, long rc, int err, int want,
-				 const int *more_wanted)
+static TAP_PRINTF(5) bool tap_error(struct tap_at at, const char *what, long long got,
+				    long long want, const char *more, ...)
 {
-	bool ok = rc == -1 && err == want;
-	const int *w;
+	if (got == want)
+		return true;
+	if (tap_miss(at)) {
+		printf("%s: got ", what);
+		tap_print_errno(got);
+		printf(", want ");
+		tap_print_errno(want);
+		TAP_REST(more);
+	}
+	return false;
+}
 
-	for (w = more_wanted; *w; w++)
-		ok |= rc == -1 && err == *w;
-	if (ok || !tap_miss(at))
-		return ok;
+/* A system call must have returned -1, and errno is this. */
+static TAP_UNUSED bool tap_fails(struct tap_at at, const char *what, long long rc, int err,
+				 int want)
+{
+	if (rc == -1 && err == want)
+		return true;
+	if (!tap_miss(at))
+		return false;
+	printf("%s: got ", what);
 	if (rc == -1)
-		printf("%s: got %s, want %s", what, tap_errno(err), tap_errno(want));
+		tap_print_errno(err);
 	else
-		printf("%s: got %ld, want -1 and %s", what, rc, tap_errno(want));
-	for (w = more_wanted; *w; w++)
-		printf(" or %s", tap_errno(*w));
+		printf("%lld", rc);
+	printf(", want -1 and ");
+	tap_print_errno(want);
 	printf("\n");
 	fflush(stdout);
 	return false;
@@ -345,6 +359,9 @@ static TAP_UNUSED bool tap_fails(struct tap_at at, const char *what, long rc, in
 	tap_within(TAP_AT, #got, got, least, most, " " __VA_ARGS__)
 #define EXPECT_STR(got, want, ...)						\
 	tap_text(TAP_AT, #got, got, want, " " __VA_ARGS__)
+/* Of what is 0, an errno or -errno. */
+#define EXPECT_ERRNO(got, want, ...)					\
+	tap_error(TAP_AT, #got, got, want, " " __VA_ARGS__)
 #define EXPECT_MEM(got, want, size, ...)					\
 	tap_bytes(TAP_AT, #got, got, want, size, " " __VA_ARGS__)
 

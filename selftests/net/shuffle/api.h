@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A small TAP harness and a pair of sockets, for the tests of system calls.
+ * Calls that must fail or work, and a pair of sockets, for the tests of system calls.
  * Included once by each program; errno tables stand in the programs.
  */
 #ifndef API_H
@@ -16,63 +16,64 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../tools/common/tap.h"
 #include "shtest.h"
 
 #define WAIT_MS		20000
 
-static int v6, tests, failures;
+static int v6;
 static uint16_t next_port = 7000;
 static uint64_t next_op = 1;
 
+/* A test whose outcome is told in words: of one that was skipped, "SKIP" and why. */
 static inline void result(bool ok, const char *name, const char *detail)
 {
-	tests++;
-	failures += !ok;
-	printf("%sok %d - %s%s%s\n", ok ? "" : "not ", tests, name,
-	       detail[0] ? " # " : "", detail);
-	fflush(stdout);
+	if (!strncmp(detail, "SKIP ", 5)) {
+		tap_skip(name, detail + 5);
+		return;
+	}
+	if (detail[0])
+		printf("# %s: %s\n", name, detail);
+	tap_line(ok, name);
 }
 
-/* The call must fail, with one of up to three errors. */
-static inline void fails(long rc, const char *name, int e1, int e2, int e3)
-{
-	int err = errno;
-	bool ok = rc == -1 && err &&
-		  (err == e1 || err == e2 || err == e3);
-	char detail[128] = "";
-
-	if (rc != -1)
-		snprintf(detail, sizeof(detail), "returned %ld, not an error",
-			 rc);
-	else if (!ok)
-		snprintf(detail, sizeof(detail), "%s, expected %s",
-			 strerrorname_np(err), strerrorname_np(e1));
-	result(ok, name, detail);
-}
-
-#define FAILS(call, name, ...)						\
+/* The call must fail with this error: api.rst says of each call which one it is. */
+#define FAILS(call, name, want)						\
 	do {								\
+		long rc_;						\
+									\
 		errno = 0;						\
-		fails(call, name, (int[3]){ __VA_ARGS__ }[0],		\
-		      (int[3]){ __VA_ARGS__ }[1],			\
-		      (int[3]){ __VA_ARGS__ }[2]);			\
+		rc_ = (long)(call);					\
+		tap_fails(TAP_AT, #call, rc_, errno, want);		\
+		tap_done(name);						\
 	} while (0)
 
-static inline void works(bool ok, const char *name)
+/* What has not worked said so itself if it is an EXPECT_...(); and errno may say why. */
+static inline void works_at(struct tap_at at, const char *what, bool ok, const char *name)
 {
-	char detail[64] = "";
+	int err = errno;
 
-	if (!ok)
-		snprintf(detail, sizeof(detail), "errno %s",
-			 errno ? strerrorname_np(errno) : "0");
-	result(ok, name, detail);
+	if (!ok && !tap_state.bad)
+		tap_true(at, what, ok, " ");
+	if (!ok && err)
+		printf("# errno is %s\n", strerrorname_np(err));
+	tap_line(ok, name);
 }
 
 #define WORKS(cond, name)						\
 	do {								\
 		errno = 0;						\
-		works(cond, name);					\
+		works_at(TAP_AT, #cond, cond, name);			\
 	} while (0)
+
+/* The same about a call that was made before. */
+#define WORKED(cond, name)	works_at(TAP_AT, #cond, cond, name)
+
+/* Of one comparison, and of one error. */
+#define WORKS_EQ(got, want, name)					\
+	WORKS(TAP_EXPECT(#got, got, "==", want), name)
+#define WORKS_ERRNO(got, want, name)					\
+	WORKS(tap_error(TAP_AT, #got, got, want, " "), name)
 
 static inline int new_socket(int flags)
 {
@@ -96,10 +97,8 @@ static inline void open_pair(int fds[2], struct sockaddr_shuffle m[2], int flags
 	my_addr(&m[1]);
 	fds[0] = sht_open(m, 2, 0, flags);
 	fds[1] = sht_open(m, 2, 1, flags);
-	if (fds[0] < 0 || fds[1] < 0) {
-		printf("Bail out! no pair of sockets: %s\n", strerror(errno));
-		exit(1);
-	}
+	if (fds[0] < 0 || fds[1] < 0)
+		tap_bail("no pair of sockets: %s", strerror(errno));
 }
 
 static inline void close_pair(int fds[2])
@@ -238,17 +237,14 @@ static inline void api_start(int argc, char **argv)
 {
 	alarm(600);
 	v6 = argc > 2 && !strcmp(argv[1], "-v") && argv[2][0] == '6';
-	if (sht_new_netns()) {
-		printf("Bail out! no network namespace: %s\n", strerror(errno));
-		exit(1);
-	}
+	if (sht_new_netns())
+		tap_bail("no network namespace: %s", strerror(errno));
 	signal(SIGPIPE, SIG_IGN);
 }
 
 static inline int api_finish(void)
 {
-	printf("1..%d\n", tests);
-	return failures ? 1 : 0;
+	return tap_finish();
 }
 
 /* Of libshuffle's collectives: sums of 64-bit numbers, which may lie anywhere. */

@@ -104,7 +104,7 @@ static void test_refused(int fds[2])
 	      "without a row", EINVAL);
 
 	/* it belongs to the first call */
-	WORKS(sht_send(fds[0], &later, &len, NULL, 0, MSG_DONTWAIT) == 0, "a part of a row");
+	WORKS_EQ(sht_send(fds[0], &later, &len, NULL, 0, MSG_DONTWAIT), 0, "a part of a row");
 	memset(&control, 0, sizeof(control));
 	msg.msg_control = control.buf;
 	next.row.op_id = later.op_id;
@@ -120,7 +120,7 @@ static void test_refused(int fds[2])
 	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &ok, 16);
 	FAILS(sendmsg(fds[0], &msg, MSG_DONTWAIT), "twice", EINVAL);
 	sht_cancel(fds[0], later.op_id);
-	WORKS(read_end(fds[0], later.op_id) == ECANCELED, "cancelled");
+	WORKS_ERRNO(read_end(fds[0], later.op_id), ECANCELED, "cancelled");
 	WORKS(pair_works(fds), "the pair still shuffles");
 }
 
@@ -129,12 +129,12 @@ static void test_nothing(int fds[2])
 {
 	uint64_t op = next_op++;
 
-	WORKS(send_two(fds[0], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 3, 0, 0) == 0, "no message");
-	WORKS(read_end(fds[0], op) == 0, "is done at once");
+	WORKS_EQ(send_two(fds[0], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 3, 0, 0), 0, "no message");
+	WORKS_ERRNO(read_end(fds[0], op), 0, "is done at once");
 	FAILS(send_two(fds[0], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 3, 0, 0), "and not again",
 	      EEXIST);
-	WORKS(send_two(fds[1], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 2, 0, 200) == 0 &&
-	      read_end(fds[1], op) == ETIMEDOUT, "who waits for one waits in vain");
+	WORKS(EXPECT_EQ(send_two(fds[1], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 2, 0, 200), 0) &&
+	      EXPECT_ERRNO(read_end(fds[1], op), ETIMEDOUT), "who waits for one waits in vain");
 }
 
 /* @len bytes from 0 to 1 only, and none of it before the receiver starts if it is @late. */
@@ -183,7 +183,7 @@ static void test_one_way(int fds[2], size_t len, bool late, const char *name)
 		}
 	}
 	ok &= end && messages == 1 && have == len && !memcmp(got, data, len);
-	WORKS(ok && read_end(fds[0], op) == 0, name);
+	WORKS(ok && EXPECT_ERRNO(read_end(fds[0], op), 0), name);
 }
 
 /* One end says that there is a message, the other one that there is none. */
@@ -193,14 +193,14 @@ static void test_disagree(int fds[2])
 
 	send_two(fds[1], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 3, 0, 0);
 	send_two(fds[0], op, SHUFFLE_ABSENT, 100, 3, 100, 300);
-	WORKS(read_end(fds[1], op) == 0, "who expects nothing is done");
-	WORKS(read_end(fds[0], op) == ETIMEDOUT, "what nobody expects is not acknowledged");
+	WORKS_ERRNO(read_end(fds[1], op), 0, "who expects nothing is done");
+	WORKS_ERRNO(read_end(fds[0], op), ETIMEDOUT, "what nobody expects is not acknowledged");
 	op = next_op++;
 	/* and while the receiver goes on */
 	send_two(fds[1], op, 50, SHUFFLE_ABSENT, 3, 50, 400);
 	send_two(fds[0], op, SHUFFLE_ABSENT, 100, 3, 100, 300);
-	WORKS(read_end(fds[0], op) == ETIMEDOUT, "not by one that has more to do, either");
-	WORKS(read_end(fds[1], op) == ETIMEDOUT, "which gets nothing");
+	WORKS_ERRNO(read_end(fds[0], op), ETIMEDOUT, "not by one that has more to do, either");
+	WORKS_ERRNO(read_end(fds[1], op), ETIMEDOUT, "which gets nothing");
 	WORKS(pair_works(fds), "the pair still shuffles");
 }
 
@@ -254,8 +254,8 @@ static void test_ring(unsigned int ops)
 			}
 		}
 	}
-	WORKS(!bad && ended == ops * RING && messages == ops * RING * NEXT,
-	      "40 members, three messages of each");
+	WORKS(EXPECT_EQ(bad, 0) && EXPECT_EQ(ended, ops * RING) &&
+	      EXPECT_EQ(messages, ops * RING * NEXT), "40 members, three messages of each");
 	for (i = 0; i < RING; i++)
 		close(fds[i]);
 }

@@ -58,7 +58,7 @@ static void small_writes(void)
 	row.count = 0;
 	while (rc == 1 && ++n < SMALL_WRITES)
 		rc = sht_send(fd, &row, NULL, &byte, 1, 0);
-	works(n == SMALL_WRITES, "send: 10 KB byte by byte fit a buffer of 128 KB");
+	WORKED(EXPECT_EQ(n, SMALL_WRITES), "send: 10 KB byte by byte fit a buffer of 128 KB");
 	close(fd);
 }
 
@@ -83,9 +83,9 @@ static void many_operations(void)
 		row.op_id = next_op++;
 		made += sht_send(fd, &row, lens, NULL, 0, 0) == 0;
 	}
-	works(made == ops, "send: hundreds of operations of 8 members");
+	WORKED(EXPECT_EQ(made, ops), "send: hundreds of operations of 8 members");
 	usleep(500000);	/* they ask again */
-	WORKS(!close(fd), "close: while they wait");
+	WORKS_EQ(close(fd), 0, "close: while they wait");
 }
 
 static const char *too_much_for_lane(void)
@@ -117,7 +117,7 @@ static void message_limit(void)
 		row.op_id = next_op++;
 		rc = sht_send(fd, &row, lens, NULL, 0, 0);
 	}
-	works(!rc, "send: 2^20 messages of one socket");
+	WORKED(EXPECT_EQ(rc, 0), "send: 2^20 messages of one socket");
 	row.op_id = next_op++;
 	FAILS(sht_send(fd, &row, lens, NULL, 0, 0), "send: and not more", ENOBUFS);
 	close(fd);
@@ -149,7 +149,8 @@ static void ended_operations_of_others(void)
 	my_addr(&m[0]);
 	my_addr(&m[1]);
 	fd = sht_open(m, 2, 0, 0);
-	WORKS(!cancelled_op(fd, row.op_id) && !close(fd), "cancel: an operation of ours");
+	WORKS(!cancelled_op(fd, row.op_id) && EXPECT_EQ(close(fd), 0),
+	      "cancel: an operation of ours");
 	fd = sht_open(m, 2, 0, 0);
 	fflush(stdout);
 	pid = fork();
@@ -230,20 +231,22 @@ static void dontwait(void)
 	pthread_create(&thread, NULL, send_stuck, &s);
 	pfd.fd = uffd;
 	pfd.events = POLLIN;
-	WORKS(poll(&pfd, 1, WAIT_MS) == 1 && pfd.revents == POLLIN, "userfaultfd: the copy waits");
+	WORKS(EXPECT_EQ(poll(&pfd, 1, WAIT_MS), 1) && EXPECT_EQ(pfd.revents, POLLIN),
+	      "userfaultfd: the copy waits");
 
 	sigaction(SIGALRM, &sa, NULL);
 	row.op_id = next_op++;
 	alarm(10);
 	rc = sht_send(fds[0], &row, lens, data, sizeof(data), MSG_DONTWAIT);
 	/* its row is announced, so nothing taken is not an error */
-	works(!rc && alarm(600) > 0, "send: MSG_DONTWAIT beside a stuck copy");
+	WORKED(EXPECT_EQ(rc, 0) && alarm(600) > 0, "send: MSG_DONTWAIT beside a stuck copy");
 	row.first_rank = 2;
 	row.count = 0;
 	alarm(10);
 	errno = 0;
 	rc = sht_send(fds[0], &row, NULL, data, sizeof(data), MSG_DONTWAIT);
-	works(rc == -1 && errno == EAGAIN && alarm(600) > 0, "send: and EAGAIN");
+	WORKED(EXPECT_EQ(rc, -1) && EXPECT_ERRNO(errno, EAGAIN) && alarm(600) > 0,
+	       "send: and EAGAIN");
 	zero.range = reg.range;
 	WORKS(!ioctl(uffd, UFFDIO_ZEROPAGE, &zero), "userfaultfd: provide the memory");
 	pthread_join(thread, NULL);

@@ -508,7 +508,7 @@ static void test_disagree(void)
 	shuffle_coll_timeout(c, 3000);
 	shuffle_broadcast(c, data, 100, 0);
 	waitpid(pid, &status, 0);
-	WORKS(!status, "sizes that differ: EPROTO");
+	WORKS_EQ(status, 0, "sizes that differ: EPROTO");
 	shuffle_coll_free(c);
 	close(fd);
 }
@@ -544,7 +544,7 @@ static void test_many_calls(void)
 	fd = sht_open(m, 2, 0, 0);
 	WORKS(!many_calls(fd, 0), "1100 calls, at the root");
 	waitpid(pid, &status, 0);
-	WORKS(!status, "and at a member that only sends");
+	WORKS_EQ(status, 0, "and at a member that only sends");
 	close(fd);
 }
 
@@ -589,31 +589,31 @@ static void test_racks(void)
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, (void *)8, 8), "racks: bad pointer",
 	      EFAULT);
 	len = sizeof(got);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4 && got[0] == 3,
-	      "racks: one at first");
-	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), "racks: set");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
+	      EXPECT_EQ(len, 4) && EXPECT_EQ(got[0], 3), "racks: one at first");
+	WORKS_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), 0, "racks: set");
 	len = sizeof(got);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 8 && got[0] == 1 &&
-	      got[1] == 2, "racks: get");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
+	      EXPECT_EQ(len, 8) && EXPECT_EQ(got[0], 1) && EXPECT_EQ(got[1], 2), "racks: get");
 	len = 7;
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
-	      "racks: as many as there is room for");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
+	      EXPECT_EQ(len, 4), "racks: as many as there is room for");
 	len = sizeof(got);
 	WORKS(!shuffle_join(fd, m, 3, 1) &&
-	      !getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
-	      "racks: one in a new group");
-	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8) &&
-	      !setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, NULL, 0) &&
-	      !getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 4,
-	      "racks: none are one");
+	      EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
+	      EXPECT_EQ(len, 4), "racks: one in a new group");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), 0) &&
+	      EXPECT_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, NULL, 0), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
+	      EXPECT_EQ(len, 4), "racks: none are one");
 	c = shuffle_coll_new(fd, 1, 3, 1);
 	WORKS(!shuffle_coll_racks(c, two, 2) && !shuffle_coll_engine(c, "kernel") &&
 	      !shuffle_coll_pattern(c, "cool-p-p", 0), "racks of a collective");
 	shuffle_coll_wait(c, change_racks, NULL);
 	FAILS(shuffle_barrier(c), "racks that change meanwhile", ECANCELED);
 	len = sizeof(got);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len) && len == 8 && got[0] == 2,
-	      "racks: those set last");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
+	      EXPECT_EQ(len, 8) && EXPECT_EQ(got[0], 2), "racks: those set last");
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 2, 2 }, 2), "racks of four members", EINVAL);
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 3, 0 }, 2), "a rack without any", EINVAL);
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 1, 1, 1, 1 }, 4), "more racks than members",
@@ -636,28 +636,28 @@ static void test_tables(void)
 		my_addr(&addr[i]);
 	fd = sht_open(addr, 3, 0, 0);
 	c = shuffle_coll_new(fd, 0, 3, 1);
-	WORKS(!shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f) && !f.error,
-	      "a table");
+	WORKS(!shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f) &&
+	      EXPECT_ERRNO(f.error, 0), "a table");
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_KINDS, 0, 1, m, 2, &f), "a kind", EINVAL);
-	WORKS(f.error == SHUFFLE_FAULT_KIND, "that there is not");
+	WORKS_EQ(f.error, SHUFFLE_FAULT_KIND, "that there is not");
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 3, 1, m, 2, &f), "a root", EINVAL);
-	WORKS(f.error == SHUFFLE_FAULT_MEMBERS, "that there is not");
+	WORKS_EQ(f.error, SHUFFLE_FAULT_MEMBERS, "that there is not");
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 0, m, 2, &f), "data", EINVAL);
-	WORKS(f.error == SHUFFLE_FAULT_DIVIDED, "without blocks");
+	WORKS_EQ(f.error, SHUFFLE_FAULT_DIVIDED, "without blocks");
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 2, m, 2, &f), "a block", EINVAL);
-	WORKS(f.error == SHUFFLE_FAULT_LACKS && f.message == UINT32_MAX && f.member == 1 &&
-	      f.block == 1, "that never arrives");
+	WORKS(EXPECT_EQ(f.error, SHUFFLE_FAULT_LACKS) && EXPECT_EQ(f.message, UINT32_MAX) &&
+	      EXPECT_EQ(f.member, 1) && EXPECT_EQ(f.block, 1), "that never arrives");
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 1, NULL),
 	      "a message that is missing", EINVAL);
 	m[1].to = 3;
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f), "a member", EINVAL);
-	WORKS(f.error == SHUFFLE_FAULT_MEMBER && f.message == 1 && f.member == 3,
-	      "that there is not");
+	WORKS(EXPECT_EQ(f.error, SHUFFLE_FAULT_MEMBER) && EXPECT_EQ(f.message, 1) &&
+	      EXPECT_EQ(f.member, 3), "that there is not");
 	m[0] = (struct shuffle_coll_message){ 0, 1, 2, 0, 1, 0 };
 	m[1] = (struct shuffle_coll_message){ 0, 2, 1, 0, 1, 0 };
 	FAILS(shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 1, m, 2, &f), "two members",
 	      EINVAL);
-	WORKS(f.error == SHUFFLE_FAULT_ABSENT && !f.message && f.member == 1 &&
+	WORKS(EXPECT_EQ(f.error, SHUFFLE_FAULT_ABSENT) && !f.message && EXPECT_EQ(f.member, 1) &&
 	      strstr(shuffle_coll_fault_text(&f), "does not have"), "that wait for each other");
 	WORKS(!shuffle_coll_explicit(c, SHUFFLE_COLL_BROADCAST, 0, 0, NULL, 0, &f), "no table");
 	shuffle_coll_free(c);
@@ -681,15 +681,15 @@ static void test_refused(void)
 	shuffle_coll_timeout(c, 300);
 	FAILS(shuffle_barrier(c), "a barrier alone", ETIMEDOUT);
 	FAILS(shuffle_barrier(c), "and nothing after it", ETIMEDOUT);
-	WORKS(!strcmp(shuffle_coll_chosen(c, &radix, &in_kernel), "doubling") && radix == 2 &&
-	      in_kernel, "what was chosen for it");
+	WORKS(EXPECT_STR(shuffle_coll_chosen(c, &radix, &in_kernel), "doubling") &&
+	      EXPECT_EQ(radix, 2) && in_kernel, "what was chosen for it");
 	shuffle_coll_free(c);
 	c = shuffle_coll_new(fds[0], 0, 2, 1ULL << 40);
 	shuffle_coll_wait(c, no_waiter, NULL);
 	WORKS(!shuffle_coll_engine(c, "user") && !shuffle_coll_pattern(c, "tree", 3),
 	      "a pattern in user space");
 	FAILS(shuffle_barrier(c), "the waiter's error", ECANCELED);
-	WORKS(!strcmp(shuffle_coll_chosen(c, &radix, &in_kernel), "tree") && !in_kernel,
+	WORKS(EXPECT_STR(shuffle_coll_chosen(c, &radix, &in_kernel), "tree") && !in_kernel,
 	      "what was asked for");
 	shuffle_coll_free(c);
 	c = shuffle_coll_new(fds[0], 0, 2, 1ULL << 41);

@@ -135,9 +135,10 @@ static void test_refused(void)
 	FAILS(set(fd, &g), "another one towards ourselves", EINVAL);
 	edge(&g, 0, 1, 7000, 1);
 	edge(&g, 1, 2, 7001, 1);
-	WORKS(!set(fd, &g), "that to which the socket is bound");
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
-	      len == sizeof(g.g) + 2 * sizeof(g.e[0]) && !memcmp(&back, &g, len), "read back");
+	WORKS_EQ(set(fd, &g), 0, "that to which the socket is bound");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len), 0) &&
+	      EXPECT_EQ(len, sizeof(g.g) + 2 * sizeof(g.e[0])) && EXPECT_MEM(&back, &g, len),
+	      "read back");
 	edge(&g, 0, 1, 7000, 0);
 	edge(&g, 1, 2, 7001, 5);
 	FAILS(set(fd, &g), "where another socket is bound", EADDRINUSE);
@@ -145,20 +146,21 @@ static void test_refused(void)
 	g = group(0, 2);
 	edge(&g, 0, 1, 7000, 1);
 	edge(&g, 1, 2, 7001, 1);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
-	      !memcmp(&back, &g, len), "the group is that from before");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len), 0) &&
+	      EXPECT_MEM(&back, &g, len), "the group is that from before");
 	g = group(0, SHUFFLE_LOCALS + 1);
 	edge(&g, 0, 1, 7000, 0);
 	for (i = 1; i <= SHUFFLE_LOCALS; i++)
 		edge(&g, i, 10 + i, 7001, 20 + i);
 	FAILS(set(fd, &g), "more addresses than there may be", EINVAL);
 	edge(&g, SHUFFLE_LOCALS, 10 + SHUFFLE_LOCALS, 7001, 21);
-	WORKS(!set(fd, &g), "as many as there may be");
+	WORKS_EQ(set(fd, &g), 0, "as many as there may be");
 	len = sizeof(back);
 	g.e[0].local[0] = 0;
 	put(g.e[0].local, 1);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len) &&
-	      len == sizeof(g) && !memcmp(&back, &g, len), "read back with all addresses");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &back, &len), 0) &&
+	      EXPECT_EQ(len, sizeof(g)) && EXPECT_MEM(&back, &g, len),
+	      "read back with all addresses");
 	test_dump();
 	close(other);
 	/* they are the socket's as long as its group has them */
@@ -169,13 +171,13 @@ static void test_refused(void)
 	g = group(0, 2);
 	edge(&g, 0, 1, 7000, 0);
 	edge(&g, 1, 2, 7001, 22);
-	WORKS(!set(fd, &g), "another group");
+	WORKS_EQ(set(fd, &g), 0, "another group");
 	WORKS(!dump_has("", "127.0.0.21") && !dump_has("", "fd99::15"), "it has no such address");
-	WORKS(!bind_to(other, &a), "free when the group has gone");
+	WORKS_EQ(bind_to(other, &a), 0, "free when the group has gone");
 	close(other);
 	close(fd);
 	other = bound(22, 7000);
-	WORKS(other >= 0, "free when the socket has gone");
+	WORKS(EXPECT_GE(other, 0), "free when the socket has gone");
 	close(other);
 }
 
@@ -207,31 +209,32 @@ static void test_way(void)
 	edge(&g[0], 1, 4, 7011, 3);
 	edge(&g[1], 0, 3, 7010, 4);
 	edge(&g[1], 1, 2, 7011, 0);
-	WORKS(!set(fds[0], &g[0]) && !set(fds[1], &g[1]), "two members with two addresses each");
+	WORKS(EXPECT_EQ(set(fds[0], &g[0]), 0) && EXPECT_EQ(set(fds[1], &g[1]), 0),
+	      "two members with two addresses each");
 	for (i = 0; i < 2; i++)
 		begin(fds[i], next_op, WAIT_MS);
 	for (i = 0; i < 2; i++)
 		errors[i] = read_op(fds[i], next_op, &from[i]);
 	next_op++;
-	WORKS(!errors[0] && !errors[1] && from[0] == 3 && from[1] == 3,
-	      "messages go by the addresses of the edge");
+	WORKS(EXPECT_ERRNO(errors[0], 0) && EXPECT_ERRNO(errors[1], 0) && EXPECT_EQ(from[0], 3) &&
+	      EXPECT_EQ(from[1], 3), "messages go by the addresses of the edge");
 	/* the socket is there, but this is not the member's way to it */
 	edge(&g[0], 1, 2, 7011, 3);
-	WORKS(!set(fds[0], &g[0]), "by the address to which the other one is bound");
+	WORKS_EQ(set(fds[0], &g[0]), 0, "by the address to which the other one is bound");
 	for (i = 0; i < 2; i++)
 		begin(fds[i], next_op, 300);
-	WORKS(read_op(fds[1], next_op, &from[1]) == ETIMEDOUT && from[1] == 2,
+	WORKS(EXPECT_ERRNO(read_op(fds[1], next_op, &from[1]), ETIMEDOUT) && EXPECT_EQ(from[1], 2),
 	      "what comes to another address is not taken");
-	WORKS(read_op(fds[0], next_op, &from[0]) == ETIMEDOUT, "and nobody answers");
+	WORKS_ERRNO(read_op(fds[0], next_op, &from[0]), ETIMEDOUT, "and nobody answers");
 	next_op++;
 	/* found by the right address, but from another one; its answers would find us */
 	edge(&g[0], 1, 4, 7011, 0);
-	WORKS(!set(fds[0], &g[0]), "from the address to which we are bound");
+	WORKS_EQ(set(fds[0], &g[0]), 0, "from the address to which we are bound");
 	for (i = 0; i < 2; i++)
 		begin(fds[i], next_op, 300);
-	WORKS(read_op(fds[1], next_op, &from[1]) == ETIMEDOUT && from[1] == 2,
+	WORKS(EXPECT_ERRNO(read_op(fds[1], next_op, &from[1]), ETIMEDOUT) && EXPECT_EQ(from[1], 2),
 	      "what comes from another address is not taken");
-	WORKS(read_op(fds[0], next_op, &from[0]) == ETIMEDOUT, "and nobody answers");
+	WORKS_ERRNO(read_op(fds[0], next_op, &from[0]), ETIMEDOUT, "and nobody answers");
 	next_op++;
 	close_pair(fds);
 }

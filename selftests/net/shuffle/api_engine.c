@@ -257,11 +257,11 @@ static void test_no_row(int *fds)
 	struct shuffle_collective c = barrier(next_op++);
 	struct row_buf row = { .row = { .size = sizeof(row.row), .op_id = c.op_id } };
 
-	WORKS(start(fds[0], &c) == 0, "a barrier has begun");
+	WORKS_EQ(start(fds[0], &c), 0, "a barrier has begun");
 	FAILS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &row, ROW_SIZE(0), mine, 8, 0),
 	      "data of a row for it", EINVAL);
-	WORKS(!sht_cancel(fds[0], c.op_id), "it is cancelled");
-	WORKS(read_end(fds[0], c.op_id) == ECANCELED, "and ends so");
+	WORKS_EQ(sht_cancel(fds[0], c.op_id), 0, "it is cancelled");
+	WORKS_ERRNO(read_end(fds[0], c.op_id), ECANCELED, "and ends so");
 }
 
 /* The tree 0 <- 1, 0 <- 2 <- 3, 0 <- 4: who waits for one that never comes says so. */
@@ -278,14 +278,14 @@ static void test_deadline(int *fds)
 			ok &= start(fds[i], &c) == 32;
 	WORKS(ok, "all but rank 3 start");
 	t = listen_to(fds[2], c.op_id);
-	WORKS(t.error == ETIMEDOUT && t.missing & 1 << 3 && !t.results,
+	WORKS(EXPECT_ERRNO(t.error, ETIMEDOUT) && t.missing & 1 << 3 && EXPECT_EQ(t.results, 0),
 	      "its parent fails, and names it");
 	t = listen_to(fds[0], c.op_id);
-	WORKS(t.error == ETIMEDOUT && t.missing & 1 << 2 && !t.results,
+	WORKS(EXPECT_ERRNO(t.error, ETIMEDOUT) && t.missing & 1 << 2 && EXPECT_EQ(t.results, 0),
 	      "the root misses the parent");
 	t = listen_to(fds[1], c.op_id);
 	listen_to(fds[4], c.op_id);
-	WORKS(t.error == ETIMEDOUT && !t.results, "others have no result");
+	WORKS(EXPECT_ERRNO(t.error, ETIMEDOUT) && EXPECT_EQ(t.results, 0), "others have no result");
 }
 
 static void test_disagree(int *fds)
@@ -296,10 +296,11 @@ static void test_disagree(int *fds)
 	b.len = 16;
 	a.deadline_ms = WAIT_MS / 2;
 	b.deadline_ms = WAIT_MS / 2;
-	WORKS(start(fds[0], &a) == 8 && start(fds[1], &b) == 16, "two lengths");
+	WORKS(EXPECT_EQ(start(fds[0], &a), 8) && EXPECT_EQ(start(fds[1], &b), 16), "two lengths");
 	t = listen_to(fds[0], a.op_id);
-	WORKS(t.error == EPROTO, "who hears of the other one says EPROTO");
-	WORKS(!sht_cancel(fds[1], b.op_id) && read_end(fds[1], b.op_id) == ECANCELED, "cancelled");
+	WORKS_ERRNO(t.error, EPROTO, "who hears of the other one says EPROTO");
+	WORKS(EXPECT_EQ(sht_cancel(fds[1], b.op_id), 0) &&
+	      EXPECT_ERRNO(read_end(fds[1], b.op_id), ECANCELED), "cancelled");
 }
 
 /* Many at once beside rows; started in another order at each member. */
@@ -357,10 +358,11 @@ static void test_closed(void)
 
 	c.deadline_ms = 300;
 	open_group(fds, MEMBERS);
-	WORKS(start(fds[0], &c) == 1024 && start(fds[1], &c) == 1024, "two begin");
+	WORKS(EXPECT_EQ(start(fds[0], &c), 1024) && EXPECT_EQ(start(fds[1], &c), 1024),
+	      "two begin");
 	close(fds[1]);
 	t = listen_to(fds[0], c.op_id);
-	WORKS(t.error == ETIMEDOUT, "the other one ends");
+	WORKS_ERRNO(t.error, ETIMEDOUT, "the other one ends");
 	fds[1] = fds[0];
 	close(fds[0]);
 	close_group(fds + 2, MEMBERS - 2);
@@ -409,12 +411,12 @@ static void test_alone(void)
 	int fd;
 
 	open_group(&fd, 1);
-	WORKS(start(fd, &c) == 8, "a group of one");
+	WORKS_EQ(start(fd, &c), 8, "a group of one");
 	t = listen_to(fd, c.op_id);
-	WORKS(t.done && t.results == 1 && t.number == 5, "its own number");
-	WORKS(start(fd, &b) == 0, "and once more");
+	WORKS(t.done && EXPECT_EQ(t.results, 1) && EXPECT_EQ(t.number, 5), "its own number");
+	WORKS_EQ(start(fd, &b), 0, "and once more");
 	t = listen_to(fd, b.op_id);
-	WORKS(t.done && t.results == 1 && !t.len, "its own barrier");
+	WORKS(t.done && EXPECT_EQ(t.results, 1) && EXPECT_EQ(t.len, 0), "its own barrier");
 	close(fd);
 }
 

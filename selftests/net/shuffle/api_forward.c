@@ -105,11 +105,11 @@ static void test_lengths(void)
 
 	open_group(fds, MEMBERS);
 	for (i = 0; i < 2; i++) {
-		WORKS(!pass_on(fds, 1000, i, &bytes) && bytes == 1000,
+		WORKS(!pass_on(fds, 1000, i, &bytes) && EXPECT_EQ(bytes, 1000),
 		      "a message is passed on, and read");
-		WORKS(!end_of(fds[2], next_op - 1, data, sizeof(data), &bytes) && bytes == 1000,
-		      "who gets it from us has all of it");
-		WORKS(pass_on(fds, 1001, i, &bytes) == EPROTO, "a message of another length");
+		WORKS(EXPECT_ERRNO(end_of(fds[2], next_op - 1, data, sizeof(data), &bytes), 0) &&
+		      EXPECT_EQ(bytes, 1000), "who gets it from us has all of it");
+		WORKS_ERRNO(pass_on(fds, 1001, i, &bytes), EPROTO, "a message of another length");
 	}
 	close_group(fds, MEMBERS);
 }
@@ -165,15 +165,16 @@ static void test_orders(void)
 	}
 	alarm(most_s);
 	usleep(200000);		/* until the first one has filled what it can */
-	WORKS(!call_row(fds[2], &last, NULL, 0) &&
-	      !end_of(fds[2], last.op, data, sizeof(data), &got) && got == len,
-	      "the second one is not held up by the first");
+	WORKS(EXPECT_EQ(call_row(fds[2], &last, NULL, 0), 0) &&
+	      EXPECT_ERRNO(end_of(fds[2], last.op, data, sizeof(data), &got), 0) &&
+	      EXPECT_EQ(got, len), "the second one is not held up by the first");
 	last.op--;
-	WORKS(!call_row(fds[2], &last, NULL, 0) &&
-	      !end_of(fds[2], last.op, data, sizeof(data), &got) && got == len, "then the first");
+	WORKS(EXPECT_EQ(call_row(fds[2], &last, NULL, 0), 0) &&
+	      EXPECT_ERRNO(end_of(fds[2], last.op, data, sizeof(data), &got), 0) &&
+	      EXPECT_EQ(got, len), "then the first");
 	for (i = 0; i < 3; i++) {
 		waitpid(pid[i], &status, 0);
-		WORKS(!status, "who sends, and who forwards");
+		WORKS_EQ(status, 0, "who sends, and who forwards");
 	}
 	alarm(0);
 	next_op += 2;

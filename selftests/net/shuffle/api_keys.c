@@ -383,8 +383,8 @@ static void test_refused(void)
 	FAILS(shuffle_reduce_by_key(c, &one, 1, &got, &n, &o, 0, NULL), "half of the options",
 	      EINVAL);
 	o.size = sizeof(o);
-	WORKS(!shuffle_reduce_by_key(c, &one, 1, &got, &n, &o, 0, NULL) && n == 1 &&
-	      got->value == 2, "the group still works");
+	WORKS(!shuffle_reduce_by_key(c, &one, 1, &got, &n, &o, 0, NULL) && EXPECT_EQ(n, 1) &&
+	      EXPECT_EQ(got->value, 2), "the group still works");
 	free(got);
 	leave(c, fd, 0);
 }
@@ -439,11 +439,13 @@ static void test_names(void)
 	FAILS(shuffle_key_names_new(0, 0) ? 0 : -1, "keys without bits", EINVAL);
 	FAILS(shuffle_key_names_new(65, 0) ? 0 : -1, "keys of 65 bits", EINVAL);
 	e = shuffle_key_of(names, "beta", 4, &fault);
-	WORKS(e && e->key < 256 && e->len == 4 && !memcmp(e->name, "beta", 4), "a string");
+	WORKS(e && EXPECT_LT(e->key, 256) && EXPECT_EQ(e->len, 4) && EXPECT_MEM(e->name, "beta", 4),
+	      "a string");
 	e->value = 7;
-	WORKS(shuffle_key_of(names, "beta", 4, &fault)->value == 7, "the same one again");
+	WORKS_EQ(shuffle_key_of(names, "beta", 4, &fault)->value, 7, "the same one again");
 	FAILS(shuffle_key_of(names, "psi", 3, &fault) ? 0 : -1, "another with its key", ENOTUNIQ);
-	WORKS(fault.error == ENOTUNIQ && strstr(fault.text, "\"beta\" and \"psi\""), "both named");
+	WORKS(EXPECT_ERRNO(fault.error, ENOTUNIQ) && strstr(fault.text, "\"beta\" and \"psi\""),
+	      "both named");
 	FAILS(shuffle_key_of(names, text, sizeof(text), NULL) ? 0 : -1, "a long string",
 	      ENAMETOOLONG);
 	shuffle_key_names_free(names);
@@ -453,7 +455,7 @@ static void test_names(void)
 		if (!shuffle_key_of(names, text, 30000, NULL))
 			break;
 	}
-	WORKS(i > 20 && i < 100, "more than there is memory for");
+	WORKS(EXPECT_GT(i, 20) && EXPECT_LT(i, 100), "more than there is memory for");
 	shuffle_key_names_free(names);
 }
 

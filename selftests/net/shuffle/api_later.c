@@ -369,10 +369,10 @@ static void test_alone(void)
 	fds[0] = sht_open(m, 1, 0, 0);
 	c = shuffle_coll_new(fds[0], 0, 1, 1);
 	r = shuffle_coll_begin(c, twice, &x);
-	WORKS(r && !shuffle_coll_finish(r) && x == 21, "a function of the program, alone");
+	WORKS(r && !shuffle_coll_finish(r) && EXPECT_EQ(x, 21), "a function of the program, alone");
 	r = shuffle_coll_begin(c, wrong_call, NULL);
 	FAILS(shuffle_coll_test(r, &done), "a function that fails", EDOM);
-	WORKS(done == 1, "and is done");
+	WORKS_EQ(done, 1, "and is done");
 	WORKS(!shuffle_barrier(c), "the group does not mind");
 	WORKS(!shuffle_coll_free(c), "free");
 	close(fds[0]);

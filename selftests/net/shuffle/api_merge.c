@@ -115,8 +115,8 @@ static void test_refused(void)
 	r.flags = SHUFFLE_ROW_SAME;
 	FAILS(call_row(fds[1], &r, part, 160), "the same to all", EINVAL);
 	r = good(&other);
-	WORKS(call_row(fds[1], &r, part, 160) == 160, "a good one");
-	WORKS(!sht_cancel(fds[1], r.op), "is cancelled");
+	WORKS_EQ(call_row(fds[1], &r, part, 160), 160, "a good one");
+	WORKS_EQ(sht_cancel(fds[1], r.op), 0, "is cancelled");
 	close_group(fds, 4);
 }
 
@@ -396,26 +396,26 @@ static void test_passed_on(void)
 	r.lens[0] = 0;
 	r.lens[2] = 0;
 	r.absent = 0xf;
-	WORKS(!call_row(fds[1], &r, part, 0), "a row to several");
+	WORKS_EQ(call_row(fds[1], &r, part, 0), 0, "a row to several");
 	r = (struct row){ .op = r.op, .count = 6, .type = r.type, .size = r.size, .more = &down,
 			  .lens = { none, none, none, 0, 0, none }, .absent = 0x3d };
-	WORKS(!call_row(fds[2], &r, part, 0), "one that passes on");
+	WORKS_EQ(call_row(fds[2], &r, part, 0), 0, "one that passes on");
 	for (i = 0; i < 6; i++)
 		r.lens[i] = none;
 	r.more = &end;
 	r.absent = 0x3d;
-	WORKS(!call_row(fds[0], &r, part, 0), "a reader");
+	WORKS_EQ(call_row(fds[0], &r, part, 0), 0, "a reader");
 	r.absent = 0x3b;
 	end.to = 3;
-	WORKS(!call_row(fds[3], &r, part, 0), "a reader behind");
+	WORKS_EQ(call_row(fds[3], &r, part, 0), 0, "a reader behind");
 	end.to = 4;
 	r.lens[1] = t.records[4] * sizeof(part[4][0]);
-	WORKS(call_row(fds[4], &r, part[4], r.lens[1]) == (ssize_t)r.lens[1], "reads and sends");
+	WORKS_EQ(call_row(fds[4], &r, part[4], r.lens[1]), r.lens[1], "reads and sends");
 	r.absent = 0x3f;
 	r.size = 0;
 	r.type = 0;
 	r.lens[1] = t.records[5] * sizeof(part[5][0]);
-	WORKS(call_row(fds[5], &r, part[5], r.lens[1]) == (ssize_t)r.lens[1], "a sender");
+	WORKS_EQ(call_row(fds[5], &r, part[5], r.lens[1]), r.lens[1], "a sender");
 	n = merge_all(want, n, sum.oper);
 	for (i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
 		WORKS(gets_all(fds[readers[i]], &t, r.op, n), "gets what was passed on");
@@ -467,7 +467,7 @@ static void test_random(void)
 			printf("# round %u of seed %llu\n", round, (unsigned long long)seed);
 		close_group(fds, n);
 	}
-	WORKS(good_rounds == rounds, "random trees");
+	WORKS_EQ(good_rounds, rounds, "random trees");
 }
 
 /* What the first member says of a chain 3 -> 2 -> 1 -> 0 in which the last one sends @len bytes;
@@ -518,12 +518,12 @@ static void test_spoilt(void)
 
 	any.flags = 0;
 	WORKS(!spoilt(&sum, 160, 3), "three senders");
-	WORKS(spoilt(&sum, 160, 4) == EBADMSG, "a sender less than expected");
-	WORKS(spoilt(&sum, 160, 2) == EBADMSG, "a sender more");
-	WORKS(spoilt(&sum, 150, 0) == EPROTO, "half a record");
-	WORKS(spoilt(&any, 150, 0) == EPROTO, "half a record, in any order");
-	WORKS(spoilt(&sum, 320, 0) == EPROTO, "records out of order");
-	WORKS(spoilt(&sum, 145, 0) == EPROTO, "a byte more than records, and no end");
+	WORKS_ERRNO(spoilt(&sum, 160, 4), EBADMSG, "a sender less than expected");
+	WORKS_ERRNO(spoilt(&sum, 160, 2), EBADMSG, "a sender more");
+	WORKS_ERRNO(spoilt(&sum, 150, 0), EPROTO, "half a record");
+	WORKS_ERRNO(spoilt(&any, 150, 0), EPROTO, "half a record, in any order");
+	WORKS_ERRNO(spoilt(&sum, 320, 0), EPROTO, "records out of order");
+	WORKS_ERRNO(spoilt(&sum, 145, 0), EPROTO, "a byte more than records, and no end");
 }
 
 /* What the root reads as a column: messages whose lengths are not known when they begin. */
@@ -551,10 +551,11 @@ static void test_column(void)
 			memcpy(got + n, col->bufs[i], col->lens[i]);
 			n += col->lens[i] / sizeof(got[0]);
 		}
-	WORKS(col->bytes == n * sizeof(got[0]) && n < m, "has their lengths");
+	WORKS(EXPECT_EQ(col->bytes, n * sizeof(got[0])) && EXPECT_LT(n, m), "has their lengths");
 	n = merge_all(got, n, sum.oper);
 	m = merge_all(want, m, sum.oper);
-	WORKS(n == m && !memcmp(got, want, n * sizeof(got[0])), "and all that is right");
+	WORKS(EXPECT_EQ(n, m) && EXPECT_MEM(got, want, n * sizeof(got[0])),
+	      "and all that is right");
 	shuffle_column_free(col);
 	next_op++;
 
@@ -584,7 +585,7 @@ static void test_library(void)
 	shuffle_tx_init(&tx, next_op++, bufs, lens, 4, 0);
 	shuffle_tx_absent(&tx, absent);
 	shuffle_tx_merge(&tx, &m);
-	WORKS(shuffle_tx_step(fds[1], &tx) == 1, "the library's row");
+	WORKS_EQ(shuffle_tx_step(fds[1], &tx), 1, "the library's row");
 	sht_cancel(fds[1], tx.op_id);
 
 	shuffle_tx_init(&tx, next_op++, bufs, lens, 4, 0);

@@ -95,10 +95,11 @@ static void test_row_sizes(void)
 	FAILS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &big, sizeof(big), data, 30, 0),
 	      "row: a field that the kernel does not know", E2BIG);
 	big.more[1] = 0;
-	WORKS(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &big, sizeof(big), data, 30, 0) == 30,
-	      "row: the same, zero");
-	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0 && read_end(fds[0], op) == 0 &&
-	      read_end(fds[1], op) == 0, "and it shuffles");
+	WORKS_EQ(send_raw(fds[0], SOL_SHUFFLE, SHUFFLE_CMSG_ROW, &big, sizeof(big), data, 30, 0),
+		 30, "row: the same, zero");
+	WORKS(EXPECT_EQ(send_row(fds[1], op, 0, 0, NULL, 0, 0), 0) &&
+	      EXPECT_ERRNO(read_end(fds[0], op), 0) && EXPECT_ERRNO(read_end(fds[1], op), 0),
+	      "and it shuffles");
 	close_pair(fds);
 }
 
@@ -142,28 +143,21 @@ static void test_bad_rows(void)
 	      EINVAL);
 	r = good;
 	r.row.count = 3;
-	FAILS(send_buf(fd, &r, ROW_SIZE(3), 30, 0), "row: more than members",
-	      EMSGSIZE, EINVAL);
+	FAILS(send_buf(fd, &r, ROW_SIZE(3), 30, 0), "row: more than members", EMSGSIZE);
 	r.row.count = 0xffffffff;
-	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: count 2^32 - 1",
-	      EMSGSIZE, EINVAL);
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: count 2^32 - 1", EINVAL);
 	r = good;
 	r.row.first_rank = 1;
-	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: begins at rank 1",
-	      EINVAL, EMSGSIZE, ENOENT);
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: begins at rank 1", ENOENT);
 	r.row.count = 1;
-	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0),
-	      "row: begins at rank 1, fits", EINVAL, ENOENT);
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0), "row: begins at rank 1, fits", ENOENT);
 	r.row.first_rank = 0xffffffff;
-	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0), "row: rank 2^32 - 1",
-	      EINVAL, EMSGSIZE, ENOENT);
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 10, 0), "row: rank 2^32 - 1", ENOENT);
 	r = good;
 	r.row.flags = 1U << 7;
-	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: unknown flag",
-	      EOPNOTSUPP, EINVAL);
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: unknown flag", EINVAL);
 	r.row.flags = 1U << 31;
-	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: another flag",
-	      EOPNOTSUPP, EINVAL);
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: another flag", EINVAL);
 	r = good;
 	r.row.flags = SHUFFLE_ROW_MORE | 1U << 16;
 	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, 0), "row: a known and an unknown flag",
@@ -171,10 +165,13 @@ static void test_bad_rows(void)
 	FAILS(send_buf(fd, &good, ROW_SIZE(2), 31, 0),
 	      "row: more data than announced", EMSGSIZE);
 	r = good;
-	r.lens[0] = ~0ull;
-	r.lens[1] = ~0ull;
-	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, MSG_DONTWAIT),
-	      "row: lengths overflow", EINVAL, EMSGSIZE, EOVERFLOW);
+	r.lens[0] = SHUFFLE_ABSENT - 1;
+	r.lens[1] = SHUFFLE_ABSENT - 1;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, MSG_DONTWAIT), "row: lengths overflow", EINVAL);
+	r.lens[0] = SHUFFLE_ABSENT;
+	r.lens[1] = SHUFFLE_ABSENT;
+	FAILS(send_buf(fd, &r, ROW_SIZE(2), 30, MSG_DONTWAIT), "row: data of absent messages",
+	      EMSGSIZE);
 	FAILS(send_raw(fd, SOL_SHUFFLE, 77, &good, ROW_SIZE(2), data, 30, 0),
 	      "send: unknown control message", EINVAL);
 	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_RECORDS, &good,
@@ -185,10 +182,9 @@ static void test_bad_rows(void)
 	      EINVAL);
 	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, MSG_OOB), "send: MSG_OOB",
 	      EOPNOTSUPP);
-	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, MSG_TRUNC),
-	      "send: MSG_TRUNC", EOPNOTSUPP, EINVAL);
-	FAILS(sendto(fd, data, 10, 0, (struct sockaddr *)&m[1], sizeof(m[1])),
-	      "sendto: an address", EISCONN, EOPNOTSUPP, EINVAL);
+	FAILS(send_buf(fd, &good, ROW_SIZE(2), 30, MSG_TRUNC), "send: MSG_TRUNC", EOPNOTSUPP);
+	FAILS(sendto(fd, data, 10, 0, (struct sockaddr *)&m[1], sizeof(m[1])), "sendto: an address",
+	      EISCONN);
 
 	memset(&msg, 0, sizeof(msg));
 	iov.iov_base = data;
@@ -217,57 +213,50 @@ static void test_operation_states(void)
 
 	open_pair(fds, m, 0);
 	fd = fds[0];
-	WORKS(send_row(fd, op, 10, 20, data, 30, 0) == 30, "send: a row");
-	FAILS(send_row(fd, op, 10, 20, data, 30, 0), "send: a row again",
-	      EEXIST, EINVAL);
+	WORKS_EQ(send_row(fd, op, 10, 20, data, 30, 0), 30, "send: a row");
+	FAILS(send_row(fd, op, 10, 20, data, 30, 0), "send: a row again", EEXIST);
 	FAILS(sht_set_group(fd, m, 2, 0), "group: while an operation runs",
 	      EBUSY);
-	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0, "send: empty row");
-	WORKS(read_end(fd, op) == 0, "operation ends at rank 0");
-	WORKS(read_end(fds[1], op) == 0, "operation ends at rank 1");
+	WORKS_EQ(send_row(fds[1], op, 0, 0, NULL, 0, 0), 0, "send: empty row");
+	WORKS_ERRNO(read_end(fd, op), 0, "operation ends at rank 0");
+	WORKS_ERRNO(read_end(fds[1], op), 0, "operation ends at rank 1");
 	FAILS(send_row(fd, op, 10, 20, data, 30, 0),
 	      "send: operation that has ended", EEXIST);
 	r.row.op_id = op;
 	r.row.count = 0;
-	FAILS(send_buf(fd, &r, ROW_SIZE(0), 5, 0),
-	      "send: more data for one that has ended", EPIPE, EEXIST);
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 5, 0), "send: more data for one that has ended", EPIPE);
 	r.row.op_id = next_op++;
 	FAILS(send_buf(fd, &r, ROW_SIZE(0), 5, 0),
 	      "send: data without an announcement", ENOENT);
 	if (!sht_cancel(fd, r.row.op_id))
 		read_end(fd, r.row.op_id);
 	FAILS(sht_cancel(fd, op), "cancel: one that has ended", ENOENT);
-	WORKS(!sht_set_group(fd, m, 2, 0), "group: when none runs");
+	WORKS_EQ(sht_set_group(fd, m, 2, 0), 0, "group: when none runs");
 
 	op = next_op++;
 	r = (struct row_buf){ .row = { .op_id = op, .count = 1,
 				       .flags = SHUFFLE_ROW_MORE },
 			      .lens = { 5 } };
-	WORKS(send_buf(fd, &r, ROW_SIZE(1), 5, 0) == 5, "row: first half");
-	FAILS(send_buf(fd, &r, ROW_SIZE(1), 5, 0), "row: first half again",
-	      EINVAL, EEXIST);
+	WORKS_EQ(send_buf(fd, &r, ROW_SIZE(1), 5, 0), 5, "row: first half");
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 5, 0), "row: first half again", EEXIST);
 	r.row.first_rank = 1;
 	r.row.flags = 0;
-	WORKS(send_buf(fd, &r, ROW_SIZE(1), 3, 0) == 3, "row: second half");
+	WORKS_EQ(send_buf(fd, &r, ROW_SIZE(1), 3, 0), 3, "row: second half");
 	r.row.first_rank = 2;
 	r.row.count = 0;
-	FAILS(send_buf(fd, &r, ROW_SIZE(0), 3, 0), "row: more than is left",
-	      EINVAL, EMSGSIZE);
-	WORKS(send_buf(fd, &r, ROW_SIZE(0), 2, 0) == 2, "row: the rest");
-	FAILS(send_buf(fd, &r, ROW_SIZE(0), 1, 0), "row: behind its end",
-	      EINVAL, EMSGSIZE, EPIPE);
-	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0, "row of the other");
-	WORKS(read_end(fd, op) == 0 && read_end(fds[1], op) == 0,
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 3, 0), "row: more than is left", EMSGSIZE);
+	WORKS_EQ(send_buf(fd, &r, ROW_SIZE(0), 2, 0), 2, "row: the rest");
+	FAILS(send_buf(fd, &r, ROW_SIZE(0), 1, 0), "row: behind its end", EMSGSIZE);
+	WORKS_EQ(send_row(fds[1], op, 0, 0, NULL, 0, 0), 0, "row of the other");
+	WORKS(EXPECT_ERRNO(read_end(fd, op), 0) && EXPECT_ERRNO(read_end(fds[1], op), 0),
 	      "both operations end");
 
 	op = next_op++;
-	WORKS(send_row(fd, op, 1, 5000, data, 5001, 0) == 5001,
-	      "send: a row nobody answers");
-	WORKS(!sht_cancel(fd, op), "cancel");
-	WORKS(read_end(fd, op) == ECANCELED, "cancelled: FAILED says so");
+	WORKS_EQ(send_row(fd, op, 1, 5000, data, 5001, 0), 5001, "send: a row nobody answers");
+	WORKS_EQ(sht_cancel(fd, op), 0, "cancel");
+	WORKS_ERRNO(read_end(fd, op), ECANCELED, "cancelled: FAILED says so");
 	FAILS(sht_cancel(fd, op), "cancel: again", ENOENT);
-	FAILS(send_row(fd, op, 1, 1, data, 2, 0), "send: cancelled operation",
-	      EEXIST, EPIPE);
+	FAILS(send_row(fd, op, 1, 1, data, 2, 0), "send: cancelled operation", EEXIST);
 	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
 }
@@ -285,28 +274,25 @@ static void test_deadline(void)
 
 	open_pair(fds, m, 0);
 	row.op_id = next_op++;
-	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
-	      "send: with a deadline");
-	WORKS(read_end(fds[0], row.op_id) == ETIMEDOUT, "deadline: FAILED");
+	WORKS_EQ(sht_send(fds[0], &row, lens, data, 100, 0), 100, "send: with a deadline");
+	WORKS_ERRNO(read_end(fds[0], row.op_id), ETIMEDOUT, "deadline: FAILED");
 	row.deadline_ms = 0;
 	row.op_id = next_op++;
 	setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, 4);
-	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
-	      "send: with an idle timeout");
-	WORKS(read_end(fds[0], row.op_id) == ETIMEDOUT,
-	      "idle timeout: FAILED");
+	WORKS_EQ(sht_send(fds[0], &row, lens, data, 100, 0), 100, "send: with an idle timeout");
+	WORKS_ERRNO(read_end(fds[0], row.op_id), ETIMEDOUT, "idle timeout: FAILED");
 	idle = 0;
 	setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle, 4);
 	row.deadline_ms = ~0ull;
 	row.op_id = next_op++;
-	WORKS(sht_send(fds[0], &row, lens, data, 100, 0) == 100,
-	      "send: with the longest deadline");
+	WORKS_EQ(sht_send(fds[0], &row, lens, data, 100, 0), 100,
+		 "send: with the longest deadline");
 	usleep(500000);
 	while (sht_recv(fds[0], buf, sizeof(buf), recs, &n, MSG_DONTWAIT) >= 0)
 		if (n && recs[0].op_id == row.op_id &&
 		    recs[0].type == SHUFFLE_RECORD_FAILED)
 			break;
-	WORKS(!sht_cancel(fds[0], row.op_id), "it still runs");
+	WORKS_EQ(sht_cancel(fds[0], row.op_id), 0, "it still runs");
 	close_pair(fds);
 }
 
@@ -324,8 +310,7 @@ static void test_recv(void)
 	ssize_t rc;
 
 	fd = new_socket(SOCK_NONBLOCK);
-	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, 0),
-	      "recv: not bound", ENOTCONN, EAGAIN, EINVAL);
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, 0), "recv: not bound", EAGAIN);
 	close(fd);
 	open_pair(fds, m, 0);
 	fd = fds[0];
@@ -336,20 +321,17 @@ static void test_recv(void)
 	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_OOB),
 	      "recv: MSG_OOB", EOPNOTSUPP);
 	n = 8;
-	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n,
-		       MSG_ERRQUEUE | MSG_DONTWAIT), "recv: MSG_ERRQUEUE",
-	      EAGAIN, EOPNOTSUPP);
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_ERRQUEUE | MSG_DONTWAIT),
+	      "recv: MSG_ERRQUEUE", EOPNOTSUPP);
 	n = 8;
-	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n,
-		       MSG_PEEK | MSG_DONTWAIT), "recv: MSG_PEEK",
-	      EOPNOTSUPP, EAGAIN);
-	WORKS(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)),
-	      "SO_RCVTIMEO: set");
+	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, MSG_PEEK | MSG_DONTWAIT), "recv: MSG_PEEK",
+	      EOPNOTSUPP);
+	WORKS_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)), 0, "SO_RCVTIMEO: set");
 	start = tick_ms();
 	n = 8;
 	FAILS(sht_recv(fd, buf, sizeof(buf), recs, &n, 0),
 	      "recv: blocks for SO_RCVTIMEO", EAGAIN);
-	WORKS(tick_ms() - start >= 190, "recv: and not less");
+	WORKS(EXPECT_GE(tick_ms() - start, 190), "recv: and not less");
 
 	/* Bad buffers must lose nothing: the message comes afterwards. */
 	op = next_op++;
@@ -361,8 +343,7 @@ static void test_recv(void)
 	iov.iov_len = sizeof(buf);
 	msg.msg_iov = &iov;
 	msg.msg_iovlen = 1;
-	FAILS(recvmsg(fd, &msg, MSG_DONTWAIT), "recv: no room for records",
-	      EINVAL, EMSGSIZE, ENOBUFS);
+	FAILS(recvmsg(fd, &msg, MSG_DONTWAIT), "recv: no room for records", EINVAL);
 	/* the empty message to ourselves needs no pointer and may come first */
 	do {
 		n = 8;
@@ -384,7 +365,7 @@ static void test_recv(void)
 		if (recs[0].type != SHUFFLE_RECORD_DATA)
 			break;
 	}
-	WORKS(got == 3000 && recs[0].type == SHUFFLE_RECORD_DONE,
+	WORKS(EXPECT_EQ(got, 3000) && EXPECT_EQ(recs[0].type, SHUFFLE_RECORD_DONE),
 	      "recv: one record a call, 700 bytes a call");
 	read_end(fds[1], op);
 	WORKS(pair_works(fds), "the pair still shuffles");
@@ -404,11 +385,11 @@ static void test_nonblock(void)
 	open_pair(fds, m, SOCK_NONBLOCK);
 	setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
 	pfd = (struct pollfd){ .fd = fds[0], .events = POLLIN | POLLOUT };
-	WORKS(poll(&pfd, 1, 0) == 1 && pfd.revents == POLLOUT,
+	WORKS(EXPECT_EQ(poll(&pfd, 1, 0), 1) && EXPECT_EQ(pfd.revents, POLLOUT),
 	      "poll: idle socket is writable");
 	row.op_id = next_op++;
 	rc = sht_send(fds[0], &row, lens, data, sizeof(data), 0);
-	WORKS(rc > 0 && rc < (ssize_t)sizeof(data),
+	WORKS(EXPECT_GT(rc, 0) && EXPECT_LT(rc, sizeof(data)),
 	      "send: 5 GiB message, a part is taken");
 	row.first_rank = 2;
 	row.count = 0;
@@ -416,32 +397,31 @@ static void test_nonblock(void)
 		taken += rc;
 		rc = sht_send(fds[0], &row, NULL, data, sizeof(data), 0);
 	}
-	works(rc == -1 && errno == EAGAIN, "send: full is EAGAIN");
-	WORKS(taken <= 4 << 20, "send: a bounded part is taken");
+	WORKED(EXPECT_EQ(rc, -1) && EXPECT_ERRNO(errno, EAGAIN), "send: full is EAGAIN");
+	WORKS(EXPECT_LE(taken, 4 << 20), "send: a bounded part is taken");
 	pfd.events = POLLOUT;
-	WORKS(poll(&pfd, 1, 100) == 0, "poll: not writable when full");
+	WORKS_EQ(poll(&pfd, 1, 100), 0, "poll: not writable when full");
 	pfd.events = POLLIN | POLLOUT;
 	fcntl(fds[0], F_SETFL, 0);
-	WORKS(!setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)),
-	      "SO_SNDTIMEO: set");
+	WORKS_EQ(setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)), 0,
+		 "SO_SNDTIMEO: set");
 	start = tick_ms();
 	FAILS(sht_send(fds[0], &row, NULL, data, sizeof(data), 0),
 	      "send: blocks for SO_SNDTIMEO", EAGAIN);
-	WORKS(tick_ms() - start >= 190, "send: and not less");
-	WORKS(!sht_cancel(fds[0], row.op_id), "cancel: 5 GiB message");
-	WORKS(poll(&pfd, 1, 5000) == 1 && (pfd.revents & POLLIN),
+	WORKS(EXPECT_GE(tick_ms() - start, 190), "send: and not less");
+	WORKS_EQ(sht_cancel(fds[0], row.op_id), 0, "cancel: 5 GiB message");
+	WORKS(EXPECT_EQ(poll(&pfd, 1, 5000), 1) && (pfd.revents & POLLIN),
 	      "poll: the end is readable");
-	WORKS(read_end(fds[0], row.op_id) == ECANCELED, "cancel: FAILED");
-	WORKS(poll(&pfd, 1, 5000) == 1 && (pfd.revents & POLLOUT),
-	      "poll: writable again");
+	WORKS_ERRNO(read_end(fds[0], row.op_id), ECANCELED, "cancel: FAILED");
+	WORKS(EXPECT_EQ(poll(&pfd, 1, 5000), 1) && (pfd.revents & POLLOUT), "poll: writable again");
 	row.op_id = next_op++;
 	row.first_rank = 0;
 	row.count = 2;
 	lens[1] = 1ull << 40;
-	WORKS(sht_send(fds[0], &row, lens, data, 4096, MSG_DONTWAIT) == 4096,
-	      "send: 2^40 bytes announced");
-	WORKS(!sht_cancel(fds[0], row.op_id) &&
-	      read_end(fds[0], row.op_id) == ECANCELED, "cancel it");
+	WORKS_EQ(sht_send(fds[0], &row, lens, data, 4096, MSG_DONTWAIT), 4096,
+		 "send: 2^40 bytes announced");
+	WORKS(EXPECT_EQ(sht_cancel(fds[0], row.op_id), 0) &&
+	      EXPECT_ERRNO(read_end(fds[0], row.op_id), ECANCELED), "cancel it");
 	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
 }
@@ -456,19 +436,19 @@ static void test_epoll(void)
 	open_pair(fds, m, SOCK_NONBLOCK);
 	ep = epoll_create1(EPOLL_CLOEXEC);
 	WORKS(!epoll_ctl(ep, EPOLL_CTL_ADD, fds[0], &ev), "epoll: add");
-	WORKS(epoll_wait(ep, &ev, 1, 100) == 0, "epoll: quiet at first");
+	WORKS_EQ(epoll_wait(ep, &ev, 1, 100), 0, "epoll: quiet at first");
 	send_row(fds[1], op, 100, 0, data, 100, 0);
 	send_row(fds[0], op, 0, 0, NULL, 0, 0);
-	WORKS(epoll_wait(ep, &ev, 1, WAIT_MS) == 1 && (ev.events & EPOLLIN),
+	WORKS(EXPECT_EQ(epoll_wait(ep, &ev, 1, WAIT_MS), 1) && (ev.events & EPOLLIN),
 	      "epoll: edge when a message comes");
-	WORKS(read_end(fds[0], op) == 0, "epoll: operation ends");
+	WORKS_ERRNO(read_end(fds[0], op), 0, "epoll: operation ends");
 	while (epoll_wait(ep, &ev, 1, 100) == 1)
 		;
 	op = next_op++;
 	send_row(fds[1], op, 100, 0, data, 100, 0);
 	send_row(fds[0], op, 0, 0, NULL, 0, 0);
-	WORKS(epoll_wait(ep, &ev, 1, WAIT_MS) == 1, "epoll: another edge");
-	WORKS(read_end(fds[0], op) == 0, "epoll: operation ends");
+	WORKS_EQ(epoll_wait(ep, &ev, 1, WAIT_MS), 1, "epoll: another edge");
+	WORKS_ERRNO(read_end(fds[0], op), 0, "epoll: operation ends");
 	close(ep);
 	close_pair(fds);
 }
@@ -523,18 +503,19 @@ static void test_mmsg(void)
 	next_op += 3;
 	for (i = 0; i < 3; i++)
 		fill_mmsg(&mm[i], &rows[i], op + i, 10, 1000 + i);
-	WORKS(sendmmsg(fds[0], mm, 3, 0) == 3, "sendmmsg: three rows");
-	WORKS(mm[0].msg_len == 1010 && mm[2].msg_len == 1012, "sendmmsg: all their bytes");
+	WORKS_EQ(sendmmsg(fds[0], mm, 3, 0), 3, "sendmmsg: three rows");
+	WORKS(EXPECT_EQ(mm[0].msg_len, 1010) && EXPECT_EQ(mm[2].msg_len, 1012),
+	      "sendmmsg: all their bytes");
 	for (i = 0; i < 3; i++)
 		fill_mmsg(&mm[i], &rows[i], op + i, 0, 0);
-	WORKS(sendmmsg(fds[1], mm, 2, 0) == 2 && sendmmsg(fds[1], mm + 2, 1, 0) == 1,
-	      "sendmmsg: rows of the other");
+	WORKS(EXPECT_EQ(sendmmsg(fds[1], mm, 2, 0), 2) &&
+	      EXPECT_EQ(sendmmsg(fds[1], mm + 2, 1, 0), 1), "sendmmsg: rows of the other");
 	/* the last of several fails: the others are taken */
 	fill_mmsg(&mm[0], &rows[0], next_op, 1, 1);
 	fill_mmsg(&mm[1], &rows[1], next_op, 1, 1);
-	WORKS(sendmmsg(fds[0], mm, 2, 0) == 1, "sendmmsg: the second is a row again");
+	WORKS_EQ(sendmmsg(fds[0], mm, 2, 0), 1, "sendmmsg: the second is a row again");
 	sht_cancel(fds[0], next_op);
-	WORKS(read_end(fds[0], next_op++) == ECANCELED, "sendmmsg: the first has begun");
+	WORKS_ERRNO(read_end(fds[0], next_op++), ECANCELED, "sendmmsg: the first has begun");
 	pair_works(fds);
 
 	op = next_op++;
@@ -552,12 +533,12 @@ static void test_mmsg(void)
 	n = recvmmsg(fds[1], mm, 3, MSG_WAITFORONE | MSG_CMSG_CLOEXEC, &ts);
 	for (i = 0; i < n; i++)
 		bytes += mm[i].msg_len;
-	WORKS(n >= 1 && bytes <= 3000, "recvmmsg: what is there");
-	WORKS(bytes > 0, "recvmmsg: bytes of a message");
+	WORKS(EXPECT_GE(n, 1) && EXPECT_LE(bytes, 3000), "recvmmsg: what is there");
+	WORKS(EXPECT_GT(bytes, 0), "recvmmsg: bytes of a message");
 	cmsg = CMSG_FIRSTHDR(&mm[0].msg_hdr);
 	recs = cmsg ? (void *)CMSG_DATA(cmsg) : NULL;
-	WORKS(recs && recs->size == sizeof(struct shuffle_record) && recs->count &&
-	      cmsg->cmsg_len == CMSG_LEN(sizeof(*recs) + recs->count * recs->size),
+	WORKS(recs && EXPECT_EQ(recs->size, sizeof(struct shuffle_record)) && recs->count &&
+	      EXPECT_EQ(cmsg->cmsg_len, CMSG_LEN(sizeof(*recs) + recs->count * recs->size)),
 	      "recvmmsg: records say their size and number");
 	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
@@ -595,9 +576,9 @@ static void test_flags(void)
 	for (i = 0; i < sizeof(bad_send) / sizeof(bad_send[0]); i++)
 		FAILS(send_row(fds[0], op, 1, 1, data, 2, bad_send[i].flag), bad_send[i].name,
 		      EOPNOTSUPP);
-	WORKS(send_row(fds[0], op, 0, 100, data, 100, MSG_NOSIGNAL | MSG_EOR) == 100,
-	      "send: MSG_NOSIGNAL, MSG_EOR");
-	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, MSG_DONTWAIT) == 0, "send: MSG_DONTWAIT");
+	WORKS_EQ(send_row(fds[0], op, 0, 100, data, 100, MSG_NOSIGNAL | MSG_EOR), 100,
+		 "send: MSG_NOSIGNAL, MSG_EOR");
+	WORKS_EQ(send_row(fds[1], op, 0, 0, NULL, 0, MSG_DONTWAIT), 0, "send: MSG_DONTWAIT");
 	pfd = (struct pollfd){ .fd = fds[1], .events = POLLIN };
 	poll(&pfd, 1, WAIT_MS);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -606,11 +587,11 @@ static void test_flags(void)
 		      EOPNOTSUPP);
 	}
 	n = 4;
-	WORKS(sht_recv(fds[1], buf, sizeof(buf), recs, &n, MSG_CMSG_CLOEXEC) >= 0 && n,
+	WORKS(EXPECT_GE(sht_recv(fds[1], buf, sizeof(buf), recs, &n, MSG_CMSG_CLOEXEC), 0) && n,
 	      "recv: MSG_CMSG_CLOEXEC");
 	WORKS(recs[n - 1].type == SHUFFLE_RECORD_DONE || read_end(fds[1], op) == 0,
 	      "nothing was lost");
-	WORKS(read_end(fds[0], op) == 0, "at the other, too");
+	WORKS_ERRNO(read_end(fds[0], op), 0, "at the other, too");
 	close_pair(fds);
 }
 
@@ -626,8 +607,8 @@ static int get_int(int fd, int name)
 
 static void set_and_get(int fd, int name, int value, int want, const char *text)
 {
-	WORKS(!setsockopt(fd, SOL_SOCKET, name, &value, sizeof(value)) &&
-	      get_int(fd, name) == want, text);
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SOCKET, name, &value, sizeof(value)), 0) &&
+	      EXPECT_EQ(get_int(fd, name), want), text);
 }
 
 static void test_sol_socket(void)
@@ -642,32 +623,32 @@ static void test_sol_socket(void)
 	fd = fds[0];
 	set_and_get(fd, SO_RCVBUF, 100000, 200000, "SO_RCVBUF");
 	set_and_get(fd, SO_SNDBUF, 100000, 200000, "SO_SNDBUF");
-	WORKS(get_int(fd, SO_RCVBUF) > 0, "SO_RCVBUF: readable");
+	WORKS(EXPECT_GT(get_int(fd, SO_RCVBUF), 0), "SO_RCVBUF: readable");
 	set_and_get(fd, SO_PRIORITY, 3, 3, "SO_PRIORITY");
 	set_and_get(fd, SO_MARK, 0x5af, 0x5af, "SO_MARK");
-	WORKS(get_int(fd, SO_ERROR) == 0, "SO_ERROR: none");
-	WORKS(get_int(fd, SO_TYPE) == SOCK_SEQPACKET, "SO_TYPE");
-	WORKS(get_int(fd, SO_DOMAIN) == sht_family(), "SO_DOMAIN");
-	WORKS(get_int(fd, SO_ACCEPTCONN) == 0, "SO_ACCEPTCONN");
+	WORKS_EQ(get_int(fd, SO_ERROR), 0, "SO_ERROR: none");
+	WORKS_EQ(get_int(fd, SO_TYPE), SOCK_SEQPACKET, "SO_TYPE");
+	WORKS_EQ(get_int(fd, SO_DOMAIN), sht_family(), "SO_DOMAIN");
+	WORKS_EQ(get_int(fd, SO_ACCEPTCONN), 0, "SO_ACCEPTCONN");
 	len = sizeof(got);
-	WORKS(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) &&
-	      !getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &got, &len) &&
-	      got.tv_sec == 3, "SO_RCVTIMEO");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &got, &len), 0) &&
+	      EXPECT_EQ(got.tv_sec, 3), "SO_RCVTIMEO");
 	len = sizeof(got);
-	WORKS(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) &&
-	      !getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &got, &len) &&
-	      got.tv_sec == 3, "SO_SNDTIMEO");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &got, &len), 0) &&
+	      EXPECT_EQ(got.tv_sec, 3), "SO_SNDTIMEO");
 	len = IFNAMSIZ;
-	WORKS(!setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) &&
-	      !getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, dev, &len) &&
-	      !strcmp(dev, "lo"), "SO_BINDTODEVICE");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, dev, &len), 0) &&
+	      EXPECT_STR(dev, "lo"), "SO_BINDTODEVICE");
 	FAILS(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "none0", 6),
 	      "SO_BINDTODEVICE: no such device", ENODEV);
 	FAILS(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &fd, 1),
 	      "SO_RCVBUF: too short", EINVAL);
 	/* a kernel that has neither the check nor the hook takes it in a memory cgroup */
 	FAILS(setsockopt(fd, SOL_SOCKET, SO_RESERVE_MEM, &(int){ 65536 }, sizeof(int)),
-	      "SO_RESERVE_MEM", EOPNOTSUPP, ENOPROTOOPT);
+	      "SO_RESERVE_MEM", EOPNOTSUPP);
 	FAILS(setsockopt(fd, SOL_SOCKET, 9999, &fd, sizeof(fd)),
 	      "SOL_SOCKET: unknown option", ENOPROTOOPT);
 	WORKS(pair_works(fds), "the pair still shuffles with all of them");
@@ -686,7 +667,7 @@ static void test_close(void)
 	fd = new_socket(0);
 	for (i = 0; i < 100 && bind_to(fd, &m[0]); i++)
 		usleep(20000);
-	WORKS(i < 100, "close: with data pending, address is free again");
+	WORKS(EXPECT_LT(i, 100), "close: with data pending, address is free again");
 	close(fd);
 	close(fds[1]);
 
@@ -701,7 +682,7 @@ static void test_close(void)
 		fd = new_socket(0);
 		close(fd);
 	}
-	WORKS(fd >= 0, "close: 200 fresh sockets");
+	WORKS(EXPECT_GE(fd, 0), "close: 200 fresh sockets");
 }
 
 static void test_fork(void)
@@ -720,10 +701,9 @@ static void test_fork(void)
 		_exit(rc == 10000 ? 0 : 1);
 	}
 	waitpid(pid, &status, 0);
-	WORKS(status == 0, "fork: the child submits and closes");
-	WORKS(send_row(fds[0], op, 1, 1, data, 2, 0) == 2,
-	      "fork: the parent submits");
-	WORKS(read_end(fds[0], op) == 0 && read_end(fds[1], op) == 0,
+	WORKS_EQ(status, 0, "fork: the child submits and closes");
+	WORKS_EQ(send_row(fds[0], op, 1, 1, data, 2, 0), 2, "fork: the parent submits");
+	WORKS(EXPECT_ERRNO(read_end(fds[0], op), 0) && EXPECT_ERRNO(read_end(fds[1], op), 0),
 	      "fork: the parent receives");
 	close_pair(fds);
 }
@@ -769,10 +749,9 @@ static void test_one_member(void)
 
 	my_addr(&m);
 	fd = sht_open(&m, 1, 0, 0);
-	WORKS(fd >= 0, "a group of one");
-	WORKS(sht_send(fd, &row, &len, data, 5000, 0) == 5000,
-	      "a message to oneself");
-	WORKS(read_end(fd, op) == 0, "arrives");
+	WORKS(EXPECT_GE(fd, 0), "a group of one");
+	WORKS_EQ(sht_send(fd, &row, &len, data, 5000, 0), 5000, "a message to oneself");
+	WORKS_ERRNO(read_end(fd, op), 0, "arrives");
 	close(fd);
 }
 

@@ -93,8 +93,8 @@ static void test_refused(void)
 	FAILS(call_row(fds[1], &r, data, MOST), "more than there may be", EMSGSIZE);
 	FAILS(sht_cancel(fds[1], r.op), "nothing of it is left", ENOENT);
 	r = good(SHUFFLE_REDUCE_BYTES);
-	WORKS(call_row(fds[1], &r, data, SHUFFLE_REDUCE_BYTES) == SHUFFLE_REDUCE_BYTES,
-	      "a row for which there is always room");
+	WORKS_EQ(call_row(fds[1], &r, data, SHUFFLE_REDUCE_BYTES), SHUFFLE_REDUCE_BYTES,
+		 "a row for which there is always room");
 	more.op_id = r.op;
 	FAILS(sht_send(fds[1], &more, NULL, data, 0, MSG_DONTWAIT), "a second call", EINVAL);
 	r = good(16000);
@@ -208,9 +208,9 @@ static void test_lengths(void)
 
 	open_group(fds, MEMBERS);
 	for (i = 0; i < 2; i++) {
-		WORKS(other_length(fds, 808, i) == EPROTO, "a longer message");
-		WORKS(other_length(fds, 8, i) == EPROTO, "a shorter one");
-		WORKS(other_length(fds, 0, i) == EPROTO, "an empty one");
+		WORKS_ERRNO(other_length(fds, 808, i), EPROTO, "a longer message");
+		WORKS_ERRNO(other_length(fds, 8, i), EPROTO, "a shorter one");
+		WORKS_ERRNO(other_length(fds, 0, i), EPROTO, "an empty one");
 	}
 	close_group(fds, MEMBERS);
 }
@@ -239,14 +239,15 @@ static void test_pairs(void)
 	to.type = 0;
 	to.lens[0] = none;
 	to.absent = 0xd;
-	WORKS(call_row(fds[1], &r, data, MOST) == MOST, "values and indices");
+	WORKS_EQ(call_row(fds[1], &r, data, MOST), MOST, "values and indices");
 	for (i = 0; i < MOST / 16; i++) {
 		x[2 * i] = sht_mix(i + 1) >> 1;
 		x[2 * i + 1] = i + 1;
 	}
-	WORKS(call_row(fds[2], &in, data, MOST) == MOST, "others");
-	WORKS(!call_row(fds[0], &to, NULL, 0), "who gets the least of both");
-	WORKS(!end_of(fds[0], r.op, got, MOST, &bytes) && bytes == MOST, "it comes");
+	WORKS_EQ(call_row(fds[2], &in, data, MOST), MOST, "others");
+	WORKS_EQ(call_row(fds[0], &to, NULL, 0), 0, "who gets the least of both");
+	WORKS(EXPECT_ERRNO(end_of(fds[0], r.op, got, MOST, &bytes), 0) && EXPECT_EQ(bytes, MOST),
+	      "it comes");
 	for (i = 0; i < MOST / 16; i++) {
 		uint64_t at = sht_mix(i) >> 1 < sht_mix(i + 1) >> 1 ? i : i + 1;
 

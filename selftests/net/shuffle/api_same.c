@@ -59,9 +59,9 @@ static void test_option(void)
 	close(fd);
 	fd = bound(1, next_port++, &a);
 
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len) && !len,
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len), 0) && !len,
 	      "no address is read as nothing");
-	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0), "no address is left");
+	WORKS_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0), 0, "no address is left");
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &m, sizeof(m) - 1), "a byte less",
 	      EINVAL);
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, (void *)8, sizeof(m)), "no memory",
@@ -69,8 +69,9 @@ static void test_option(void)
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer, sizeof(longer)),
 	      "a size that is not the option's", EINVAL);
 	longer.m.size = sizeof(longer);
-	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer, sizeof(longer)) &&
-	      !setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0),
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer,
+				   sizeof(longer)), 0) &&
+	      EXPECT_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0), 0),
 	      "fields that are not known, but zero");
 	longer.more = 1;
 	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &longer, sizeof(longer)),
@@ -100,19 +101,21 @@ static void test_option(void)
 	m = good();
 	m.hops = 3;
 	m.port = 7077;
-	WORKS(!set(fd, &m), "an address is joined");
-	WORKS(!set(fd, &m), "the same again");
+	WORKS_EQ(set(fd, &m), 0, "an address is joined");
+	WORKS_EQ(set(fd, &m), 0, "the same again");
 	len = sizeof(back);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len) &&
-	      len == sizeof(back) && back.size == sizeof(back) && back.hops == 3 &&
-	      back.port == 7077 && back.scope_id == 1 && !back.unicast &&
-	      back.ip_family == m.ip_family && !memcmp(back.addr, m.addr, sizeof(m.addr)), "it is read back, with its device");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len), 0) &&
+	      EXPECT_EQ(len, sizeof(back)) && EXPECT_EQ(back.size, sizeof(back)) &&
+	      EXPECT_EQ(back.hops, 3) && EXPECT_EQ(back.port, 7077) &&
+	      EXPECT_EQ(back.scope_id, 1) && !back.unicast &&
+	      EXPECT_EQ(back.ip_family, m.ip_family) &&
+	      EXPECT_MEM(back.addr, m.addr, sizeof(m.addr)), "it is read back, with its device");
 	len = sizeof(back) - 1;
 	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len), "too little room",
 	      EINVAL);
-	WORKS(!setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0), "it is left");
+	WORKS_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0), 0, "it is left");
 	len = sizeof(back);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len) && !len,
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &back, &len), 0) && !len,
 	      "nothing is left of it");
 	close(fd);
 	if (v6)
@@ -124,7 +127,7 @@ static void test_option(void)
 		if (set(fds[i], &m))
 			break;
 	}
-	WORKS(i == 8, "eight sockets with one address and port");
+	WORKS_EQ(i, 8, "eight sockets with one address and port");
 	fds[8] = bound(9, 6999, &a);
 	FAILS(set(fds[8], &m), "a ninth", EADDRINUSE);
 	close(fds[0]);
@@ -134,10 +137,10 @@ static void test_option(void)
 		exit(1);
 	}
 	FAILS(set(other, &m), "another user's", EADDRINUSE);
-	WORKS(!set(fds[8], &m), "when one has gone there is room");
+	WORKS_EQ(set(fds[8], &m), 0, "when one has gone there is room");
 	for (i = 1; i < 9; i++)
 		setsockopt(fds[i], SOL_SHUFFLE, SHUFFLE_MULTICAST, NULL, 0);
-	WORKS(!set(other, &m), "when all have gone they are another user's");
+	WORKS_EQ(set(other, &m), 0, "when all have gone they are another user's");
 	FAILS(set(fds[8], &m), "and not of the first any more", EADDRINUSE);
 	close(other);
 	for (i = 1; i < 9; i++)
@@ -202,17 +205,17 @@ static void test_rows(void)
 	close_pair(fds);
 
 	open_two(fds, a, next_port, true);
-	WORKS(!sht_set_group(fds[0], a, 2, 0), "a group with an address");
+	WORKS_EQ(sht_set_group(fds[0], a, 2, 0), 0, "a group with an address");
 	FAILS(same_row(fds[0], 0, 2, none, none, 0), "a row without messages", EINVAL);
 	FAILS(same_row(fds[0], 0, 2, 100, 100, 100), "a message for ourselves", EINVAL);
 	FAILS(same_row(fds[0], 0, 1, none, 0, 0), "a row that does not name all", EINVAL);
 	FAILS(same_row(fds[0], SHUFFLE_ROW_MORE, 2, none, 100, 0), "a row to be continued", EINVAL);
 	FAILS(same_row(fds[0], SHUFFLE_ROW_WANT, 2, none, 100, 0), "asked for", EINVAL);
 	FAILS(same_row(fds[0], 0, 2, none, 100, 101), "more bytes than a message has", EMSGSIZE);
-	WORKS(same_row(fds[0], 0, 2, none, 100, 100) == 100, "the bytes of one message");
-	WORKS(same_row(fds[0], 0, 2, none, 4000, 1000) == 1000, "the first of them");
-	WORKS(same_row(fds[0], 0, 2, none, 0, 0) == 0, "an empty message");
-	WORKS(same_row(fds[0], 0, 2, none, 4000, 0) == 0, "a row without data yet");
+	WORKS_EQ(same_row(fds[0], 0, 2, none, 100, 100), 100, "the bytes of one message");
+	WORKS_EQ(same_row(fds[0], 0, 2, none, 4000, 1000), 1000, "the first of them");
+	WORKS_EQ(same_row(fds[0], 0, 2, none, 0, 0), 0, "an empty message");
+	WORKS_EQ(same_row(fds[0], 0, 2, none, 4000, 0), 0, "a row without data yet");
 	close_pair(fds);
 }
 

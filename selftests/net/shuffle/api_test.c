@@ -27,18 +27,14 @@ static void test_socket(void)
 {
 	int f = sht_family(), sv[2], fd;
 
-	FAILS(socket(f, SOCK_STREAM, 0), "socket: SOCK_STREAM",
-	      ESOCKTNOSUPPORT, EPROTOTYPE);
-	FAILS(socket(f, SOCK_DGRAM, 0), "socket: SOCK_DGRAM",
-	      ESOCKTNOSUPPORT, EPROTOTYPE);
-	FAILS(socket(f, SOCK_RAW, 0), "socket: SOCK_RAW",
-	      ESOCKTNOSUPPORT, EPROTOTYPE);
+	FAILS(socket(f, SOCK_STREAM, 0), "socket: SOCK_STREAM", ESOCKTNOSUPPORT);
+	FAILS(socket(f, SOCK_DGRAM, 0), "socket: SOCK_DGRAM", ESOCKTNOSUPPORT);
+	FAILS(socket(f, SOCK_RAW, 0), "socket: SOCK_RAW", ESOCKTNOSUPPORT);
 	FAILS(socket(f, SOCK_SEQPACKET, 1), "socket: protocol 1",
 	      EPROTONOSUPPORT);
 	FAILS(socketpair(f, SOCK_SEQPACKET, 0, sv), "socketpair", EOPNOTSUPP);
 	fd = new_socket(SOCK_NONBLOCK);
-	WORKS(fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK),
-	      "socket: SOCK_NONBLOCK");
+	WORKS(EXPECT_GE(fd, 0) && (fcntl(fd, F_GETFL) & O_NONBLOCK), "socket: SOCK_NONBLOCK");
 	close(fd);
 }
 
@@ -61,13 +57,13 @@ static void test_bind(void)
 	((char *)&big)[sizeof(a)] = 1;
 	b = a;
 	b.shs_family = AF_INET;
-	FAILS(bind_to(fd, &b), "bind: AF_INET", EAFNOSUPPORT, EINVAL);
+	FAILS(bind_to(fd, &b), "bind: AF_INET", EAFNOSUPPORT);
 	b = a;
 	b.shs_ip_family = AF_UNIX;
-	FAILS(bind_to(fd, &b), "bind: IP family AF_UNIX", EAFNOSUPPORT, EINVAL);
+	FAILS(bind_to(fd, &b), "bind: IP family AF_UNIX", EAFNOSUPPORT);
 	b = a;
 	b.shs_ip_family = 0;
-	FAILS(bind_to(fd, &b), "bind: IP family 0", EAFNOSUPPORT, EINVAL);
+	FAILS(bind_to(fd, &b), "bind: IP family 0", EAFNOSUPPORT);
 	b = a;
 	b.shs_reserved = 1;
 	FAILS(bind_to(fd, &b), "bind: reserved field", EINVAL);
@@ -76,22 +72,20 @@ static void test_bind(void)
 	FAILS(bind_to(fd, &b), "bind: scope without link-local", EINVAL);
 	memset(&b.shs_addr, 0, sizeof(b.shs_addr));
 	b.shs_scope_id = 0;
-	FAILS(bind_to(fd, &b), "bind: wildcard", EADDRNOTAVAIL, EINVAL);
+	FAILS(bind_to(fd, &b), "bind: wildcard", EADDRNOTAVAIL);
 	b = a;
 	inet_pton(v6 ? AF_INET6 : AF_INET, v6 ? "ff02::1" : "224.0.0.1",
 		  b.shs_addr);
-	FAILS(bind_to(fd, &b), "bind: multicast", EADDRNOTAVAIL, EINVAL);
+	FAILS(bind_to(fd, &b), "bind: multicast", EADDRNOTAVAIL);
 	inet_pton(v6 ? AF_INET6 : AF_INET, v6 ? "2001:db8::1" : "192.0.2.1",
 		  b.shs_addr);
 	FAILS(bind_to(fd, &b), "bind: not our address", EADDRNOTAVAIL);
 	if (v6) {
 		b = a;
 		inet_pton(AF_INET6, "fe80::1", b.shs_addr);
-		FAILS(bind_to(fd, &b), "bind: link-local without scope",
-		      EINVAL, EADDRNOTAVAIL);
+		FAILS(bind_to(fd, &b), "bind: link-local without scope", EINVAL);
 		inet_pton(AF_INET6, "::ffff:127.0.0.1", b.shs_addr);
-		FAILS(bind_to(fd, &b), "bind: mapped IPv4", EADDRNOTAVAIL,
-		      EINVAL);
+		FAILS(bind_to(fd, &b), "bind: mapped IPv4", EADDRNOTAVAIL);
 	} else {
 		b = a;
 		b.shs_addr[15] = 1;
@@ -99,29 +93,27 @@ static void test_bind(void)
 		      EINVAL);
 		b = a;
 		memset(b.shs_addr, 255, 4);
-		FAILS(bind_to(fd, &b), "bind: broadcast", EADDRNOTAVAIL, EINVAL);
+		FAILS(bind_to(fd, &b), "bind: broadcast", EADDRNOTAVAIL);
 	}
 	len = sizeof(got);
 	memset(&got, 0xff, sizeof(got));
-	WORKS(!getsockname(fd, (struct sockaddr *)&got, &len) &&
-	      len == sizeof(got) && got.shs_family == sht_family() &&
-	      !got.shs_port && !got.shs_reserved, "getsockname: not bound");
-	WORKS(!bind_to(fd, &a), "bind");
+	WORKS(!getsockname(fd, (struct sockaddr *)&got, &len) && EXPECT_EQ(len, sizeof(got)) &&
+	      EXPECT_EQ(got.shs_family, sht_family()) && !got.shs_port && !got.shs_reserved,
+	      "getsockname: not bound");
+	WORKS_EQ(bind_to(fd, &a), 0, "bind");
 	FAILS(bind_to(fd, &a), "bind: twice", EINVAL);
 	FAILS(bind_to(fd2, &a), "bind: in use", EADDRINUSE);
 	b = a;
 	b.shs_port = 0;
 	len = sizeof(got);
-	WORKS(!bind_to(fd2, &b) &&
-	      !getsockname(fd2, (struct sockaddr *)&got, &len) &&
-	      got.shs_port && got.shs_port != a.shs_port, "bind: port 0");
+	WORKS(EXPECT_EQ(bind_to(fd2, &b), 0) && !getsockname(fd2, (struct sockaddr *)&got, &len) &&
+	      got.shs_port && EXPECT_NE(got.shs_port, a.shs_port), "bind: port 0");
 	len = sizeof(got);
-	WORKS(!getsockname(fd, (struct sockaddr *)&got, &len) &&
-	      len == sizeof(got) && !memcmp(&got, &a, sizeof(a)),
-	      "getsockname: what was bound");
+	WORKS(!getsockname(fd, (struct sockaddr *)&got, &len) && EXPECT_EQ(len, sizeof(got)) &&
+	      EXPECT_MEM(&got, &a, sizeof(a)), "getsockname: what was bound");
 	close(fd);
 	fd = new_socket(0);
-	WORKS(!bind_to(fd, &a), "bind: free again after close");
+	WORKS_EQ(bind_to(fd, &a), 0, "bind: free again after close");
 	close(fd);
 	close(fd2);
 	fd = new_socket(0);
@@ -141,13 +133,11 @@ static void test_other_calls(void)
 	FAILS(connect(fds[0], (struct sockaddr *)&m[1], sizeof(m[1])),
 	      "connect", EOPNOTSUPP);
 	FAILS(listen(fds[0], 1), "listen", EOPNOTSUPP);
-	FAILS(accept(fds[0], NULL, NULL), "accept", EOPNOTSUPP, EINVAL);
-	FAILS(getpeername(fds[0], (struct sockaddr *)&m[1], &len),
-	      "getpeername", EOPNOTSUPP, ENOTCONN);
+	FAILS(accept(fds[0], NULL, NULL), "accept", EOPNOTSUPP);
+	FAILS(getpeername(fds[0], (struct sockaddr *)&m[1], &len), "getpeername", ENOTCONN);
 	FAILS(shutdown(fds[0], SHUT_RDWR), "shutdown", EOPNOTSUPP);
-	FAILS(ioctl(fds[0], 0x5401, &n), "ioctl: unknown", ENOTTY, EINVAL, EOPNOTSUPP);
-	FAILS((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[0], 0),
-	      "mmap", ENODEV, EOPNOTSUPP);
+	FAILS(ioctl(fds[0], 0x5401, &n), "ioctl: unknown", EOPNOTSUPP);
+	FAILS((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[0], 0), "mmap", ENODEV);
 	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
 }
@@ -211,8 +201,7 @@ static void test_group(void)
 	gb.g.rank = 0xffffffff;
 	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: rank 2^32 - 1", EINVAL);
 	gb.g.rank = 1;
-	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: rank of another",
-	      EADDRNOTAVAIL, EINVAL);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: rank of another", EADDRNOTAVAIL);
 	gb = want;
 	gb.m[1].shs_port = 0;
 	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: port 0", EINVAL);
@@ -222,8 +211,7 @@ static void test_group(void)
 	      EINVAL);
 	gb = want;
 	gb.m[1].shs_family = AF_INET6;
-	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: family of a member",
-	      EAFNOSUPPORT, EINVAL);
+	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: family of a member", EAFNOSUPPORT);
 	gb = want;
 	sht_addr(&gb.m[1], SHT_LO, !v6, 0, next_port);
 	FAILS(set_group(fd, &gb, GROUP_SIZE(2)), "group: IPv4 and IPv6 mixed",
@@ -238,11 +226,11 @@ static void test_group(void)
 	gb = want;
 	WORKS(!set_group(fd, &gb, GROUP_SIZE(2)), "group: set");
 	len = sizeof(got);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len) &&
-	      len == GROUP_SIZE(2) && !memcmp(&got, &gb, len), "group: get");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len), 0) &&
+	      EXPECT_EQ(len, GROUP_SIZE(2)) && EXPECT_MEM(&got, &gb, len), "group: get");
 	len = 3;
-	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len),
-	      "group: get with no room", EINVAL, ENOSPC, EMSGSIZE);
+	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len), "group: get with no room",
+	      EINVAL);
 	len = -1;
 	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len),
 	      "group: get with length -1", EINVAL);
@@ -327,8 +315,9 @@ static void test_group_sizes(void)
 	big.m[1].more = 0;
 	WORKS(!set_group(fd, &big, sizeof(big)), "group: the same, zero");
 	len = sizeof(got);
-	WORKS(!getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len) &&
-	      len == GROUP_SIZE(2) && !memcmp(&got, &gb, len), "group: get has the kernel's sizes");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_GROUP, &got, &len), 0) &&
+	      EXPECT_EQ(len, GROUP_SIZE(2)) && EXPECT_MEM(&got, &gb, len),
+	      "group: get has the kernel's sizes");
 	close(fd);
 }
 
@@ -339,34 +328,37 @@ static void test_traffic_class(int fd)
 	int tos = 0x87, got = -1;
 	uint8_t byte;
 
-	WORKS(!setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)) &&
-	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x84 && len == sizeof(int),
-	      "IP_TOS");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_IP, IP_TOS, &got, &len), 0) && EXPECT_EQ(got, 0x84) &&
+	      EXPECT_EQ(len, sizeof(int)), "IP_TOS");
 	tos = 0x88;
-	WORKS(!setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)) &&
-	      !getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x88 &&
-	      !getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len) && got == 0x88, "IPV6_TCLASS");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_IP, IP_TOS, &got, &len), 0) && EXPECT_EQ(got, 0x88) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len), 0) &&
+	      EXPECT_EQ(got, 0x88), "IPV6_TCLASS");
 	tos = 256;
 	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS: 256", EINVAL);
 	tos = -1;
 	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS: -1", EINVAL);
-	WORKS(!setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)) &&
-	      !getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len) && !got, "IPV6_TCLASS: -1");
+	WORKS(EXPECT_EQ(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &tos, sizeof(tos)), 0) &&
+	      EXPECT_EQ(getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &got, &len), 0) && !got,
+	      "IPV6_TCLASS: -1");
 	byte = 0x88;
-	WORKS(!setsockopt(fd, SOL_IP, IP_TOS, &byte, 1), "IP_TOS: a byte");
+	WORKS_EQ(setsockopt(fd, SOL_IP, IP_TOS, &byte, 1), 0, "IP_TOS: a byte");
 	FAILS(setsockopt(fd, SOL_IP, IP_TOS, &byte, 0), "IP_TOS: no bytes", EINVAL);
 	FAILS(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &byte, 1), "IPV6_TCLASS: a byte", EINVAL);
 	FAILS(setsockopt(fd, SOL_IP, IP_TOS, (void *)8, 4), "IP_TOS: bad pointer", EFAULT);
 	len = 1;
 	byte = 0;
-	WORKS(!getsockopt(fd, SOL_IP, IP_TOS, &byte, &len) && len == 1 && byte == 0x88,
-	      "IP_TOS: get a byte");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_IP, IP_TOS, &byte, &len), 0) && EXPECT_EQ(len, 1) &&
+	      EXPECT_EQ(byte, 0x88), "IP_TOS: get a byte");
 	FAILS(getsockopt(fd, SOL_IPV6, IPV6_TCLASS, &byte, &len), "IPV6_TCLASS: get a byte",
 	      EINVAL);
 	len = sizeof(int);
 	FAILS(setsockopt(fd, SOL_IP, IP_TTL, &got, sizeof(got)), "IP_TTL", ENOPROTOOPT);
 	FAILS(getsockopt(fd, SOL_IP, IP_TTL, &got, &len), "IP_TTL: get", ENOPROTOOPT);
-	WORKS(!getsockopt(fd, SOL_IP, IP_TOS, &got, &len) && got == 0x88, "IP_TOS: as before");
+	WORKS(EXPECT_EQ(getsockopt(fd, SOL_IP, IP_TOS, &got, &len), 0) && EXPECT_EQ(got, 0x88),
+	      "IP_TOS: as before");
 }
 
 static void test_shuffle_options(void)
@@ -384,17 +376,17 @@ static void test_shuffle_options(void)
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, (void *)8, 8),
 	      "cancel: bad pointer", EFAULT);
 	len = 8;
-	WORKS(!getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len) && !op && len == 8,
-	      "cancel: get, none yet");
+	WORKS(EXPECT_EQ(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len), 0) && !op &&
+	      EXPECT_EQ(len, 8), "cancel: get, none yet");
 	len = 7;
 	FAILS(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len),
 	      "cancel: get with too little room", EINVAL);
 	send_row(fds[0], 4711, 1, 1, "ab", 2, 0);
 	len = 8;
-	WORKS(!sht_cancel(fds[0], 4711) &&
-	      !getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len) && op == 4711,
-	      "cancel: get, the last one");
-	WORKS(read_end(fds[0], 4711) == ECANCELED, "cancel: it has ended");
+	WORKS(EXPECT_EQ(sht_cancel(fds[0], 4711), 0) &&
+	      EXPECT_EQ(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, &len), 0) &&
+	      EXPECT_EQ(op, 4711), "cancel: get, the last one");
+	WORKS_ERRNO(read_end(fds[0], 4711), ECANCELED, "cancel: it has ended");
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_CANCEL, &op, 8),
 	      "cancel: again", ENOENT);
 	ms = 1234;
@@ -402,12 +394,12 @@ static void test_shuffle_options(void)
 	      "idle timeout: too short", EINVAL);
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT,
 			 (void *)8, 4), "idle timeout: bad pointer", EFAULT);
-	WORKS(!setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, 4),
-	      "idle timeout: set");
+	WORKS_EQ(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, 4), 0,
+		 "idle timeout: set");
 	ms = 0;
 	len = sizeof(ms);
-	WORKS(!getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms,
-			  &len) && ms == 1234 && len == 4, "idle timeout: get");
+	WORKS(EXPECT_EQ(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, &len), 0) &&
+	      EXPECT_EQ(ms, 1234) && EXPECT_EQ(len, 4), "idle timeout: get");
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, 77, &ms, 4), "option 77",
 	      ENOPROTOOPT);
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, 0, &ms, 4), "option 0",
@@ -415,11 +407,9 @@ static void test_shuffle_options(void)
 	len = sizeof(ms);
 	FAILS(getsockopt(fds[0], SOL_SHUFFLE, 77, &ms, &len), "get option 77",
 	      ENOPROTOOPT);
-	FAILS(setsockopt(fds[0], IPPROTO_TCP, 1, &ms, 4), "another level",
-	      ENOPROTOOPT, EOPNOTSUPP, EINVAL);
+	FAILS(setsockopt(fds[0], IPPROTO_TCP, 1, &ms, 4), "another level", ENOPROTOOPT);
 	len = sizeof(ms);
-	FAILS(getsockopt(fds[0], IPPROTO_TCP, 1, &ms, &len),
-	      "get at another level", ENOPROTOOPT, EOPNOTSUPP, EINVAL);
+	FAILS(getsockopt(fds[0], IPPROTO_TCP, 1, &ms, &len), "get at another level", ENOPROTOOPT);
 	test_traffic_class(fds[0]);
 	WORKS(pair_works(fds), "the pair still shuffles");
 	close_pair(fds);
@@ -443,15 +433,15 @@ static void test_key(void)
 	FAILS(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, (void *)8, 16), "key: bad pointer",
 	      EFAULT);
 	WORKS(pair_works(fds), "key: none after wrong calls");
-	WORKS(!setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, 16) &&
-	      !setsockopt(fds[1], SOL_SHUFFLE, SHUFFLE_KEY, key, 16), "key: set");
+	WORKS(EXPECT_EQ(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, 16), 0) &&
+	      EXPECT_EQ(setsockopt(fds[1], SOL_SHUFFLE, SHUFFLE_KEY, key, 16), 0), "key: set");
 	WORKS(pair_works(fds), "key: not for the group that was set before");
 	WORKS(group_again(fds, m) && pair_works(fds), "key: for the next group");
 	FAILS(getsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, key, &len), "key: get", ENOPROTOOPT);
-	WORKS(!setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, NULL, 0) && group_again(fds, m),
-	      "key: one member takes it back");
-	WORKS(!setsockopt(fds[1], SOL_SHUFFLE, SHUFFLE_KEY, NULL, 0) && group_again(fds, m) &&
-	      pair_works(fds), "key: both have taken it back");
+	WORKS(EXPECT_EQ(setsockopt(fds[0], SOL_SHUFFLE, SHUFFLE_KEY, NULL, 0), 0) &&
+	      group_again(fds, m), "key: one member takes it back");
+	WORKS(EXPECT_EQ(setsockopt(fds[1], SOL_SHUFFLE, SHUFFLE_KEY, NULL, 0), 0) &&
+	      group_again(fds, m) && pair_works(fds), "key: both have taken it back");
 	close_pair(fds);
 }
 

@@ -101,14 +101,14 @@ static void test_refused(int fds[2])
 	row = row_of_two(next_op++, 0, 0);
 	row.row.flags = SHUFFLE_ROW_MORE;
 	row.row.count = 1;
-	WORKS(sht_send(fds[0], &row.row, &len, NULL, 0, MSG_DONTWAIT) == 0, "a part of a row");
+	WORKS_EQ(sht_send(fds[0], &row.row, &len, NULL, 0, MSG_DONTWAIT), 0, "a part of a row");
 	row.row.first_rank = 1;
 	row.row.flags = 0;
 	t = ok;
 	t.head.count = 1;
 	FAILS(send_times(fds[0], &row, &t, 16, 0, false), "with a later call", EINVAL);
 	sht_cancel(fds[0], row.row.op_id);
-	WORKS(read_end(fds[0], row.row.op_id) == ECANCELED, "cancelled");
+	WORKS_ERRNO(read_end(fds[0], row.row.op_id), ECANCELED, "cancelled");
 	WORKS(pair_works(fds), "the pair still shuffles");
 }
 
@@ -146,8 +146,8 @@ static void test_held(int fds[2], size_t len, const char *name)
 
 	sht_send(fds[1], &other, lens, NULL, 0, 0);
 	came = rc == len ? whole_at(fds[1], op) : 0;
-	WORKS(came >= at, name);
-	WORKS(read_end(fds[0], op) == 0, "and is done");
+	WORKS(EXPECT_GE(came, at), name);
+	WORKS_ERRNO(read_end(fds[0], op), 0, "and is done");
 }
 
 /* Its time is over. */
@@ -157,9 +157,10 @@ static void test_late(int fds[2])
 	struct row_buf row = row_of_two(op, 0, 1000);
 	struct times_buf t = times_of_two(1, now_ns() - MS);
 
-	WORKS(send_times(fds[0], &row, &t, 24, 1000, false) == 1000 &&
-	      send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0 && read_end(fds[0], op) == 0 &&
-	      read_end(fds[1], op) == 0, "late messages leave at once");
+	WORKS(EXPECT_EQ(send_times(fds[0], &row, &t, 24, 1000, false), 1000) &&
+	      EXPECT_EQ(send_row(fds[1], op, 0, 0, NULL, 0, 0), 0) &&
+	      EXPECT_ERRNO(read_end(fds[0], op), 0) && EXPECT_ERRNO(read_end(fds[1], op), 0),
+	      "late messages leave at once");
 }
 
 /* What waits keeps back nothing, and is taken back. */
@@ -177,12 +178,12 @@ static void test_taken_back(int fds[2])
 		bad += send_times(fds[0], &row, &t, 24, 20, false) != 20;
 		bad += send_row(fds[1], first + i, 0, 0, NULL, 0, 0) != 0;
 	}
-	WORKS(!bad, "many rows that wait");
+	WORKS_EQ(bad, 0, "many rows that wait");
 	WORKS(pair_works(fds), "others go on");
 	for (i = 0; i < MANY; i += 2)
 		bad += sht_cancel(fds[0], first + i) ||
 		       read_end(fds[0], first + i) != ECANCELED;
-	WORKS(!bad, "half of them are cancelled");
+	WORKS_EQ(bad, 0, "half of them are cancelled");
 	WORKS(pair_works(fds), "and others still go on");
 	/* the other half goes with the socket */
 }

@@ -62,22 +62,24 @@ static void test_refused(int fds[2])
 
 	FAILS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, data, 100),
 	      "data with the announcement", EINVAL);
-	WORKS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, NULL, 0) == 0, "announced");
+	WORKS_EQ(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 100, NULL, 0), 0, "announced");
 	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT), "an answer before the question", EMSGSIZE);
-	WORKS(wants(fds[0], recs, &other) == 1 && recs[0].rank == 1 && recs[0].offset == 0 &&
-	      recs[0].len == 100 && recs[0].msg_len == 100, "asked once");
+	WORKS(EXPECT_EQ(wants(fds[0], recs, &other), 1) && EXPECT_EQ(recs[0].rank, 1) &&
+	      EXPECT_EQ(recs[0].offset, 0) && EXPECT_EQ(recs[0].len, 100) &&
+	      EXPECT_EQ(recs[0].msg_len, 100), "asked once");
 	FAILS(answer(fds[0], op, data, 101, MSG_DONTWAIT), "more than was asked for", EMSGSIZE);
 	FAILS(answer(fds[0], op, (void *)8, 100, MSG_DONTWAIT), "an answer at a bad pointer",
 	      EFAULT);
 	FAILS(answer_rank(fds[0], op, 0, data, 100, MSG_DONTWAIT), "an answer for another rank",
 	      EINVAL);
-	WORKS(answer(fds[0], op, data, 40, MSG_DONTWAIT) == 40, "a part of the answer");
-	WORKS(answer(fds[0], op, data, 0, MSG_DONTWAIT) == 0, "nothing");
+	WORKS_EQ(answer(fds[0], op, data, 40, MSG_DONTWAIT), 40, "a part of the answer");
+	WORKS_EQ(answer(fds[0], op, data, 0, MSG_DONTWAIT), 0, "nothing");
 	FAILS(answer(fds[0], op, data, 61, MSG_DONTWAIT), "more than is missing", EMSGSIZE);
-	WORKS(answer(fds[0], op, data + 40, 60, MSG_DONTWAIT) == 60, "the rest of the answer");
+	WORKS_EQ(answer(fds[0], op, data + 40, 60, MSG_DONTWAIT), 60, "the rest of the answer");
 	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT), "after the last one", EMSGSIZE);
-	WORKS(send_row(fds[1], op, 0, 0, NULL, 0, 0) == 0 && read_end(fds[0], op) == 0 &&
-	      read_end(fds[1], op) == 0, "done");
+	WORKS(EXPECT_EQ(send_row(fds[1], op, 0, 0, NULL, 0, 0), 0) &&
+	      EXPECT_ERRNO(read_end(fds[0], op), 0) && EXPECT_ERRNO(read_end(fds[1], op), 0),
+	      "done");
 	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT | MSG_NOSIGNAL), "after the end", EPIPE);
 }
 
@@ -131,7 +133,8 @@ static void test_long(unsigned int several, const char *name)
 	}
 	ok &= end && have == LONG && asked == LONG && !memcmp(got, data, LONG);
 	WORKS(ok, name);
-	WORKS(most <= 2 * (uint64_t)small + 65536, "no more is asked for than there is room for");
+	WORKS(EXPECT_LE(most, 2 * (uint64_t)small + 65536),
+	      "no more is asked for than there is room for");
 	close_pair(fds);
 }
 
@@ -144,18 +147,20 @@ static void test_late(int fds[2])
 	unsigned int n, i, other = 0;
 	uint64_t sum = 0;
 
-	WORKS(sht_send(fds[0], &row, lens, data, 400, MSG_DONTWAIT) == 400, "a part by copy");
+	WORKS_EQ(sht_send(fds[0], &row, lens, data, 400, MSG_DONTWAIT), 400, "a part by copy");
 	row.first_rank = 1;
 	row.flags = SHUFFLE_ROW_WANT;
-	WORKS(sht_send(fds[0], &row, lens + 1, NULL, 0, MSG_DONTWAIT) == 0, "the rest is asked for");
+	WORKS_EQ(sht_send(fds[0], &row, lens + 1, NULL, 0, MSG_DONTWAIT), 0,
+		 "the rest is asked for");
 	n = wants(fds[0], recs, &other);
 	for (i = 0; i < n; i++)
 		sum += recs[i].len;
-	WORKS(n == 2 && sum == 2600, "what is missing");
-	WORKS(answer_rank(fds[0], row.op_id, recs[0].rank, data, 2600, MSG_DONTWAIT) == 2600,
-	      "it comes");
-	WORKS(send_row(fds[1], row.op_id, 0, 0, NULL, 0, 0) == 0 &&
-	      read_end(fds[0], row.op_id) == 0 && read_end(fds[1], row.op_id) == 0, "done");
+	WORKS(EXPECT_EQ(n, 2) && EXPECT_EQ(sum, 2600), "what is missing");
+	WORKS_EQ(answer_rank(fds[0], row.op_id, recs[0].rank, data, 2600, MSG_DONTWAIT), 2600,
+		 "it comes");
+	WORKS(EXPECT_EQ(send_row(fds[1], row.op_id, 0, 0, NULL, 0, 0), 0) &&
+	      EXPECT_ERRNO(read_end(fds[0], row.op_id), 0) &&
+	      EXPECT_ERRNO(read_end(fds[1], row.op_id), 0), "done");
 }
 
 /* The call that closes the row need not say it again. */
@@ -167,16 +172,17 @@ static void test_closed_later(int fds[2])
 	uint64_t len = 500;
 	unsigned int other = 0;
 
-	WORKS(sht_send(fds[0], &row, &len, NULL, 0, MSG_DONTWAIT) == 0, "a part is announced");
+	WORKS_EQ(sht_send(fds[0], &row, &len, NULL, 0, MSG_DONTWAIT), 0, "a part is announced");
 	WORKS(!wants(fds[0], recs, &other), "nothing is asked for before all is");
 	row.count = 0;
 	row.flags = 0;
-	WORKS(sht_send(fds[0], &row, NULL, NULL, 0, MSG_DONTWAIT) == 0, "the row is closed");
-	WORKS(wants(fds[0], recs, &other) == 1 && recs[0].rank == 0 && recs[0].len == 500,
-	      "now it is asked for");
-	WORKS(answer_rank(fds[0], row.op_id, 0, data, 500, MSG_DONTWAIT) == 500, "and comes");
-	WORKS(send_row(fds[1], row.op_id, 0, 0, NULL, 0, 0) == 0 &&
-	      read_end(fds[0], row.op_id) == 0 && read_end(fds[1], row.op_id) == 0, "done");
+	WORKS_EQ(sht_send(fds[0], &row, NULL, NULL, 0, MSG_DONTWAIT), 0, "the row is closed");
+	WORKS(EXPECT_EQ(wants(fds[0], recs, &other), 1) && EXPECT_EQ(recs[0].rank, 0) &&
+	      EXPECT_EQ(recs[0].len, 500), "now it is asked for");
+	WORKS_EQ(answer_rank(fds[0], row.op_id, 0, data, 500, MSG_DONTWAIT), 500, "and comes");
+	WORKS(EXPECT_EQ(send_row(fds[1], row.op_id, 0, 0, NULL, 0, 0), 0) &&
+	      EXPECT_ERRNO(read_end(fds[0], row.op_id), 0) &&
+	      EXPECT_ERRNO(read_end(fds[1], row.op_id), 0), "done");
 }
 
 /* A row that brings nothing, of the last one to start: it may be done within the call. */
@@ -186,8 +192,9 @@ static void test_empty(int fds[2])
 
 	send_row(fds[1], op, 0, 0, NULL, 0, 0);
 	usleep(20000);
-	WORKS(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 0, NULL, 0) == 0, "an empty row");
-	WORKS(read_end(fds[0], op) == 0 && read_end(fds[1], op) == 0, "done");
+	WORKS_EQ(announce(fds[0], op, SHUFFLE_ROW_WANT, 0, 0, NULL, 0), 0, "an empty row");
+	WORKS(EXPECT_ERRNO(read_end(fds[0], op), 0) && EXPECT_ERRNO(read_end(fds[1], op), 0),
+	      "done");
 }
 
 /* One row that is not answered does not stop another one. */
@@ -218,9 +225,9 @@ static void test_two(void)
 		if (!wants(fds[1], recs, &other))
 			usleep(500);
 	}
-	WORKS(asked == LONG, "another row is asked for beside one that is not answered");
+	WORKS_EQ(asked, LONG, "another row is asked for beside one that is not answered");
 	sht_cancel(fds[0], slow);
-	WORKS(read_end(fds[0], op) == 0, "and ends");
+	WORKS_ERRNO(read_end(fds[0], op), 0, "and ends");
 	close_pair(fds);
 }
 
@@ -258,9 +265,9 @@ static void test_ends(int fds[2])
 	int more[2];
 
 	announce(fds[0], op, SHUFFLE_ROW_WANT, 0, LONG, NULL, 0);
-	WORKS(wants(fds[0], recs, &other) > 0, "asked");
+	WORKS(EXPECT_GT(wants(fds[0], recs, &other), 0), "asked");
 	sht_cancel(fds[0], op);
-	WORKS(read_end(fds[0], op) == ECANCELED, "cancelled in the middle");
+	WORKS_ERRNO(read_end(fds[0], op), ECANCELED, "cancelled in the middle");
 	FAILS(answer(fds[0], op, data, 1, MSG_DONTWAIT | MSG_NOSIGNAL), "an answer after that",
 	      EPIPE);
 	WORKS(!wants(fds[0], recs, &other), "no more questions");

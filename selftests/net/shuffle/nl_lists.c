@@ -81,33 +81,33 @@ static void overflow(int nl)
 	fd = sht_open(m, MEMBERS, 0, 0);
 	nl_join(events, SHUFFLE_MCGRP_OPS);
 
-	WORKS(!link_rate(nl, 8).err, "link-rate: 8 Mb/s");
+	WORKS_ERRNO(link_rate(nl, 8).err, 0, "link-rate: 8 Mb/s");
 	op = announce(fd, 1000000);
 	WORKS(op, "fifteen messages of 1 MB to others");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_GET, 0, op, &s).err &&
-	      s.v[SHUFFLE_A_OP_LOWER_BOUND] >= 15000000000ull &&
-	      s.v[SHUFFLE_A_OP_LOWER_BOUND] < 20000000000ull, "take 15 seconds at least");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_CANCEL, 0, op, &s).err, "cancel");
+	WORKS(EXPECT_ERRNO(about_op(nl, SHUFFLE_CMD_OP_GET, 0, op, &s).err, 0) &&
+	      EXPECT_GE(s.v[SHUFFLE_A_OP_LOWER_BOUND], 15000000000ull) &&
+	      EXPECT_LT(s.v[SHUFFLE_A_OP_LOWER_BOUND], 20000000000ull), "take 15 seconds at least");
+	WORKS_ERRNO(about_op(nl, SHUFFLE_CMD_OP_CANCEL, 0, op, &s).err, 0, "cancel");
 	WORKS(nl_event(events, SHUFFLE_CMD_OP_FAILED_NTF, WAIT_MS, look, &s) &&
-	      s.v[SHUFFLE_A_OP_OP_ID] == op, "event: failed");
-	WORKS(read_end(fd, op) == ECANCELED, "FAILED is read");
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_OP_ID], op), "event: failed");
+	WORKS_ERRNO(read_end(fd, op), ECANCELED, "FAILED is read");
 
-	WORKS(!link_rate(nl, 1).err, "link-rate: 1 Mb/s");
+	WORKS_ERRNO(link_rate(nl, 1).err, 0, "link-rate: 1 Mb/s");
 	op = announce(fd, HUGE_LEN);
 	WORKS(op, "fifteen messages of 2^48 - 1 bytes to others");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_GET, 0, op, &s).err &&
-	      s.v[SHUFFLE_A_OP_TX_BYTES] == MEMBERS * HUGE_LEN &&
-	      s.v[SHUFFLE_A_OP_LOWER_BOUND] == ~0ull, "op-get: as long as can be said");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, op, &s).err && s.n == 1 &&
-	      s.v[SHUFFLE_A_OP_LOWER_BOUND] == ~0ull, "op-get: dump");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_CANCEL, 0, op, &s).err, "cancel");
+	WORKS(EXPECT_ERRNO(about_op(nl, SHUFFLE_CMD_OP_GET, 0, op, &s).err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_TX_BYTES], MEMBERS * HUGE_LEN) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_LOWER_BOUND], ~0ull), "op-get: as long as can be said");
+	WORKS(EXPECT_ERRNO(about_op(nl, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, op, &s).err, 0) &&
+	      EXPECT_EQ(s.n, 1) && EXPECT_EQ(s.v[SHUFFLE_A_OP_LOWER_BOUND], ~0ull), "op-get: dump");
+	WORKS_ERRNO(about_op(nl, SHUFFLE_CMD_OP_CANCEL, 0, op, &s).err, 0, "cancel");
 	memset(&s, 0, sizeof(s));
 	WORKS(nl_event(events, SHUFFLE_CMD_OP_FAILED_NTF, WAIT_MS, look, &s) &&
-	      s.v[SHUFFLE_A_OP_OP_ID] == op && s.v[SHUFFLE_A_OP_ERROR] == ECANCELED,
-	      "event: failed");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_GET, 0, op, &s).err &&
-	      s.v[SHUFFLE_A_OP_LOWER_BOUND] == ~0ull, "op-get: one that has failed");
-	WORKS(read_end(fd, op) == ECANCELED, "FAILED is read");
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_OP_ID], op) &&
+	      EXPECT_ERRNO(s.v[SHUFFLE_A_OP_ERROR], ECANCELED), "event: failed");
+	WORKS(EXPECT_ERRNO(about_op(nl, SHUFFLE_CMD_OP_GET, 0, op, &s).err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_LOWER_BOUND], ~0ull), "op-get: one that has failed");
+	WORKS_ERRNO(read_end(fd, op), ECANCELED, "FAILED is read");
 	close(fd);
 	close(events);
 }
@@ -133,35 +133,38 @@ static void sockets(int nl)
 		sht_addr(&a, SHT_LO, 0, 0, 0);
 		bad += fds[i] < 0 || bind_to(fds[i], &a);
 	}
-	WORKS(!bad, "thousands of sockets, each with a port");
+	WORKS_EQ(bad, 0, "thousands of sockets, each with a port");
 	open_pair(pair, m, 0);
-	WORKS(!getsockopt(pair[1], SOL_SOCKET, SO_COOKIE, &cookie, &len), "SO_COOKIE");
+	WORKS_EQ(getsockopt(pair[1], SOL_SOCKET, SO_COOKIE, &cookie, &len), 0, "SO_COOKIE");
 
-	WORKS(about_op(nl, SHUFFLE_CMD_OP_GET, 0, 4711, &s).err == ENOENT,
-	      "op-get: an operation that nobody has");
-	WORKS(about_op(nl, SHUFFLE_CMD_OP_CANCEL, 0, 4711, &s).err == ENOENT, "op-cancel: the same");
-	WORKS(!about_op(nl, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, 4711, &s).err && !s.n,
-	      "op-get: a dump of nothing");
+	WORKS_ERRNO(about_op(nl, SHUFFLE_CMD_OP_GET, 0, 4711, &s).err, ENOENT,
+		    "op-get: an operation that nobody has");
+	WORKS_ERRNO(about_op(nl, SHUFFLE_CMD_OP_CANCEL, 0, 4711, &s).err, ENOENT,
+		    "op-cancel: the same");
+	WORKS(EXPECT_ERRNO(about_op(nl, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, 4711, &s).err, 0) &&
+	      EXPECT_EQ(s.n, 0), "op-get: a dump of nothing");
 	nl_begin(&r, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP);
 	memset(&s, 0, sizeof(s));
 	res = nl_call(nl, &r, look, &s);
-	WORKS(!res.err && s.n == SOCKETS + 2 && s.v[SHUFFLE_A_SOCKET_SOCKET] == cookie,
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, SOCKETS + 2) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_SOCKET], cookie),
 	      "socket-get: a dump of all, the youngest at the end");
 	nl_begin(&r, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP);
 	nl_u64(&r, SHUFFLE_A_SOCKET_SOCKET, ~0ull);
 	memset(&s, 0, sizeof(s));
 	res = nl_call(nl, &r, look, &s);
-	WORKS(!res.err && !s.n, "socket-get: a dump of nothing");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 0), "socket-get: a dump of nothing");
 	nl_begin(&r, SHUFFLE_CMD_SOCKET_GET, 0);
 	nl_u64(&r, SHUFFLE_A_SOCKET_SOCKET, cookie);
 	res = nl_call(nl, &r, look, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_SOCKET_PORT] == ntohs(m[1].shs_port),
+	WORKS(EXPECT_ERRNO(res.err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_PORT], ntohs(m[1].shs_port)),
 	      "socket-get: one by its cookie");
-	WORKS(nl_diag(diag, NLM_F_DUMP, &q, &d) == SOCKETS + 2, "sock_diag: a dump of all");
+	WORKS_EQ(nl_diag(diag, NLM_F_DUMP, &q, &d), SOCKETS + 2, "sock_diag: a dump of all");
 	q.shdiag_states = 1 << SHUFFLE_DIAG_STATE_BUSY;
-	WORKS(nl_diag(diag, NLM_F_DUMP, &q, &d) == 0, "sock_diag: a dump of nothing");
+	WORKS_EQ(nl_diag(diag, NLM_F_DUMP, &q, &d), 0, "sock_diag: a dump of nothing");
 	q.shdiag_ino = 99999999;
-	WORKS(nl_diag(diag, 0, &q, &d) == -ENOENT, "sock_diag: an inode that nobody has");
+	WORKS_ERRNO(nl_diag(diag, 0, &q, &d), -ENOENT, "sock_diag: an inode that nobody has");
 
 	WORKS(pair_works(pair), "a pair shuffles among them");
 	for (i = 0; i < SOCKETS; i += 2)
@@ -172,7 +175,7 @@ static void sockets(int nl)
 	nl_begin(&r, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP);
 	memset(&s, 0, sizeof(s));
 	res = nl_call(nl, &r, look, &s);
-	WORKS(!res.err && s.n == 2, "socket-get: the pair is left");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 2), "socket-get: the pair is left");
 	close_pair(pair);
 	close(diag);
 }
@@ -212,23 +215,26 @@ static void members(int nl)
 	}
 	/* 16 x 4096 hosts: the last group's own hosts are no longer taken */
 	errno = err;
-	works(err == ENOBUFS && n == 17, "groups of 4096 hosts of their own, until it is enough");
+	WORKED(EXPECT_ERRNO(err, ENOBUFS) && EXPECT_EQ(n, 17),
+	       "groups of 4096 hosts of their own, until it is enough");
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP);
 	res = nl_call(nl, &r, look, &s);
-	WORKS(!res.err && s.n == 16 * (SHUFFLE_MAX_MEMBERS - 1) + 1, "peer-get: a dump of all");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 16 * (SHUFFLE_MAX_MEMBERS - 1) + 1),
+	      "peer-get: a dump of all");
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, 0);
 	nl_add(&r, SHUFFLE_A_PEER_IPV4, m[1].shs_addr, 4);
-	WORKS(nl_call(nl, &r, look, &s).err == ENOENT, "peer-get: a host that was refused");
+	WORKS_ERRNO(nl_call(nl, &r, look, &s).err, ENOENT, "peer-get: a host that was refused");
 	fill_group(m, &self, 3);
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, 0);
 	nl_add(&r, SHUFFLE_A_PEER_IPV4, m[4095].shs_addr, 4);
-	WORKS(!nl_call(nl, &r, look, &s).err && s.v[SHUFFLE_A_PEER_MEMBERS] == 1,
-	      "peer-get: a host of one member");
-	WORKS(!sht_set_group(fds[n - 1], m, SHUFFLE_MAX_MEMBERS, 0), "hosts that are there cost nothing");
+	WORKS(EXPECT_ERRNO(nl_call(nl, &r, look, &s).err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_PEER_MEMBERS], 1), "peer-get: a host of one member");
+	WORKS_EQ(sht_set_group(fds[n - 1], m, SHUFFLE_MAX_MEMBERS, 0), 0,
+		 "hosts that are there cost nothing");
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, 0);
 	nl_add(&r, SHUFFLE_A_PEER_IPV4, m[4095].shs_addr, 4);
-	WORKS(!nl_call(nl, &r, look, &s).err && s.v[SHUFFLE_A_PEER_MEMBERS] == 2,
-	      "peer-get: now of two");
+	WORKS(EXPECT_ERRNO(nl_call(nl, &r, look, &s).err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_PEER_MEMBERS], 2), "peer-get: now of two");
 	m[4095] = m[1];
 	FAILS(sht_set_group(fds[n - 1], m, SHUFFLE_MAX_MEMBERS, 0), "a member twice, far apart",
 	      EINVAL);
@@ -244,12 +250,12 @@ static void members(int nl)
 		usleep(100000);
 		nl_begin(&r, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP);
 	}
-	WORKS(!res.err && !s.n, "peer-get: none is left");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 0), "peer-get: none is left");
 	my_addr(&self);
 	fds[0] = new_socket(0);
 	bind_to(fds[0], &self);
 	fill_group(m, &self, 77);
-	WORKS(!sht_set_group(fds[0], m, SHUFFLE_MAX_MEMBERS, 0), "others are taken again");
+	WORKS_EQ(sht_set_group(fds[0], m, SHUFFLE_MAX_MEMBERS, 0), 0, "others are taken again");
 	close(fds[0]);
 }
 

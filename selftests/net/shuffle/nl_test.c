@@ -60,9 +60,10 @@ static void refused(struct nl_result res, const char *name, int err, int bad, in
 		  strstr(res.msg, word);
 
 	if (!ok)
-		snprintf(detail, sizeof(detail), "%s, attribute %d, missing %d, \"%s\"",
+		snprintf(detail, sizeof(detail),
+			 "got %s, attribute %d, missing %d, \"%s\", want %s, %d, %d, \"%s\"",
 			 res.err ? strerrorname_np(res.err) : "0", res.bad_attr,
-			 res.miss_attr, res.msg);
+			 res.miss_attr, res.msg, strerrorname_np(err), bad, miss, word);
 	result(ok, name, detail);
 }
 
@@ -134,14 +135,16 @@ static void test_config(int fd)
 	unsigned int i;
 
 	res = simple(fd, SHUFFLE_CMD_CONFIG_GET, 0, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_CONFIG_FAMILY] == (uint32_t)sht_family() &&
-	      s.v[SHUFFLE_A_CONFIG_WIRE_VERSION] == 2 && !s.v[SHUFFLE_A_CONFIG_OWN],
+	WORKS(EXPECT_ERRNO(res.err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_FAMILY], (uint32_t)sht_family()) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_WIRE_VERSION], 2) && !s.v[SHUFFLE_A_CONFIG_OWN],
 	      "config-get: family number, version, nothing set");
 	for (i = 0; i < N_SETTINGS; i++) {
 		before[i] = s.v[settings[i].attr];
 		snprintf(name, sizeof(name), "config-set: setting %u", i);
 		res = set(fd, settings[i].attr, settings[i].value);
-		WORKS(!res.err && get(fd, settings[i].attr) == settings[i].value &&
+		WORKS(EXPECT_ERRNO(res.err, 0) &&
+		      EXPECT_EQ(get(fd, settings[i].attr), settings[i].value) &&
 		      get(fd, SHUFFLE_A_CONFIG_OWN) >> i & 1, name);
 		snprintf(name, sizeof(name), "config-set: setting %u too large", i);
 		res = set(fd, settings[i].attr, settings[i].high);
@@ -158,13 +161,13 @@ static void test_config(int fd)
 		result(res.err == ERANGE && res.bad_attr == settings[i].attr && res.has_range &&
 		       res.min == settings[i].low + 1, name, res.msg);
 	}
-	WORKS(get(fd, SHUFFLE_A_CONFIG_RTT_BYTES_NOW) == 12500, "RTTbytes as set");
+	WORKS_EQ(get(fd, SHUFFLE_A_CONFIG_RTT_BYTES_NOW), 12500, "RTTbytes as set");
 	res = set(fd, SHUFFLE_A_CONFIG_UNSET, (1U << N_SETTINGS) - 1);
 	s.n = 0;
 	simple(fd, SHUFFLE_CMD_CONFIG_GET, 0, &s);
 	for (i = 0; i < N_SETTINGS && s.v[settings[i].attr] == before[i]; i++)
 		;
-	WORKS(!res.err && i == N_SETTINGS && !s.v[SHUFFLE_A_CONFIG_OWN],
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(i, N_SETTINGS) && !s.v[SHUFFLE_A_CONFIG_OWN],
 	      "config-set: unset gives all of them back");
 
 	refused(simple(fd, SHUFFLE_CMD_CONFIG_SET, 0, NULL), "config-set: nothing",
@@ -197,7 +200,7 @@ static void test_config(int fd)
 	nl_u32(&r, SHUFFLE_A_CONFIG_OVERCOMMIT, 4);
 	nl_u32(&r, SHUFFLE_A_CONFIG_PACKET_SIZE, 3);
 	nl_call(fd, &r, NULL, NULL);
-	WORKS(get(fd, SHUFFLE_A_CONFIG_OVERCOMMIT) == 10, "config-set: all or nothing");
+	WORKS_EQ(get(fd, SHUFFLE_A_CONFIG_OVERCOMMIT), 10, "config-set: all or nothing");
 }
 
 static void test_device(int fd)
@@ -212,19 +215,20 @@ static void test_device(int fd)
 	nl_u32(&r, SHUFFLE_A_CONFIG_LINK_RATE, 1000);
 	nl_u32(&r, SHUFFLE_A_CONFIG_RTT, 100000);
 	res = nl_call(fd, &r, NULL, NULL);
-	WORKS(!res.err, "config-set: a device");
+	WORKS_ERRNO(res.err, 0, "config-set: a device");
 	set(fd, SHUFFLE_A_CONFIG_LINK_RATE, 40000);
 	set(fd, SHUFFLE_A_CONFIG_OVERCOMMIT, 6);
 	nl_begin(&r, SHUFFLE_CMD_CONFIG_GET, 0);
 	nl_u32(&r, SHUFFLE_A_CONFIG_IFINDEX, lo);
 	res = nl_call(fd, &r, look, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_CONFIG_LINK_RATE_NOW] == 1000 &&
-	      s.v[SHUFFLE_A_CONFIG_RTT_BYTES_NOW] == 12500 &&
-	      s.v[SHUFFLE_A_CONFIG_OVERCOMMIT] == 6 && !s.has[SHUFFLE_A_CONFIG_PORT],
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_LINK_RATE_NOW], 1000) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_RTT_BYTES_NOW], 12500) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_OVERCOMMIT], 6) && !s.has[SHUFFLE_A_CONFIG_PORT],
 	      "config-get: a device keeps its own and follows in the rest");
 	s.n = 0;
 	res = simple(fd, SHUFFLE_CMD_CONFIG_GET, NLM_F_DUMP, &s);
-	WORKS(!res.err && s.n == 2 && s.v[SHUFFLE_A_CONFIG_IFINDEX] == lo,
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 2) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_IFINDEX], lo),
 	      "config-get: dump of the namespace and its device");
 	nl_begin(&r, SHUFFLE_CMD_CONFIG_SET, 0);
 	nl_u32(&r, SHUFFLE_A_CONFIG_IFINDEX, lo);
@@ -267,31 +271,36 @@ static void test_op(int fd)
 	int fds[2];
 
 	open_pair(fds, m, 0);
-	WORKS(!set(fd, SHUFFLE_A_CONFIG_PORT, 818).err, "config-set: the same port while bound");
+	WORKS_ERRNO(set(fd, SHUFFLE_A_CONFIG_PORT, 818).err, 0,
+		    "config-set: the same port while bound");
 	refused(set(fd, SHUFFLE_A_CONFIG_PORT, 18600), "config-set: another port while bound",
 		EBUSY, 0, 0, "port");
 	op = start(fds);
 	res = about_op(fd, SHUFFLE_CMD_OP_GET, 0, op, 0, &s);
-	WORKS(!res.err && s.v64[SHUFFLE_A_OP_OP_ID] == op && s.v[SHUFFLE_A_OP_MEMBERS] == 2 &&
-	      s.v64[SHUFFLE_A_OP_TX_BYTES] == 3000 && s.v64[SHUFFLE_A_OP_TX_COPIED] == 3000 &&
-	      s.v[SHUFFLE_A_OP_STATE] == SHUFFLE_NL_OP_STATE_RUNNING &&
-	      s.v[SHUFFLE_A_OP_TX_MESSAGES] == 2 && s.has[SHUFFLE_A_OP_LOWER_BOUND],
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.v64[SHUFFLE_A_OP_OP_ID], op) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_MEMBERS], 2) &&
+	      EXPECT_EQ(s.v64[SHUFFLE_A_OP_TX_BYTES], 3000) &&
+	      EXPECT_EQ(s.v64[SHUFFLE_A_OP_TX_COPIED], 3000) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_STATE], SHUFFLE_NL_OP_STATE_RUNNING) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_TX_MESSAGES], 2) && s.has[SHUFFLE_A_OP_LOWER_BOUND],
 	      "op-get: by its id");
 	cookie = s.v64[SHUFFLE_A_OP_SOCKET];
 	s.n = 0;
 	res = simple(fd, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, &s);
-	WORKS(!res.err && s.n == 1, "op-get: dump");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 1), "op-get: dump");
 	s.n = 0;
 	res = about_op(fd, SHUFFLE_CMD_MSG_GET, NLM_F_DUMP, op, 0, &s);
-	WORKS(!res.err && s.n == 4, "msg-get: dump has two rows and two columns");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 4),
+	      "msg-get: dump has two rows and two columns");
 	nl_begin(&r, SHUFFLE_CMD_MSG_GET, 0);
 	nl_u64(&r, SHUFFLE_A_MSG_OP_ID, op);
 	nl_u32(&r, SHUFFLE_A_MSG_DIRECTION, SHUFFLE_NL_DIRECTION_IN);
 	nl_u32(&r, SHUFFLE_A_MSG_RANK, 1);
 	res = nl_call(fd, &r, look, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_MSG_STATE] == SHUFFLE_NL_MSG_STATE_UNKNOWN &&
-	      s.v[SHUFFLE_A_MSG_PORT] == ntohs(m[1].shs_port) && !s.has[SHUFFLE_A_MSG_LENGTH],
-	      "msg-get: one that has not begun");
+	WORKS(EXPECT_ERRNO(res.err, 0) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_MSG_STATE], SHUFFLE_NL_MSG_STATE_UNKNOWN) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_MSG_PORT], ntohs(m[1].shs_port)) &&
+	      !s.has[SHUFFLE_A_MSG_LENGTH], "msg-get: one that has not begun");
 	nl_begin(&r, SHUFFLE_CMD_MSG_GET, 0);
 	nl_u64(&r, SHUFFLE_A_MSG_OP_ID, op);
 	nl_u32(&r, SHUFFLE_A_MSG_DIRECTION, SHUFFLE_NL_DIRECTION_OUT);
@@ -317,11 +326,13 @@ static void test_op(int fd)
 	send_row(fds[1], op, 100000000, 0, "x", 1, MSG_DONTWAIT);
 	refused(about_op(fd, SHUFFLE_CMD_OP_GET, 0, op, 0, NULL), "op-get: of two sockets",
 		ENOTUNIQ, SHUFFLE_A_OP_OP_ID, 0, "socket");
-	WORKS(!about_op(fd, SHUFFLE_CMD_OP_GET, 0, op, cookie, NULL).err, "op-get: of one of them");
+	WORKS_ERRNO(about_op(fd, SHUFFLE_CMD_OP_GET, 0, op, cookie, NULL).err, 0,
+		    "op-get: of one of them");
 	res = about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, op, 0, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_OP_COUNT] == 2, "op-cancel: at both");
-	WORKS(read_end(fds[0], op) == ECANCELED && read_end(fds[1], op) == ECANCELED,
-	      "op-cancel: the processes are told");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.v[SHUFFLE_A_OP_COUNT], 2),
+	      "op-cancel: at both");
+	WORKS(EXPECT_ERRNO(read_end(fds[0], op), ECANCELED) &&
+	      EXPECT_ERRNO(read_end(fds[1], op), ECANCELED), "op-cancel: the processes are told");
 	refused(about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, op, 0, NULL), "op-cancel: again", ENOENT,
 		SHUFFLE_A_OP_OP_ID, 0, "op-id");
 	refused(simple(fd, SHUFFLE_CMD_OP_CANCEL, 0, NULL), "op-cancel: no operation", EINVAL, 0,
@@ -330,7 +341,7 @@ static void test_op(int fd)
 	open_pair(fds, m, 0);
 	WORKS(pair_works(fds), "a pair still shuffles");
 	close_pair(fds);
-	WORKS(!set(fd, SHUFFLE_A_CONFIG_PORT, 18600).err, "config-set: another port");
+	WORKS_ERRNO(set(fd, SHUFFLE_A_CONFIG_PORT, 18600).err, 0, "config-set: another port");
 	open_pair(fds, m, 0);
 	WORKS(pair_works(fds), "a pair shuffles by another port");
 	close_pair(fds);
@@ -352,14 +363,16 @@ static void test_sockets(int fd)
 	lone = new_socket(0);
 	res = simple(fd, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s);
 	fstat(lone, &st);
-	WORKS(!res.err && s.n == 3 && s.v[SHUFFLE_A_SOCKET_INODE] == st.st_ino &&
-	      !s.has[SHUFFLE_A_SOCKET_PORT] && s.v[SHUFFLE_A_SOCKET_RCVBUF] == 8 << 20,
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 3) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_INODE], st.st_ino) && !s.has[SHUFFLE_A_SOCKET_PORT] &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_RCVBUF], 8 << 20),
 	      "socket-get: dump, the last one is not bound");
 	nl_begin(&r, SHUFFLE_CMD_SOCKET_GET, 0);
 	nl_u64(&r, SHUFFLE_A_SOCKET_SOCKET, s.prev);
 	res = nl_call(fd, &r, look, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_SOCKET_RCVBUF] == 300000 &&
-	      s.v[SHUFFLE_A_SOCKET_MEMBERS] == 2 && s.v[SHUFFLE_A_SOCKET_RANK] == 1,
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_RCVBUF], 300000) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_MEMBERS], 2) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_RANK], 1),
 	      "socket-get: one, with the buffer that was set before it was made");
 	refused(simple(fd, SHUFFLE_CMD_SOCKET_GET, 0, NULL), "socket-get: which", EINVAL, 0,
 		SHUFFLE_A_SOCKET_SOCKET, "socket");
@@ -367,13 +380,15 @@ static void test_sockets(int fd)
 	WORKS(pair_works(fds), "a pair shuffles");
 	s.n = 0;
 	res = simple(fd, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP, &s);
-	WORKS(!res.err && s.n == 1 && s.v[SHUFFLE_A_PEER_MEMBERS] >= 4 &&
-	      s.v64[SHUFFLE_A_PEER_RX_BYTES] >= 3001 && s.has[SHUFFLE_A_PEER_PATH_MTU],
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 1) &&
+	      EXPECT_GE(s.v[SHUFFLE_A_PEER_MEMBERS], 4) &&
+	      EXPECT_GE(s.v64[SHUFFLE_A_PEER_RX_BYTES], 3001) && s.has[SHUFFLE_A_PEER_PATH_MTU],
 	      "peer-get: dump");
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, 0);
 	nl_add(&r, v6 ? SHUFFLE_A_PEER_IPV6 : SHUFFLE_A_PEER_IPV4, m[0].shs_addr, v6 ? 16 : 4);
 	res = nl_call(fd, &r, look, &s);
-	WORKS(!res.err && s.v[SHUFFLE_A_PEER_MEMBERS] >= 4, "peer-get: by its address");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_GE(s.v[SHUFFLE_A_PEER_MEMBERS], 4),
+	      "peer-get: by its address");
 	refused(simple(fd, SHUFFLE_CMD_PEER_GET, 0, NULL), "peer-get: which", EINVAL, 0, 0, "ipv4");
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, 0);
 	nl_add(&r, SHUFFLE_A_PEER_IPV4, "\1\2\3\4", 4);
@@ -382,11 +397,13 @@ static void test_sockets(int fd)
 
 	s.n = 0;
 	res = simple(fd, SHUFFLE_CMD_STATS_GET, NLM_F_DUMP, &s);
-	WORKS(!res.err && s.n > 30 && s.has[SHUFFLE_A_STAT_DOC] && s.str[0], "stats-get: dump");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_GT(s.n, 30) && s.has[SHUFFLE_A_STAT_DOC] &&
+	      s.str[0], "stats-get: dump");
 	nl_begin(&r, SHUFFLE_CMD_STATS_GET, 0);
 	nl_add(&r, SHUFFLE_A_STAT_NAME, "OpsDone", 8);
 	res = nl_call(fd, &r, look, &s);
-	WORKS(!res.err && s.v64[SHUFFLE_A_STAT_VALUE] >= 2, "stats-get: by name");
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_GE(s.v64[SHUFFLE_A_STAT_VALUE], 2),
+	      "stats-get: by name");
 	nl_begin(&r, SHUFFLE_CMD_STATS_GET, 0);
 	nl_add(&r, SHUFFLE_A_STAT_NAME, "Nonsense", 9);
 	refused(nl_call(fd, &r, NULL, NULL), "stats-get: no such", ENOENT, SHUFFLE_A_STAT_NAME, 0,
@@ -397,7 +414,7 @@ static void test_sockets(int fd)
 	close_pair(fds);
 	s.n = 0;
 	simple(fd, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s);
-	WORKS(!s.n, "socket-get: none is left");
+	WORKS_EQ(s.n, 0, "socket-get: none is left");
 }
 
 static void test_events(int fd)
@@ -414,29 +431,34 @@ static void test_events(int fd)
 	op = next_op;
 	WORKS(pair_works(fds), "a pair shuffles");
 	WORKS(nl_event(ops, SHUFFLE_CMD_OP_STARTED_NTF, WAIT_MS, look, &s) &&
-	      s.v64[SHUFFLE_A_OP_OP_ID] == op && s.v[SHUFFLE_A_OP_MEMBERS] == 2,
+	      EXPECT_EQ(s.v64[SHUFFLE_A_OP_OP_ID], op) && EXPECT_EQ(s.v[SHUFFLE_A_OP_MEMBERS], 2),
 	      "event: started");
 	WORKS(nl_event(ops, SHUFFLE_CMD_OP_FINISHED_NTF, WAIT_MS, look, &s) &&
-	      s.v64[SHUFFLE_A_OP_OP_ID] == op && s.v64[SHUFFLE_A_OP_DURATION] &&
+	      EXPECT_EQ(s.v64[SHUFFLE_A_OP_OP_ID], op) && s.v64[SHUFFLE_A_OP_DURATION] &&
 	      s.v64[SHUFFLE_A_OP_LOWER_BOUND] &&
-	      s.v[SHUFFLE_A_OP_SLOWDOWN] == s.v64[SHUFFLE_A_OP_DURATION] * 1000 /
-					    s.v64[SHUFFLE_A_OP_LOWER_BOUND],
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_SLOWDOWN],
+			s.v64[SHUFFLE_A_OP_DURATION] * 1000 /
+			s.v64[SHUFFLE_A_OP_LOWER_BOUND]),
 	      "event: finished, duration by lower bound is the slowdown");
 	op = start(fds);
-	WORKS(!about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, op, 0, NULL).err, "cancel");
+	WORKS_ERRNO(about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, op, 0, NULL).err, 0, "cancel");
 	WORKS(nl_event(ops, SHUFFLE_CMD_OP_FAILED_NTF, WAIT_MS, look, &s) &&
-	      s.v64[SHUFFLE_A_OP_OP_ID] == op && s.v[SHUFFLE_A_OP_ERROR] == ECANCELED &&
-	      s.v[SHUFFLE_A_OP_MISSING_IN] == 1 && s.v[SHUFFLE_A_OP_MISSING_IN_COUNT] >= 1,
+	      EXPECT_EQ(s.v64[SHUFFLE_A_OP_OP_ID], op) &&
+	      EXPECT_ERRNO(s.v[SHUFFLE_A_OP_ERROR], ECANCELED) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_OP_MISSING_IN], 1) &&
+	      EXPECT_GE(s.v[SHUFFLE_A_OP_MISSING_IN_COUNT], 1),
 	      "event: failed, and who is missing");
 	op = start(fds);
 	close_pair(fds);
 	WORKS(nl_event(ops, SHUFFLE_CMD_OP_FAILED_NTF, WAIT_MS, look, &s) &&
-	      s.v64[SHUFFLE_A_OP_OP_ID] == op && s.v[SHUFFLE_A_OP_ERROR] == ECANCELED,
+	      EXPECT_EQ(s.v64[SHUFFLE_A_OP_OP_ID], op) &&
+	      EXPECT_ERRNO(s.v[SHUFFLE_A_OP_ERROR], ECANCELED),
 	      "event: failed, the socket was closed");
 	set(fd, SHUFFLE_A_CONFIG_OVERCOMMIT, 3);
 	WORKS(nl_event(config, SHUFFLE_CMD_CONFIG_NTF, WAIT_MS, look, &s) &&
-	      s.v[SHUFFLE_A_CONFIG_OVERCOMMIT] == 3 &&
-	      s.v[SHUFFLE_A_CONFIG_OWN] == SHUFFLE_NL_SETTING_OVERCOMMIT, "event: settings");
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_OVERCOMMIT], 3) &&
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_OWN], SHUFFLE_NL_SETTING_OVERCOMMIT),
+	      "event: settings");
 	set(fd, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_OVERCOMMIT);
 	close(ops);
 	close(config);
@@ -458,7 +480,7 @@ static void test_overrun(int fd)
 	for (i = 0; i < 40; i++)
 		if (!pair_works(fds))
 			break;
-	WORKS(i == 40, "operations while a listener sleeps");
+	WORKS_EQ(i, 40, "operations while a listener sleeps");
 	/* it sleeps until its queue has overrun: who reads while they are sent may
 	 * miss none
 	 */
@@ -470,7 +492,8 @@ static void test_overrun(int fd)
 	WORKS(pair_works(fds) && nl_event(ops, SHUFFLE_CMD_OP_FINISHED_NTF, WAIT_MS, look, &s),
 	      "event: then it goes on");
 	s.n = 0;
-	WORKS(!simple(fd, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, &s).err, "op-get: to find its way back");
+	WORKS_ERRNO(simple(fd, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, &s).err, 0,
+		    "op-get: to find its way back");
 	close_pair(fds);
 	close(ops);
 }
@@ -490,7 +513,7 @@ static void test_pressure(int fd)
 	send_row(fds[0], next_op, 0, sizeof(data), data, sizeof(data), MSG_DONTWAIT);
 	send_row(fds[1], next_op, 0, 0, NULL, 0, 0);
 	WORKS(nl_event(mem, SHUFFLE_CMD_SOCKET_PRESSURE_NTF, WAIT_MS, look, &s) &&
-	      s.v[SHUFFLE_A_SOCKET_RCVBUF] == 40000 && s.v[SHUFFLE_A_SOCKET_PORT],
+	      EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_RCVBUF], 40000) && s.v[SHUFFLE_A_SOCKET_PORT],
 	      "event: memory pressure");
 	next_op++;
 	close_pair(fds);
@@ -526,8 +549,8 @@ static void test_permission(void)
 	}
 	waitpid(pid, &status, 0);
 	errno = 0;
-	works(WIFEXITED(status) && !WEXITSTATUS(status),
-	      "permission: everybody reads and listens, CAP_NET_ADMIN changes");
+	WORKED(EXPECT_EQ(status, 0),
+	       "permission: everybody reads and listens, CAP_NET_ADMIN changes");
 }
 
 static void test_namespaces(int fd)
@@ -549,17 +572,20 @@ static void test_namespaces(int fd)
 	open_pair(fds, m, 0);
 	WORKS(pair_works(fds), "a pair in another namespace shuffles");
 	set(other, SHUFFLE_A_CONFIG_HADOOP_C, 1234);
-	WORKS((int)get(fd, SHUFFLE_A_CONFIG_HADOOP_C) == before &&
-	      get(other, SHUFFLE_A_CONFIG_HADOOP_C) == 1234, "namespaces: settings");
+	WORKS(EXPECT_EQ((int)get(fd, SHUFFLE_A_CONFIG_HADOOP_C), before) &&
+	      EXPECT_EQ(get(other, SHUFFLE_A_CONFIG_HADOOP_C), 1234), "namespaces: settings");
 	s.n = 0;
 	simple(fd, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s);
-	WORKS(!s.n, "namespaces: sockets");
+	WORKS_EQ(s.n, 0, "namespaces: sockets");
 	simple(fd, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP, &s);
-	WORKS(s.n == 1 && s.v64[SHUFFLE_A_PEER_RX_BYTES] == bytes, "namespaces: peers");
+	WORKS(EXPECT_EQ(s.n, 1) && EXPECT_EQ(s.v64[SHUFFLE_A_PEER_RX_BYTES], bytes),
+	      "namespaces: peers");
 	s.n = 0;
 	simple(other, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP, &s);
-	WORKS(s.n == 1 && s.v64[SHUFFLE_A_PEER_RX_BYTES] == 3001, "namespaces: their peers");
-	WORKS(!nl_event(ops, 0, 300, NULL, NULL) && errno == ETIMEDOUT, "namespaces: events");
+	WORKS(EXPECT_EQ(s.n, 1) && EXPECT_EQ(s.v64[SHUFFLE_A_PEER_RX_BYTES], 3001),
+	      "namespaces: their peers");
+	WORKS(!nl_event(ops, 0, 300, NULL, NULL) && EXPECT_ERRNO(errno, ETIMEDOUT),
+	      "namespaces: events");
 	close_pair(fds);
 	close(other);
 	close(ops);
@@ -577,24 +603,26 @@ static void test_diag(void)
 	open_pair(fds, m, 0);
 	lone = new_socket(0);
 	start(fds);
-	WORKS(nl_diag(fd, NLM_F_DUMP, &q, &d) == 3 && d.shdiag_state == SHUFFLE_DIAG_STATE_UNBOUND,
-	      "sock_diag: dump");
+	WORKS(EXPECT_EQ(nl_diag(fd, NLM_F_DUMP, &q, &d), 3) &&
+	      EXPECT_EQ(d.shdiag_state, SHUFFLE_DIAG_STATE_UNBOUND), "sock_diag: dump");
 	q.shdiag_states = 1 << SHUFFLE_DIAG_STATE_BUSY;
 	fstat(fds[0], &st);
-	WORKS(nl_diag(fd, NLM_F_DUMP, &q, &d) == 1 && d.shdiag_ino == st.st_ino &&
-	      d.shdiag_ops == 1 && d.shdiag_members == 2 && d.shdiag_port == m[0].shs_port &&
-	      d.shdiag_wqueue && d.shdiag_uid == getuid() &&
-	      !memcmp(d.shdiag_addr, m[0].shs_addr, 16), "sock_diag: those with operations");
+	WORKS(EXPECT_EQ(nl_diag(fd, NLM_F_DUMP, &q, &d), 1) && EXPECT_EQ(d.shdiag_ino, st.st_ino) &&
+	      EXPECT_EQ(d.shdiag_ops, 1) && EXPECT_EQ(d.shdiag_members, 2) &&
+	      EXPECT_EQ(d.shdiag_port, m[0].shs_port) && d.shdiag_wqueue &&
+	      EXPECT_EQ(d.shdiag_uid, getuid()) && EXPECT_MEM(d.shdiag_addr, m[0].shs_addr, 16),
+	      "sock_diag: those with operations");
 	q.shdiag_ino = st.st_ino;
 	memcpy(q.shdiag_cookie, d.shdiag_cookie, 8);
-	WORKS(nl_diag(fd, 0, &q, &d) == 1 && d.shdiag_state == SHUFFLE_DIAG_STATE_BUSY,
+	WORKS(EXPECT_EQ(nl_diag(fd, 0, &q, &d), 1) &&
+	      EXPECT_EQ(d.shdiag_state, SHUFFLE_DIAG_STATE_BUSY),
 	      "sock_diag: one by its inode and cookie");
 	q.shdiag_cookie[0]++;
-	WORKS(nl_diag(fd, 0, &q, &d) == -ESTALE, "sock_diag: another cookie");
+	WORKS_ERRNO(nl_diag(fd, 0, &q, &d), -ESTALE, "sock_diag: another cookie");
 	q.shdiag_ino = 99999999;
-	WORKS(nl_diag(fd, 0, &q, &d) == -ENOENT, "sock_diag: no such inode");
+	WORKS_ERRNO(nl_diag(fd, 0, &q, &d), -ENOENT, "sock_diag: no such inode");
 	q.sdiag_protocol = 1;
-	WORKS(nl_diag(fd, 0, &q, &d) == -EINVAL, "sock_diag: a protocol");
+	WORKS_ERRNO(nl_diag(fd, 0, &q, &d), -EINVAL, "sock_diag: a protocol");
 	close(lone);
 	close_pair(fds);
 	close(fd);

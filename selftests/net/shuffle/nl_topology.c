@@ -102,7 +102,7 @@ static void test_table(int nl)
 	struct seen s = { 0 };
 	struct nl_req r;
 
-	WORKS(!set(nl, e, 6).err, "topology-set");
+	WORKS_ERRNO(set(nl, e, 6).err, 0, "topology-set");
 	holds(nl, "10.200.0.1", "west");
 	holds(nl, "10.1.2.2", "east");
 	holds(nl, "10.1.2.3", "one");
@@ -112,17 +112,18 @@ static void test_table(int nl)
 	holds(nl, "fd00::1", "one");
 	holds(nl, "fe80::1", "rest");
 	nl_begin(&r, SHUFFLE_CMD_TOPOLOGY_GET, NLM_F_DUMP);
-	WORKS(!nl_call(nl, &r, look, &s).err && s.n == 6 &&
-	      !strcmp(s.names, "west east one rest east one "), "topology-get: all, sorted");
+	WORKS(EXPECT_ERRNO(nl_call(nl, &r, look, &s).err, 0) && EXPECT_EQ(s.n, 6) &&
+	      EXPECT_STR(s.names, "west east one rest east one "), "topology-get: all, sorted");
 	nl_begin(&r, SHUFFLE_CMD_TOPOLOGY_GET, 0);
-	WORKS(nl_call(nl, &r, NULL, NULL).err == EINVAL, "topology-get: no address");
-	WORKS(!set(nl, e, 1).err, "topology-set: replaces all");
+	WORKS_ERRNO(nl_call(nl, &r, NULL, NULL).err, EINVAL, "topology-get: no address");
+	WORKS_ERRNO(set(nl, e, 1).err, 0, "topology-set: replaces all");
 	holds(nl, "fd00::2", NULL);
-	WORKS(!set(nl, e, 0).err, "topology-set: none");
+	WORKS_ERRNO(set(nl, e, 0).err, 0, "topology-set: none");
 	holds(nl, "10.1.2.3", NULL);
 	memset(&s, 0, sizeof(s));
 	nl_begin(&r, SHUFFLE_CMD_TOPOLOGY_GET, NLM_F_DUMP);
-	WORKS(!nl_call(nl, &r, look, &s).err && !s.n, "topology-get: nothing");
+	WORKS(EXPECT_ERRNO(nl_call(nl, &r, look, &s).err, 0) && EXPECT_EQ(s.n, 0),
+	      "topology-get: nothing");
 }
 
 static void test_refused(int nl)
@@ -150,7 +151,7 @@ static void test_refused(int nl)
 	struct nl_req r;
 	unsigned int i;
 
-	WORKS(!set(nl, good, 1).err, "a name of 63 bytes");
+	WORKS_ERRNO(set(nl, good, 1).err, 0, "a name of 63 bytes");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		res = set(nl, bad[i].e, 2);
 		snprintf(what, sizeof(what), "refused: %s", bad[i].what);
@@ -160,7 +161,7 @@ static void test_refused(int nl)
 	WORKS(set(nl, &e, 1).err, "refused: a name of 64 bytes");
 	nl_begin(&r, SHUFFLE_CMD_TOPOLOGY_SET, 0);
 	nl_u32(&r, SHUFFLE_A_TOPOLOGY_ENTRY, 1);
-	WORKS(nl_call(nl, &r, NULL, NULL).err == EINVAL, "refused: an entry that is a number");
+	WORKS_ERRNO(nl_call(nl, &r, NULL, NULL).err, EINVAL, "refused: an entry that is a number");
 	holds(nl, "10.0.0.1", longest);
 }
 
@@ -208,14 +209,14 @@ static void test_groups(int nl)
 		NULL, "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5",
 	};
 
-	WORKS(!strcmp(racks_of(three), "6 "), "a group without a table");
-	WORKS(!set(nl, e, 4).err, "a table");
-	WORKS(!strcmp(racks_of(three), "2 1 3 "), "a group in three racks");
-	WORKS(!strcmp(racks_of(split), "6 "), "a rack whose ranks are apart");
-	WORKS(!strcmp(racks_of(unknown), "6 "), "a host that the table does not know");
-	WORKS(!strcmp(racks_of(same), "6 "), "all in one rack");
-	WORKS(!set(nl, NULL, 0).err, "no table");
-	WORKS(!strcmp(racks_of(three), "6 "), "a group without a table again");
+	WORKS(EXPECT_STR(racks_of(three), "6 "), "a group without a table");
+	WORKS_ERRNO(set(nl, e, 4).err, 0, "a table");
+	WORKS(EXPECT_STR(racks_of(three), "2 1 3 "), "a group in three racks");
+	WORKS(EXPECT_STR(racks_of(split), "6 "), "a rack whose ranks are apart");
+	WORKS(EXPECT_STR(racks_of(unknown), "6 "), "a host that the table does not know");
+	WORKS(EXPECT_STR(racks_of(same), "6 "), "all in one rack");
+	WORKS_ERRNO(set(nl, NULL, 0).err, 0, "no table");
+	WORKS(EXPECT_STR(racks_of(three), "6 "), "a group without a table again");
 }
 
 int main(int argc, char **argv)
