@@ -34,7 +34,7 @@ random_calls()
 	carried 0 mpi 400 "$n" "$n" --mca coll ^shuffle,tuned "$BIN/mpi_random" "$count" \
 		"$seed" >"$work/plain" || fail "plain: $(tail -5 "$work/plain")"
 	grep -v '^host' "$work/plain" >"$work/plain.sums"
-	[ "$(tail -1 "$work/plain.sums" | cut -d' ' -f1)" = "$count" ] || fail "no sums"
+	want_eq "no sums" "$(tail -1 "$work/plain.sums" | cut -d' ' -f1)" "$count"
 	grep -v '^host' "$work/shuffle" | diff "$work/plain.sums" - || fail "buffers differ"
 }
 
@@ -46,8 +46,8 @@ sizes_given()
 	carried 0 mpi 60 4 4 --mca coll_shuffle_sizes 1001- "$calls" all 1000 3
 	carried 0 mpi 60 4 4 --mca coll_shuffle_sizes 0-999 "$calls" all 1000 3
 	carried 6000 said mpi 60 4 4 --mca coll_shuffle_sizes 5-4 "$calls" all 1000 3
-	grep -q 'coll_shuffle_sizes is not auto, all or LEAST-MOST: 5-4' "$work/said" ||
-		fail "nonsense is not refused"
+	want_grep "nonsense is not refused" \
+		"$(<"$work/said")" 'coll_shuffle_sizes is not auto, all or LEAST-MOST: 5-4'
 	OMPI_MCA_coll_shuffle_sizes=200-3000 random_calls 4 60 4 1000
 }
 
@@ -59,10 +59,9 @@ sizes_found()
 	rack 4
 	# the timed calls go both ways
 	carried 1000000 said mpi 60 4 4 "$calls" all 1000 8
-	[ "$(grep -c 'MPI_COMM_WORLD: us over AF_SHUFFLE/by' "$work/said")" = 1 ] ||
-		fail "not timed once"
+	want_eq "not timed once" "$(grep -c 'MPI_COMM_WORLD: us over AF_SHUFFLE/by' "$work/said")" 1
 	carried 3000 said mpi 60 4 4 "$calls" all 1000 2
-	! grep -q 'us over AF_SHUFFLE/by' "$work/said" || fail "timed for two calls"
+	want_no_grep "timed for two calls" "$(<"$work/said")" 'us over AF_SHUFFLE/by'
 	# a slow kernel may leave all but the timed calls to TCP
 	OMPI_MCA_coll_shuffle_verbose=0 random_calls 4 60 5 1000
 }
@@ -74,7 +73,7 @@ collectives()
 	rack "$1"
 	carried "$4" mpi 400 "$1" "$1" --mca coll_shuffle_collectives "$5" "$BIN/mpi_collectives" \
 		"$2" "$3" "${@:6}"
-	[ "$(counters Collectives)" -gt 0 ] || fail "the kernel has carried none out"
+	want_gt "the kernel has carried none out" "$(counters Collectives)" 0
 }
 
 # Broadcasts by multicast, or not where it reaches nobody; the bytes are right in any case.
@@ -84,7 +83,7 @@ collectives_multicast()
 
 	rack 4
 	carried 5000 mpi 100 4 4 "${mca[@]}" "$BIN/mpi_collectives" 300 14 bcast
-	[ "$(counters SameOut)" -gt 0 ] || fail "nothing has gone to all"
+	want_gt "nothing has gone to all" "$(counters SameOut)" 0
 	bridge -n "${PFX}br" link set dev p2 mcast_flood off
 	carried 5000 mpi 100 4 4 "${mca[@]}" "$BIN/mpi_collectives" 300 14 bcast
 	bridge -n "${PFX}br" link set dev p2 mcast_flood on
@@ -109,8 +108,8 @@ collectives_differ()
 		"$BIN/mpi_collectives" 200 5
 	carried 0 said mpi 60 3 3 --mca coll_shuffle_collectives bcast,gossip \
 		"$BIN/mpi_collectives" 20 6
-	grep -q 'coll_shuffle_collectives is not all, none or names' "$work/said" ||
-		fail "nonsense is not refused"
+	want_grep "nonsense is not refused" \
+		"$(<"$work/said")" 'coll_shuffle_collectives is not all, none or names'
 }
 
 # Tables of racks that differ between hosts: no racks are used, and a line says so.
@@ -121,12 +120,12 @@ racks_differ()
 
 	rack 2
 	printf '10.77.0.1 a\n10.77.0.2 b\n' >"$work/table"
-	hctl 0 topology load "$work/table" || fail "no table"
+	want_ok "no table" hctl 0 topology load "$work/table"
 	carried 1000 said "${run[@]}"
-	grep -q 'MPI_COMM_WORLD: its ranks know different racks' "$work/said" || fail "no line"
-	hctl 1 topology load "$work/table" || fail "no table"
+	want_grep "no line" "$(<"$work/said")" 'MPI_COMM_WORLD: its ranks know different racks'
+	want_ok "no table" hctl 1 topology load "$work/table"
 	carried 1000 said "${run[@]}"
-	! grep -q 'different racks' "$work/said" || fail "the same racks"
+	want_no_grep "the same racks" "$(<"$work/said")" 'different racks'
 	rack_down
 }
 
@@ -138,7 +137,7 @@ two_racks()
 	rack 4
 	printf '10.77.0.%d %s\n' 1 a 2 a 3 b 4 b >"$work/table"
 	for ((h = 0; h < 4; h++)); do
-		hctl "$h" topology load "$work/table" || fail "no table"
+		want_ok "no table" hctl "$h" topology load "$work/table"
 	done
 }
 
@@ -153,7 +152,7 @@ packed()
 	plain=$(($(counters OpsStarted) - begun))
 	begun=$(counters OpsStarted)
 	OMPI_MCA_coll_shuffle_collectives=alltoall random_calls 4 60 6 1000
-	[ $(($(counters OpsStarted) - begun)) -gt "$plain" ] || fail "nothing was packed"
+	want_gt "nothing was packed" $(($(counters OpsStarted) - begun)) "$plain"
 	rack_down
 }
 
@@ -185,7 +184,7 @@ lossy()
 	rack 4
 	netem loss 1% delay 100us
 	carried 3000000 mpi 120 4 4 "$calls" all 200000 10
-	[ "$(counters RetransBytes)" -gt 0 ] || fail "nothing was lost"
+	want_gt "nothing was lost" "$(counters RetransBytes)" 0
 	rack_down
 }
 
@@ -216,14 +215,14 @@ silent()
 	status=$?
 	cat "$work/said"
 	if [ "$1" = stops ]; then
-		[ "$status" = 3 ] || fail "status $status is not that of MPI_Abort"
+		want_eq "status $status is not that of MPI_Abort" "$status" 3
 	else
 		# mpirun waits for its daemon there
 		rack_down
 	fi
-	[ "$(grep -c '^rank [01]: class 1,' "$work/said")" = 2 ] || fail "the class is not MPI_ERR_OTHER"
-	grep -q 'rank 0 of MPI_COMM_WORLD, MPI_Alltoallv: rank 2 (10.77.0.3) has not sent' "$work/said" ||
-		fail "the rank is not named"
+	want_eq "the class is not MPI_ERR_OTHER" "$(grep -c '^rank [01]: class 1,' "$work/said")" 2
+	want_grep "the rank is not named" \
+		"$(<"$work/said")" 'rank 0 of MPI_COMM_WORLD, MPI_Alltoallv: rank 2 (10.77.0.3) has not sent'
 }
 
 killed()
@@ -231,7 +230,7 @@ killed()
 	rack 3
 	mpi 30 3 3 "$calls" kill >"$work/said" 2>&1 && fail "no error"
 	cat "$work/said"
-	grep -qE 'rank 2 .*(signal 9|Killed)' "$work/said" || fail "the rank is not named"
+	want_grep "the rank is not named" "$(<"$work/said")" -E 'rank 2 .*(signal 9|Killed)'
 }
 
 too_long()
@@ -251,7 +250,7 @@ declines()
 		"$work/said" || fail "no reason given"
 	carried 0 mpi 30 3 3 --mca coll_shuffle_priority 0 "$calls" all 1000 2
 	carried 6000 mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 3 >"$work/said" 2>&1
-	grep -q 'MPI_COMM_WORLD: 3 ranks over AF_SHUFFLE' "$work/said" || fail "no line"
+	want_grep "no line" "$(<"$work/said")" 'MPI_COMM_WORLD: 3 ranks over AF_SHUFFLE'
 }
 
 parameters()
@@ -260,7 +259,7 @@ parameters()
 
 	ompi_info --param coll shuffle --level 9 >"$work/params" 2>&1
 	for p in priority verbose sizes collectives multicast timeout sndbuf rcvbuf if_include if_exclude; do
-		grep -q "\"coll_shuffle_$p\"" "$work/params" || fail "no parameter $p"
+		want_grep "no parameter $p" "$(<"$work/params")" "\"coll_shuffle_$p\""
 	done
 }
 
@@ -270,11 +269,10 @@ unloaded()
 	rack 3
 	# nobody else can end a rank on a host that was cut off
 	pkill -9 -f "^$calls "
-	wait_for 20 rmmod shuffle || fail "the module is in use"
+	want_ok "the module is in use" wait_for 20 rmmod shuffle
 	mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 2 >"$work/said" 2>&1 ||
 		fail "$(cat "$work/said")"
-	grep -q 'declined: .*module shuffle is not loaded' "$work/said" ||
-		fail "no reason given: $(cat "$work/said")"
+	want_grep "no reason given" "$(<"$work/said")" 'declined: .*module shuffle is not loaded'
 	if mpich_there; then
 		mpich_said 'libshuffle_pmpi: declined: no socket at rank 0' mpich 60 3 \
 			-genv SHUFFLE_PMPI_COLLECTIVES all "$BIN/mpi_collectives_mpich" 40 7

@@ -18,7 +18,7 @@ said()
 	local status=$?
 
 	cat "$work/said"
-	[ "$status" = 0 ] || fail "status $status: $*"
+	want_eq "status $status: $*" "$status" 0
 }
 
 # declined WHY COMMAND... - the call is made by the component before, and one line says why.
@@ -28,7 +28,7 @@ declined()
 	shift
 
 	carried 0 said "$@"
-	grep -qE "declined: .*$why" "$work/said" || fail "no reason given"
+	want_grep "no reason given" "$(<"$work/said")" -E "declined: .*$why"
 }
 
 # An interface in front of eth0, with a network of its own: extra_net NAME NET [same].
@@ -40,7 +40,7 @@ extra_net()
 	for ((h = 0; h < hosts; h++)); do
 		ip=$2.$((h + 1))
 		[ -z "${3-}" ] || ip=$2.1
-		ip -n "${PFX}h$h" link add "$1" index 50 type bridge || fail "no bridge"
+		want_ok "no bridge" ip -n "${PFX}h$h" link add "$1" index 50 type bridge
 		ip -n "${PFX}h$h" addr add "$ip/24" dev "$1"
 		ip -n "${PFX}h$h" link set "$1" up
 	done
@@ -95,7 +95,7 @@ no_network()
 unreachable()
 {
 	rack 3
-	hctl 1 config set port 6099 || fail "cannot change the port"
+	want_ok "cannot change the port" hctl 1 config set port 6099
 	declined "does not reach all others" mpi 60 3 3 "${loud[@]}" "$calls" all 1000 3
 	declined "does not reach all others" mpi 60 3 3 "${loud[@]}" "$calls" order
 	declined "does not reach all others" mpi 60 3 3 "${loud[@]}" "$calls" order
@@ -112,7 +112,7 @@ descriptors()
 		ulimit -n 90
 		carried 30000 said mpi 60 3 3 "${loud[@]}" "$calls" many 90
 	) || fail "with 90 descriptors"
-	grep -q 'declined: .*it has no socket' "$work/said" || fail "the limit was not reached"
+	want_grep "the limit was not reached" "$(<"$work/said")" 'declined: .*it has no socket'
 }
 
 # The component is switched off on one host only.
@@ -138,16 +138,16 @@ shared_hosts()
 
 	rack 2
 	said on_host0 60 mpirun -np 3 -H 10.77.0.1:3 "${loud[@]}" "$calls" all 70000 3
-	grep -q 'declined: .*all ranks are on this host' "$work/said" || fail "one host"
+	want_grep "one host" "$(<"$work/said")" 'declined: .*all ranks are on this host'
 	# 4 ranks on each: 16 of 28 pairs by the network
 	before=$(counter 0 DataBytesIn)
-	mpi 60 2 8 "$calls" all 30000 5 || fail "two hosts"
+	want_ok "two hosts" mpi 60 2 8 "$calls" all 30000 5
 	after=$(counter 0 DataBytesIn)
 	n=$((4 * 4 * 30000 * 5))
 	echo "$((after - before)) bytes by the network, $n expected"
-	[ "$((after - before))" = "$n" ] || fail "pairs of one host use the network"
+	want_eq "pairs of one host use the network" "$((after - before))" "$n"
 	carried 100000 mpi 100 2 6 "$BIN/mpi_random" 60 5
-	mpi 60 2 8 "$calls" order || fail "non-blocking calls"
+	want_ok "non-blocking calls" mpi 60 2 8 "$calls" order
 }
 
 # By the parameter, packets are in the queue of the application's level.
@@ -158,19 +158,19 @@ share_links()
 	saba_rack 3
 	# registered before, so that the first packets find their queue
 	nsx h0 "$BIN/shuffle-saba" run --app LR -- sleep 600 &
-	wait_for 10 saba_has p1 LR || fail "LR is not at p1"
-	wait_for 10 saba_programs p1 || fail "p1 is not programmed"
+	want_ok "LR is not at p1" wait_for 10 saba_has p1 LR
+	want_ok "p1 is not programmed" wait_for 10 saba_programs p1
 	read -r queue _ <<<"$(saba_weight p1 LR)"
 	before=$(saba_left p1 $((2 + queue)))
 	carried 6000 mpi 60 3 3 "$calls" all 1000 3
-	[ "$(saba_left p1 $((2 + queue)))" = "$before" ] || fail "marked without the parameter"
+	want_eq "marked without the parameter" "$(saba_left p1 $((2 + queue)))" "$before"
 	carried 6000 mpi 60 3 3 -x SHUFFLE_SABA_SOCKET --mca coll_shuffle_saba LR "$calls" all 1000 3
 	after=$(saba_left p1 $((2 + queue)))
 	echo "$((after - before)) bytes in the queue of LR"
-	[ $((after - before)) -ge 6000 ] || fail "not marked"
+	want_ge "not marked" $((after - before)) 6000
 	said carried 6000 mpi 60 3 3 -x SHUFFLE_SABA_SOCKET --mca coll_shuffle_saba nix "$calls" all 1000 3
-	grep -q 'nix: no profile' "$work/said" || fail "no reason"
-	saba stop || fail "it does not stop"
+	want_grep "no reason" "$(<"$work/said")" 'nix: no profile'
+	want_ok "it does not stop" saba stop
 	rack_down
 }
 

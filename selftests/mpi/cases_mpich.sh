@@ -38,7 +38,7 @@ mpich_said()
 
 	"$@" >"$work/said" 2>&1 || fail "status $?: $(tail -20 "$work/said")"
 	cat "$work/said"
-	grep -q "^$line" "$work/said" || fail "not said: $line"
+	want_grep "not said: $line" "$(<"$work/said")" "^$line"
 }
 
 mpich_alltoall()
@@ -95,11 +95,11 @@ mpich_racks()
 	have_mpich
 	rack 2
 	printf '10.77.0.1 a\n10.77.0.2 b\n' >"$work/table"
-	hctl 0 topology load "$work/table" || fail "no table"
+	want_ok "no table" hctl 0 topology load "$work/table"
 	carried 1000 mpich_said 'libshuffle_pmpi: no racks' "${run[@]}"
-	hctl 1 topology load "$work/table" || fail "no table"
+	want_ok "no table" hctl 1 topology load "$work/table"
 	carried 1000 mpich_said '60 calls' "${run[@]}"
-	! grep -q 'no racks' "$work/said" || fail "the same racks"
+	want_no_grep "the same racks" "$(<"$work/said")" 'no racks'
 	rack_down
 }
 
@@ -116,9 +116,9 @@ mpich_packed()
 	begun=$(counters OpsStarted)
 	carried 1000 mpich 200 4 -genv SHUFFLE_PMPI_COLLECTIVES alltoall "${run[@]}" \
 		>"$work/packed" || fail "$(tail -5 "$work/packed")"
-	[ $(($(counters OpsStarted) - begun)) -gt "$rows" ] || fail "nothing was packed"
+	want_gt "nothing was packed" $(($(counters OpsStarted) - begun)) "$rows"
 	grep -v '^host' "$work/rows" >"$work/rows.sums"
-	[ "$(tail -1 "$work/rows.sums" | cut -d' ' -f1)" = 60 ] || fail "no sums"
+	want_eq "no sums" "$(tail -1 "$work/rows.sums" | cut -d' ' -f1)" 60
 	grep -v '^host' "$work/packed" | diff "$work/rows.sums" - || fail "buffers differ"
 	rack_down
 }

@@ -17,7 +17,7 @@ said_ok()
 {
 	"$@" >"$work/said" 2>&1 || fail "status $?: $(tail -20 "$work/said")"
 	cat "$work/said"
-	grep -q '^ok' "$work/said" || fail "the program says no"
+	want_grep "the program says no" "$(<"$work/said")" '^ok'
 }
 
 # HPC Challenge: PTRANS, MPIFFT, RandomAccess and the others; it checks itself.
@@ -36,7 +36,7 @@ hpcc_program()
 	carried 100000 mpi 300 "$ranks" "$ranks" hpcc
 	grep -E '^(Success|PTRANS_|MPIFFT_|MPIRandomAccess_)' hpccoutf.txt
 	grep -q '^Success=1' hpccoutf.txt || fail "$(tail -30 hpccoutf.txt)"
-	grep -E 'MPIFFT_maxErr' hpccoutf.txt | grep -q 'e-1[4-9]' || fail "MPIFFT is wrong"
+	want_grep "MPIFFT is wrong" "$(grep -E 'MPIFFT_maxErr' hpccoutf.txt)" 'e-1[4-9]'
 }
 
 fftw_program()
@@ -66,10 +66,10 @@ scotch_program()
 	have ptscotch /usr/bin/dgord
 	rack 4
 	cd /tmp || fail "no /tmp"
-	gmk_m2 60 50 mesh.grf || fail "no mesh"
+	want_ok "no mesh" gmk_m2 60 50 mesh.grf
 	carried 1000 mpi 60 4 4 dgord mesh.grf mesh.ord -vt
-	gotst mesh.grf mesh.ord || fail "not an ordering"
-	[ "$(head -1 mesh.ord)" = 3000 ] || fail "not all vertices"
+	want_ok "not an ordering" gotst mesh.grf mesh.ord
+	want_eq "not all vertices" "$(head -1 mesh.ord)" 3000
 }
 
 # 100-byte records of our own; the parts, one behind the other, must be sorted and
@@ -82,11 +82,11 @@ sort_program()
 	rack "$ranks"
 	cd /tmp || fail "no /tmp"
 	rm -f sorted.*
-	"$BIN/mpi_sort" -g "$records" unsorted || fail "no records"
+	want_ok "no records" "$BIN/mpi_sort" -g "$records" unsorted
 	least=$((records * 100 / ranks / 8))
 	carried "$least" mpi 120 "$ranks" "$ranks" "$BIN/mpi_sort" unsorted sorted
 	for ((r = 0; r < ranks; r++)); do cat "sorted.$r"; done >sorted
-	[ "$(stat -c %s sorted)" = $((records * 100)) ] || fail "records are missing"
+	want_eq "records are missing" "$(stat -c %s sorted)" $((records * 100))
 	/usr/bin/python3 - <<-'END' || fail "not sorted"
 		def records(name):
 		    data = open(name, "rb").read()
@@ -107,12 +107,11 @@ shuffle_sort_by_mpirun()
 	for ((h = 1; h <= 4; h++)); do echo "10.77.0.$h:7000"; done >"$work/hosts"
 	carried 50000 mpi 60 4 4 "$BIN/shuffle-sort" -g "$work/hosts" -o 1 -d "$work/out" \
 		--generate 2000 --deadline "$(($(tmo 30) * 1000))"
-	"$BIN/shuffle-sort" verify --records 8000 "$work/out" || fail "not sorted"
+	want_ok "not sorted" "$BIN/shuffle-sort" verify --records 8000 "$work/out"
 	# one process too few: all say so
 	mpi 60 3 3 "$BIN/shuffle-sort" -g "$work/hosts" -o 2 -d "$work/out" --generate 10 \
 		2>"$work/said" && fail "three hosts of four sort"
-	grep -q 'OMPI_COMM_WORLD_SIZE is 3, but the group has 4 members' "$work/said" ||
-		fail "$(cat "$work/said")"
+	want_grep "said" "$(<"$work/said")" 'OMPI_COMM_WORLD_SIZE is 3, but the group has 4 members'
 }
 
 programs_cases()

@@ -67,9 +67,9 @@ carried()
 		after=$(($(counter "$h" DataBytesIn) - before[h]))
 		echo "host $h received $after bytes over AF_SHUFFLE"
 		if [ "$least" = 0 ]; then
-			[ "$after" = 0 ] || fail "host $h used AF_SHUFFLE"
+			want_eq "host $h used AF_SHUFFLE" "$after" 0
 		else
-			[ "$after" -ge "$least" ] || fail "not carried by AF_SHUFFLE: host $h"
+			want_ge "not carried by AF_SHUFFLE: host $h" "$after" "$least"
 		fi
 	done
 }

@@ -20,6 +20,7 @@
 #   want_ok WHAT COMMAND...     status 0; want_status WHAT N COMMAND...: status N
 #   want_fail WHAT COMMAND...   any other status than 0
 #
+# want_eq to want_ge: one argument more is shown when the test fails, as what a program has said.
 # WHAT says in a few words what the value is, or what is wrong without it.
 
 tap_prefix=${tap_prefix-}	# whose tests these are: before each name
@@ -80,9 +81,10 @@ fail()
 	exit 1
 }
 
-# tap_want WHAT GOT WANT - got in a line, or in lines of its own.
+# tap_want WHAT GOT WANT [MORE] - got in a line, or in lines of its own.
 tap_want()
 {
+	[ -z "${4-}" ] || diag "$4"
 	case $2 in
 	*$'\n'*) fail "$1: got:
 $2
@@ -93,32 +95,32 @@ $1: want $3" ;;
 
 want_eq()
 {
-	[ "$2" = "$3" ] || tap_want "$1" "$2" "'$3'"
+	[ "$2" = "$3" ] || tap_want "$1" "$2" "'$3'" "${4-}"
 }
 
 want_ne()
 {
-	[ "$2" != "$3" ] || tap_want "$1" "$2" "anything else"
+	[ "$2" != "$3" ] || tap_want "$1" "$2" "anything else" "${4-}"
 }
 
 want_lt()
 {
-	[ "$2" -lt "$3" ] || tap_want "$1" "$2" "less than $3"
+	[ "$2" -lt "$3" ] || tap_want "$1" "$2" "less than $3" "${4-}"
 }
 
 want_le()
 {
-	[ "$2" -le "$3" ] || tap_want "$1" "$2" "$3 at most"
+	[ "$2" -le "$3" ] || tap_want "$1" "$2" "$3 at most" "${4-}"
 }
 
 want_gt()
 {
-	[ "$2" -gt "$3" ] || tap_want "$1" "$2" "more than $3"
+	[ "$2" -gt "$3" ] || tap_want "$1" "$2" "more than $3" "${4-}"
 }
 
 want_ge()
 {
-	[ "$2" -ge "$3" ] || tap_want "$1" "$2" "$3 at least"
+	[ "$2" -ge "$3" ] || tap_want "$1" "$2" "$3 at least" "${4-}"
 }
 
 want_between()

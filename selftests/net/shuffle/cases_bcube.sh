@@ -74,7 +74,7 @@ bcube()
 			done
 		} 3>&1 >"$work/batch"
 		echo " ${PFX}h$h"
-		ip -n "${PFX}h$h" -batch "$work/batch" || fail "no addresses on host $h"
+		want_ok "no addresses on host $h" ip -n "${PFX}h$h" -batch "$work/batch"
 	done >"$work/hosts"
 }
 
@@ -95,8 +95,8 @@ tree_roles()
 {
 	local h above role all
 
-	plan_install members "$work/group" || fail "no groups"
-	plan_install roles >"$work/roles" || fail "no roles"
+	want_ok "no groups" plan_install members "$work/group"
+	plan_install roles >"$work/roles" || fail "no roles: got status $?, want 0"
 	all=$(cut -d' ' -f2 "$work/roles" | tr '\n' ' ')
 	parents=() inner=()
 	while read -r h above role; do
@@ -112,8 +112,8 @@ tree_roles()
 # plan OPTIONS... - a tree for $root
 plan()
 {
-	"$BIN/shuffle-plan" --bcube "$topology" --receivers "$root" --table "$work/plan" --quiet "$@" ||
-		fail "no plan"
+	want_ok "no plan" \
+		"$BIN/shuffle-plan" --bcube "$topology" --receivers "$root" --table "$work/plan" --quiet "$@"
 }
 
 # Payload that all hosts have sent, without what was sent again.
@@ -130,7 +130,7 @@ in_tree()
 	shift
 
 	tree_roles
-	plan_install install || fail "relays are not installed"
+	want_ok "relays are not installed" plan_install install
 	sent=$(first_sent)
 	merge "$@" -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "$*: $(cat "$work/plan")"
 	# what members that merge send to themselves goes by no link
@@ -138,7 +138,7 @@ in_tree()
 	# each hop is two links
 	[ $((2 * sent)) = $((cost * n * 16)) ] ||
 		fail "$((2 * sent)) bytes on links, not $cost flows: $(cat "$work/plan")"
-	plan_install remove || fail "relays are not taken away"
+	want_ok "relays are not taken away" plan_install remove
 }
 
 senders=(--senders "2,5,9,10,11,14")
@@ -235,9 +235,9 @@ merged_again()
 mended()
 {
 	mend_plan || fail "not mended: $(cat "$work/mend")"
-	[ "$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" = "$1" ] ||
-		fail "$(cat "$work/mend" "$work/plan")"
-	grep -qx "epoch $2" "$work/mend" || fail "$(cat "$work/mend")"
+	want_eq "what the plan does without" \
+		"$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" "$1" "$(cat "$work/mend" "$work/plan")"
+	want_grep "mend" "$(<"$work/mend")" -x "epoch $2"
 	merged_again "$2"
 }
 
@@ -266,15 +266,15 @@ replan_watched()
 	watch=$!
 	wait_for 30 all_listen || fail "$(monitors) monitors: $(cat "$work/mend")"
 	ip -n "${PFX}h14" link set eth1 down
-	merge -g "$work/group" -i 1000 -e 110 "$PFX" "${parents[@]}" ||
-		fail "operations end otherwise when a NIC dies"
+	want_ok "operations end otherwise when a NIC dies" \
+		merge -g "$work/group" -i 1000 -e 110 "$PFX" "${parents[@]}"
 	wait_for 30 watch_mends || fail "$(cat "$work/mend" "$work/plan")"
-	grep -qE '"because":"(op-failed|msg-straggler) at' "$work/mend" || fail "$(cat "$work/mend")"
+	want_grep "mend" "$(<"$work/mend")" -E '"because":"(op-failed|msg-straggler) at'
 	kill "$watch"
 	wait "$watch" || fail "shuffle-plan-watch ends with status $?"
-	[ "$(monitors)" = 0 ] || fail "monitors are left: $(pgrep -fa 'shufflectl -j')"
-	[ "$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" = 1,14/1 ] ||
-		fail "$(cat "$work/mend" "$work/plan")"
+	want_eq "monitors are left" "$(monitors)" 0
+	want_eq "what the plan does without" \
+		"$(sed -n 's/^# without //p' "$work/plan" | paste -sd,)" 1,14/1 "$(cat "$work/mend" "$work/plan")"
 	merged_again 3
 }
 
@@ -290,8 +290,8 @@ replan_unicast()
 	echo "# without 11/1" >>"$work/plan"
 	cp "$work/plan" "$work/plan.2"
 	mend_plan
-	[ $? = 4 ] || fail "no plan, and no way: $(cat "$work/mend")"
-	grep -q 'no plan, no route: 5 9 10 11 14 cannot reach 0' "$work/mend" || fail "$(cat "$work/mend")"
+	want_eq "no plan, and no way" $? 4 "$(cat "$work/mend")"
+	want_grep "mend" "$(<"$work/mend")" 'no plan, no route: 5 9 10 11 14 cannot reach 0'
 	cmp -s "$work/plan" "$work/plan.2" || fail "$(cat "$work/mend" "$work/plan")"
 	ip -n "${PFX}br" link add way type bridge forward_delay 0 stp_state 0 mcast_snooping 0
 	ip -n "${PFX}br" link set way up
@@ -304,10 +304,10 @@ replan_unicast()
 		ip -n "${PFX}h0" route add "$address/32" dev way
 	done
 	mend_plan || fail "no unicast: $(cat "$work/mend")"
-	grep -q 'unicast: 6 senders to 0' "$work/mend" || fail "$(cat "$work/mend")"
+	want_grep "mend" "$(<"$work/mend")" 'unicast: 6 senders to 0'
 	merged_again 4
-	[ "$(grep -c ' 0 member$' "$work/roles")" = 6 ] || fail "$(cat "$work/roles")"
-	plan_install remove | grep -qx 'relays: 0, remove' || fail "relays of the old plan are left"
+	want_eq "roles" "$(grep -c ' 0 member$' "$work/roles")" 6 "$(cat "$work/roles")"
+	want_grep "relays of the old plan are left" "$(plan_install remove)" -x 'relays: 0, remove'
 }
 
 relay_runs()
@@ -323,19 +323,19 @@ bcube_replan()
 	bcube 4 2 0
 	plan "${senders[@]}"
 	tree_roles
-	plan_install install || fail "relays are not installed"
-	nsx h1 tc qdisc add dev eth0 root netem rate 10mbit || fail "no slow link"
+	want_ok "relays are not installed" plan_install install
+	want_ok "no slow link" nsx h1 tc qdisc add dev eth0 root netem rate 10mbit
 	merge -g "$work/group" -n 100000 -i 1000 -e 110 "$PFX" "${parents[@]}" &
 	# that counted in a shell of its own
 	peer_calls=$((peer_calls + 1))
 	wait_for 10 relay_runs
 	ip -n "${PFX}h1" link set eth0 down
 	ip -n "${PFX}h1" link set eth1 down
-	wait $! || fail "operations end otherwise when a relay dies"
+	want_ok "operations end otherwise when a relay dies" wait $!
 	cp "$work/plan" "$work/plan.1"
 	# those who cannot be asked are not dead
 	on_host='false %h' mend_plan && fail "mended without having asked"
-	grep -q 'cannot be asked, the other' "$work/mend" || fail "$(cat "$work/mend")"
+	want_grep "mend" "$(<"$work/mend")" 'cannot be asked, the other'
 	cmp -s "$work/plan" "$work/plan.1" || fail "$(cat "$work/mend" "$work/plan")"
 	# host 1 has crashed: it cannot be asked, and nobody reaches it
 	cat >"$work/run-on" <<-END
@@ -345,20 +345,21 @@ bcube_replan()
 	on_host="env PATH=$BIN:$PATH bash $work/run-on %h" mended 1 2
 	replan_watched
 	mend_plan --dry-run || fail "dead edges are left: $(cat "$work/mend")"
-	grep -q 'edges are alive' "$work/mend" || fail "$(cat "$work/mend")"
+	want_grep "mend" "$(<"$work/mend")" 'edges are alive'
 	replan_unicast
 	# what stands in a table is not run
 	cp "$work/plan.1" "$work/plan"
 	echo "# epoch failed[\$(touch $work/run)0]" >>"$work/plan"
 	mend_plan && fail "an epoch that is no number"
-	grep -q 'epoch is no number' "$work/mend" || fail "$(cat "$work/mend")"
+	want_grep "mend" "$(<"$work/mend")" 'epoch is no number'
 	[ ! -e "$work/run" ] || fail "a table is run"
 }
 
 # overlay_plan - servers of $work/plan that only pass on have overlays, and no relay
 overlay_plan()
 {
-	"$BIN/shuffle-plan" --check "$work/plan" --overlay "$work/ways" --quiet "$@" || fail "no overlay"
+	want_ok "no overlay" \
+		"$BIN/shuffle-plan" --check "$work/plan" --overlay "$work/ways" --quiet "$@"
 	overlay=(--overlay "$work/ways")
 }
 
@@ -371,19 +372,19 @@ overlay_once()
 		>"$work/plan"
 	overlay_plan
 	tree_roles
-	plan_install install | grep -qx 'relays: 0, install' || fail "relays where none is needed"
+	want_grep "relays where none is needed" "$(plan_install install)" -x 'relays: 0, install'
 	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "records: $(cat "$work/ways")"
 	[ "$(first_sent)" = $((5 * 16000)) ] || fail "$(first_sent) bytes of five flows"
 	[ "$(counters PassedOn)" = $(($(counters DataOut) + $(counters CtrlPktsOut))) ] ||
 		fail "$(counters PassedOn) of $(counters DataOut) and $(counters CtrlPktsOut) packets"
-	has_counted 4 PassedOn 1 || fail "server 4 does not pass on"
-	[ "$(counter 4 OpsStarted)" = 0 ] || fail "server 4 takes part"
+	want_ok "server 4 does not pass on" has_counted 4 PassedOn 1
+	want_eq "server 4 takes part" "$(counter 4 OpsStarted)" 0
 	hctl 4 overlay show >"$work/shown"
-	grep -qx "server 4" "$work/shown" || fail "$(cat "$work/shown")"
-	hctl 4 overlay load - <"$work/shown" || fail "what is shown cannot be loaded"
+	want_grep "shown" "$(<"$work/shown")" -x "server 4"
+	want_ok "what is shown cannot be loaded" hctl 4 overlay load - <"$work/shown"
 	hctl 4 overlay show | cmp -s - "$work/shown" || fail "$(hctl 4 overlay show)"
-	plan_install remove || fail "overlays are left"
-	[ -z "$(hctl 4 overlay show)" ] || fail "$(hctl 4 overlay show)"
+	want_ok "overlays are left" plan_install remove
+	want_eq "hctl 4 overlay show" "$(hctl 4 overlay show)" ""
 }
 
 # Filters instead of relays with one input, in trees that merge, with loss, too.
@@ -396,21 +397,21 @@ bcube_overlay()
 	plan "${senders[@]}" --method irs --irs inter
 	overlay_plan
 	tree_roles
-	plan_install install || fail "no relays, or no overlays"
+	want_ok "no relays, or no overlays" plan_install install
 	merge -g "$work/group" -c 8 "$PFX" "${parents[@]}" || fail "$(cat "$work/plan")"
-	plan_install remove || fail "relays or overlays are left"
+	want_ok "relays or overlays are left" plan_install remove
 	bcube 3 3 0
 	# the label of a server is not its number here
 	plan --senders 13,26 --method unicast
 	overlay_plan --bloom 128
 	tree_roles
-	plan_install install || fail "no overlays"
+	want_ok "no overlays" plan_install install
 	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "three dimensions: $(cat "$work/ways")"
 	# many records in a super-packet
-	merge -g "$work/group" -o 2 -n 20000 "$PFX" "${parents[@]}" || fail "many records"
-	[ "$(counters PathAmbiguous)$(counters DropNoHop)$(counters DropHops)" = 000 ] ||
-		fail "filters are not exact"
-	plan_install remove || fail "overlays are left"
+	want_ok "many records" merge -g "$work/group" -o 2 -n 20000 "$PFX" "${parents[@]}"
+	want_eq "filters are not exact" \
+		"$(counters PathAmbiguous)$(counters DropNoHop)$(counters DropHops)" 000
+	want_ok "overlays are left" plan_install remove
 	overlay=()
 }
 
@@ -423,7 +424,7 @@ overlay_loss()
 	plan "${senders[@]}" --method irs --irs inter
 	overlay_plan
 	tree_roles
-	plan_install install || fail "no relays, or no overlays"
+	want_ok "no relays, or no overlays" plan_install install
 	netem loss 3% duplicate 2% delay 50us 20us
 	merge -g "$work/group" -c 4 "$PFX" "${parents[@]}" || fail "loss: $(cat "$work/plan")"
 	overlay=()
@@ -439,7 +440,7 @@ overlay_set()
 overlay_refuses()
 {
 	overlay_set 1 "${@:2}" && fail "${*:2}: taken"
-	grep -q "$1" "$work/err" || fail "${*:2}: $(cat "$work/err")"
+	want_grep "${*:2}" "$(<"$work/err")" "$1"
 }
 
 # What is wrong in a table, and packets that have no way here.
@@ -463,7 +464,7 @@ overlay_strangers()
 		'neighbour 2 10.80.0.3 10.80.0.2' "path 10.80.3.4 $filter ffffffffffffffff"
 	overlay_refuses 'of one length' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' \
 		"path 10.80.3.4 hops 6 bits 65 hashes 22 salt 0 filter ffffffffffffffff"
-	[ -z "$(hctl 1 overlay show)" ] || fail "an overlay of refused lines: $(hctl 1 overlay show)"
+	want_eq "an overlay of refused lines" "$(hctl 1 overlay show)" ""
 
 	figure_2a >"$work/plan"
 	overlay_plan
@@ -471,19 +472,19 @@ overlay_strangers()
 	plan_install install >"$work/out" || fail "no overlays: $(cat "$work/out")"
 	# server 4 knows neither 5 nor 0
 	overlay_set 4 'server 4' 'neighbour 12 10.81.0.4 10.81.0.2' || fail "$(cat "$work/err")"
-	merge -g "$work/group" -i 700 -e 110 "$PFX" "${parents[@]}" || fail "without a way"
-	[ "$(counter 4 DropNeighbour)" -gt 0 ] || fail "server 4 takes packets of strangers"
+	want_ok "without a way" merge -g "$work/group" -i 700 -e 110 "$PFX" "${parents[@]}"
+	want_gt "server 4 takes packets of strangers" "$(counter 4 DropNeighbour)" 0
 	overlay_set 4 'server 4' 'neighbour 5 10.80.1.2 10.80.1.1' || fail "$(cat "$work/err")"
-	merge -g "$work/group" -o 2 -i 700 -e 110 "$PFX" "${parents[@]}" || fail "without a hop"
-	[ "$(counter 4 DropNoHop)" -gt 0 ] || fail "server 4 has a hop"
+	want_ok "without a hop" merge -g "$work/group" -o 2 -i 700 -e 110 "$PFX" "${parents[@]}"
+	want_gt "server 4 has a hop" "$(counter 4 DropNoHop)" 0
 	# a filter that leads everywhere is dropped behind a server that has one neighbour only
 	hctl 5 overlay show | sed '/^path/s/hops .*/hops 3 bits 64 hashes 2 salt 0 filter ffffffffffffffff/
 		/^neighbour [^4]/d' >"$work/wide"
 	hctl 5 overlay load "$work/wide" || fail "$(cat "$work/wide")"
 	plan_install install >"$work/out" 2>&1
 	hctl 5 overlay load "$work/wide" || fail "$(cat "$work/wide")"
-	merge -g "$work/group" -o 3 -i 700 -e 110 "$PFX" "${parents[@]}" || fail "by a wide filter"
-	[ "$(counter 4 PathAmbiguous)" -gt 0 ] || fail "one hop of many is taken"
+	want_ok "by a wide filter" merge -g "$work/group" -o 3 -i 700 -e 110 "$PFX" "${parents[@]}"
+	want_gt "one hop of many is taken" "$(counter 4 PathAmbiguous)" 0
 	# the source's form: to all of them, until the packets have had their hops
 	for h in 0 1 2 3 4 6 7 8 12 13; do
 		{ hctl $h overlay show; echo copies; } | hctl $h overlay load - 2>"$work/err" ||

@@ -42,13 +42,13 @@ early_charged()
 
 	new_rack 4
 	# virtual time can pass while a program is loaded
-	hctl 0 config set early-expiry 3600000 || fail "no expiry can be set"
+	want_ok "no expiry can be set" hctl 0 config set early-expiry 3600000
 	background peer n=4 matrix=uniform:20000 0:delay=$(($(tmo 60) * 1000)) \
 		1-3:delay=$((100 * slow)) 1-3:kill_ms=$((500 * slow)) timeout=$(($(tmo 90) * 1000))
 	wait_for 20 has_counted 0 EarlyKept 3 || shuffle_failed "no early packets"
-	wait_for 20 no_sockets 1 2 3 || fail "hosts 1 to 3 do not go"
+	want_ok "hosts 1 to 3 do not go" wait_for 20 no_sockets 1 2 3
 	kept=$(mem_used)
-	[ "$kept" -gt 20000 ] || fail "only $kept bytes are charged"
+	want_gt "only $kept bytes are charged" "$kept" 20000
 }
 
 # All sockets together may have 2 MiB, 128 KiB for each; each would take more, if it were alone.

@@ -78,7 +78,7 @@ cool_net()
 			$(cat "$work/neigh")
 		END
 	done
-	wait_for 5 rack_ready || fail "the network does not come up"
+	want_ok "the network does not come up" wait_for 5 rack_ready
 }
 
 # cool_tables K R - COOL's tables, N = K R, ln and lr binary logarithms, rounded up; K is a power of
@@ -282,7 +282,7 @@ cool_links()
 		tail -3 "$work/counts"
 		shuffle_failed "the collectives, or their links"
 	}
-	cool_compare "$work/tables" "$work/plans" "$work/counts" || fail "not what it should cost"
+	want_ok "not what it should cost" cool_compare "$work/tables" "$work/plans" "$work/counts"
 }
 
 # Three hosts in each of two racks, of which the first is no member: the second one leads.  What

@@ -47,11 +47,11 @@ ctl_config()
 {
 	rack 2
 	is 0 overcommit 10
-	hctl 0 config set overcommit 7 || fail "set"
+	want_ok "set" hctl 0 config set overcommit 7
 	is 0 overcommit 7
 	is 1 overcommit 10
 	# several at once, units, names shortened, names as JSON has them
-	hctl 0 config set rtt 4us link-rate 25gbit rcv 1m control_dscp cs5 pol srpt || fail "set"
+	want_ok "set" hctl 0 config set rtt 4us link-rate 25gbit rcv 1m control_dscp cs5 pol srpt
 	is 0 rtt 4000
 	is 0 link_rate 25000
 	is 0 rcvbuf 1048576
@@ -60,7 +60,7 @@ ctl_config()
 	is 0 rtt_bytes_now 12500
 	# all or none; the kernel's words name the attribute and its range
 	refused 2 'overcommit' hctl 0 config set rtt 8us overcommit 0
-	grep -q '1.*1000' "$work/err" || fail "no range: $(cat "$work/err")"
+	want_grep "no range" "$(<"$work/err")" '1.*1000'
 	is 0 rtt 4000
 	is 0 overcommit 7
 	hctl 0 config set policy hadoop window-mode constant hadoop-c 3 link-rate auto packet-size 1200 \
@@ -70,15 +70,16 @@ ctl_config()
 	is 0 idle_timeout 5000
 	is 0 window_mode constant
 	# a device follows until it is told otherwise
-	hctl 0 config set dev eth0 overcommit 3 || fail "set of a device"
-	hctl 0 -j config show dev eth0 | grep -q '"overcommit":3' || fail "the device has not taken it"
-	hctl 0 -j config show dev eth0 | grep -q '"own":\["overcommit"\]' || fail "more than that is its own"
+	want_ok "set of a device" hctl 0 config set dev eth0 overcommit 3
+	want_grep "the device has not taken it" "$(hctl 0 -j config show dev eth0)" '"overcommit":3'
+	want_grep "more than that is its own" \
+		"$(hctl 0 -j config show dev eth0)" '"own":\["overcommit"\]'
 	is 0 overcommit 7
 	refused 2 '' hctl 0 config set dev eth0 early-bytes 1m
 	refused 3 'no device "nix"' hctl 0 config set dev nix overcommit 1
-	hctl 0 config set dev eth0 overcommit default || fail "default"
-	hctl 0 -j config show dev eth0 | grep -q '"overcommit":7' || fail "the device does not follow"
-	hctl 0 config set overcommit default policy default || fail "default"
+	want_ok "default" hctl 0 config set dev eth0 overcommit default
+	want_grep "the device does not follow" "$(hctl 0 -j config show dev eth0)" '"overcommit":7'
+	want_ok "default" hctl 0 config set overcommit default policy default
 	is 0 overcommit 10
 	is 0 policy grpf
 	refused 1 'out of range' hctl 0 config set overcommit 4294967296
@@ -89,27 +90,27 @@ ctl_config()
 ctl_save_load()
 {
 	rack 2
-	hctl 0 config set overcommit 7 policy hadoop rtt 4us || fail "set"
-	hctl 0 config set dev eth0 link-rate 25gbit window-mode constant || fail "set of a device"
-	hctl 0 config save "$work/a" || fail "save"
-	hctl 0 config set overcommit 3 policy default idle-timeout 1s || fail "set"
-	hctl 0 config set dev eth0 link-rate default rtt 9us || fail "set of a device"
-	hctl 0 config save >"$work/b" || fail "save"
+	want_ok "set" hctl 0 config set overcommit 7 policy hadoop rtt 4us
+	want_ok "set of a device" hctl 0 config set dev eth0 link-rate 25gbit window-mode constant
+	want_ok "save" hctl 0 config save "$work/a"
+	want_ok "set" hctl 0 config set overcommit 3 policy default idle-timeout 1s
+	want_ok "set of a device" hctl 0 config set dev eth0 link-rate default rtt 9us
+	hctl 0 config save >"$work/b" || fail "save: got status $?, want 0"
 	cmp -s "$work/a" "$work/b" && fail "nothing has changed"
 	# what is not in the file goes back to what it follows
-	hctl 0 config load "$work/a" || fail "load"
+	want_ok "load" hctl 0 config load "$work/a"
 	hctl 0 config save - >"$work/c"
-	diff "$work/a" "$work/c" || fail "not the same after a round trip"
-	hctl 0 config load <"$work/b" || fail "load"
+	want_ok "not the same after a round trip" diff "$work/a" "$work/c"
+	want_ok "load" hctl 0 config load <"$work/b"
 	hctl 0 config save | diff "$work/b" - || fail "not the same after a second one"
 	# the same file is a batch; another namespace takes it
-	hctl 1 -b "$work/a" || fail "batch"
+	want_ok "batch" hctl 1 -b "$work/a"
 	is 1 overcommit 7
 	is 1 policy hadoop
 	# a file that is wrong somewhere changes nothing
 	{ cat "$work/a"; echo "config set dev eth0 overcommit"; } >"$work/bad"
 	refused 1 'wants a value' hctl 0 config load "$work/bad"
-	grep -q "bad:4" "$work/err" || fail "it does not say where"
+	want_grep "it does not say where" "$(<"$work/err")" "bad:4"
 	echo "op cancel 1" >"$work/bad"
 	refused 1 'begins with "config set"' hctl 0 config load "$work/bad"
 	hctl 0 config save | diff "$work/b" - || fail "a bad file has changed something"
@@ -121,7 +122,7 @@ ctl_config_running()
 	local id
 
 	slow_op 2
-	hctl 0 config set overcommit 4 resend-max 2s || fail "a running operation does not follow"
+	want_ok "a running operation does not follow" hctl 0 config set overcommit 4 resend-max 2s
 	is 0 overcommit 4
 	refused 2 'port' hctl 0 config set port 18519
 	end_op
@@ -134,8 +135,8 @@ ctl_window_modes()
 
 	rack 8
 	for ((h = 0; h < 8; h++)); do
-		hctl $h config set window-mode scale-back scale-back-exponent $((h % 4 + 1)) ||
-			fail "set on host $h"
+		want_ok "set on host $h" \
+			hctl $h config set window-mode scale-back scale-back-exponent $((h % 4 + 1))
 	done
 	is 0 window_mode scale-back
 	peer n=8 matrix="skew:$(sz 262144 32768)" || shuffle_failed
@@ -150,7 +151,7 @@ ctl_topology()
 	local i
 
 	rack 2
-	hctl 0 topology clear || fail "clear"
+	want_ok "clear" hctl 0 topology clear
 	cat >"$work/slurm" <<-END
 	# leaves
 	SwitchName=a Nodes=10.9.0.[1-3] LinkSpeed=1
@@ -175,16 +176,16 @@ ctl_topology()
 	} >"$work/csv"
 	for i in slurm hadoop csv; do
 		hctl 0 topology load "$work/$i" >"$work/said" || fail "load of $i"
-		grep -q 'addresses 8 .*racks 2' "$work/said" || fail "$i: $(cat "$work/said")"
+		want_grep "$i" "$(<"$work/said")" 'addresses 8 .*racks 2'
 		hctl 0 topology show >"$work/as-$i" || fail "show after $i"
 		hctl 0 topology load "$work/$i" $i >/dev/null || fail "load of $i, as such"
 		hctl 0 topology show | diff "$work/as-$i" - || fail "$i: as such it is something else"
 	done
 	for i in hadoop csv; do
-		cmp "$work/as-slurm" "$work/as-$i" || fail "$i is not the same"
+		want_ok "$i is not the same" cmp "$work/as-slurm" "$work/as-$i"
 	done
-	[ "$(hctl 0 topology show 10.9.1.3)" = "10.9.1.3           b" ] || fail "show of a host"
-	hctl 0 -j topology | grep -q '{"hosts":"fd00::8","rack":"b"}' || fail "JSON"
+	want_eq "show of a host" "$(hctl 0 topology show 10.9.1.3)" "10.9.1.3           b"
+	want_grep "JSON" "$(hctl 0 -j topology)" '{"hosts":"fd00::8","rack":"b"}'
 	refused 2 'no such host' hctl 0 topology show 10.9.9.9
 	# what is wrong changes nothing, and the file and its line are named
 	echo '10.9.0.1 c' | cat "$work/hadoop" - >"$work/bad"
@@ -192,16 +193,17 @@ ctl_topology()
 	refused 3 'range of numbers' hctl 0 topology load - <<<'SwitchName=a Nodes=n[1-x]'
 	refused 2 'bits' hctl 0 topology load - <<<'10.9.0.1/8 a'
 	hctl 0 topology show | cmp - "$work/as-slurm" || fail "what is refused changes the table"
-	[ -z "$(hctl 1 topology show)" ] || fail "namespaces share a table"
+	want_eq "namespaces share a table" "$(hctl 1 topology show)" ""
 	refused 2 'not permitted' nobody h0 topology clear
 	# as large as it may be, and larger
 	seq -f '%.0f' 0 16383 | awk '{ print "10.9." int($1 / 256) "." $1 % 256 " rack-" int($1 / 4) }' >"$work/large"
-	hctl 0 topology load "$work/large" >/dev/null || fail "load of 16384 hosts"
-	[ "$(hctl 0 topology show | wc -l)" = 16384 ] || fail "not all of 16384 hosts"
+	hctl 0 topology load "$work/large" >/dev/null ||
+		fail "load of 16384 hosts: got status $?, want 0"
+	want_eq "not all of 16384 hosts" "$(hctl 0 topology show | wc -l)" 16384
 	echo '10.1.1.1 one-more' >>"$work/large"
 	refused 2 'more' hctl 0 topology load "$work/large"
-	hctl 0 topology clear || fail "clear"
-	[ -z "$(hctl 0 topology show)" ] || fail "clear leaves something"
+	want_ok "clear" hctl 0 topology clear
+	want_eq "clear leaves something" "$(hctl 0 topology show)" ""
 }
 
 nobody()
@@ -220,7 +222,7 @@ ctl_permission()
 		nobody h0 -j "$object" >/dev/null || fail "not everybody may look at $object"
 	done
 	# a case before may have left another default
-	hctl 0 config set overcommit 7 || fail "root may not set it"
+	want_ok "root may not set it" hctl 0 config set overcommit 7
 	refused 2 'not permitted' nobody h0 config set overcommit 3
 	refused 2 'not permitted' nobody h0 op cancel 1
 	is 0 overcommit 7
@@ -236,7 +238,7 @@ slow_op()
 	rate 1
 	stands_still n="$n" matrix=others:7000000 expect=ECANCELED "$@"
 	id=$(hctl 0 op | sed -n 's/^op \([0-9]*\) .*/\1/p')
-	[ -n "$id" ] || fail "no operation"
+	want_ne "no operation" "$id" ""
 }
 
 end_op()
@@ -256,27 +258,28 @@ ctl_op()
 	slow_op 3
 	hctl 0 op >"$work/ops"
 	cat "$work/ops"
-	grep -q 'rank 0  members 3' "$work/ops" || fail "no rank, no members"
-	hctl 0 -j op "$id" | grep -q "\"op_id\":$id,\"state\":\"running\"" || fail "show ID"
-	hctl 0 op messages "$id" >"$work/msgs" || fail "messages"
-	[ "$(grep -c '^from ' "$work/msgs")" = 3 ] || fail "not 3 messages come: $(cat "$work/msgs")"
-	[ "$(grep -c '^to ' "$work/msgs")" = 3 ] || fail "not 3 messages go"
-	[ "$(hctl 0 op messages "$id" from 2 | grep -c '^from 2 ')" = 1 ] || fail "from 2"
+	want_grep "no rank, no members" "$(<"$work/ops")" 'rank 0  members 3'
+	want_grep "show ID" "$(hctl 0 -j op "$id")" "\"op_id\":$id,\"state\":\"running\""
+	hctl 0 op messages "$id" >"$work/msgs" || fail "messages: got status $?, want 0"
+	want_eq "not 3 messages come" "$(grep -c '^from ' "$work/msgs")" 3 "$(cat "$work/msgs")"
+	want_eq "not 3 messages go" "$(grep -c '^to ' "$work/msgs")" 3
+	want_eq "from 2" "$(hctl 0 op messages "$id" from 2 | grep -c '^from 2 ')" 1
 	# one of the two others may not have been heard yet
-	grep -q '^from .*length 6.7MiB' "$work/msgs" || fail "no length: $(cat "$work/msgs")"
+	want_grep "no length" "$(<"$work/msgs")" '^from .*length 6.7MiB'
 	hctl 0 peer >"$work/peers"
-	grep -q '^10.77.0.2  dev eth0' "$work/peers" || fail "no peer: $(cat "$work/peers")"
-	hctl 0 -j peer 10.77.0.3 | grep -q '"ipv4":"10.77.0.3"' || fail "peer ADDRESS"
-	hctl 0 socket | grep -q '^socket [0-9]*  at 10.77.0.1:7' || fail "socket: $(hctl 0 socket)"
+	want_grep "no peer" "$(<"$work/peers")" '^10.77.0.2  dev eth0'
+	want_grep "peer ADDRESS" "$(hctl 0 -j peer 10.77.0.3)" '"ipv4":"10.77.0.3"'
+	want_grep "socket" "$(hctl 0 socket)" '^socket [0-9]*  at 10.77.0.1:7'
 	refused 2 "no operation 4711 in this namespace" hctl 0 op 4711
 	refused 2 "operation" hctl 0 op messages 4711
 	refused 2 "no such peer" hctl 0 peer 10.77.0.99
 	refused 2 "no such socket" hctl 0 socket 999999
 	# on the same device: the qdisc is one that shuffles use
-	hctl 0 -j qdisc | grep -q '"dev":"eth0".*"in_use":true' || fail "qdisc does not know the device"
+	want_grep "qdisc does not know the device" \
+		"$(hctl 0 -j qdisc)" '"dev":"eth0".*"in_use":true'
 	end_op
-	[ -z "$(hctl 0 op)" ] || fail "it is still there: $(hctl 0 op)"
-	[ "$(hctl 0 -j op)" = "[]" ] || fail "no empty list: $(hctl 0 -j op)"
+	want_eq "it is still there" "$(hctl 0 op)" ""
+	want_eq "no empty list" "$(hctl 0 -j op)" "[]"
 }
 
 ctl_cancel()
@@ -285,9 +288,9 @@ ctl_cancel()
 
 	slow_op 2
 	refused 2 'operation' hctl 0 op cancel 4711
-	hctl 0 op cancel "$id" | grep -q "^op $id cancelled  sockets 1$" || fail "cancel"
-	hctl 1 -j op cancel "$id" | grep -q "\"op_id\":$id,\"count\":1" || fail "cancel, JSON"
-	peer_end || fail "not ECANCELED"
+	want_grep "cancel" "$(hctl 0 op cancel "$id")" "^op $id cancelled  sockets 1$"
+	want_grep "cancel, JSON" "$(hctl 1 -j op cancel "$id")" "\"op_id\":$id,\"count\":1"
+	want_ok "not ECANCELED" peer_end
 	refused 2 'operation' hctl 0 op cancel "$id"
 }
 
@@ -296,12 +299,13 @@ ctl_watch()
 	local id
 
 	slow_op 2
-	hctl 0 op watch -i 0.1 -c 2 >"$work/watch" || fail "watch"
+	hctl 0 op watch -i 0.1 -c 2 >"$work/watch" || fail "watch: got status $?, want 0"
 	cat "$work/watch"
-	[ "$(grep -c ' 1 operations in shf-h0' "$work/watch")" = 2 ] || fail "not two frames"
-	grep -qE '0/2 +running +\[#*\.*\] +[0-9]+%' "$work/watch" || fail "no progress bar"
-	hctl 0 -j op watch -i 0.1 -c 2 >"$work/watch" || fail "watch, JSON"
-	[ "$(grep -c '^{"time":"20.*"ops":\[{"op_id":' "$work/watch")" = 2 ] || fail "not one object a line"
+	want_eq "not two frames" "$(grep -c ' 1 operations in shf-h0' "$work/watch")" 2
+	want_grep "no progress bar" "$(<"$work/watch")" -E '0/2 +running +\[#*\.*\] +[0-9]+%'
+	hctl 0 -j op watch -i 0.1 -c 2 >"$work/watch" || fail "watch, JSON: got status $?, want 0"
+	want_eq "not one object a line" \
+		"$(grep -c '^{"time":"20.*"ops":\[{"op_id":' "$work/watch")" 2
 	end_op
 }
 
@@ -320,17 +324,18 @@ ctl_stats()
 
 	rack 2
 	peer n=2 matrix=others:1000 || shuffle_failed
-	hctl 0 -s stats 'data*' >"$work/stats" || fail "stats"
-	grep -qE '^DataBytesIn +1000 +payload bytes received' "$work/stats" || fail "$(cat "$work/stats")"
-	[ "$(wc -l <"$work/stats")" = 4 ] || fail "not the 4 that are called Data: $(cat "$work/stats")"
+	hctl 0 -s stats 'data*' >"$work/stats" || fail "stats: got status $?, want 0"
+	want_grep "stats" "$(<"$work/stats")" -E '^DataBytesIn +1000 +payload bytes received'
+	want_eq "not the 4 that are called Data" "$(wc -l <"$work/stats")" 4 "$(cat "$work/stats")"
 	# the same as in /proc
 	n=$(hctl 0 -j stats | grep -o '"name":' | wc -l)
-	[ "$n" = "$(nsx h0 head -1 /proc/net/shuffle/netstat | wc -w | awk '{ print $1 - 1 }')" ] ||
-		fail "$n counters, /proc has others"
+	want_eq "$n counters, /proc has others" \
+		"$n" "$(nsx h0 head -1 /proc/net/shuffle/netstat | wc -w | awk '{ print $1 - 1 }')"
 	refused 2 'no counter is called "nix"' hctl 0 stats nix
-	hctl 0 -j stats -i 0.1 -c 2 databytesin >"$work/live" || fail "stats -i"
-	[ "$(grep -cE '"value":1000,"difference":0,"per_second":0' "$work/live")" = 2 ] ||
-		fail "$(cat "$work/live")"
+	hctl 0 -j stats -i 0.1 -c 2 databytesin >"$work/live" ||
+		fail "stats -i: got status $?, want 0"
+	want_eq "live" \
+		"$(grep -cE '"value":1000,"difference":0,"per_second":0' "$work/live")" 2 "$(cat "$work/live")"
 	background hctl 0 -j stats -i 0.5 databytesin >"$work/live"
 	wait_for 10 rates_shown || fail "no rates: $(cat "$work/live")"
 	# each is that to the reading before; the first one to a kilobyte or more
@@ -350,19 +355,19 @@ ctl_monitor()
 	background hctl 0 monitor >"$work/events"
 	background hctl 0 -j monitor ops >"$work/json"
 	background hctl 0 monitor -c 1 config >"$work/one"
-	wait_for 5 listening 3 || fail "monitor does not start"
+	want_ok "monitor does not start" wait_for 5 listening 3
 	peer n=2 matrix=others:20000 || shuffle_failed
-	wait_for 5 event op-finished || fail "no op-finished"
-	event op-started || fail "no op-started"
-	hctl 0 config set overcommit 9 || fail "set"
-	wait_for 5 event config || fail "no config"
-	grep -q 'overcommit 9' "$work/events" || fail "not what was set"
-	wait_for 5 grep -q ' config ' "$work/one" || fail "-c"
+	want_ok "no op-finished" wait_for 5 event op-finished
+	want_ok "no op-started" event op-started
+	want_ok "set" hctl 0 config set overcommit 9
+	want_ok "no config" wait_for 5 event config
+	want_grep "not what was set" "$(<"$work/events")" 'overcommit 9'
+	want_ok "-c" wait_for 5 grep -q ' config ' "$work/one"
 	peer n=2 matrix=others:20000 1:absent=1 deadline=500 expect=ETIMEDOUT || shuffle_failed "deadline"
-	wait_for 5 event op-failed || fail "no op-failed"
-	grep -A5 op-failed "$work/events" | grep -q 'missing-in 1' || fail "who is missing is missing"
-	grep -q '^{"time":"20.*Z","event":"op-finished","op_id":[0-9]*,' "$work/json" || fail "$(cat "$work/json")"
-	grep -q '"event":"config"' "$work/json" && fail "config was not asked for"
+	want_ok "no op-failed" wait_for 5 event op-failed
+	want_grep "who is missing is missing" "$(grep -A5 op-failed "$work/events")" 'missing-in 1'
+	want_grep "json" "$(<"$work/json")" '^{"time":"20.*Z","event":"op-finished","op_id":[0-9]*,'
+	want_no_grep "config was not asked for" "$(<"$work/json")" '"event":"config"'
 	cat "$work/events"
 }
 
@@ -373,7 +378,7 @@ ctl_monitor_load()
 
 	rack 4
 	background hctl 0 -j monitor >"$work/json"
-	wait_for 5 listening 1 || fail "monitor does not start"
+	want_ok "monitor does not start" wait_for 5 listening 1
 	for ((i = 0; i < 100; i++)); do
 		echo "config set overcommit $((i % 20 + 5))"
 	done >"$work/batch"
@@ -382,7 +387,7 @@ ctl_monitor_load()
 	wait_for 20 events 16 op-started || fail "$(events_are op-started) started, not 16"
 	wait_for 20 events 16 op-finished || fail "$(events_are op-finished) finished, not 16"
 	wait_for 20 events 100 config || fail "$(events_are config) changes, not 100"
-	grep -q '"event":"lost"' "$work/json" && fail "events were lost"
+	want_no_grep "events were lost" "$(<"$work/json")" '"event":"lost"'
 	return 0
 }
 
@@ -418,24 +423,25 @@ ctl_lost()
 	old=$(cat /proc/sys/net/core/rmem_max)
 	echo 8192 >/proc/sys/net/core/rmem_max || skip "rmem_max cannot be set"
 	background nobody h0 monitor >"$work/events"
-	wait_for 5 listening 1 || fail "monitor does not start"
+	want_ok "monitor does not start" wait_for 5 listening 1
 	echo "$old" >/proc/sys/net/core/rmem_max
 	pid=$(pgrep -n -u 65534 shufflectl) || fail "where is it?"
 	kill -STOP "$pid"
 	for ((i = 0; i < 200; i++)); do
 		echo "config set overcommit $((i % 100 + 1))"
 	done >"$work/batch"
-	hctl 0 -b "$work/batch" || fail "batch"
+	want_ok "batch" hctl 0 -b "$work/batch"
 	# a worker sends them: it waits for a listener that reads
-	wait_for 5 events_dropped || fail "its buffer holds all of them"
+	want_ok "its buffer holds all of them" wait_for 5 events_dropped
 	kill -CONT "$pid"
-	wait_for 10 grep -q ' resynced' "$work/events" || fail "not a word about losses"
-	grep -q ' lost .*buffer was full' "$work/events" || fail "resynced, but not lost"
+	want_ok "not a word about losses" wait_for 10 grep -q ' resynced' "$work/events"
+	want_grep "resynced, but not lost" "$(<"$work/events")" ' lost .*buffer was full'
 	# the last one is known, although its event may have been lost
-	grep -q 'resync yes.*' "$work/events" || fail "no state"
-	sed -n '/ lost /,$p' "$work/events" | grep -q 'overcommit 100' || fail "the last state is not known"
-	hctl 0 config set overcommit 55 || fail "set"
-	wait_for 5 grep -q 'overcommit 55' "$work/events" || fail "it does not go on"
+	want_grep "no state" "$(<"$work/events")" 'resync yes.*'
+	want_grep "the last state is not known" \
+		"$(sed -n '/ lost /,$p' "$work/events")" 'overcommit 100'
+	want_ok "set" hctl 0 config set overcommit 55
+	want_ok "it does not go on" wait_for 5 grep -q 'overcommit 55' "$work/events"
 }
 
 ctl_apart()
@@ -445,14 +451,14 @@ ctl_apart()
 	rack 2
 	background ctl -n shf-br monitor >"$work/events"
 	have_rack=1 slow_op 2
-	[ -z "$(ctl -n shf-br op)$(ctl -n shf-br socket)$(ctl -n shf-br peer)" ] ||
-		fail "another namespace sees it"
-	[ "$(hctl 0 op | grep -c '^op ')" = 1 ] || fail "host 0 sees more than its own"
-	hctl 0 config set overcommit 5 || fail "set"
+	want_eq "another namespace sees it" \
+		"$(ctl -n shf-br op)$(ctl -n shf-br socket)$(ctl -n shf-br peer)" ""
+	want_eq "host 0 sees more than its own" "$(hctl 0 op | grep -c '^op ')" 1
+	want_ok "set" hctl 0 config set overcommit 5
 	is 1 overcommit 10
 	refused 2 'operation' ctl -n shf-br op cancel "$id"
 	end_op
-	[ ! -s "$work/events" ] || fail "another namespace hears it: $(cat "$work/events")"
+	want_eq "another namespace hears it" "$(<"$work/events")" ""
 }
 
 ctl_json()
@@ -463,8 +469,8 @@ ctl_json()
 	[ -e "$spec" ] || skip "no specification here"
 	rack 2
 	background hctl 0 -j monitor >"$j/events"
-	wait_for 5 listening 1 || fail "monitor does not start"
-	hctl 0 config set dev eth0 overcommit 5 || fail "set"
+	want_ok "monitor does not start" wait_for 5 listening 1
+	want_ok "set" hctl 0 config set dev eth0 overcommit 5
 	peer n=2 matrix=others:20000 || shuffle_failed
 	have_rack=1 slow_op 2 op=$((tap_count * 1000 + 500))
 	hctl 0 -j config >"$j/config-get"
@@ -475,7 +481,7 @@ ctl_json()
 	hctl 0 -p stats >"$j/stats-get"
 	end_op
 	peer n=2 matrix=others:20000 1:absent=1 deadline=300 expect=ETIMEDOUT op=$((tap_count * 1000 + 900)) || shuffle_failed "deadline"
-	wait_for 5 grep -q op-failed "$j/events" || fail "no event"
+	want_ok "no event" wait_for 5 grep -q op-failed "$j/events"
 	python3 "$here/ctl_json.py" "$spec" "$j"/{config,op,msg,peer,socket,stats}-get "$j/events" ||
 		fail "not as specified"
 }
@@ -539,7 +545,7 @@ ctl_no_module()
 	for object in op peer socket config stats monitor; do
 		refused 3 'modprobe shuffle' ctl $object
 	done
-	ctl qdisc >/dev/null || fail "qdisc wants the module"
-	module_load || fail "it cannot be loaded again"
-	[ "$(ctl -j op)" = "[]" ] || fail "op"
+	ctl qdisc >/dev/null || fail "qdisc wants the module: got status $?, want 0"
+	want_ok "it cannot be loaded again" module_load
+	want_eq "op" "$(ctl -j op)" "[]"
 }

@@ -97,8 +97,8 @@ unscheduled_overflows()
 	peer n=2 matrix="one:$len:0:1" 0:sndbuf=8000000 1:rcvbuf=65536 || shuffle_failed
 	again=$(counters RetransBytes)
 	diag "sent again: $again bytes, dropped: $(counters DropRcvbuf)"
-	[ "$(counters DropRcvbuf)" -gt 0 ] || fail "it was not too much for the buffer"
-	[ "$again" -le $((3 * len)) ] || fail "$again bytes of $len were sent again"
+	want_gt "it was not too much for the buffer" "$(counters DropRcvbuf)" 0
+	want_le "$again bytes of $len were sent again" "$again" $((3 * len))
 }
 
 # One receiver would grant so much at once: nobody waits for that.
@@ -109,7 +109,7 @@ small_row()
 	peer n=4 delay=500 matrix=uniform:1500 || shuffle_failed
 	[ "$(counters GrantOut)" = 0 ] || shuffle_failed "$(counters GrantOut) GRANTs for short messages"
 	peer n=4 matrix=uniform:1048576 || shuffle_failed
-	[ "$(counters GrantOut)" -gt 0 ] || fail "no GRANT for long ones"
+	want_gt "no GRANT for long ones" "$(counters GrantOut)" 0
 }
 
 # Host 1 has the message of host 0 when it starts, and its own to host 0 takes the ACK.
@@ -125,7 +125,7 @@ ack_rides()
 			shuffle_failed
 		[ "$(counter 1 EarlyClaimed)" = 0 ] || break
 	done
-	[ "$(counter 0 DataOut)" -gt 4 ] || fail "no super-packet was sent"
+	want_gt "no super-packet was sent" "$(counter 0 DataOut)" 4
 	[ "$(counter 1 EarlyClaimed)" = 1 ] || shuffle_failed "host 0 was not earlier"
 	[ "$(counter 1 AckOut)" = 1 ] || shuffle_failed "host 1 does not count 1 ACK"
 	[ "$(counter 1 CtrlPktsOut)" = 0 ] || shuffle_failed "host 1 has sent a packet for it"
@@ -137,12 +137,12 @@ pages_again()
 {
 	new_rack 2
 	peer n=2 matrix=one:6000000:0:1 rounds=8 sndbuf=1000000 || shuffle_failed
-	[ "$(counter 0 PageReuse)" -ge 100 ] || fail "pages filled again: $(counter 0 PageReuse)"
+	want_ge "pages filled again" "$(counter 0 PageReuse)" 100
 	background peer n=2 matrix=one:6000000:0:1 linger=$(($(tmo 90) * 1000)) \
 		timeout=$(($(tmo 120) * 1000))
-	wait_for 30 has_counted 0 OpsDone 9 || fail "no shuffle"
+	want_ok "no shuffle" wait_for 30 has_counted 0 OpsDone 9
 	wait_for 20 holds_less 3000000 || fail "idle sockets hold $(mem_used) bytes"
-	[ -n "$(hctl 0 socket)" ] || fail "the socket is gone"
+	want_ne "the socket is gone" "$(hctl 0 socket)" ""
 }
 
 mem_used()
@@ -187,12 +187,12 @@ loopback()
 three_buffers()
 {
 	rack 2
-	peer n=2 v6="$1" matrix=others:786432 rcvbuf=131072 check_mem=1 recv_buf=50000 ||
-		fail "shuffle failed"
+	want_ok "shuffle failed" \
+		peer n=2 v6="$1" matrix=others:786432 rcvbuf=131072 check_mem=1 recv_buf=50000
 	peer n=2 v6="$1" matrix=others:786432 rcvbuf=131072 check_mem=1 recv_buf=8000000 \
 		mode=3 || shuffle_failed "blocking shuffle failed"
-	peer n=2 v6="$1" matrix=others:1200000 rcvbuf=100000 sndbuf=20000 check_mem=1 ||
-		fail "shuffle with a small SO_SNDBUF failed"
+	want_ok "shuffle with a small SO_SNDBUF failed" \
+		peer n=2 v6="$1" matrix=others:1200000 rcvbuf=100000 sndbuf=20000 check_mem=1
 }
 
 # Control packets carry DSCP CS6, data does not: u32 filters count them on the
@@ -212,6 +212,6 @@ control_dscp()
 	tc -n shf-br qdisc del dev p1 clsact
 	before=$(($(counter 1 CtrlPktsOut) - before))
 	diag "with DSCP CS6 from the receiver: $ctrl, control packets: $before"
-	[ "$ctrl" -ge 2 ] || fail "no packets with DSCP CS6"
-	[ "$ctrl" -le $((before + 2)) ] || fail "data has DSCP CS6"
+	want_ge "no packets with DSCP CS6" "$ctrl" 2
+	want_le "data has DSCP CS6" "$ctrl" $((before + 2))
 }

@@ -28,7 +28,7 @@ echo_group()
 	: >"$work/serve"
 	ip netns exec "${PFX}h0" "$BIN/shuffle-rperf" serve "$@" >"$work/serve" &
 	serve=$!
-	wait_for 5 grep -q serving "$work/serve" || fail "host 0 does not serve"
+	want_ok "host 0 does not serve" wait_for 5 grep -q serving "$work/serve"
 }
 
 # echo_from HOST WORDS... - in $answer what echo_ask says
@@ -65,7 +65,7 @@ echo_answered()
 
 	new_rack 2
 	for h in 0 1; do
-		ip -n "${PFX}h$h" addr add fe80::$((h + 1))/64 dev eth0 nodad || fail "no address"
+		want_ok "no address" ip -n "${PFX}h$h" addr add fe80::$((h + 1))/64 dev eth0 nodad
 	done
 	echo_group 10.77.0.2
 	echo_group --port 8181 fd77::2
@@ -91,8 +91,8 @@ echo_answered()
 	# what a host asks itself
 	echo_from 0 to=10.77.0.1 count=5
 	echo_got 5 5
-	nsx h1 "$BIN/shuffle-rperf" --quiet --duration 0.5 --timeout 5 fe80::1%eth0 ||
-		fail "no answer by an address of a link"
+	want_ok "no answer by an address of a link" \
+		nsx h1 "$BIN/shuffle-rperf" --quiet --duration 0.5 --timeout 5 fe80::1%eth0
 	echo_counted EchoRefused 0
 }
 
@@ -113,12 +113,12 @@ echo_strangers()
 	echo_got 10 0
 	echo_counted DropSource 10
 	echo_counted EchoIn 20
-	hctl 0 config set echo off || fail "echo off"
+	want_ok "echo off" hctl 0 config set echo off
 	echo_from 1 to=10.77.0.1 count=10
 	echo_got 10 0
 	echo_from 0 to=10.77.0.1 count=10
 	echo_got 10 0
-	hctl 0 config set echo default || fail "echo default"
+	want_ok "echo default" hctl 0 config set echo default
 	echo_from 1 to=10.77.0.1 count=10
 	echo_got 10 10
 	# the group has gone, the socket of the kernel has not
@@ -133,25 +133,25 @@ echo_table()
 {
 	new_rack 3
 	printf '%s\n' 10.77.0.2,r1 10.77.0.128/25,r2 >"$work/racks"
-	hctl 0 topology load "$work/racks" || fail "no table"
+	want_ok "no table" hctl 0 topology load "$work/racks"
 	echo_from 1 to=10.77.0.1 count=5
 	echo_got '*' 0
-	hctl 0 config set echo table || fail "echo table"
+	want_ok "echo table" hctl 0 config set echo table
 	echo_from 1 to=10.77.0.1 count=10
 	echo_got 10 10
 	echo_from 2 to=10.77.0.1 count=10
 	echo_got 10 0
 	# another port is opened at once; the old one is closed
-	hctl 0 config set port 819 || fail "port"
+	want_ok "port" hctl 0 config set port 819
 	echo_from 1 to=10.77.0.1 count=10
 	echo_got '*' 0
-	nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.5 10.77.0.1 || fail "port 819"
+	want_ok "port 819" nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.5 10.77.0.1
 	# what somebody else has cannot be opened, and nothing is changed
 	nsx h0 "$BIN/echo_ask" to=10.77.0.2 sport=820 count=200 gap_us=100000 >/dev/null &
-	wait_for 5 port_taken 820 || fail "nobody takes port 820"
-	hctl 0 config set port 820 idle-timeout 12345 && fail "port 820 is not free"
-	[ "$(hctl 0 -j config show | grep -c '"idle_timeout": *12345')" = 0 ] || fail "half is set"
-	nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.5 10.77.0.1 || fail "port 819 again"
+	want_ok "nobody takes port 820" wait_for 5 port_taken 820
+	want_fail "port 820 is not free" hctl 0 config set port 820 idle-timeout 12345
+	want_eq "half is set" "$(hctl 0 -j config show | grep -c '"idle_timeout": *12345')" 0
+	want_ok "port 819 again" nsx h1 "$BIN/shuffle-rperf" --port 819 --duration 0.5 10.77.0.1
 }
 
 port_taken()
@@ -166,16 +166,16 @@ echo_rate()
 
 	new_rack 2
 	echo_group 10.77.0.2
-	hctl 0 config set echo-rate 1 || fail "echo-rate"
+	want_ok "echo-rate" hctl 0 config set echo-rate 1
 	echo_from 1 to=10.77.0.1 count=500
 	n=$(counter 0 EchoOut)
 	# 16 at once, and one a second: the machine may be slow, but not as slow as that
 	[[ $n -ge 16 && $n -lt 200 ]] || fail "$n answers"
 	echo_counted EchoLimited $((500 - n))
-	hctl 0 config set echo-rate 1000000 || fail "echo-rate"
+	want_ok "echo-rate" hctl 0 config set echo-rate 1000000
 	echo_from 1 to=10.77.0.1 count=500 gap_us=50
-	[ "$(counter 0 EchoOut)" = $((n + 500)) ] || fail "a high rate is limited"
-	hctl 0 config set echo-rate 0 && fail "echo-rate 0"
+	want_eq "a high rate is limited" "$(counter 0 EchoOut)" $((n + 500))
+	want_fail "echo-rate 0" hctl 0 config set echo-rate 0
 	return 0
 }
 
@@ -203,8 +203,8 @@ echo_malformed()
 	# a fifth of them is as it should be; each has been dealt with
 	n=$(counter 0 "$DROPS")
 	out=$(counter 0 EchoOut)
-	[ "$out" -ge 100 ] || fail "$out answers"
-	[ $((n + out)) -ge 1080 ] || fail "$n drops and $out answers"
+	want_ge "$out answers" "$out" 100
+	want_ge "$n drops and $out answers" $((n + out)) 1080
 }
 
 # The tag of a group protects its operations; echoes have none and change nothing.
@@ -242,21 +242,21 @@ echo_rperf()
 		    assert 0 < i["min_ns"] <= i["p50_ns"] <= i["p99.9_ns"] <= i["max_ns"], i
 		assert all(f["bytes"] > 0 and "error" not in f for f in run["flows"])
 	END
-	nsx h1 "$BIN/shuffle-rperf" --mode loopback --duration 0.2 --rate 100 10.77.0.1 ||
-		fail "mode loopback"
+	want_ok "mode loopback" \
+		nsx h1 "$BIN/shuffle-rperf" --mode loopback --duration 0.2 --rate 100 10.77.0.1
 	nsx h1 "$BIN/shuffle-rperf" watch --duration 0.2 --tick 0.1 10.77.0.1 >"$work/watch" ||
-		fail "watch"
-	grep -q 'from min to p99.9' "$work/watch" || fail "watch shows nothing"
+		fail "watch: got status $?, want 0"
+	want_grep "watch shows nothing" "$(<"$work/watch")" 'from min to p99.9'
 	nsx h1 "$BIN/shufflectl" peer ping 10.77.0.1 count 3 interval 200ms >"$work/ping" ||
-		fail "peer ping"
-	[ "$(grep -c 'time=' "$work/ping")" = 3 ] || fail "$(cat "$work/ping")"
+		fail "peer ping: got status $?, want 0"
+	want_eq "ping" "$(grep -c 'time=' "$work/ping")" 3 "$(cat "$work/ping")"
 }
 
 # echo_median TRUTH - in ns, what host 1 measures is within 1 %
 echo_median()
 {
-	nsx h1 "$BIN/shuffle-rperf" --quiet --duration 2 --rate 200 --json "$work/json" 10.77.0.1 ||
-		fail "rperf"
+	want_ok "rperf" \
+		nsx h1 "$BIN/shuffle-rperf" --quiet --duration 2 --rate 200 --json "$work/json" 10.77.0.1
 	python3 - "$work/json" "$1" <<-'END' || fail "not $1 ns"
 		import json, sys
 		(i,) = json.load(open(sys.argv[1]))["instances"]
@@ -275,7 +275,7 @@ echo_truth()
 	echo_group 10.77.0.2
 	tc -n "${PFX}br" qdisc add dev p0 root netem delay 1ms limit 10000 || skip "no netem"
 	echo_median 1000000
-	tc -n "${PFX}br" qdisc add dev p1 root netem delay 1ms limit 10000 || fail "no netem"
+	want_ok "no netem" tc -n "${PFX}br" qdisc add dev p1 root netem delay 1ms limit 10000
 	echo_median 2000000
 }
 
@@ -298,8 +298,8 @@ echo_wire()
 	local before after i
 
 	read -ra before <<<"$(echo_seen)"
-	nsx h1 "$BIN/shuffle-rperf" --quiet --duration 0.5 --rate 200 --timeout 5 "$@" ||
-		fail "rperf $*"
+	want_ok "rperf $*" \
+		nsx h1 "$BIN/shuffle-rperf" --quiet --duration 0.5 --rate 200 --timeout 5 "$@"
 	read -ra after <<<"$(echo_seen)"
 	seen=()
 	for i in 0 1 2 3; do seen[i]=$((after[i] - before[i])); done
@@ -340,11 +340,11 @@ echo_dscp()
 echo_netns_exit()
 {
 	new_rack 2
-	hctl 0 config set echo table || fail "echo table"
+	want_ok "echo table" hctl 0 config set echo table
 	printf '%s\n' 10.77.0.2,r1 >"$work/racks"
-	hctl 0 topology load "$work/racks" || fail "no table"
+	want_ok "no table" hctl 0 topology load "$work/racks"
 	nsx h1 "$BIN/echo_ask" to=10.77.0.1 count=2000 gap_us=100 >/dev/null &
-	wait_for 5 has_counted 0 EchoOut 1 || fail "no answer"
+	want_ok "no answer" wait_for 5 has_counted 0 EchoOut 1
 	ip netns del "${PFX}h0"
 	sleep 0.1
 	kill %% 2>/dev/null

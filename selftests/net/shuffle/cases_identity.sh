@@ -33,7 +33,7 @@ receive_in_order()
 {
 	local cpus=/sys/class/net/eth0/queues/rx-0/rps_cpus
 
-	nsx h0 sh -c "[ ! -e $cpus ] || echo 1 >$cpus" || fail "host 0 does not receive in order"
+	want_ok "host 0 does not receive in order" nsx h0 sh -c "[ ! -e $cpus ] || echo 1 >$cpus"
 }
 
 DROPS='Drop(Malformed|Version|Source|Tag|NoSocket|NoOp|Member|Nonce|NotGranted|State|Islands)'
@@ -56,11 +56,11 @@ mutate_end()
 	local drops
 
 	: >"$work/over"
-	wait "$mutate_pid" || fail "wire_mutate sent nothing"
+	want_ok "wire_mutate sent nothing" wait "$mutate_pid"
 	drops=$(($(counter 0 "$DROPS") - mutate_before))
 	must=$(sed 's/.*"must_drop": \([0-9]*\).*/\1/' "$work/mutate")
 	diag "drops counted: $drops; $(cat "$work/mutate")"
-	[ "$drops" -ge $((must / $1)) ] || fail "$must bad packets, $drops drops"
+	want_ge "$must bad packets, $drops drops" "$drops" $((must / $1))
 }
 
 # wire_mutate V6 [key] - loss on host 0's way out makes the others ask it again; with a group key
@@ -76,8 +76,8 @@ wire_mutate()
 	peer n=3 v6="$1" matrix=others:150000 ops=2 rounds=6 ${2:+key=5} || shuffle_failed
 	mutate_end 2
 	nsx h0 cat /proc/net/shuffle/netstat
-	grep -qE '"(data|grant|ack|resend)": \{"seen": 0' "$work/mutate" &&
-		fail "a type of record was not seen"
+	want_no_grep "a type of record was not seen" \
+		"$(<"$work/mutate")" -E '"(data|grant|ack|resend)": \{"seen": 0'
 	return 0
 }
 
@@ -95,7 +95,7 @@ wire_collectives()
 	"$BIN/coll_soak" prefix="$PFX" hosts=3 least=3 members=$members most=60000 ops=120 \
 		timeout=$(($(tmo 30) * 1000)) ${1:+key=7} || shuffle_failed "collectives"
 	mutate_end 4
-	[ "$must" -ge 50 ] || fail "only $must bad packets"
+	want_ge "only $must bad packets" "$must" 50
 }
 
 # wire_merge [key] - the same beside messages that are merged on their way: each sum is right.
@@ -109,10 +109,10 @@ wire_merge()
 	config_all unscheduled 1000
 	mutate_begin "$@"
 	for ((i = 0; i < 4; i++)); do
-		merge ${1:+-k} -c 20 -n 3000 "$PFX" - 0 1 1 || fail "a wrong sum, or none"
+		want_ok "a wrong sum, or none" merge ${1:+-k} -c 20 -n 3000 "$PFX" - 0 1 1
 	done
 	mutate_end 4
-	grep -qE '"end": \{"seen": [0-9]{2}' "$work/mutate" || fail "hardly an END was seen"
+	want_grep "hardly an END was seen" "$(<"$work/mutate")" -E '"end": \{"seen": [0-9]{2}'
 }
 
 # Forgeries with the right nonce: operations may fail, but end.
@@ -125,10 +125,10 @@ wire_rough()
 	peer n=3 matrix=others:150000 ops=2 deadline=$((2000 + 1000 * slow)) expect=any \
 		>"$work/peer.log"
 	cat "$work/peer.log"
-	grep -q 'ran out of time' "$work/peer.log" && fail "an operation does not end"
+	want_no_grep "an operation does not end" "$(<"$work/peer.log")" 'ran out of time'
 	sleep 1
 	peer n=3 op=100 matrix=others:20000 deadline=$((3000 * slow)) expect=any >"$work/peer.log"
-	grep -q 'ran out of time' "$work/peer.log" && fail "a later operation does not end"
+	want_no_grep "a later operation does not end" "$(<"$work/peer.log")" 'ran out of time'
 	return 0
 }
 
@@ -153,7 +153,7 @@ wire_flood()
 	background flood_in_parts h2
 	peer n=3 hosts=3 matrix="skew:$(sz 65536 16384)" rounds=5 || shuffle_failed
 	diag "$(nsx h0 cat /proc/net/shuffle/netstat)"
-	[ "$(counter 0 "$DROPS")" -gt 0 ] || fail "no drops counted"
+	want_gt "no drops counted" "$(counter 0 "$DROPS")" 0
 }
 
 # A process without privilege on a member's own host sends from the member's address,
@@ -171,11 +171,11 @@ unprivileged_flood()
 		"$BIN/wire_mutate" flood=10.77.0.1 count=$((3000 / slow)) sport=0 >"$work/sent" &
 	pid=$!
 	peer n=3 matrix="skew:$(sz 65536 16384)" rounds=3 || shuffle_failed
-	wait "$pid" || fail "nothing was sent"
+	want_ok "nothing was sent" wait "$pid"
 	sent=$(sed 's/.*"sent": \([0-9]*\).*/\1/' "$work/sent")
 	diag "$(cat "$work/sent"), $(counter 0 DropSource) of them counted as DropSource"
-	wait_for 5 has_counted 0 'DropSource|DropUdp' "$sent" ||
-		fail "packets of anybody came further, or not so far"
+	want_ok "packets of anybody came further, or not so far" \
+		wait_for 5 has_counted 0 'DropSource|DropUdp' "$sent"
 }
 
 # The same members, ports and operation id as before, and nobody remembers the operation that
@@ -193,20 +193,20 @@ former_operation()
 	dump=$!
 	wait_for 5 grep -q listening "$work/dump.err" || skip "tcpdump does not start"
 	peer n=2 op=77 matrix=others:1000 || shuffle_failed
-	wait_for 5 larger_than 1000 "$work/former" || fail "nothing captured"
+	want_ok "nothing captured" wait_for 5 larger_than 1000 "$work/former"
 	kill "$dump"
 	wait "$dump"
 	# slow, until all have been sent again
 	rate 1
 	peer n=2 op=77 seed=2 matrix=others:$((slow > 4 ? 6000000 : 2000000)) &
 	pid=$!
-	wait_for 20 has_counted 0 DataIn 20 || fail "the new operation does not begin"
+	want_ok "the new operation does not begin" wait_for 20 has_counted 0 DataIn 20
 	sent=$(nsx h1 python3 "$here/replay.py" "$work/former" eth0 50 2)
-	hctl 0 -j op 77 | grep -q '"state":"running"' || fail "the new operation has ended too soon"
+	want_grep "the new operation has ended too soon" "$(hctl 0 -j op 77)" '"state":"running"'
 	rate 100
 	wait "$pid" || shuffle_failed
 	diag "$sent packets sent again, $(counter 0 DropNonce) counted as DropNonce"
-	[ "$(counter 0 DropNonce)" -ge 25 ] || fail "packets of the former operation are not refused"
+	want_ge "packets of the former operation are not refused" "$(counter 0 DropNonce)" 25
 }
 
 larger_than()
@@ -224,7 +224,7 @@ behind_nat()
 	modprobe -aq nf_tables nft_chain_nat nft_masq 2>/dev/null
 	new_rack 3
 	ip netns add shf-ct
-	ip -n shf-ct link add eth0 type veth peer name ct netns shf-h2 || fail "no veth"
+	want_ok "no veth" ip -n shf-ct link add eth0 type veth peer name ct netns shf-h2
 	ip -n shf-ct -batch - <<-END || fail "no addresses in the container"
 		link set lo up
 		link set eth0 up
@@ -237,7 +237,7 @@ behind_nat()
 		addr add 10.99.0.1/24 dev ct
 		addr add fd99::1/64 dev ct nodad
 	END
-	ip -6 -n shf-ct route add default via fd99::1 || fail "no route"
+	want_ok "no route" ip -6 -n shf-ct route add default via fd99::1
 	nsx h2 sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
 	nsx ct sysctl -qw net.ipv4.ip_unprivileged_port_start=0
 	nsx h2 nft -f - <<-'END' || skip "no NAT in this kernel"
@@ -249,19 +249,20 @@ behind_nat()
 		}
 	END
 	[ "$1" = 0 ] || to=fd77::1
-	nsx ct ping -c 1 -W 5 "$to" >/dev/null || fail "the container does not reach host 0"
+	nsx ct ping -c 1 -W 5 "$to" >/dev/null ||
+		fail "the container does not reach host 0: got status $?, want 0"
 	# while host 2 has no socket the packets arrive, from a host that is no member
 	peer n=2 v6="$1" matrix=others:1000 || shuffle_failed
-	nsx ct "$BIN/wire_mutate" flood=$to count=50 || fail "nothing was sent"
-	wait_for 5 has_counted 0 "$DROPS" 20 || fail "the container's packets do not arrive"
+	want_ok "nothing was sent" nsx ct "$BIN/wire_mutate" flood=$to count=50
+	want_ok "the container's packets do not arrive" wait_for 5 has_counted 0 "$DROPS" 20
 	peer n=3 v6="$1" matrix=others:1000 || shuffle_failed
 	sent=$(counter 0 "$DROPS")
 	nsx ct setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
 		"$BIN/wire_mutate" flood=$to count=500 || fail "nothing was sent"
-	wait_for 5 has_counted 2 DropForwarded 400 || fail "forged packets are forwarded"
-	[ "$(counter 0 "$DROPS")" = "$sent" ] || fail "forged packets have arrived"
+	want_ok "forged packets are forwarded" wait_for 5 has_counted 2 DropForwarded 400
+	want_eq "forged packets have arrived" "$(counter 0 "$DROPS")" "$sent"
 	# members behind this host as their router are not touched
-	[ "$(counter 0 DropForwarded)" = 0 ] || fail "host 0 forwards nothing"
+	want_eq "host 0 forwards nothing" "$(counter 0 DropForwarded)" 0
 }
 
 # A finished operation answers the nonces of its members, and one packet for a datagram
@@ -274,8 +275,8 @@ no_reflection()
 	peer n=3 op=77 matrix=others:3000 || shuffle_failed
 	sleep 0.5
 	before=$(counter 0 AckOut)
-	nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=1000 op=77 || fail "nothing was sent"
-	wait_for 5 has_counted 0 "$DROPS" 500 || fail "the records have not arrived"
+	want_ok "nothing was sent" nsx h2 "$BIN/wire_mutate" flood=10.77.0.1 count=1000 op=77
+	want_ok "the records have not arrived" wait_for 5 has_counted 0 "$DROPS" 500
 	[ "$(counter 0 AckOut)" = "$before" ] ||
 		fail "$(($(counter 0 AckOut) - before)) answers to a stranger"
 }
@@ -284,7 +285,7 @@ group_key()
 {
 	rack 8
 	peer n=8 v6="$1" key=7 matrix="skew:$(sz 65536 16384)" ops=2 rounds=2 || shuffle_failed
-	[ "$(counters 'DropTag|DropMalformed')" = 0 ] || fail "a member's record was refused"
+	want_eq "a member's record was refused" "$(counters 'DropTag|DropMalformed')" 0
 }
 
 # other_key KEY - host 2 has another key than the others, or 0 for none: it hears nobody, and
@@ -295,6 +296,6 @@ other_key()
 	# all sockets are there first: a host that cannot be heard is not asked to begin
 	patiently $((1500 * slow)) n=3 delay=$((250 * slow)) key=7 2:key="$1" matrix=others:5000 \
 		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
-	[ "$(counter 0 DropTag)" -gt 0 ] || fail "host 0 refuses no tag"
-	[ "$(counter 2 DropTag)" -gt 0 ] || fail "host 2 refuses no tag"
+	want_gt "host 0 refuses no tag" "$(counter 0 DropTag)" 0
+	want_gt "host 2 refuses no tag" "$(counter 2 DropTag)" 0
 }

@@ -66,11 +66,11 @@ words_counted()
 	counted >"$work/right"
 	words 0 --receiver 2
 	for ((h = 0; h < hosts; h++)); do
-		[ "$(cat "$work/rc$h")" = 0 ] || fail "host $h: $(cat "$work/err$h")"
+		want_eq "host $h" "$(cat "$work/rc$h")" 0 "$(cat "$work/err$h")"
 		[ $h = 2 ] || [ ! -s "$work/out$h" ] || fail "host $h prints something"
 	done
 	diff "$work/right" "$work/out2" >"$work/diff" || fail "$(head -5 "$work/diff")"
-	[ "$(wc -l <"$work/out2")" -gt 1000 ] || fail "few words"
+	want_gt "few words" "$(wc -l <"$work/out2")" 1000
 
 	words 0 --top 3 --json
 	counted | LC_ALL=C sort -k1,1nr -k2 | head -3 |
@@ -86,13 +86,11 @@ words_collide()
 	echo alpha beta >"$work/in0"
 	echo alpha psi >"$work/in1"
 	words 0
-	[ "$(cat "$work/out0")" = "$(printf '%7d alpha\n%7d beta\n%7d psi' 2 1 1)" ] ||
-		fail "64 bits: $(cat "$work/out0")"
+	want_eq "64 bits" "$(cat "$work/out0")" "$(printf '%7d alpha\n%7d beta\n%7d psi' 2 1 1)"
 	words 0 --hash-bits 8 --timeout 1000
-	[ "$(cat "$work/rc0")" = 1 ] || fail "no failure with two keys"
-	[ ! -s "$work/out0" ] || fail "a result of two keys"
-	grep -q 'the strings "beta" and "psi" have the same key' "$work/err0" ||
-		fail "$(cat "$work/err0")"
+	want_eq "no failure with two keys" "$(cat "$work/rc0")" 1
+	want_eq "a result of two keys" "$(<"$work/out0")" ""
+	want_grep "err0" "$(<"$work/err0")" 'the strings "beta" and "psi" have the same key'
 }
 
 # Host 0 does not run: the receiver names it.
@@ -101,9 +99,9 @@ words_missing()
 	new_rack 4
 	word_files
 	words 1 --receiver 1 --timeout 1000
-	[ "$(cat "$work/rc1")" = 1 ] || fail "no failure without host 0"
-	[ ! -s "$work/out1" ] || fail "a result without host 0"
-	grep -q 'member 0: nothing comes' "$work/err1" || fail "$(cat "$work/err1")"
+	want_eq "no failure without host 0" "$(cat "$work/rc1")" 1
+	want_eq "a result without host 0" "$(<"$work/out1")" ""
+	want_grep "err1" "$(<"$work/err1")" 'member 0: nothing comes'
 }
 
 # A tree of 6 hosts: 1 is a relay, 4 merges what 5 sends with its own words.  $work/plan,
@@ -128,7 +126,7 @@ words_tree()
 		echo "$h 10.77.0.$((h + 1)):$keys_port ${PFX}h$h"
 	done >"$work/hosts"
 	cut -d' ' -f2 "$work/hosts" >"$work/group"
-	words_plan roles >"$work/roles" || fail "no roles"
+	words_plan roles >"$work/roles" || fail "no roles: got status $?, want 0"
 }
 
 # words_plan COMMAND WORDS... - of shuffle-plan-install
@@ -169,7 +167,7 @@ words_right()
 	local h got
 
 	for h in 0 2 3 4 5; do
-		[ "$(cat "$work/rc$h")" = 0 ] || fail "host $h: $(cat "$work/err$h")"
+		want_eq "host $h" "$(cat "$work/rc$h")" 0 "$(cat "$work/err$h")"
 	done
 	python3 - "$work/out0" >"$work/got" <<-'END' || fail "no JSON: $(head -c 300 "$work/out0")"
 		import json, sys
@@ -198,19 +196,19 @@ words_over_relays()
 	cat "$here"/*.c >"$work/in3"
 	counted >"$work/right"
 	words_tree
-	words_plan install -- sorted || fail "no relay"
+	want_ok "no relay" words_plan install -- sorted
 	words_roles --json
 	words_right $(($(distinct "$work/in2" "$work/in3") + $(distinct "$work/in4" "$work/in5")))
 	# each sender says what it has sent
 	for h in 2 3 4 5; do
 		n=$(distinct "$work/in$h")
 		all=$((all + n))
-		grep -q "\"record_bytes\": $n," "$work/out$h" || fail "host $h: $(cat "$work/out$h")"
+		want_grep "host $h" "$(<"$work/out$h")" "\"record_bytes\": $n,"
 	done
 	# again, as other operations
 	words_roles --op 3
 	diff "$work/right" "$work/out0" >"$work/diff" || fail "again: $(head -5 "$work/diff")"
-	words_plan remove || fail "the relay stays"
+	want_ok "the relay stays" words_plan remove
 
 	# a plan without relays: all straight to host 0
 	sed -i 's/^\([2-5]\) [^ ]*/\1 0/; s/^1 .*/1 - none/' "$work/roles"
@@ -221,11 +219,11 @@ words_over_relays()
 	words_tree
 	sed -i '/^3 /d; s/^1 0 - 2 aggregate/1 0 - 1 forward/; s/senders 4 servers 6/senders 3 servers 5/' \
 		"$work/plan"
-	words_plan install -- sorted || fail "no relay"
+	want_ok "no relay" words_plan install -- sorted
 	words_roles --timeout 500
-	[ "$(cat "$work/rc0")" = 1 ] || fail "a result without host 3's words"
-	[ ! -s "$work/out0" ] || fail "a result with words missing"
-	grep -q 'not all senders are counted' "$work/err0" || fail "$(cat "$work/err0")"
+	want_eq "a result without host 3's words" "$(cat "$work/rc0")" 1
+	want_eq "a result with words missing" "$(<"$work/out0")" ""
+	want_grep "err0" "$(<"$work/err0")" 'not all senders are counted'
 }
 
 # Two longer words with one key are named where they meet, at one sender or at the receiver:
@@ -236,21 +234,21 @@ words_over_relays_collide()
 
 	new_rack 6
 	words_tree
-	words_plan install -- sorted || fail "no relay"
+	want_ok "no relay" words_plan install -- sorted
 	: | tee "$work"/in{0,3,4}
 	echo alpha bandwidth >"$work/in2"
 	echo alpha nevertheless >"$work/in5"
 	words_roles
-	[ "$(cat "$work/out0")" = "$(printf '%7d alpha\n%7d bandwidth\n%7d nevertheless' 2 1 1)" ] ||
-		fail "56 bits: $(cat "$work/out0" "$work/err0")"
+	want_eq "56 bits" \
+		"$(cat "$work/out0")" "$(printf '%7d alpha\n%7d bandwidth\n%7d nevertheless' 2 1 1)" "$(cat "$work/out0" "$work/err0")"
 	words_roles --op 3 --hash-bits 8
-	[ "$(cat "$work/rc0")" = 1 ] || fail "no failure with two keys"
-	[ ! -s "$work/out0" ] || fail "a result of two keys"
-	grep -q "$which" "$work/err0" || fail "$(cat "$work/err0")"
+	want_eq "no failure with two keys" "$(cat "$work/rc0")" 1
+	want_eq "a result of two keys" "$(<"$work/out0")" ""
+	want_grep "err0" "$(<"$work/err0")" "$which"
 	echo bandwidth nevertheless >"$work/in3"
 	words_roles --op 5 --hash-bits 8 --timeout 500
-	grep -q "member 3: $which" "$work/err3" || fail "$(cat "$work/err3")"
-	[ "$(cat "$work/rc0")" = 1 ] || fail "no failure without member 3"
+	want_grep "err3" "$(<"$work/err3")" "member 3: $which"
+	want_eq "no failure without member 3" "$(cat "$work/rc0")" 1
 }
 
 # Files that say nothing useful are named, with the line.
@@ -264,8 +262,8 @@ words_roles_refused()
 		"$BIN/shuffle-wordcount" -g 127.0.0.1:7000,127.0.0.1:7001,127.0.0.1:7002 -r "${3-0}" \
 			--roles "$work/roles" /dev/null >"$work/out" 2>"$work/err"
 		rc=$?
-		[ $rc = 2 ] || fail "$1: exit status $rc"
-		grep -q -- "$2" "$work/err" || fail "$1: $(cat "$work/err")"
+		want_eq "$1: exit status $rc" $rc 2
+		want_grep "$1" "$(<"$work/err")" -- "$2"
 	}
 	no '0 -\n' 'roles:1: want RANK PARENT'
 	no '0 - member\n3 0 member\n' 'roles:2: the group has no such rank'

@@ -77,8 +77,8 @@ late_starters()
 {
 	rack 4
 	peer n=4 matrix="skew:$(sz 65536 16384)" stagger="$1" "${@:2}" || shuffle_failed
-	[ "$(counters EarlyKept)" -gt 0 ] || fail "no early packets were kept"
-	[ "$(counters EarlyClaimed)" -gt 0 ] || fail "none were claimed"
+	want_gt "no early packets were kept" "$(counters EarlyKept)" 0
+	want_gt "none were claimed" "$(counters EarlyClaimed)" 0
 }
 
 # Not even bound when the others begin.
@@ -104,7 +104,7 @@ early_overflow()
 	set -- $?
 	echo "$old" >$p
 	[ "$1" = 0 ] || shuffle_failed
-	[ "$(counter 0 EarlyFull)" -gt 0 ] || fail "nothing was dropped"
+	want_gt "nothing was dropped" "$(counter 0 EarlyFull)" 0
 }
 
 # Operations begin while their packets come, on several CPUs where there are: none may be kept that
@@ -141,13 +141,13 @@ few_asked()
 	local ms=1500 most=8 sent
 
 	new_rack 2
-	peer n=16 hosts=2 matrix=uniform:1000 1-15:absent=1 deadline=$ms expect=ETIMEDOUT ||
-		fail "rank 0 does not time out"
+	want_ok "rank 0 does not time out" \
+		peer n=16 hosts=2 matrix=uniform:1000 1-15:absent=1 deadline=$ms expect=ETIMEDOUT
 	while [ $((ms /= 2)) -ge 5 ]; do
 		most=$((most + 8))
 	done
 	sent=$(counter 0 ResendOut)
-	[ "$sent" -gt 0 ] || fail "nobody was asked"
+	want_gt "nobody was asked" "$sent" 0
 	[ "$sent" -le $((most + 8)) ] || fail "$sent RESENDs, expected $((most + 8)) at most"
 }
 
@@ -169,7 +169,7 @@ killed_restarts()
 	rate 10
 	patiently $((1500 + 1000 * slow)) n=3 matrix=others:600000 \
 		1:kill_ms=250 expect=ETIMEDOUT missing=1 || fail "first shuffle"
-	peer n=3 op=2 matrix=others:50000 || fail "second shuffle"
+	want_ok "second shuffle" peer n=3 op=2 matrix=others:50000
 }
 
 closed_member()
@@ -268,8 +268,8 @@ netns_deleted()
 	in_the_middle n=4 matrix=others:700000 deadline=$((3000 + 1500 * slow)) \
 		1:kill_ms=400 expect=ETIMEDOUT missing=1
 	ip netns del shf-h1
-	wait_for 40 netns_gone p1 || fail "the namespace does not go away"
-	peer_end || fail "others do not name rank 1"
+	want_ok "the namespace does not go away" wait_for 40 netns_gone p1
+	want_ok "others do not name rank 1" peer_end
 }
 
 netns_all()
@@ -284,8 +284,8 @@ netns_all()
 		for h in 0 1 2; do
 			ip netns del shf-h$h
 		done
-		wait_for 20 netns_gone p0 || fail "the namespace does not go away"
-		wait_for 20 netns_gone p2 || fail "the namespace does not go away"
+		want_ok "the namespace does not go away" wait_for 20 netns_gone p0
+		want_ok "the namespace does not go away" wait_for 20 netns_gone p2
 		wait "$peer_pid" 2>/dev/null
 	done
 	return 0
@@ -300,13 +300,13 @@ counters_exist()
 	out=$(counters DataBytesOut) in=$(counters DataBytesIn)
 	diag "bytes out $out, in $in, retransmitted $(counters RetransBytes)"
 	[ "$in" = 200000 ] || fail "DataBytesIn is $in, not 200000"
-	[ "$out" -ge 200000 ] || fail "DataBytesOut is $out"
-	[ "$(counters OpsDone)" = 2 ] || fail "OpsDone is $(counters OpsDone)"
+	want_ge "DataBytesOut is $out" "$out" 200000
+	want_eq "OpsDone is" "$(counters OpsDone)" 2
 	# shellcheck disable=SC2016 # for awk
 	[ "$(nsx br awk 'NR == 2 { for (i = 2; i <= NF; i++) s += $i; print s + 0 }' \
 		/proc/net/shuffle/netstat)" = 0 ] || fail "the bridge's namespace has counts"
-	[ "$(nsx h0 awk '{ print NF }' /proc/net/shuffle/netstat | uniq | wc -l)" = 1 ] ||
-		fail "the two lines differ in length"
+	want_eq "the two lines differ in length" \
+		"$(nsx h0 awk '{ print NF }' /proc/net/shuffle/netstat | uniq | wc -l)" 1
 }
 
 need_ko()
@@ -328,13 +328,13 @@ unload()
 			module_load
 			fail "unloaded with live sockets"
 		fi
-		module_loaded || fail "the module has gone"
+		want_ok "the module has gone" module_loaded
 		links up
 		rate 100
 		peer_end || shuffle_failed
-		wait_for 10 rmmod shuffle || fail "cannot be unloaded after close"
+		want_ok "cannot be unloaded after close" wait_for 10 rmmod shuffle
 		module_loaded && fail "the module is still there"
-		module_load || fail "cannot be loaded again"
+		want_ok "cannot be loaded again" module_load
 		peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
 		rack_down
 	done
@@ -349,9 +349,9 @@ unload_early()
 	peer n=3 op=7 matrix=others:1000 || shuffle_failed
 	peer n=3 matrix=others:30000 0:delay=100 0:deadline=1 0:expect=any \
 		deadline=$((1000 * slow)) 1:absent=1 expect=any
-	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
+	want_ok "cannot be unloaded" wait_for 10 rmmod shuffle
 	rack_down
-	module_load || fail "cannot be loaded again"
+	want_ok "cannot be loaded again" module_load
 }
 
 unload_killed()
@@ -362,8 +362,8 @@ unload_killed()
 	in_the_middle n=3 ops=3 matrix=others:300000
 	kill -9 "$peer_pid"
 	wait "$peer_pid" 2>/dev/null
-	wait_for 10 rmmod shuffle || fail "cannot be unloaded"
-	module_load || fail "cannot be loaded again"
+	want_ok "cannot be unloaded" wait_for 10 rmmod shuffle
+	want_ok "cannot be loaded again" module_load
 	peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
 }
 
@@ -379,8 +379,8 @@ unload_params()
 		background sh -c "i=0; while [ \$i -lt 2000 ]; do i=\$((i + 1)); echo \$i >$p; done" \
 			2>/dev/null
 		background "$BIN/nl_test" events config-ntf 2 >/dev/null
-		wait_for 10 rmmod shuffle || fail "cannot be unloaded"
-		module_load || fail "cannot be loaded again"
+		want_ok "cannot be unloaded" wait_for 10 rmmod shuffle
+		want_ok "cannot be loaded again" module_load
 	done
 	rack_down
 }

@@ -71,8 +71,8 @@ loss_packets()
 		tc -n shf-h$h qdisc add dev eth0 parent 1:1 netem loss 5% || skip "no netem"
 	done
 	peer n=4 matrix="uniform:$(sz 262144 65536)" ops=2 || shuffle_failed
-	[ "$(counters ResendOut)" -gt 0 ] || fail "nothing was asked for again"
-	[ "$(counters LossProved)" -gt 0 ] || fail "no loss was found without a time limit"
+	want_gt "nothing was asked for again" "$(counters ResendOut)" 0
+	want_gt "no loss was found without a time limit" "$(counters LossProved)" 0
 	diag "questions: $(counters QuestionOut), proved: $(counters LossProved)," \
 		"disproved: $(counters LossDisproved)"
 }
@@ -99,22 +99,22 @@ cross_traffic()
 	rack 4
 	rate 50
 	peer n=4 matrix=uniform:200000 || shuffle_failed
-	[ "$(counters GaveWay)" = 0 ] || fail "alone, and somebody was given way to"
+	want_eq "alone, and somebody was given way to" "$(counters GaveWay)" 0
 	before=$(nsx h0 cat /sys/class/net/eth0/statistics/rx_bytes)
 	nsx h1 python3 "$here/saba_flow.py" send 10.77.0.1 10 >"$work/sent" &
 	sender=$!
 	# an interpreter may take longer to start than a shuffle
-	wait_for 20 has_received $((before + 50000)) || fail "nothing comes from the other one"
+	want_ok "nothing comes from the other one" wait_for 20 has_received $((before + 50000))
 	peer n=4 matrix=uniform:200000 ops=2 || shuffle_failed
 	ways=$(counter 0 GaveWay)
-	[ "$ways" -gt 0 ] || fail "host 0 has not given way"
-	[ "$(counters GaveWay)" = "$ways" ] || fail "other hosts have given way, too"
-	hctl 0 config set give-way 0 || fail "set"
+	want_gt "host 0 has not given way" "$ways" 0
+	want_eq "other hosts have given way, too" "$(counters GaveWay)" "$ways"
+	want_ok "set" hctl 0 config set give-way 0
 	peer n=4 matrix=uniform:200000 ops=2 || shuffle_failed
 	kill $sender
 	wait $sender
 	# an operation may have given way before the setting was looked at
-	[ "$(counter 0 GaveWay)" -le $((ways + 1)) ] || fail "the setting is without effect"
+	want_le "the setting is without effect" "$(counter 0 GaveWay)" $((ways + 1))
 	diag "given way: $ways times; datagrams of the other one: $(cat "$work/sent")"
 }
 
@@ -165,11 +165,11 @@ stands_still()
 probes_arrive()
 {
 	rack 3
-	nsx h2 "$BIN/shufflectl" config set resend-first 3s resend-max 10s || fail "not set"
+	want_ok "not set" nsx h2 "$BIN/shufflectl" config set resend-first 3s resend-max 10s
 	ip -n shf-h2 link set eth0 mtu 600
 	background mtu_later
 	peer n=3 matrix=others:1000 deadline=$((8000 + 2000 * slow)) || shuffle_failed
-	[ "$(counter 2 ResendOut)" -gt 0 ] || fail "nothing was lost"
+	want_gt "nothing was lost" "$(counter 2 ResendOut)" 0
 }
 
 both_have_sent()
@@ -282,7 +282,7 @@ priority_band()
 	first=$(tc -n shf-h1 -s class show dev eth0 | awk '
 		/class prio 1:1 / { on = 1 } on && /Sent/ { print $4; exit }')
 	diag "packets in the first band: $first"
-	[ "${first:-0}" -ge 2 ] || fail "control packets are not in the first band"
+	want_ge "control packets are not in the first band" "${first:-0}" 2
 }
 
 # dummy_device - host 0 has dummy0, which leads nowhere.
@@ -299,7 +299,7 @@ bound_device()
 {
 	rack 2
 	dummy_device
-	peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT 1:missing=0 ||
-		fail "data came in spite of the device"
+	want_ok "data came in spite of the device" \
+		peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT 1:missing=0
 	peer n=2 op=2 matrix=others:5000 0:device=eth0 || shuffle_failed
 }

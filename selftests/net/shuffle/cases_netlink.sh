@@ -29,7 +29,7 @@ netlink_cases()
 listen()
 {
 	background nsx "h$1" "$BIN/nl_test" events "$2" $(($(tmo 20))) >"$work/event"
-	wait_for 5 grep -q listening "$work/event" || fail "nobody listens"
+	want_ok "nobody listens" wait_for 5 grep -q listening "$work/event"
 }
 
 # One sender's link goes away while the others' data flows on.  (On a slow machine
@@ -62,26 +62,26 @@ nl_packet_size()
 	local n
 
 	rack 2
-	nsx h0 "$BIN/shufflectl" config set packet-size 500 || fail "not set"
+	want_ok "not set" nsx h0 "$BIN/shufflectl" config set packet-size 500
 	peer n=2 matrix=others:300000 || shuffle_failed
 	n=$(packets 0)
 	diag "packets for 100000 bytes: $n, the other host $(packets 1)"
-	[ "$n" -ge 200 ] || fail "packets are larger than 500 bytes"
-	[ "$(packets 1)" -lt 100 ] || fail "the other host has changed, too"
+	want_ge "packets are larger than 500 bytes" "$n" 200
+	want_lt "the other host has changed, too" "$(packets 1)" 100
 }
 
 nl_dscp()
 {
 	command -v tcpdump >/dev/null || skip "no tcpdump"
 	rack 2
-	nsx h1 "$BIN/shufflectl" config set control-dscp 10 || fail "not set"
+	want_ok "not set" nsx h1 "$BIN/shufflectl" config set control-dscp 10
 	background nsx h0 tcpdump --immediate-mode -nvl -i eth0 'udp port 818 and src 10.77.0.2' \
 		>"$work/dump" 2>"$work/dump.err"
 	wait_for 5 grep -q listening "$work/dump.err" || skip "tcpdump does not start"
 	# One way: what host 1 has to say cannot ride on data of its own.
 	peer n=2 matrix=one:300000:0:1 || shuffle_failed
-	wait_for 5 grep -q 'tos 0x28' "$work/dump" || fail "no control packet has the DSCP"
-	! grep -q 'tos 0xc0' "$work/dump" || fail "some still have the old one"
+	want_ok "no control packet has the DSCP" wait_for 5 grep -q 'tos 0x28' "$work/dump"
+	want_no_grep "some still have the old one" "$(<"$work/dump")" 'tos 0xc0'
 }
 
 # What was not set follows the module's parameters, whenever they are written.
@@ -92,12 +92,12 @@ nl_follow()
 	[ -w $p/overcommit ] || skip "no parameters"
 	rack 2
 	old=$(cat $p/overcommit)
-	nsx h0 "$BIN/shufflectl" config set overcommit 4 || fail "not set"
+	want_ok "not set" nsx h0 "$BIN/shufflectl" config set overcommit 4
 	echo 7 >$p/overcommit
-	nsx h0 "$BIN/shufflectl" config | grep -q 'overcommit 4' || fail "what was set has changed"
-	nsx h1 "$BIN/shufflectl" config | grep -q 'overcommit 7' || fail "a parameter was not followed"
+	want_grep "what was set has changed" "$(nsx h0 "$BIN/shufflectl" config)" 'overcommit 4'
+	want_grep "a parameter was not followed" "$(nsx h1 "$BIN/shufflectl" config)" 'overcommit 7'
 	nsx h0 "$BIN/shufflectl" config set overcommit default
-	nsx h0 "$BIN/shufflectl" config | grep -q 'overcommit 7' || fail "not given back"
+	want_grep "not given back" "$(nsx h0 "$BIN/shufflectl" config)" 'overcommit 7'
 	echo "$old" >$p/overcommit
 }
 
@@ -106,11 +106,11 @@ nl_device_gone()
 {
 	rack 2
 	rate 1
-	nsx h0 "$BIN/shufflectl" config set dev eth0 link-rate 1 rtt 1000000 || fail "not set"
+	want_ok "not set" nsx h0 "$BIN/shufflectl" config set dev eth0 link-rate 1 rtt 1000000
 	in_the_middle n=2 matrix=others:4000000 deadline=4000 expect=ETIMEDOUT
 	ip -n shf-h0 link del eth0
-	peer_end || fail "the operation does not end"
-	! nsx h0 "$BIN/shufflectl" config | grep -q eth0 || fail "its settings are still there"
+	want_ok "the operation does not end" peer_end
+	want_no_grep "its settings are still there" "$(nsx h0 "$BIN/shufflectl" config)" eth0
 }
 
 # What costs memory is bounded by the initial namespace where a network namespace belongs
@@ -121,20 +121,20 @@ nl_userns_caps()
 	local user=(unshare --user --map-root-user --net)
 
 	"${user[@]}" true 2>/dev/null || skip "no user namespaces"
-	"$ctl" config set finished-max 1000 early-bytes 1000000 || fail "not set"
+	want_ok "not set" "$ctl" config set finished-max 1000 early-bytes 1000000
 	for s in "finished-max 1001" "early-bytes 1000001" "sndbuf 16777216" "rcvbuf 16777216"; do
 		# shellcheck disable=SC2086 # a name and a value
-		! "${user[@]}" "$ctl" config set $s 2>"$work/err" || fail "$s is not refused"
-		grep -q "${s%% *}: more than" "$work/err" || fail "$s: $(cat "$work/err")"
+		want_fail "$s is not refused" "${user[@]}" "$ctl" config set $s 2>"$work/err"
+		want_grep "$s" "$(<"$work/err")" "${s%% *}: more than"
 	done
 	for s in "finished-max 1000" "early-bytes 999999" "rcvbuf 100000" "finished-max default"; do
 		# shellcheck disable=SC2086
-		"${user[@]}" "$ctl" config set $s || fail "$s is refused"
+		want_ok "$s is refused" "${user[@]}" "$ctl" config set $s
 	done
-	"${user[@]}" "$ctl" config | grep -q 'finished-max 1000' || fail "begins above the bound"
+	want_grep "begins above the bound" "$("${user[@]}" "$ctl" config)" 'finished-max 1000'
 	rack 2
-	nsx h0 "$ctl" config set finished-max 5000 || fail "the administrator is bounded"
-	"$ctl" config set finished-max default early-bytes default || fail "not given back"
+	want_ok "the administrator is bounded" nsx h0 "$ctl" config set finished-max 5000
+	want_ok "not given back" "$ctl" config set finished-max default early-bytes default
 }
 
 # The kernel's client, which knows nothing but the specification.
@@ -170,7 +170,7 @@ nl_ynl()
 	# by its command line, too
 	nsx h0 python3 "$ynl_dir/tools/net/ynl/cli.py" --spec "$spec" --do config-get >"$work/answers" 2>&1 ||
 		fail "$(cat "$work/answers")"
-	grep -qE "'family': (18|22)" "$work/answers" || fail "$(cat "$work/answers")"
+	want_grep "answers" "$(<"$work/answers")" -E "'family': (18|22)"
 	stands_still n=2 op=99 matrix=others:8000000 expect=ECANCELED
 	ynl_expect 0 <<-'END'
 		do config-set {"overcommit": 4, "policy": "srpt"} => None
@@ -189,7 +189,7 @@ nl_ynl()
 		do op-cancel {"op-id": 99} => no such operation
 	END
 	ynl_expect 1 <<<"do op-cancel {\"op-id\": 99} => 'count': 1"
-	peer_end || fail "the operation was not cancelled"
+	want_ok "the operation was not cancelled" peer_end
 }
 
 nl_ynl_events()
@@ -206,6 +206,6 @@ nl_ynl_events()
 	peer n=2 op=100 ops=2 matrix=others:5000 || shuffle_failed
 	wait_for 10 grep -c 'op-finished-ntf' "$work/events" >/dev/null || fail "$(cat "$work/events")"
 	wait_for 10 test "$(grep -c ntf "$work/events")" -ge 4 || fail "$(cat "$work/events")"
-	grep -q 'op-started-ntf.*"op-id": 100' "$work/events" || fail "$(cat "$work/events")"
-	grep -q 'op-finished-ntf.*slowdown' "$work/events" || fail "$(cat "$work/events")"
+	want_grep "events" "$(<"$work/events")" 'op-started-ntf.*"op-id": 100'
+	want_grep "events" "$(<"$work/events")" 'op-finished-ntf.*slowdown'
 }

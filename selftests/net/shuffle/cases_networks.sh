@@ -127,8 +127,8 @@ ipsec_no_clear()
 	peer n=3 delay=500 v6=$((v == 6)) matrix=uniform:"$(sz 300000 60000)" || shuffle_failed
 	clear=$(counted_protocol 1)
 	diag "packets: clear $clear, ESP $(counted_protocol 2)"
-	[ "$clear" = 0 ] || fail "$clear packets in clear"
-	[ "$(counted_protocol 2)" -gt 100 ] || fail "no ESP packets"
+	want_eq "$clear packets in clear" "$clear" 0
+	want_gt "no ESP packets" "$(counted_protocol 2)" 100
 	# "Where the goals are missed" in Documentation/performance.rst
 	little_is_sent_again 25
 }
@@ -148,13 +148,13 @@ cgroup_filter()
 	"$BIN/cgroup_drop" "$cg/mute" || { [ $? != 2 ] || skip "no cgroup BPF"; fail "no filter"; }
 	new_rack 2
 	diag "the group's process is the first that binds"
-	muted_peer "$cg" n=2 op=1 || fail "what the group sends gets through"
+	want_ok "what the group sends gets through" muted_peer "$cg" n=2 op=1
 	diag "others are not affected"
 	peer n=2 op=11 matrix=others:50000 || shuffle_failed
 	new_rack 2
 	diag "the group's process is not the first"
 	peer n=2 op=21 matrix=others:50000 || shuffle_failed
-	muted_peer "$cg" n=2 op=31 || fail "what the group sends gets through"
+	want_ok "what the group sends gets through" muted_peer "$cg" n=2 op=31
 }
 
 muted_peer()
@@ -203,7 +203,7 @@ nft_skuid()
 	peer n=2 matrix=others:50000 || shuffle_failed
 	n=$(nsx h0 nft list counter inet t mine | awk '$1 == "packets" { print $2 }')
 	diag "packets with a user: $n"
-	[ "${n:-0}" -gt 0 ] || fail "nft sees no user"
+	want_gt "nft sees no user" "${n:-0}" 0
 }
 
 # What comes in by another device than the socket's is not for it.
@@ -211,10 +211,10 @@ device_receive()
 {
 	new_rack 2
 	dummy_device
-	peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT ||
-		fail "data came in spite of the device"
-	[ "$(counter 0 DropDevice)" -gt 0 ] || fail "packets of another device have been taken"
-	[ "$(counter 1 DropDevice)" = 0 ] || fail "packets of no particular device were dropped"
+	want_ok "data came in spite of the device" \
+		peer n=2 matrix=others:5000 0:device=dummy0 deadline=2000 expect=ETIMEDOUT
+	want_gt "packets of another device have been taken" "$(counter 0 DropDevice)" 0
+	want_eq "packets of no particular device were dropped" "$(counter 1 DropDevice)" 0
 	peer n=2 matrix=uniform:5000 0:device=eth0 || shuffle_failed
 }
 
@@ -249,9 +249,9 @@ dead_host()
 		deadline=$((12000 + 8000 * slow)) expect=ETIMEDOUT,ETIMEDOUT 0-2:missing=3 \
 		>"$work/dead.log" 2>&1 &
 	peer_pid=$!
-	wait_for 10 has_counted 0 DataBytesOut 60000 || fail "nothing is sent"
+	want_ok "nothing is sent" wait_for 10 has_counted 0 DataBytesOut 60000
 	peer n=3 op=900 port=7100 matrix="uniform:$(sz 2000000 500000)" || shuffle_failed "another socket"
-	kill -0 "$peer_pid" || fail "the dead host was not waited for"
+	want_ok "the dead host was not waited for" kill -0 "$peer_pid"
 	wait "$peer_pid" || { cat "$work/dead.log"; shuffle_failed "other members"; }
 	diag "stuck: $(counter 0 EgressStuck), not sent: $(counter 0 NoNeigh)"
 }
@@ -401,7 +401,7 @@ bond_fail_over()
 		ip -n "shf-h$h" link add ov type bond mode active-backup miimon 50 || skip "no bonding"
 		for d in eth0 eth1; do
 			ip -n "shf-h$h" link set "$d" down
-			ip -n "shf-h$h" link set "$d" master ov || fail "no slave"
+			want_ok "no slave" ip -n "shf-h$h" link set "$d" master ov
 		done
 		overlay_addr "$h" ov
 	done
@@ -410,7 +410,7 @@ bond_fail_over()
 	ip -n shf-h1 link set eth0 down
 	ip -n shf-br link set p1 down
 	peer_end || shuffle_failed
-	nsx h1 cat /proc/net/bonding/ov | grep -q 'Currently Active Slave: eth1' || fail "no fail-over"
+	want_grep "no fail-over" "$(nsx h1 cat /proc/net/bonding/ov)" 'Currently Active Slave: eth1'
 }
 
 rate_bond()
@@ -461,7 +461,7 @@ ecmp()
 		done
 		diag "$j: $n bytes"
 		# One message is 1/12 of all bytes.
-		[ $((n * 16)) -ge "$(counters DataBytesOut)" ] || fail "$j carries nothing"
+		want_ge "$j carries nothing" $((n * 16)) "$(counters DataBytesOut)"
 	done
 }
 
@@ -501,6 +501,6 @@ mtu_black_hole()
 	done
 	peer n=3 net=1 v6=$((v == 6)) matrix="others:$(sz 300000 60000)" 2:want=1 ||
 		shuffle_failed
-	[ "$(counter 0 PathShrunk)" -gt 0 ] || fail "the path was not narrow"
+	want_gt "the path was not narrow" "$(counter 0 PathShrunk)" 0
 	diag "sent $(counters DataBytesOut), again $(counters RetransBytes), shrunk: $(counters PathShrunk)"
 }

@@ -31,17 +31,17 @@ order_setting()
 {
 	rack 2
 	is 0 op_order fair
-	hctl 0 config set op-order smallest || fail "set"
+	want_ok "set" hctl 0 config set op-order smallest
 	is 0 op_order smallest
 	is 1 op_order fair
 	# a device has its own
-	hctl 0 config set dev eth0 op-order deadline || fail "set of a device"
-	hctl 0 -j config show dev eth0 | grep -q '"op_order":"deadline"' ||
-		fail "the device has not taken it"
+	want_ok "set of a device" hctl 0 config set dev eth0 op-order deadline
+	want_grep "the device has not taken it" \
+		"$(hctl 0 -j config show dev eth0)" '"op_order":"deadline"'
 	is 0 op_order smallest
 	refused 1 'op-order' hctl 0 config set op-order largest
 	is 0 op_order smallest
-	hctl 0 config set op-order default || fail "default"
+	want_ok "default" hctl 0 config set op-order default
 	is 0 op_order fair
 }
 
@@ -85,12 +85,12 @@ two_share()
 	first=$(($(counter 0 DataBytesIn) - before - second))
 	diag "of the first $first bytes, of the second $second"
 	if [ "$3" = 0 ]; then
-		[ "$first" -gt $((second * 3 / 4)) ] || fail "the first has had to wait"
-		[ "$first" -lt $((second * 4 / 3)) ] || fail "the second has had to wait"
+		want_gt "the first has had to wait" "$first" $((second * 3 / 4))
+		want_lt "the second has had to wait" "$first" $((second * 4 / 3))
 	else
-		[ "$first" -lt $((second * 3 / 4)) ] || fail "the second has had to wait"
+		want_lt "the second has had to wait" "$first" $((second * 3 / 4))
 		# more than what was on its way
-		[ "$first" -gt $((second / 16)) ] || fail "the first got nothing"
+		want_gt "the first got nothing" "$first" $((second / 16))
 	fi
 	peer_end || shuffle_failed
 }
@@ -105,7 +105,7 @@ unscheduled_of_many()
 	config_all rtt-bytes 64k
 	peer n=2 matrix=others:1000000 ops=8 1:delay=20000 >"$work/peer.log" 2>&1 &
 	all=$!
-	wait_for 10 has_counted 0 OpsStarted 8 || fail "they do not start"
+	want_ok "they do not start" wait_for 10 has_counted 0 OpsStarted 8
 	sent=-1
 	while [ "$sent" != "$(counter 0 DataBytesOut)" ]; do
 		sent=$(counter 0 DataBytesOut)
@@ -113,8 +113,8 @@ unscheduled_of_many()
 	done
 	has_counted 1 OpsStarted 1 && fail "the receiver has started too soon"
 	diag "$sent bytes"
-	[ "$sent" -ge 65536 ] || fail "less than one"
-	[ "$sent" -lt 300000 ] || fail "each as much as one"
+	want_ge "less than one" "$sent" 65536
+	want_lt "each as much as one" "$sent" 300000
 	wait "$all" || shuffle_failed
 }
 
@@ -125,7 +125,7 @@ order_many()
 	config_all op-order smallest
 	peer n=4 matrix="skew:$(sz 65536 8192)" ops=8 || shuffle_failed
 	peer n=4 matrix=uniform:100 ops=8 || shuffle_failed
-	[ "$(counters AheadOut)" -gt 0 ] || fail "no short message has gone in front"
+	want_gt "no short message has gone in front" "$(counters AheadOut)" 0
 	peer n=4 v6=1 matrix="uniform:$(sz 65536 8192)" ops=8 key=1 || shuffle_failed
 }
 
@@ -134,10 +134,10 @@ order_collectives()
 	local at=/sys/module/shuffle/parameters/op_order rc=0
 
 	rack_down
-	[ "$(cat $at)" = fair ] || fail "the default is $(cat $at)"
+	want_eq "the default is" "$(cat $at)" fair
 	! echo largest 2>/dev/null >$at || fail "the parameter takes anything"
 	echo smallest >$at || fail "the parameter cannot be written"
 	tap_program api_engine -v 4 || rc=1
 	echo fair >$at
-	[ $rc = 0 ] || fail "collectives with op-order smallest"
+	want_eq "collectives with op-order smallest" $rc 0
 }

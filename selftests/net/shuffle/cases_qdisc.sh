@@ -67,12 +67,13 @@ ctl_command_line()
 	refused 1 'no IP address' ctl peer show 1.2.3
 	refused 1 'event "x" is unknown' ctl monitor x
 	ctl >"$work/out" 2>&1
-	[ $? = 1 ] || fail "no object, and no complaint"
+	want_eq "no object, and no complaint" $? 1
 	for object in op peer socket config stats qdisc monitor; do
-		ctl "$object" help | grep -q "^usage: shufflectl $object" || fail "no help about $object"
+		want_grep "no help about $object" \
+			"$(ctl "$object" help)" "^usage: shufflectl $object"
 	done
-	ctl --help | grep -q '^usage: shufflectl' || fail "no help"
-	ctl -V | grep -q '^shufflectl [0-9]' || fail "no version"
+	want_grep "no help" "$(ctl --help)" '^usage: shufflectl'
+	want_grep "no version" "$(ctl -V)" '^shufflectl [0-9]'
 }
 
 ctl_batch()
@@ -80,13 +81,13 @@ ctl_batch()
 	rack 1
 	printf '%s\n' '# a comment' '' 'qdisc show  "eth0"' 'qdisc show nix' 'qdisc install eth0' >"$work/batch"
 	refused 3 'no device "nix"' hctl 0 -b "$work/batch"
-	grep -q 'batch:4$' "$work/err" || fail "it does not say which line has failed"
-	[ "$(grep -c ^eth0 "$work/out")" = 1 ] || fail "the first line was not run"
-	tc -n shf-h0 qdisc show dev eth0 | grep -q noqueue || fail "it went on"
+	want_grep "it does not say which line has failed" "$(<"$work/err")" 'batch:4$'
+	want_eq "the first line was not run" "$(grep -c ^eth0 "$work/out")" 1
+	want_grep "it went on" "$(tc -n shf-h0 qdisc show dev eth0)" noqueue
 	hctl 0 -k -b - <"$work/batch" 2>/dev/null
-	[ $? = 3 ] || fail "the status of -k is not that of the failed line"
-	tc -n shf-h0 qdisc show dev eth0 | grep -q 'prio 5348:' || fail "it did not go on"
-	hctl 0 qdisc remove eth0 || fail "remove"
+	want_eq "the status of -k is not that of the failed line" $? 3
+	want_grep "it did not go on" "$(tc -n shf-h0 qdisc show dev eth0)" 'prio 5348:'
+	want_ok "remove" hctl 0 qdisc remove eth0
 }
 
 # The qdiscs of host 0, without counts.
@@ -143,17 +144,17 @@ qdisc_restores()
 			fail "install --kind $kind"
 		}
 		installed=$(qdiscs)
-		[ "$installed" != "$before" ] || fail "$kind: nothing was installed"
-		hctl 0 -j qdisc show eth0 | grep -q '"control_first":true' || fail "$kind: not first"
+		want_ne "$kind: nothing was installed" "$installed" "$before"
+		want_grep "$kind: not first" "$(hctl 0 -j qdisc show eth0)" '"control_first":true'
 		host0_talks "$kind installed"
-		hctl 0 qdisc install eth0 --kind "$kind" 2>/dev/null || fail "install again"
-		[ "$(qdiscs)" = "$installed" ] || fail "$kind: not idempotent: $installed -> $(qdiscs)"
-		hctl 0 qdisc remove eth0 || fail "remove"
-		[ "$(qdiscs)" = "$before" ] || fail "$kind: $before -> $(qdiscs)"
+		want_ok "install again" hctl 0 qdisc install eth0 --kind "$kind" 2>/dev/null
+		want_eq "$kind: not idempotent" "$(qdiscs)" "$installed"
+		want_ok "remove" hctl 0 qdisc remove eth0
+		want_eq "$kind: the same as before" "$(qdiscs)" "$before"
 		host0_talks "$kind removed"
 	done
-	hctl 0 qdisc remove eth0 || fail "remove again"
-	[ "$(qdiscs)" = "$before" ] || fail "removed twice: $before -> $(qdiscs)"
+	want_ok "remove again" hctl 0 qdisc remove eth0
+	want_eq "removed twice" "$(qdiscs)" "$before"
 	# with a rate: where there is one, it is not ours to change
 	case $1 in
 	bfifo | fq_codel | prio) ;;
@@ -161,17 +162,17 @@ qdisc_restores()
 		refused 4 'tbf with a rate of its own' hctl 0 qdisc install eth0 --rate 10mbit
 		;;
 	*)
-		hctl 0 qdisc install eth0 --rate 10mbit || fail "install --rate"
-		qdiscs | grep -q 'rate 10Mbit' || fail "no rate"
+		want_ok "install --rate" hctl 0 qdisc install eth0 --rate 10mbit
+		want_grep "no rate" "$(qdiscs)" 'rate 10Mbit'
 		host0_talks "rate"
 		# another one replaces the first, and the first state of all is kept
-		hctl 0 qdisc install eth0 --rate 20mbit --kind prio || fail "install --rate again"
-		qdiscs | grep -q 'rate 20Mbit' || fail "the rate did not change"
-		hctl 0 qdisc remove eth0 || fail "remove"
+		want_ok "install --rate again" hctl 0 qdisc install eth0 --rate 20mbit --kind prio
+		want_grep "the rate did not change" "$(qdiscs)" 'rate 20Mbit'
+		want_ok "remove" hctl 0 qdisc remove eth0
 		;;
 	esac
-	[ "$(qdiscs)" = "$before" ] || fail "$before -> $(qdiscs)"
-	[ -z "$(find /run/shufflectl -type f ! -name lock)" ] || fail "state was left behind"
+	want_eq "the same as before" "$(qdiscs)" "$before"
+	want_eq "state was left behind" "$(find /run/shufflectl -type f ! -name lock)" ""
 }
 
 qdisc_mq()
@@ -200,9 +201,9 @@ qdisc_mq()
 			fail "$kind: not first"
 		}
 		nsx h0 ping -nq -c 2 -i 0.2 -W 5 10.79.0.2 >/dev/null || fail "$kind: no packet comes through"
-		hctl 0 qdisc remove m0 || fail "remove"
-		[ "$(tc -n shf-h0 qdisc show dev m0 | grep -v ' 0: ' | sort)" = "$before" ] ||
-			fail "$before -> $(tc -n shf-h0 qdisc show dev m0)"
+		want_ok "remove" hctl 0 qdisc remove m0
+		want_eq "the same as before" \
+			"$(tc -n shf-h0 qdisc show dev m0 | grep -v ' 0: ' | sort)" "$before"
 		# what mqprio has no place for
 		if [ $kind = auto ]; then
 			refused 4 'qdiscs of its own' hctl 0 qdisc install m0 --kind mqprio
@@ -212,9 +213,9 @@ qdisc_mq()
 	done
 	rack 2
 	# one queue, or one in use
-	hctl 0 qdisc install eth0 --kind mqprio 2>"$work/err" && fail "mqprio on one queue"
-	grep -q '^Error: .*mqprio' "$work/err" || fail "$(cat "$work/err")"
-	qdiscs | grep -q noqueue || fail "not as it was: $(qdiscs)"
+	want_fail "mqprio on one queue" hctl 0 qdisc install eth0 --kind mqprio 2>"$work/err"
+	want_grep "err" "$(<"$work/err")" '^Error: .*mqprio'
+	want_grep "not as it was" "$(qdiscs)" noqueue
 }
 
 qdisc_refuses()
@@ -227,18 +228,18 @@ qdisc_refuses()
 	tc -n shf-h0 class add dev eth0 parent 1: classid 1:1 htb rate 5mbit
 	before=$(qdiscs)
 	refused 4 'qdisc htb' hctl 0 qdisc install eth0
-	[ "$(qdiscs)" = "$before" ] || fail "it was touched"
-	hctl 0 qdisc install eth0 --force 2>"$work/err" || fail "--force"
-	grep -q '^Warning: .*lost' "$work/err" || fail "not a word about what is lost"
-	hctl 0 qdisc remove eth0 2>"$work/err" || fail "remove"
-	grep -q '^Warning: ' "$work/err" || fail "not a word about what cannot be restored"
-	qdiscs | grep -q noqueue || fail "not the default: $(qdiscs)"
+	want_eq "it was touched" "$(qdiscs)" "$before"
+	want_ok "--force" hctl 0 qdisc install eth0 --force 2>"$work/err"
+	want_grep "not a word about what is lost" "$(<"$work/err")" '^Warning: .*lost'
+	want_ok "remove" hctl 0 qdisc remove eth0 2>"$work/err"
+	want_grep "not a word about what cannot be restored" "$(<"$work/err")" '^Warning: '
+	want_grep "not the default" "$(qdiscs)" noqueue
 
 	tc -n shf-h0 qdisc add dev eth0 root handle 1: prio
 	tc -n shf-h0 filter add dev eth0 parent 1: protocol ip u32 match ip dport 80 0xffff flowid 1:3
 	refused 4 'prio with filters' hctl 0 qdisc install eth0 --kind prio
 	# pfifo_fast's priomap, which prio has by default, sends control packets first
-	hctl 0 qdisc install eth0 | grep -q 'first already' || fail "auto does not see that"
+	want_grep "auto does not see that" "$(hctl 0 qdisc install eth0)" 'first already'
 	tc -n shf-h0 qdisc replace dev eth0 root handle 2: netem delay 1ms rate 10mbit
 	refused 4 'netem with a rate' hctl 0 qdisc install eth0
 }
@@ -246,28 +247,28 @@ qdisc_refuses()
 qdisc_changed()
 {
 	rack 2
-	hctl 0 qdisc install eth0 2>/dev/null || fail "install"
+	want_ok "install" hctl 0 qdisc install eth0 2>/dev/null
 	tc -n shf-h0 qdisc replace dev eth0 root handle 9: bfifo limit 99999
 	refused 4 'somebody else' hctl 0 qdisc remove eth0
-	qdiscs | grep -q 'bfifo 9:' || fail "it was touched"
-	hctl 0 qdisc remove eth0 --force || fail "--force"
-	qdiscs | grep -q 'bfifo 9:' || fail "--force touched it"
+	want_grep "it was touched" "$(qdiscs)" 'bfifo 9:'
+	want_ok "--force" hctl 0 qdisc remove eth0 --force
+	want_grep "--force touched it" "$(qdiscs)" 'bfifo 9:'
 	# installed again, that is what was there
-	hctl 0 qdisc install eth0 || fail "install again"
-	hctl 0 qdisc remove eth0 || fail "remove"
-	qdiscs | grep -q 'bfifo 9:.*99999' || fail "not restored: $(qdiscs)"
+	want_ok "install again" hctl 0 qdisc install eth0
+	want_ok "remove" hctl 0 qdisc remove eth0
+	want_grep "not restored" "$(qdiscs)" 'bfifo 9:.*99999'
 
 	# what is remembered gets lost
-	hctl 0 qdisc install eth0 || fail "install"
+	want_ok "install" hctl 0 qdisc install eth0
 	rm -rf /run/shufflectl
 	refused 4 'no state is known' hctl 0 qdisc install eth0
-	hctl 0 qdisc remove eth0 2>"$work/err" || fail "remove without state"
-	grep -q '^Warning: ' "$work/err" || fail "not a word about that"
-	qdiscs | grep -q noqueue || fail "not the default: $(qdiscs)"
+	want_ok "remove without state" hctl 0 qdisc remove eth0 2>"$work/err"
+	want_grep "not a word about that" "$(<"$work/err")" '^Warning: '
+	want_grep "not the default" "$(qdiscs)" noqueue
 
 	# only root
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/shufflectl" qdisc show >/dev/null ||
-		fail "not everybody may look"
+		fail "not everybody may look: got status $?, want 0"
 	refused 3 'only root' setpriv --reuid 65534 --regid 65534 --clear-groups \
 		"$BIN/shufflectl" qdisc install lo
 }
@@ -315,7 +316,7 @@ qdisc_truth()
 	says br p0 '"control_first":false' '"first_local":true' '"first_forwarded":false'
 	tc -n shf-br filter add dev p0 parent 5: protocol ipv6 prio 2 u32 match ip6 priority 0xc0 0xc0 flowid 5:1
 	says br p0 '"control_first":true' '"first_forwarded":true'
-	ctl -n shf-br qdisc install p1 2>/dev/null || fail "install"
+	want_ok "install" ctl -n shf-br qdisc install p1 2>/dev/null
 	says br p1 '"control_first":true' '"first_forwarded":true' '"installed":true' '"former":"noqueue"'
 	both=$(hctl 0 qdisc show eth0)
 	grep -q WARNING <<<"$both" || fail "text has no warning: $both"
@@ -324,15 +325,16 @@ qdisc_truth()
 qdisc_apart()
 {
 	rack 2
-	hctl 0 qdisc install eth0 2>/dev/null || fail "install"
+	want_ok "install" hctl 0 qdisc install eth0 2>/dev/null
 	says h1 eth0 '"installed":false'
-	hctl 1 qdisc remove eth0 || fail "remove where nothing is installed"
+	want_ok "remove where nothing is installed" hctl 1 qdisc remove eth0
 	says h0 eth0 '"installed":true'
 	# a namespace that is made anew under the same name knows nothing of it
 	rack_down
 	rack 2
 	says h0 eth0 '"installed":false'
-	hctl 0 qdisc remove eth0 | grep -q 'nothing is installed' || fail "a state of another namespace"
+	want_grep "a state of another namespace" \
+		"$(hctl 0 qdisc remove eth0)" 'nothing is installed'
 }
 
 # band HOST-OR-br DEV control|data KEY
@@ -364,20 +366,21 @@ qdisc_counts()
 	# shellcheck disable=SC2086 # words
 	tc -n shf-h0 filter add dev eth0 ingress protocol $proto u32 match $tos match $port action pass ||
 		skip "no filter"
-	hctl 0 qdisc install eth0 || fail "install on the host"
-	hctl 1 qdisc install eth0 || fail "install on the host"
-	ctl -n shf-br qdisc install p0 || fail "install on the port"
+	want_ok "install on the host" hctl 0 qdisc install eth0
+	want_ok "install on the host" hctl 1 qdisc install eth0
+	want_ok "install on the port" ctl -n shf-br qdisc install p0
 	before=$(band br p0 data packets)
 	peer n=2 v6="$1" ops=4 matrix="others:$(sz 500000 100000)" || shuffle_failed
 	wait_for 3 bands_agree "$1"
 	diag "$(cat "$work/bands")"
-	bands_agree "$1" || fail "they do not agree"
-	[ "$(control_came)" -gt 4 ] || fail "hardly any control packets"
+	want_ok "they do not agree" bands_agree "$1"
+	want_gt "hardly any control packets" "$(control_came)" 4
 	data=$(band h1 eth0 data packets)
-	[ "$data" -gt "$(band h1 eth0 control packets)" ] || fail "data is not in the band of data"
-	[ "$(band br p0 data packets)" -gt $((before + 50)) ] || fail "data is not in the port's band of data"
-	hctl 0 qdisc remove eth0 || fail "remove"
-	tc -n shf-h0 qdisc show dev eth0 | grep -q clsact || fail "clsact is gone"
+	want_gt "data is not in the band of data" "$data" "$(band h1 eth0 control packets)"
+	want_gt "data is not in the port's band of data" \
+		"$(band br p0 data packets)" $((before + 50))
+	want_ok "remove" hctl 0 qdisc remove eth0
+	want_grep "clsact is gone" "$(tc -n shf-h0 qdisc show dev eth0)" clsact
 }
 
 control_came()

@@ -104,9 +104,9 @@ query_sql()
 # query_is_right QUERY
 query_is_right()
 {
-	query_sql "$1" >"$work/want" || fail "sqlite3"
-	[ "$(wc -l <"$work/want")" -gt 1 ] || fail "$1: sqlite3 says nothing"
-	diff "$work/want" "$work/out.0" || fail "$1: not what sqlite3 says"
+	query_sql "$1" >"$work/want" || fail "sqlite3: got status $?, want 0"
+	want_gt "$1: sqlite3 says nothing" "$(wc -l <"$work/want")" 1
+	want_ok "$1: not what sqlite3 says" diff "$work/want" "$work/out.0"
 }
 
 query_have_sqlite()
@@ -162,7 +162,7 @@ query_loss()
 	query_start_all q3 --explain --deadline "$(($(tmo 30) * 1000))"
 	query_end
 	query_is_right q3
-	grep -q 'keys split' "$work/err.0" || fail "no explanation: $(cat "$work/err.0")"
+	want_grep "no explanation" "$(<"$work/err.0")" 'keys split'
 }
 
 # What README.md shows is what the programs print.
@@ -210,7 +210,7 @@ query_relays_right()
 	local rank
 
 	for rank in 0 1 2 3 4; do
-		[ "$(cat "$work/rc.$rank")" = 0 ] || fail "$1: host $rank: $(cat "$work/err.$rank")"
+		want_eq "$1: host $rank" "$(cat "$work/rc.$rank")" 0 "$(cat "$work/err.$rank")"
 	done
 	query_is_right "$1"
 	[ -z "$2" ] || grep -q "over relays, $2 records come of $3 that" "$work/err.0" ||
@@ -239,7 +239,7 @@ query_over_relays()
 
 	query_have_sqlite
 	query_plan
-	words_plan install -- sorted || fail "no relay"
+	want_ok "no relay" words_plan install -- sorted
 	# ranks 1 and 2 are behind the relay, 4 behind 3
 	query_keys 0 10 >"$tables/wiki.0.csv"
 	query_keys 0 40 >"$tables/wiki.1.csv"
@@ -254,7 +254,7 @@ query_over_relays()
 	echo bigger,9223372036854775807 >>"$tables/wiki.3.csv"
 	query_relays_all q1
 	query_relays_right q1
-	grep -q 'not over relays: a sum may not fit 64 bits' "$work/err.0" || fail "$(cat "$work/err.0")"
+	want_grep "err.0" "$(<"$work/err.0")" 'not over relays: a sum may not fit 64 bits'
 
 	# a name that no relay takes
 	query_keys 0 10 >"$tables/wiki.2.csv"
@@ -262,13 +262,13 @@ query_over_relays()
 	{ head -c 40000 /dev/zero | tr '\0' x; echo ,1; } >>"$tables/wiki.3.csv"
 	query_relays_all q1
 	query_relays_right q1
-	grep -q 'not over relays: a key is too long' "$work/err.0" || fail "$(cat "$work/err.0")"
+	want_grep "err.0" "$(<"$work/err.0")" 'not over relays: a key is too long'
 
 	# two sums
 	"$BIN/shuffle-query" generate languages --rows 2000 --parts 5 --out "$tables" || fail generate
 	query_relays_all langs
 	query_relays_right langs
-	grep -q 'gather lang: over relays' "$work/err.0" || fail "$(cat "$work/err.0")"
+	want_grep "err.0" "$(<"$work/err.0")" 'gather lang: over relays'
 }
 
 # Roles that are not those of the query or of the relays: no result.
@@ -278,23 +278,23 @@ query_wrong_relays()
 
 	query_plan
 	query_keys 0 10 >"$tables/wiki.csv"
-	words_plan install -- sorted || fail "no relay"
+	want_ok "no relay" words_plan install -- sorted
 	cp "$work/roles" "$work/good"
 	sed -i 's/^5 4 member/5 - none/' "$work/roles"
 	query_relays_all q1 --deadline 2000
-	grep -q 'rank 5 is host 4 of the query, and no member' "$work/err.0" || fail "$(cat "$work/err.0")"
-	[ "$(cat "$work/rc.0")" = 2 ] || fail "roles without a host of the query are taken"
+	want_grep "err.0" "$(<"$work/err.0")" 'rank 5 is host 4 of the query, and no member'
+	want_eq "roles without a host of the query are taken" "$(cat "$work/rc.0")" 2
 
 	sed -e 's/^0 - /0 2 /' -e 's/^2 1 /2 - /' "$work/good" >"$work/roles"
 	query_relays_all q1 --deadline 2000
-	grep -q 'rank 2 is the receiver, and not rank 0' "$work/err.1" || fail "$(cat "$work/err.1")"
+	want_grep "err.1" "$(<"$work/err.1")" 'rank 2 is the receiver, and not rank 0'
 
 	# roles say that 3 sends to host 0, and the relay waits for it
 	sed 's/^3 1 /3 0 /' "$work/good" >"$work/roles"
 	query_relays_all q1 --deadline "$(($(tmo 1) * 300))"
-	[ "$(cat "$work/rc.0")" = 1 ] || fail "no failure with a sender too few"
-	[ ! -s "$work/out.0" ] || fail "a result: $(cat "$work/out.0")"
-	grep -q 'a sum over relays has failed' "$work/err.0" || fail "$(cat "$work/err.0")"
+	want_eq "no failure with a sender too few" "$(cat "$work/rc.0")" 1
+	want_eq "a result" "$(<"$work/out.0")" ""
+	want_grep "err.0" "$(<"$work/err.0")" 'a sum over relays has failed'
 }
 
 # query_names HOST - all others end with its name, and no other one
@@ -304,9 +304,9 @@ query_names()
 
 	for ((h = 0; h < hosts; h++)); do
 		[ "$h" != "$1" ] || continue
-		! wait "${query_pid[h]}" || fail "host $h has ended well without host $1"
-		grep -qF "member $1 (10.77.0.$(($1 + 1)):7100) is missing" "$work/err.$h" ||
-			fail "host $h does not name host $1: $(cat "$work/err.$h")"
+		want_fail "host $h has ended well without host $1" wait "${query_pid[h]}"
+		want_grep "host $h does not name host $1" \
+			"$(<"$work/err.$h")" -F "member $1 (10.77.0.$(($1 + 1)):7100) is missing"
 		for ((o = 0; o < hosts; o++)); do
 			[ "$o" = "$1" ] || ! grep -q "member $o " "$work/err.$h" ||
 				fail "host $h names host $o: $(tail -n +1 "$work"/err.*)"
@@ -350,6 +350,6 @@ query_bad_table()
 	echo 'xx,12z' >>"$tables/wiki.1.csv"
 	query_start_all q1 --deadline "$(($(tmo 1) * 200))"
 	query_names 1
-	grep -q 'wiki.1.csv:[0-9]*: views: "12z" is not a whole number' "$work/err.1" ||
-		fail "$(cat "$work/err.1")"
+	want_grep "err.1" \
+		"$(<"$work/err.1")" 'wiki.1.csv:[0-9]*: views: "12z" is not a whole number'
 }

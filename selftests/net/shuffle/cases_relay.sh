@@ -51,8 +51,8 @@ relay()
 	local h=$1
 	shift
 	# shellcheck disable=SC2046 # several words
-	hctl "$h" relay add agg rank "$h" "$@" members $(members_of "$hosts") ||
-		fail "no relay on host $h"
+	want_ok "no relay on host $h" \
+		hctl "$h" relay add agg rank "$h" "$@" members $(members_of "$hosts")
 }
 
 # relay_json HOST KEY - of its only relay
@@ -79,21 +79,21 @@ relay_rack()
 	new_rack 6
 	relay 1 to 0 from 2 3 sorted
 	relay 2 to 1 from 4 5 sorted
-	merge "$PFX" - 0r 1r 1 2 2 || fail "sorted"
-	merge -n "$(sz 30000 3000)" -K 5000 -c 3 "$PFX" - 0r 1r 1 2 2 || fail "many records"
-	merge -n 0 "$PFX" - 0r 1r 1 2 2 || fail "no records"
+	want_ok "sorted" merge "$PFX" - 0r 1r 1 2 2
+	want_ok "many records" merge -n "$(sz 30000 3000)" -K 5000 -c 3 "$PFX" - 0r 1r 1 2 2
+	want_ok "no records" merge -n 0 "$PFX" - 0r 1r 1 2 2
 	wait_for 5 relay_done 5
-	[ "$(relay_json 1 failed)" = 0 ] || fail "$(hctl 1 relay show)"
-	[ "$(relay_json 1 from)" = "[2, 3]" ] || fail "$(hctl 1 -j relay show)"
-	hctl 1 relay show agg | grep -q '^relay agg' || fail "$(hctl 1 relay show agg)"
-	hctl 1 relay del agg || fail "not taken away"
-	hctl 2 relay del agg || fail "not taken away on host 2"
-	[ "$(hctl 1 -j relay show)" = "[]" ] || fail "there still"
+	want_eq "relay_json 1 failed" "$(relay_json 1 failed)" 0
+	want_eq "relay_json 1 from" "$(relay_json 1 from)" "[2, 3]"
+	want_grep "hctl 1 relay show agg" "$(hctl 1 relay show agg)" '^relay agg'
+	want_ok "not taken away" hctl 1 relay del agg
+	want_ok "not taken away on host 2" hctl 2 relay del agg
+	want_eq "there still" "$(hctl 1 -j relay show)" "[]"
 	# where processors are emulated one will do
 	[[ $LANE != qemu* ]] || opers=(none)
 	for ((i = 0; i < ${#opers[@]}; i++)); do
 		relay 1 to 0 from 2 3 4 5 oper "${opers[i]}" records 500
-		merge -t -n 3000 -K 1000 -O $i "$PFX" - 0r 1 1 1 1 || fail "${opers[i]}"
+		want_ok "${opers[i]}" merge -t -n 3000 -K 1000 -O $i "$PFX" - 0r 1 1 1 1
 		hctl 1 relay del agg
 	done
 }
@@ -105,21 +105,22 @@ relay_several()
 	relay 1 to 0 4 5 6 7 from 2 3 sorted
 	relay 2 to 1 from 4 5 sorted
 	relay 3 to 1 from 6 7 sorted
-	merge -A 1 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "sorted"
-	merge -A 1 -n "$(sz 50000 3000)" -K 20000 -c 3 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "many records"
-	merge -A 1 -n 0 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "no records"
+	want_ok "sorted" merge -A 1 "$PFX" - 0r 1r 1r 2 2 3 3
+	want_ok "many records" \
+		merge -A 1 -n "$(sz 50000 3000)" -K 20000 -c 3 "$PFX" - 0r 1r 1r 2 2 3 3
+	want_ok "no records" merge -A 1 -n 0 "$PFX" - 0r 1r 1r 2 2 3 3
 	wait_for 5 relay_done 5
-	[ "$(relay_json 1 failed)" = 0 ] || fail "$(hctl 1 relay show)"
-	[ "$(relay_json 1 to)" = "[0, 4, 5, 6, 7]" ] || fail "$(hctl 1 -j relay show)"
-	[ "$(relay_json 2 to)" = "[1]" ] || fail "$(hctl 2 -j relay show)"
+	want_eq "relay_json 1 failed" "$(relay_json 1 failed)" 0
+	want_eq "relay_json 1 to" "$(relay_json 1 to)" "[0, 4, 5, 6, 7]"
+	want_eq "relay_json 2 to" "$(relay_json 2 to)" "[1]"
 	# emulated processors have enough to do with that
 	[[ $LANE != qemu* ]] || return 0
 	hctl 1 relay del agg
 	relay 1 to 0 4 5 6 7 from 2 3 records 700
 	netem loss 2% duplicate 2%
-	merge -A 1 -n 5000 -K 3000 -c 2 "$PFX" - 0r 1r 1r 2 2 3 3 || fail "a table, and loss"
+	want_ok "a table, and loss" merge -A 1 -n 5000 -K 3000 -c 2 "$PFX" - 0r 1r 1r 2 2 3 3
 	# one that takes no part holds up the others no longer than the idle timeout
-	merge -A 1 -i 500 -e 110 "$PFX" - 0r 1r 1r 2 2 3 3x || fail "a host that is not there"
+	want_ok "a host that is not there" merge -A 1 -i 500 -e 110 "$PFX" - 0r 1r 1r 2 2 3 3x
 }
 
 relay_refused()
@@ -136,7 +137,7 @@ relay_refused()
 		if hctl 1 relay add "$@" 2>"$work/err"; then
 			fail "taken: $*"
 		fi
-		grep -q "$text" "$work/err" || fail "$*: $(cat "$work/err")"
+		want_grep "$*" "$(<"$work/err")" "$text"
 	}
 	no 'name, rank and to' a from 2 members "${group[@]}"
 	no 'is not ADDRESS:PORT' a rank 1 to 0 from 2 members 10.77.0.1
@@ -154,11 +155,11 @@ relay_refused()
 	relay 1 to 0 from 2
 	no 'there is a relay of this name' agg rank 1 to 0 from 2 members "${group[@]}"
 	no 'cannot be bound to' b rank 1 to 0 from 2 members "${group[@]}"
-	! hctl 1 relay del b 2>"$work/err" || fail "b is no relay"
-	grep -q 'no such relay' "$work/err" || fail "$(cat "$work/err")"
+	want_fail "b is no relay" hctl 1 relay del b 2>"$work/err"
+	want_grep "err" "$(<"$work/err")" 'no such relay'
 	printf '%s\n' '# a group' "${group[@]}" >"$work/group"
 	hctl 1 relay del agg
-	hctl 1 relay add agg rank 1 to 0 from 2 file "$work/group" || fail "members from a file"
+	want_ok "members from a file" hctl 1 relay add agg rank 1 to 0 from 2 file "$work/group"
 	# programs may look, and not change
 	if setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
 		! nsx h1 setpriv --reuid 65534 --clear-groups "$BIN/shufflectl" relay del agg \
@@ -180,10 +181,10 @@ relay_key()
 		sys.stdout.buffer.write(struct.pack("<QQ", mix(4711), mix(~4711 & (1 << 64) - 1)))
 	END
 	relay 1 to 0 from 2 3 sorted key "$work/key"
-	merge -k "$PFX" - 0r 1 1 || fail "with the key"
+	want_ok "with the key" merge -k "$PFX" - 0r 1 1
 	hctl 1 relay del agg
 	relay 1 to 0 from 2 3 sorted
-	merge -k -i 500 -e 110 "$PFX" - 0r 1 1 || fail "a relay without the key"
+	want_ok "a relay without the key" merge -k -i 500 -e 110 "$PFX" - 0r 1 1
 }
 
 # A hundred operations at once: all have their turn, and nothing is left of them.
@@ -191,9 +192,9 @@ relay_many()
 {
 	new_rack 4
 	relay 1 to 0 from 2 3 bytes 1M records 256
-	merge -t -c 100 -n 300 "$PFX" - 0r 1 1 || fail "a hundred operations"
+	want_ok "a hundred operations" merge -t -c 100 -n 300 "$PFX" - 0r 1 1
 	wait_for 5 relay_done 100
-	[ "$(hctl 1 -j op show)" = "[]" ] || fail "operations are left"
+	want_eq "operations are left" "$(hctl 1 -j op show)" "[]"
 }
 
 # Hardly any memory: one operation at a time, and long messages, packets of which end in a record.
@@ -201,13 +202,13 @@ relay_small()
 {
 	new_rack 4
 	relay 1 to 0 from 2 3 bytes 64k records 200
-	merge -t -n "$(sz 100000 30000)" -K 1000 "$PFX" - 0r 1 1 || fail "long messages in a table"
+	want_ok "long messages in a table" merge -t -n "$(sz 100000 30000)" -K 1000 "$PFX" - 0r 1 1
 	hctl 1 relay del agg
 	# nothing may go without a grant, or hardly anything
 	config_all unscheduled 100
 	relay 1 to 0 from 2 3 bytes 64k sorted
-	merge -n "$(sz 200000 60000)" "$PFX" - 0r 1 1 || fail "long messages"
-	merge -c 5 -n 2000 "$PFX" - 0r 1 1 || fail "several operations"
+	want_ok "long messages" merge -n "$(sz 200000 60000)" "$PFX" - 0r 1 1
+	want_ok "several operations" merge -c 5 -n 2000 "$PFX" - 0r 1 1
 }
 
 relay_through()
@@ -215,10 +216,10 @@ relay_through()
 	new_rack 5
 	netem "$@"
 	relay 1 to 0 from 2 3 4 sorted
-	merge -n 20000 -c 3 "$PFX" - 0r 1 1 1 || fail "sorted"
+	want_ok "sorted" merge -n 20000 -c 3 "$PFX" - 0r 1 1 1
 	hctl 1 relay del agg
 	relay 1 to 0 from 2 3 4 records 1000
-	merge -t -n 20000 -c 3 "$PFX" - 0r 1 1 1 || fail "in a table"
+	want_ok "in a table" merge -t -n 20000 -c 3 "$PFX" - 0r 1 1 1
 }
 
 # A sender that is not there: the root's operation fails, and that of the relay, in their time.
@@ -227,7 +228,7 @@ relay_sender_missing()
 	new_rack 4
 	hctl 1 config set idle-timeout 300ms
 	relay 1 to 0 from 2 3 sorted
-	merge -i 1000 -e 110 "$PFX" - 0r 1 1x || fail "without a sender"
+	want_ok "without a sender" merge -i 1000 -e 110 "$PFX" - 0r 1 1x
 	wait_for 5 relay_failed 1
 }
 
@@ -238,7 +239,7 @@ relay_namespace()
 	relay 1 to 0 from 2 sorted
 	merge -i 2000 -n 100000 -c 4 "$PFX" - 0r 1 >/dev/null 2>&1 &
 	sleep 0.2
-	ip netns del "${PFX}h1" || fail "the namespace is not gone"
+	want_ok "the namespace is not gone" ip netns del "${PFX}h1"
 	wait $!
 	rack_down
 }

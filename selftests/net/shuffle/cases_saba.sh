@@ -118,7 +118,7 @@ saba_senders()
 		h=$((h + 1))
 	done
 	for app in "$@"; do
-		wait_for 10 saba_has "p$to" "$app" || fail "$app is not registered"
+		want_ok "$app is not registered" wait_for 10 saba_has "p$to" "$app"
 	done
 }
 
@@ -162,8 +162,8 @@ saba_weighs()
 # saba_measure PORT APP... [rest=PERCENT] - shares of the bytes are those of the weights.
 saba_measure()
 {
-	python3 "$here/saba_share.py" "$BIN/shuffle-saba" "${PFX}br" "$1" 3000000 "${@:2}" ||
-		fail "shares are not weights"
+	want_ok "shares are not weights" \
+		python3 "$here/saba_share.py" "$BIN/shuffle-saba" "${PFX}br" "$1" 3000000 "${@:2}"
 }
 
 saba_classes()
@@ -191,22 +191,22 @@ saba_shares()
 	saba_senders 2 LR TS
 	saba_measure p2 LR TS
 	# live, 1:4
-	saba set TS 80 || fail "a weight cannot be set"
-	wait_for 5 saba_weighs p2 TS 80 || fail "the weight is not set"
+	want_ok "a weight cannot be set" saba set TS 80
+	want_ok "the weight is not set" wait_for 5 saba_weighs p2 TS 80
 	saba_measure p2 LR TS
-	saba set TS auto || fail "a weight cannot be given back"
+	want_ok "a weight cannot be given back" saba set TS auto
 	# only ports on the way are theirs
-	! saba_has p0 TS || fail "TS is at a port that it does not use"
+	want_fail "TS is at a port that it does not use" saba_has p0 TS
 	# a light queue has what another one does not use
 	saba set LR 90
 	saba set TS 10
-	wait_for 5 saba_weighs p2 TS 10 || fail "the weight is not set"
+	want_ok "the weight is not set" wait_for 5 saba_weighs p2 TS 10
 	saba_measure p2 LR TS
 	saba_send 2 PR 1 5
-	wait_for 10 saba_has p1 PR || fail "PR is not registered"
-	pkill -STOP -P "${sender[0]}" || fail "no sender"
-	saba_lends || fail "the link does not do what it can"
-	saba stop || fail "it does not stop"
+	want_ok "PR is not registered" wait_for 10 saba_has p1 PR
+	want_ok "no sender" pkill -STOP -P "${sender[0]}"
+	want_ok "the link does not do what it can" saba_lends
+	want_ok "it does not stop" saba stop
 	! tc -n "${PFX}br" qdisc show | grep -E 'ets|tbf|bfifo' || fail "something is left"
 	[ ! -e "$SHUFFLE_SABA_SOCKET" ] || fail "the socket is left"
 }
@@ -264,7 +264,7 @@ saba_three()
 	saba set LR 60
 	saba set PR 25
 	saba set TS 15
-	wait_for 5 saba_weighs p3 TS 15 || fail "the weight is not set"
+	want_ok "the weight is not set" wait_for 5 saba_weighs p3 TS 15
 	saba_measure p3 LR PR TS
 }
 
@@ -291,8 +291,9 @@ saba_chain()
 	profile=(--table "$work/table" --nic "${PFX}h0:eth0" --nic "${PFX}h1:eth0" --rate 40mbit
 		--repeat 1 -- ip netns exec "${PFX}h0")
 	bulk=(python3 "$here/saba_flow.py" bulk 10.77.0.2 1000000)
-	saba profile FULL "${profile[@]}" "${bulk[@]}" || fail "no profile of FULL"
-	saba profile FOURTH "${profile[@]}" sh -c "sleep .6; ${bulk[*]}" || fail "no profile of FOURTH"
+	want_ok "no profile of FULL" saba profile FULL "${profile[@]}" "${bulk[@]}"
+	want_ok "no profile of FOURTH" \
+		saba profile FOURTH "${profile[@]}" sh -c "sleep .6; ${bulk[*]}"
 	saba_conf 3 4mbit 1000000 >"$work/saba.conf"
 	saba_daemon
 	saba_senders 2 FULL FOURTH
@@ -331,24 +332,24 @@ saba_nothing_lost()
 	: >"$work/count"
 	ip netns exec "${PFX}h1" python3 "$here/saba_flow.py" count >"$work/count" &
 	receiver=$!
-	wait_for 5 grep -q ready "$work/count" || fail "no receiver"
+	want_ok "no receiver" wait_for 5 grep -q ready "$work/count"
 	# more than the link bears: something waits all the time
 	saba_send 0 LR 1 5
-	wait_for 10 saba_has p1 LR || fail "LR is not registered"
+	want_ok "LR is not registered" wait_for 10 saba_has p1 LR
 	before=$(saba_programmed p1)
 	for ((i = 0; i < 12; i++)); do
-		saba set LR $((10 + i)) || fail "a weight cannot be set"
+		want_ok "a weight cannot be set" saba set LR $((10 + i))
 		# another application comes and goes: levels and filters change
-		saba run --app TS --to 10.77.0.2 -- true || fail "TS does not run"
+		want_ok "TS does not run" saba run --app TS --to 10.77.0.2 -- true
 		# changes that come together are programmed together
 		sleep .06
 	done
 	after=$(saba_programmed p1)
-	[ "$after" -ge $((before + 8)) ] || fail "programmed $before to $after times"
-	pkill -TERM -P "${sender[0]}" || fail "no sender"
+	want_ge "programmed $before to $after times" "$after" $((before + 8))
+	want_ok "no sender" pkill -TERM -P "${sender[0]}"
 	wait "${sender[0]}"
 	sent=$(cat "$work/flow-0")
-	wait_for 20 saba_drained p1 || fail "something still waits"
+	want_ok "something still waits" wait_for 20 saba_drained p1
 	kill -TERM "$receiver"
 	wait "$receiver"
 	[ "$(tail -1 "$work/count")" = "$sent" ] ||
@@ -371,8 +372,8 @@ saba_shuffle()
 	sort_begin
 	# registered before, so that the first packets find their queue
 	nsx h0 "$BIN/shuffle-saba" run --app LR --to 10.77.0.1 --to 10.77.0.2 -- sleep 600 &
-	wait_for 10 saba_has p0 LR || fail "LR is not at p0"
-	wait_for 10 saba_has p1 LR || fail "LR is not at p1"
+	want_ok "LR is not at p0" wait_for 10 saba_has p0 LR
+	want_ok "LR is not at p1" wait_for 10 saba_has p1 LR
 	for h in 0 1; do
 		ip netns exec "${PFX}h$h" "$BIN/shuffle-saba" run --app LR --to "10.77.0.$((2 - h))" -- \
 			"$BIN/shuffle-sort" -g "$work/group" -r $h -o "$sort_op" -d "$state/sorted" \
@@ -381,12 +382,12 @@ saba_shuffle()
 		sort_pid[h]=$!
 	done
 	read -r queue _ <<<"$(saba_weight p1 LR)"
-	sort_wait || fail "the sort failed"
+	want_ok "the sort failed" sort_wait
 	read -r rest queue <<<"$(saba_left p1 1 $((2 + queue)))"
 	echo "$queue bytes in its queue, $rest in that of everything else"
 	# about half of 2000 records of 100 bytes
-	[ "$queue" -gt 80000 ] || fail "data is not in its queue"
-	[ "$rest" -lt 20000 ] || fail "data is among everything else"
+	want_gt "data is not in its queue" "$queue" 80000
+	want_lt "data is among everything else" "$rest" 20000
 }
 
 # saba_left PORT BAND... - bytes that have left each.
@@ -438,20 +439,20 @@ saba_library()
 	export SHUFFLE_SABA=1 SHUFFLE_SABA_NAME=LR
 	saba_member 0
 	saba_member 1
-	wait_for 10 grep -q 'LR is not registered' "$work/said-0" || fail "no warning"
+	want_ok "no warning" wait_for 10 grep -q 'LR is not registered' "$work/said-0"
 	saba_daemon
 	wait_for 10 saba_clients LR 2 || { saba show; fail "members do not register"; }
 	wait_for 10 saba_has p0 LR || { saba show; fail "LR is not at p0"; }
 	wait_for 10 saba_has p1 LR || { saba show; fail "LR is not at p1"; }
 	[ "$(wc -l <"$work/said-0")" = 1 ] || { cat "$work/said-0"; fail "not one warning"; }
-	wait_for 20 saba_programs p1 || fail "p1 is not programmed"
+	want_ok "p1 is not programmed" wait_for 20 saba_programs p1
 	read -r queue _ <<<"$(saba_weight p1 LR)"
 	before=$(saba_left p1 $((2 + queue)))
 	wait_for 20 saba_queue_sent p1 $((2 + queue)) $((before + 100000)) ||
 		fail "data is not in the queue of LR: $(saba_left p1 1 $((2 + queue)))"
 	kill -USR1 "${member[0]}"
 	wait_for 10 saba_has_not p1 LR || { saba show; fail "a closed socket has a connection"; }
-	saba_clients LR 1 || fail "an application without sockets is registered"
+	want_ok "an application without sockets is registered" saba_clients LR 1
 	kill -9 "${member[1]}"
 	wait_for 10 saba_no_app LR || { saba show; fail "what was killed is registered"; }
 	kill "${member[0]}"
@@ -473,8 +474,8 @@ saba_library_refused()
 	wait_for 10 grep -q 'nix: no profile' "$work/said-1" || { cat "$work/said-1"; fail "no reason"; }
 	kill "${member[@]}"
 	wait "${member[1]}" || fail "member 1: $(cat "$work/said-1")"
-	[ "$(cat "$work/member-1")" -gt 0 ] || fail "it has not shuffled"
-	wait_for 10 saba_no_app TS || fail "TS is still there"
+	want_gt "it has not shuffled" "$(cat "$work/member-1")" 0
+	want_ok "TS is still there" wait_for 10 saba_no_app TS
 }
 
 saba_programmed()
@@ -507,21 +508,21 @@ saba_restart()
 	before=$(saba_classes p2)
 	kill -9 "$daemon"
 	wait "$daemon" 2>/dev/null
-	[ "$(saba_classes p2)" = "$before" ] || fail "death has changed weights"
+	want_eq "death has changed weights" "$(saba_classes p2)" "$before"
 	bytes=$(saba_bytes p2)
 	# the next one has another rate and limit in its configuration
 	saba_conf 3 3mbit 900000 >"$work/saba.conf"
 	saba_daemon
-	grep -q 'port p2: queues taken over' "$work/daemon" || fail "the queues were not taken over"
-	[ "$(saba_classes p2)" = "$before" ] || fail "a start has changed weights"
-	[ "$(saba_bytes p2)" -ge "$bytes" ] || fail "the queues are other ones"
-	tc -n "${PFX}br" qdisc show dev p2 | grep -q 'tbf 5361: root .* rate 3Mbit' ||
-		fail "the rate is the former one: $(tc -n "${PFX}br" qdisc show dev p2)"
+	want_grep "the queues were not taken over" "$(<"$work/daemon")" 'port p2: queues taken over'
+	want_eq "a start has changed weights" "$(saba_classes p2)" "$before"
+	want_ge "the queues are other ones" "$(saba_bytes p2)" "$bytes"
+	want_grep "the rate is the former one" \
+		"$(tc -n "${PFX}br" qdisc show dev p2)" 'tbf 5361: root .* rate 3Mbit'
 	[ "$(tc -n "${PFX}br" qdisc show dev p2 | grep -c 'limit 900000b')" = 6 ] ||
 		fail "limits are the former ones: $(tc -n "${PFX}br" qdisc show dev p2)"
-	wait_for 10 saba_has p2 TS || fail "TS has not come back"
-	wait_for 10 saba_has p2 LR || fail "LR has not come back"
-	wait_for 20 saba_programs p2 || fail "the port is not programmed again"
+	want_ok "TS has not come back" wait_for 10 saba_has p2 TS
+	want_ok "LR has not come back" wait_for 10 saba_has p2 LR
+	want_ok "the port is not programmed again" wait_for 20 saba_programs p2
 	! saba_exact || saba_measure p2 LR TS
 }
 
@@ -561,81 +562,82 @@ saba_daemons()
 	local app before count level other
 
 	saba_rack 3
-	saba stop || fail "it does not stop"
+	want_ok "it does not stop" saba stop
 	saba_daemon_of a 0 1
 	saba_daemon_of b 2
 	export SHUFFLE_SABA_SOCKET=$work/a.sock,$work/b.sock
 	# order of coming: not that of the table
 	saba_send 1 TS 2 5
-	wait_for 10 saba_has p2 TS || fail "TS is not registered"
+	want_ok "TS is not registered" wait_for 10 saba_has p2 TS
 	saba_send 0 LR 2 5
-	wait_for 10 saba_has p2 LR || fail "LR is not registered"
-	saba_has_not p0 LR || fail "LR is at a port that it does not use"
+	want_ok "LR is not registered" wait_for 10 saba_has p2 LR
+	want_ok "LR is at a port that it does not use" saba_has_not p0 LR
 	# that of the table's first profile, and not of the first one that came
 	saba_knows a LR
-	[ "$level" = 1 ] || fail "LR has level $level"
+	want_eq "LR has level $level" "$level" 1
 	before=$(saba_classes p2)
 	kill -9 "${daemons[b]}"
 	wait "${daemons[b]}" 2>/dev/null
 	# shares of what is left do not change, and life goes on at the other one
 	saba_send 2 PR 1 5
 	SHUFFLE_SABA_SOCKET=$work/a.sock wait_for 10 saba_has p1 PR || fail "PR is not registered"
-	[ "$(saba_classes p2)" = "$before" ] || fail "a death has changed weights"
+	want_eq "a death has changed weights" "$(saba_classes p2)" "$before"
 	count=$(SHUFFLE_SABA_SOCKET=$work/a.sock saba_programmed p1)
 	saba_daemon_of b 2
-	grep -q 'port p2: queues taken over' "$work/daemon-b" || fail "the queues were not taken over"
+	want_grep "the queues were not taken over" \
+		"$(<"$work/daemon-b")" 'port p2: queues taken over'
 	for app in LR PR TS; do
 		wait_for 10 saba_knows b $app || { saba show; fail "$app has not come back"; }
 		other=$level
-		saba_knows a $app || fail "$app is gone"
+		want_ok "$app is gone" saba_knows a $app
 		[ "$level" = "$other" ] || fail "level of $app: $level and $other"
 	done
-	wait_for 20 saba_programs p2 || fail "the port is not programmed again"
-	wait_for 10 saba_has p2 LR || fail "LR is not at p2"
-	[ "$(SHUFFLE_SABA_SOCKET=$work/a.sock saba_programmed p1)" = "$count" ] ||
-		fail "the other daemon has programmed something"
+	want_ok "the port is not programmed again" wait_for 20 saba_programs p2
+	want_ok "LR is not at p2" wait_for 10 saba_has p2 LR
+	want_eq "the other daemon has programmed something" \
+		"$(SHUFFLE_SABA_SOCKET=$work/a.sock saba_programmed p1)" "$count"
 	! saba_exact || saba_measure p2 LR TS
 	kill -9 "${sender[0]}"
 	for app in a b; do
 		SHUFFLE_SABA_SOCKET=$work/$app.sock wait_for 10 saba_no_app LR ||
 			fail "LR is still known to $app"
 	done
-	saba stop || fail "they do not stop"
+	want_ok "they do not stop" saba stop
 	! tc -n "${PFX}br" qdisc show | grep -E 'ets|tbf|bfifo' || fail "something is left"
 }
 
 saba_somebody_else()
 {
 	saba_rack 2
-	tc -n "${PFX}br" qdisc replace dev p0 root handle 77: pfifo limit 50 || fail "no pfifo"
+	want_ok "no pfifo" tc -n "${PFX}br" qdisc replace dev p0 root handle 77: pfifo limit 50
 	wait_for 5 saba_is p0 foreign || { saba show; fail "it was not noticed"; }
 	sleep 3
-	tc -n "${PFX}br" qdisc show dev p0 | grep -q 'pfifo 77: root' || fail "it was fought"
+	want_grep "it was fought" "$(tc -n "${PFX}br" qdisc show dev p0)" 'pfifo 77: root'
 	saba_is p1 ours || fail "the other port is $(saba_state p1)"
 	saba reload
-	tc -n "${PFX}br" qdisc show dev p0 | grep -q 'pfifo 77: root' || fail "reload has replaced it"
+	want_grep "reload has replaced it" "$(tc -n "${PFX}br" qdisc show dev p0)" 'pfifo 77: root'
 	# what somebody has changed
 	for change in "class change dev p1 classid 5362:3 ets quantum 9000" \
 		"filter del dev p1 parent 5362: pref 2" \
 		"qdisc change dev p1 root handle 5361: tbf rate 5mbit burst 3100 limit 1000000" \
 		"qdisc change dev p1 parent 5362:4 handle 5366: bfifo limit 70000"; do
 		# shellcheck disable=SC2086 # words
-		tc -n "${PFX}br" $change || fail "no change: $change"
-		wait_for 5 saba_is p1 foreign || fail "not noticed: $change"
-		saba reload || fail "no reload"
+		want_ok "no change: $change" tc -n "${PFX}br" $change
+		want_ok "not noticed: $change" wait_for 5 saba_is p1 foreign
+		want_ok "no reload" saba reload
 		wait_for 5 saba_is p1 ours || fail "p1 is $(saba_state p1)"
 	done
-	tc -n "${PFX}br" qdisc show dev p1 | grep -q 'tbf 5361: root .* rate 4Mbit' ||
-		fail "the rate is not back"
+	want_grep "the rate is not back" \
+		"$(tc -n "${PFX}br" qdisc show dev p1)" 'tbf 5361: root .* rate 4Mbit'
 	tc -n "${PFX}br" qdisc del dev p0 root
-	saba reload || fail "no reload"
+	want_ok "no reload" saba reload
 	saba_is p0 ours || fail "p0 is $(saba_state p0)"
 	tc -n "${PFX}br" qdisc add dev p1 clsact 2>/dev/null
 	# a stop leaves alone what is not its own
-	tc -n "${PFX}br" qdisc replace dev p0 root handle 78: pfifo || fail "no pfifo"
-	wait_for 5 saba_is p0 foreign || fail "it was not noticed again"
-	saba stop || fail "it does not stop"
-	tc -n "${PFX}br" qdisc show dev p0 | grep -q 'pfifo 78: root' || fail "stop has removed it"
+	want_ok "no pfifo" tc -n "${PFX}br" qdisc replace dev p0 root handle 78: pfifo
+	want_ok "it was not noticed again" wait_for 5 saba_is p0 foreign
+	want_ok "it does not stop" saba stop
+	want_grep "stop has removed it" "$(tc -n "${PFX}br" qdisc show dev p0)" 'pfifo 78: root'
 }
 
 saba_device_gone()
@@ -644,24 +646,25 @@ saba_device_gone()
 	saba_is p1 ours || fail "p1 is $(saba_state p1)"
 	ip netns del "${PFX}h1"
 	wait_for 5 saba_is p1 gone || fail "p1 is $(saba_state p1)"
-	grep -q 'port p1: the device is gone' "$work/daemon" || fail "the log does not name it"
+	want_grep "the log does not name it" "$(<"$work/daemon")" 'port p1: the device is gone'
 	saba_is p2 ours || fail "p2 is $(saba_state p2)"
-	saba run --app LR -- true || fail "the others do not go on"
-	ip -n "${PFX}br" link add p1 type veth peer name p1x || fail "no veth"
+	want_ok "the others do not go on" saba run --app LR -- true
+	want_ok "no veth" ip -n "${PFX}br" link add p1 type veth peer name p1x
 	ip -n "${PFX}br" link set p1 up
-	wait_for 8 saba_is p1 ours || fail "p1 has not come back"
-	tc -n "${PFX}br" qdisc show dev p1 | grep -q 'ets 5362:' || fail "no queues at p1"
+	want_ok "p1 has not come back" wait_for 8 saba_is p1 ours
+	want_grep "no queues at p1" "$(tc -n "${PFX}br" qdisc show dev p1)" 'ets 5362:'
 }
 
 saba_who_may()
 {
 	saba_rack 2
 	chmod 755 "$work" "$state"
-	setpriv --reuid 4321 --clear-groups "$BIN/shuffle-saba" run --app LR -- true ||
-		fail "a user cannot run an application"
+	want_ok "a user cannot run an application" \
+		setpriv --reuid 4321 --clear-groups "$BIN/shuffle-saba" run --app LR -- true
 	for c in "set LR 50" "stop" "reload"; do
 		# shellcheck disable=SC2086 # words
-		! setpriv --reuid 4321 --clear-groups "$BIN/shuffle-saba" $c 2>"$work/said" || fail "a user may $c"
+		want_fail "a user may $c" \
+			setpriv --reuid 4321 --clear-groups "$BIN/shuffle-saba" $c 2>"$work/said"
 		grep -q CAP_NET_ADMIN "$work/said" || { cat "$work/said"; fail "no reason"; }
 		# root of a user namespace of its own is nobody here
 		# shellcheck disable=SC2086 # words
@@ -673,16 +676,16 @@ saba_who_may()
 		! setpriv --inh-caps=-net_admin --bounding-set=-net_admin "$BIN/shuffle-saba" $c \
 			2>/dev/null || fail "root without the capability may $c"
 	done
-	saba_answers || fail "the daemon is gone"
-	! saba run --app nix -- true 2>"$work/said" || fail "an application without a profile"
-	grep -q 'no profile' "$work/said" || fail "no reason"
-	saba stop || fail "root may not stop it"
+	want_ok "the daemon is gone" saba_answers
+	want_fail "an application without a profile" saba run --app nix -- true 2>"$work/said"
+	want_grep "no reason" "$(<"$work/said")" 'no profile'
+	want_ok "root may not stop it" saba stop
 }
 
 saba_receives()
 {
 	nsx h1 python3 "$here/saba_flow.py" take &
-	wait_for 5 saba_listens || fail "nobody listens"
+	want_ok "nobody listens" wait_for 5 saba_listens
 }
 
 saba_listens()
@@ -706,7 +709,7 @@ saba_profile()
 		python3 "$here/saba_flow.py" bulk 10.77.0.2 1000000 >"$work/out" 2>"$work/err" || fail "no second run"
 	[ "$(grep -c '%:' "$work/err")" = 3 ] || { cat "$work/err"; fail "not 3 runs"; }
 	! saba "${profile[@]}" --repeat 3 -- false 2>"$work/err" >/dev/null || fail "a failure is a run"
-	grep -q 'false has failed' "$work/err" || fail "no reason"
+	want_grep "no reason" "$(<"$work/err")" 'false has failed'
 	! ip netns exec "${PFX}h1" tc qdisc show dev eth0 | grep tbf || fail "the limit is left after a failure"
 	cat "$work/p.table"
 	saba --json table P --table "$work/p.table" | python3 -c '
@@ -715,9 +718,9 @@ import json, sys
 half, fourth = float(r["slowdown_50"]), float(r["slowdown_25"])
 print(half, fourth)
 sys.exit(not (1.8 < half < 2.2 and 3.6 < fourth < 4.4))' || fail "slowdowns"
-	grep -q '</svg>' "$work/p.svg" || fail "no curve"
+	want_grep "no curve" "$(<"$work/p.svg")" '</svg>'
 	# somebody's qdisc is not replaced
 	ip netns exec "${PFX}h1" tc qdisc add dev eth0 root handle 9: pfifo
 	! saba "${profile[@]}" --repeat 3 -- true 2>"$work/err" >/dev/null || fail "somebody's qdisc"
-	grep -q 'would be lost' "$work/err" || fail "no reason"
+	want_grep "no reason" "$(<"$work/err")" 'would be lost'
 }

@@ -55,11 +55,11 @@ same_once()
 	new_rack "$n"
 	same "$@" "$ops" "$len"
 	[ "$(counters DataBytesIn)" = $((sent * (n - 1))) ] || shuffle_failed "what has come"
-	[ "$(counters SameOut)" -gt 0 ] || fail "nothing has gone to all"
+	want_gt "nothing has gone to all" "$(counters SameOut)" 0
 	nothing_late || return 0
 	[ "$(counters DataBytesOut)" = $sent ] ||
 		shuffle_failed "$(counters DataBytesOut) bytes have left the hosts, not $sent"
-	[ "$(left_alone)" = 0 ] || fail "some were alone"
+	want_eq "some were alone" "$(left_alone)" 0
 }
 
 # More than a socket's buffers hold, nothing, and what goes in parts.
@@ -79,7 +79,7 @@ same_through()
 	new_rack 5
 	netem "$@"
 	same "$(sz 15 5)" 200000
-	[ "$(counters SameOut)" -gt 0 ] || fail "nothing has gone to all"
+	want_gt "nothing has gone to all" "$(counters SameOut)" 0
 	netem delay 0
 	# nothing of what was lost counts any more
 	same 10 30000
@@ -98,8 +98,8 @@ same_not_reached()
 	[ "$(left_alone)" -ge 3 ] || fail "alone: $(left_alone), not host 2 for each of the others"
 	! nothing_late || [ "$(left_alone)" = 3 ] || fail "alone: $(left_alone)"
 	before=$(counters ResendOut)
-	[ "$(counters SameOut)" -gt 0 ] || fail "nothing has gone to all"
-	[ "$before" -gt 0 ] || fail "nobody has missed anything"
+	want_gt "nothing has gone to all" "$(counters SameOut)" 0
+	want_gt "nobody has missed anything" "$before" 0
 }
 
 # A member that does not read for a second holds up its own message and nothing else for long.
@@ -126,7 +126,7 @@ example()
 		jobs+=($!)
 	done
 	for h in "${jobs[@]}"; do
-		wait "$h" || fail "$1"
+		want_ok "$1" wait "$h"
 	done
 }
 
@@ -148,11 +148,11 @@ same_examples()
 	done
 	cat "$BIN/shuffle_peer" "$BIN/shuffle_peer" >"$work/in0"	# more than a piece
 	example cast 7301
-	[ "$(counters SameOut)" = 0 ] || fail "to all, without an address"
-	cmp "$work/in0" "$work/out1" || fail "cast"
+	want_eq "to all, without an address" "$(counters SameOut)" 0
+	want_ok "cast" cmp "$work/in0" "$work/out1"
 	CAST_GROUP=239.77.0.2 example cast 7302
 	for ((h = 1; h < hosts; h++)); do
-		cmp "$work/in0" "$work/out$h" || fail "cast to all, on host $h"
+		want_ok "cast to all, on host $h" cmp "$work/in0" "$work/out$h"
 	done
 	! nothing_late || [ "$(counters SameOut)" -gt 0 ] || fail "nothing has gone to all"
 }

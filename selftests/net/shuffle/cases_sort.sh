@@ -98,7 +98,7 @@ sort_all()
 	for ((h = 0; h < n; h++)); do
 		sort_start "$h" -j --deadline $(($(tmo 60) * 1000)) "$@"
 	done
-	sort_wait || fail "the sort failed: $*"
+	want_ok "the sort failed: $*" sort_wait
 }
 
 # sort_kinds HOSTS KEYS... - the result is what the hosts had, and parts are about equally large.
@@ -112,10 +112,10 @@ sort_kinds()
 	hosts_file "$n"
 	for kind; do
 		sort_all "$n" --generate "$each" --keys "$kind"
-		"$BIN/shuffle-sort" generate -n $((n * each)) --keys "$kind" "$work/in" ||
-			fail "no input"
-		"$BIN/shuffle-sort" verify -i "$work/in" --records $((n * each)) "$state/sorted" ||
-			fail "$kind: wrong"
+		want_ok "no input" \
+			"$BIN/shuffle-sort" generate -n $((n * each)) --keys "$kind" "$work/in"
+		want_ok "$kind: wrong" \
+			"$BIN/shuffle-sort" verify -i "$work/in" --records $((n * each)) "$state/sorted"
 		# splitters divide equal keys, too
 		largest "$each" "$kind"
 	done
@@ -127,8 +127,8 @@ largest()
 	local h
 
 	for h in "$state"/sorted/*; do
-		[ "$(stat -c %s "$h")" -le $(($1 * 170)) ] ||
-			fail "$2: $(stat -c '%n %s' "$state"/sorted/*)"
+		want_le "$2" \
+			"$(stat -c %s "$h")" $(($1 * 170)) "$(stat -c '%n %s' "$state"/sorted/*)"
 	done
 }
 
@@ -164,11 +164,12 @@ sort_empty()
 			sort_start "$h" /dev/null
 		fi
 	done
-	sort_wait || fail "seven empty hosts"
-	"$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted" || fail "wrong"
+	want_ok "seven empty hosts" sort_wait
+	want_ok "wrong" "$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted"
 	largest 125 "seven empty hosts"
 	sort_all 8 /dev/null --one-file
-	"$BIN/shuffle-sort" verify --records 0 "$state/sorted/sorted" || fail "records out of nothing"
+	want_ok "records out of nothing" \
+		"$BIN/shuffle-sort" verify --records 0 "$state/sorted/sorted"
 }
 
 # Fewer records than hosts, of one byte, and with keys that are all of the record.
@@ -185,18 +186,18 @@ sort_few()
 		[ "$h" != 3 ] || in=$work/in
 		sort_start "$h" --record-length 1 "$in"
 	done
-	sort_wait || fail "three records"
-	[ "$(cat "$state"/sorted/?)" = abc ] || fail "not abc: $(head "$state"/sorted/?)"
+	want_ok "three records" sort_wait
+	want_eq "not abc" "$(cat "$state"/sorted/?)" abc "$(head "$state"/sorted/?)"
 	sort_all 8 --generate 1 --record-length 33 --key-length 3
-	"$BIN/shuffle-sort" verify --record-length 33 --key-length 3 --records 8 "$state/sorted" ||
-		fail "eight records"
+	want_ok "eight records" \
+		"$BIN/shuffle-sort" verify --record-length 33 --key-length 3 --records 8 "$state/sorted"
 }
 
 # one_file FILE - all hosts have written one file, which is like this one.
 one_file()
 {
-	[ "$(ls "$state/sorted")" = sorted ] || fail "not one file: $(ls "$state/sorted")"
-	cmp "$state/sorted/sorted" "$1" || fail "one file is another one"
+	want_eq "not one file" "$(ls "$state/sorted")" sorted
+	want_ok "one file is another one" cmp "$state/sorted/sorted" "$1"
 }
 
 # text_like ARGS... - lines as sort(1) has them; -s: lines with equal keys stay in their order.
@@ -208,7 +209,7 @@ text_like()
 	for ((h = 0; h < 8; h++)); do
 		sort_start "$h" --text "$@" "$work/lines.$h"
 	done
-	sort_wait || fail "lines: $*"
+	want_ok "lines: $*" sort_wait
 	LC_ALL=C sort -s "$@" "$work"/lines.? >"$work/want"
 	cat "$state"/sorted/? | cmp - "$work/want" || fail "not what sort $* makes of it"
 }
@@ -237,7 +238,7 @@ sort_text()
 	for ((h = 0; h < 8; h++)); do
 		sort_start "$h" --text --one-file -t : -k 2 "$work/lines.$h"
 	done
-	sort_wait || fail "one file"
+	want_ok "one file" sort_wait
 	one_file "$work/want"
 }
 
@@ -250,8 +251,8 @@ sort_alone()
 	sort_begin
 	nsx h0 "$BIN/shuffle-sort" -g "$work/group" -r 0 -o 1 -d "$state/sorted" -e - \
 		<"$work/in" >"$work/json.0" || fail "alone"
-	"$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted" || fail "wrong"
-	grep -q '^partition' "$work/json.0" || fail "no phases: $(cat "$work/json.0")"
+	want_ok "wrong" "$BIN/shuffle-sort" verify -i "$work/in" "$state/sorted"
+	want_grep "no phases" "$(<"$work/json.0")" '^partition'
 }
 
 # expect_failure HOST TEXT - that host ends with an error that names the reason.
@@ -260,8 +261,8 @@ expect_failure()
 	local rc=0
 
 	wait "${sort_pid[$1]}" || rc=$?
-	[ "$rc" = 1 ] || fail "host $1 ends with $rc: $(cat "$work/err.$1")"
-	grep -q "$2" "$work/err.$1" || fail "host $1 does not say \"$2\": $(cat "$work/err.$1")"
+	want_eq "host $1 ends with $rc" "$rc" 1 "$(cat "$work/err.$1")"
+	want_grep "host $1 does not say \"$2\"" "$(<"$work/err.$1")" "$2"
 	[ ! -e "$state/sorted/$1.part" ] || fail "host $1 leaves half a file"
 }
 
@@ -355,7 +356,7 @@ sort_disk_full_runs()
 		expect_failure "$h" "host 1 (10.77.0.2:7000): .*cannot write a file of runs: No space left"
 	done
 	expect_failure 1 "cannot write a file of runs: No space left on device"
-	[ -z "$(ls "$work/small")" ] || fail "files are left: $(ls "$work/small")"
+	want_eq "files are left" "$(ls "$work/small")" ""
 	umount "$work/small"
 	rmdir "$work/small"
 }
@@ -373,7 +374,7 @@ sort_signal()
 		sort_start "$h" --deadline 100000000 --generate 100
 	done
 	sort_start 2 --deadline 100000000 "$work/fifo"
-	wait_for 10 waits_in_pipe 2 || fail "host 2 does not read"
+	want_ok "host 2 does not read" wait_for 10 waits_in_pipe 2
 	wait_for 20 grep -q 'host 0: .*, [0-9.]* MB received' "$work/err.0" ||
 		fail "no progress: $(cat "$work/err.0")"
 	kill -TERM "${sort_pid[2]}"
@@ -407,7 +408,7 @@ sort_folder()
 	for h in 0 1 2 3; do
 		sort_start "$h" --threads $((h + 1)) "$state/folders/$h"
 	done
-	sort_wait || fail "folders"
+	want_ok "folders" sort_wait
 	"$BIN/shuffle-sort" verify -i "$state/folders/0" -i "$state/folders/1" -i "$state/folders/2" \
 		-i "$state/folders/3" --records 1200 "$state/sorted" || fail "wrong"
 	sort_begin
@@ -416,12 +417,11 @@ sort_folder()
 			-o "$sort_op" --no-output "$state/folders/$h" >"$work/json.$h" 2>"$work/err.$h" &
 		sort_pid[h]=$!
 	done
-	sort_wait || fail "no output"
+	want_ok "no output" sort_wait
 	for rank in 0 3; do
-		grep -q '"records": 1200, .*"failed": \[\]' "$work/json.$rank" ||
-			fail "$(cat "$work/json.$rank")"
+		want_grep "json.$rank" "$(<"$work/json.$rank")" '"records": 1200, .*"failed": \[\]'
 	done
-	[ ! -e "$state/sorted" ] || fail "output"
+	[ ! -e "$state/sorted" ] || fail "output, want none"
 }
 
 # Runs in files: the same result as in memory, in several rounds, of which some are divided.
@@ -443,7 +443,7 @@ sort_memory()
 	one_file "$work/one"
 	# all hosts have the same keys in order: a round is for one host
 	sort_all 4 --generate "$n" --keys sorted --first 0 --memory 1000k
-	"$BIN/shuffle-sort" verify --records $((4 * n)) "$state/sorted" || fail "wrong"
+	want_ok "wrong" "$BIN/shuffle-sort" verify --records $((4 * n)) "$state/sorted"
 	for h in 0 1 2 3; do
 		awk -v s="$h" 'BEGIN { srand(s); for (i = 0; i < 6000 * s; i++)
 			printf "%d w%d: %d:%s\n", s, rand() * 50, rand() * 1000,
@@ -454,11 +454,10 @@ sort_memory()
 	for h in 0 1 2 3; do
 		sort_start "$h" --text -k 2 --memory 1000k "$work/lines.$h"
 	done
-	sort_wait || fail "lines"
+	want_ok "lines" sort_wait
 	LC_ALL=C sort -s -k 2 "$work"/lines.[0-3] >"$work/want"
 	cat "$state"/sorted/? | cmp - "$work/want" || fail "not what sort -k 2 makes of it"
-	[ "$(find "$state/sorted" -type f | wc -l)" = 4 ] ||
-		fail "files are left: $(ls "$state/sorted")"
+	want_eq "files are left" "$(find "$state/sorted" -type f | wc -l)" 4 "$(ls "$state/sorted")"
 }
 
 # A host is in some phase when it is killed: the others end within the deadline, with
@@ -501,16 +500,16 @@ sort_killed_in()
 	done
 	sort_start 5 --reduction 2 --deadline "$2" "${input[@]}"
 	if [ "$1" = input ]; then
-		wait_for 10 waits_in_pipe 5 || fail "host 5 does not read"
+		want_ok "host 5 does not read" wait_for 10 waits_in_pipe 5
 	else
 		sleep 0.5
 	fi
 	kill -9 "${sort_pid[5]}"
 	for h in "${others[@]}"; do
 		expect_failure "$h" "host 5 (10.77.0.6:7000) does not answer"
-		[ "$(grep -c 'does not answer' "$work/err.$h")" = 1 ] ||
-			fail "host $h blames others: $(cat "$work/err.$h")"
-		grep -q '"failed": \[5\]' "$work/json.$h" || fail "$(cat "$work/json.$h")"
+		want_eq "host $h blames others" \
+			"$(grep -c 'does not answer' "$work/err.$h")" 1 "$(cat "$work/err.$h")"
+		want_grep "json.$h" "$(<"$work/json.$h")" '"failed": \[5\]'
 	done
 }
 
@@ -575,5 +574,5 @@ sort_loss()
 	hosts_file 4
 	netem loss 2%
 	sort_all 4 --generate "$(sz 3000 500)" --reduction 2
-	"$BIN/shuffle-sort" verify --records $((4 * $(sz 3000 500))) "$state/sorted" || fail "wrong"
+	want_ok "wrong" "$BIN/shuffle-sort" verify --records $((4 * $(sz 3000 500))) "$state/sorted"
 }

@@ -116,7 +116,7 @@ stream_built()
 	for h; do
 		n=$(stream_value "$h" slices)
 		sum=$((sum + ${n:-0}))
-		[ "$(stream_value "$h" wrong)" = 0 ] || fail "builder $h: $(cat "$work/out.$h")"
+		want_eq "builder $h" "$(stream_value "$h" wrong)" 0 "$(cat "$work/out.$h")"
 	done
 	[ "$sum" = "$want" ] || fail "$sum time-slices, $want expected"
 }
@@ -127,12 +127,12 @@ stream_defaults()
 	local stream_as=()
 
 	stream_verified 2 2 6
-	grep -q '"proposed_ns": 0,' "$work/log.0" || fail "no log of intervals"
-	grep -q '"proposed_ns": [1-9]' "$work/log.0" && fail "pieces have had times"
+	want_grep "no log of intervals" "$(<"$work/log.0")" '"proposed_ns": 0,'
+	want_no_grep "pieces have had times" "$(<"$work/log.0")" '"proposed_ns": [1-9]'
 	# members find each other if their tickets are the same
 	stream_begin 2 2
 	stream_all --intervals 2 --builder --schedule none --tickets 4
-	stream_wait 0 1 2 3 || fail "4 tickets are not the default"
+	want_ok "4 tickets are not the default" stream_wait 0 1 2 3
 }
 
 # stream_verified INPUTS BUILDERS INTERVALS ARGS... - every byte, of every time-slice.
@@ -144,7 +144,7 @@ stream_verified()
 
 	stream_begin "$i" "$b"
 	stream_all --intervals "$n" "$@" --builder --verify
-	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	want_ok "a member failed" stream_wait "${!stream_pid[@]}"
 	# rounds are whole
 	stream_built $((n * (60 / b * b))) $(seq "$i" $((i + b - 1)))
 }
@@ -162,7 +162,7 @@ stream_many()
 		: >"$work/built.$((h - inputs))"
 		stream_start $h --verify --piece 600 --sink "$work/built.$((h - inputs))"
 	done
-	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	want_ok "a member failed" stream_wait "${!stream_pid[@]}"
 	stream_built "$n" $(seq "$inputs" $((hosts - 1)))
 	python3 - "$work" "$inputs" "$builders" "$n" <<-'END' || fail "time-slices are wrong"
 		import struct, sys
@@ -191,7 +191,7 @@ stream_packets()
 	rack_down
 	stream_begin 2 2
 	stream_all --intervals 20 --builder --verify
-	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	want_ok "a member failed" stream_wait "${!stream_pid[@]}"
 	stream_built 1200 2 3
 	[ "$(counters OpsStarted)" -gt 2400 ] || shuffle_failed "not an operation for each time-slice"
 	# but for those that a slow machine asks for
@@ -216,7 +216,7 @@ stream_slow()
 	for ((h = 3; h < 6; h++)); do
 		stream_start $h --verify
 	done
-	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	want_ok "a member failed" stream_wait "${!stream_pid[@]}"
 	stream_built 2700 3 4 5
 	python3 - "$work" <<-'END' || fail "it does not recover"
 		import json, statistics, sys
@@ -240,7 +240,7 @@ stream_intervals()
 	local end=$((SECONDS + $(tmo 60)))
 
 	until [ "$(grep -c '"interval"' "$work/log.$1" 2>/dev/null)" -ge "$2" ] 2>/dev/null; do
-		[ $SECONDS -lt $end ] || fail "member $1: no interval $2: $(tail -n 3 "$work"/err.*)"
+		want_lt "member $1: no interval $2" $SECONDS $end "$(tail -n 3 "$work"/err.*)"
 		kill -0 "${stream_pid[$1]}" 2>/dev/null || fail "member $1 has ended: $(head -n 3 "$work"/err.*)"
 		sleep 0.01
 	done
@@ -263,7 +263,7 @@ stream_sources()
 	ip netns exec "${PFX}h3" "$BIN/shuffle-stream" builder --members "$work/members" --rank 1 \
 		--stream "$stream_id" --json --timeout "$(($(tmo 3) * 1000))" --slices 60 \
 		--piece 5000 "${stream_as[@]}" --sink - 2>"$work/err.3" | cat >"$work/pipe" &
-	stream_wait 0 1 2 || fail "a member failed"
+	want_ok "a member failed" stream_wait 0 1 2
 	wait
 	python3 - "$work" "$state/slices.$stream_id" <<-'END' || fail "slices differ"
 		import os, struct, sys
@@ -294,13 +294,13 @@ stream_restarted()
 	# it says nothing more of what it had built
 	mv "$work/log.3" "$work/before"
 	stream_start 3 --verify --process 1000
-	stream_wait 0 1 2 3 || fail "a member failed"
+	want_ok "a member failed" stream_wait 0 1 2 3
 	stream_built 720 2
-	[ "$(stream_value 3 wrong)" = 0 ] || fail "wrong: $(cat "$work/out.3")"
-	grep -q 'builder-restarted: 1' "$work/err.0" || fail "input 0 has not seen it"
+	want_eq "wrong" "$(stream_value 3 wrong)" 0 "$(cat "$work/out.3")"
+	want_grep "input 0 has not seen it" "$(<"$work/err.0")" 'builder-restarted: 1'
 	# what was released before is not built again, but what nobody had heard of
-	[ "$(stream_value 3 slices)" -lt 600 ] || fail "it began anew: $(cat "$work/out.3")"
-	[ "$(stream_value 3 slices)" -gt 100 ] || fail "slices are missing: $(cat "$work/out.3")"
+	want_lt "it began anew" "$(stream_value 3 slices)" 600 "$(cat "$work/out.3")"
+	want_gt "slices are missing" "$(stream_value 3 slices)" 100 "$(cat "$work/out.3")"
 }
 
 # A builder dies: its share goes to the others.
@@ -313,14 +313,14 @@ stream_builder_killed()
 	stream_intervals 3 8
 	kill -9 "${stream_pid[3]}"
 	wait "${stream_pid[3]}" 2>/dev/null
-	stream_wait 0 1 2 4 || fail "a member failed"
-	grep -q 'builder-failed: 1' "$work/err.0" || fail "input 0 has not seen it"
+	want_ok "a member failed" stream_wait 0 1 2 4
+	want_grep "input 0 has not seen it" "$(<"$work/err.0")" 'builder-failed: 1'
 	before=$(($(grep -c '"interval"' "$work/log.3") * 20))
 	sum=$(($(stream_value 2 slices) + $(stream_value 4 slices)))
 	# all but what it had built before; of its last interval nobody counts
-	[ "$sum" -le $((1800 - before + 1)) ] || fail "$sum built by others, $before by it: some twice"
-	[ "$sum" -ge $((1800 - before - 20 - 32)) ] || fail "$sum, $before: some are missing"
-	[ "$(stream_value 2 wrong)$(stream_value 4 wrong)" = 00 ] || fail "wrong bytes"
+	want_le "$sum built by others, $before by it: some twice" "$sum" $((1800 - before + 1))
+	want_ge "$sum, $before: some are missing" "$sum" $((1800 - before - 20 - 32))
+	want_eq "wrong bytes" "$(stream_value 2 wrong)$(stream_value 4 wrong)" 00
 }
 
 # An input dies: time-slices are whole without it.
@@ -331,11 +331,11 @@ stream_input_killed()
 	stream_intervals 3 8
 	kill -9 "${stream_pid[1]}"
 	wait "${stream_pid[1]}" 2>/dev/null
-	stream_wait 0 2 3 4 || fail "a member failed"
-	grep -q 'input-failed: 1' "$work/err.3" || fail "builder 0 has not seen it"
-	grep -q '"event": "input-failed", "member": 1' "$work/log.4" || fail "builder 1: no event"
+	want_ok "a member failed" stream_wait 0 2 3 4
+	want_grep "builder 0 has not seen it" "$(<"$work/err.3")" 'input-failed: 1'
+	want_grep "builder 1: no event" "$(<"$work/log.4")" '"event": "input-failed", "member": 1'
 	stream_built 1800 3 4
-	[ "$(stream_value 3 inputs)" = 2 ] || fail "inputs: $(cat "$work/out.3")"
+	want_eq "inputs" "$(stream_value 3 inputs)" 2 "$(cat "$work/out.3")"
 }
 
 # A builder stands still for a second: no input holds more than its tickets, nothing is lost.
@@ -356,9 +356,9 @@ stream_builder_stopped()
 	held=$(ip netns exec "${PFX}h0" "$BIN/shuffle-stream" monitor --once --json 10.77.0.1:9100)
 	kill -CONT "${stream_pid[3]}"
 	held=$(sed -n 's/.*"held": \([0-9]*\).*/\1/p' <<<"$held")
-	[ "${held:-99}" -le 32 ] || fail "$held pieces held, with 2 x 16 tickets"
-	[ "$held" -ge 16 ] || fail "$held pieces held: the builder did not stop"
-	stream_wait 0 1 2 3 || fail "a member failed"
+	want_le "$held pieces held, with 2 x 16 tickets" "${held:-99}" 32
+	want_ge "$held pieces held: the builder did not stop" "$held" 16
+	want_ok "a member failed" stream_wait 0 1 2 3
 	stream_built 1800 2 3
 }
 
@@ -375,11 +375,11 @@ stream_clocks()
 			stream_start $h --verify --clock "${wrong[h]}"
 		fi
 	done
-	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	want_ok "a member failed" stream_wait "${!stream_pid[@]}"
 	stream_built 1800 3 4 5
 	for h in 0 1 2; do
-		[ "$(stream_value $h absurd)" = 0 ] || fail "refused: $(cat "$work/out.$h")"
-		[ "$(stream_value $h proposals)" -gt 20 ] || fail "none: $(cat "$work/out.$h")"
+		want_eq "refused" "$(stream_value $h absurd)" 0 "$(cat "$work/out.$h")"
+		want_gt "none" "$(stream_value $h proposals)" 20 "$(cat "$work/out.$h")"
 	done
 }
 
@@ -389,7 +389,7 @@ stream_loss()
 	stream_begin 3 3
 	netem loss 1%
 	stream_all --intervals 15 --builder --verify
-	stream_wait "${!stream_pid[@]}" || fail "a member failed"
+	want_ok "a member failed" stream_wait "${!stream_pid[@]}"
 	stream_built 900 3 4 5
 }
 
@@ -400,10 +400,10 @@ stream_refused()
 
 	stream_begin 1 1
 	printf 'input 10.77.0.1:7000\nbulider 10.77.0.2:7000\n' >"$f"
-	! "$BIN/shuffle-stream" input --members "$f" --rank 0 2>"$work/says" || fail "a kind"
-	grep -q "$f:2: " "$work/says" || fail "no place: $(cat "$work/says")"
-	! "$BIN/shuffle-stream" input --members "$work/members" --rank 7 2>"$work/says" ||
-		fail "rank 7"
+	want_fail "a kind" "$BIN/shuffle-stream" input --members "$f" --rank 0 2>"$work/says"
+	want_grep "no place" "$(<"$work/says")" "$f:2: "
+	want_fail "rank 7" \
+		"$BIN/shuffle-stream" input --members "$work/members" --rank 7 2>"$work/says"
 	! "$BIN/shuffle-stream" input --members "$work/members" --rank 0 --source /nowhere \
 		2>"$work/says" || fail "no file"
 	grep -q "/nowhere" "$work/says" || grep -q "10.77" "$work/says" ||

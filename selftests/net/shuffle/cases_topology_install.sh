@@ -90,7 +90,7 @@ rows()
 # host for each of the others
 all_alone()
 {
-	[ "$left" -ge 2400000 ] || fail "$1: only $left bytes have left the hosts"
+	want_ge "$1: only $left bytes have left the hosts" "$left" 2400000
 	! nothing_late || [ "$(left_alone)" = 12 ] ||
 		fail "$1: $(left_alone) are alone, not each for each"
 }
@@ -98,7 +98,7 @@ all_alone()
 # none_alone WHEN - all members have got that: each byte leaves a host once
 none_alone()
 {
-	[ "$left" -lt 2400000 ] || fail "$1: $left bytes have left the hosts"
+	want_lt "$1: $left bytes have left the hosts" "$left" 2400000
 	nothing_late || return 0
 	[ "$left" = 800000 ] || fail "$1: $left bytes have left the hosts, not 800000"
 	[ "$(left_alone)" = 0 ] || fail "$1: $(left_alone) are alone"
@@ -111,15 +111,16 @@ install_reaches()
 	shift 2
 
 	new_rack 5
-	ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad || fail "no address"
+	want_ok "no address" ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad
 	bridge_state >"$work/before"
 	rows 4 4 "$@"
-	[ "$bytes" -gt 400000 ] || fail "a bridge that does not snoop spares host 4"
+	want_gt "a bridge that does not snoop spares host 4" "$bytes" 400000
 	flood off
 	rows 4 4 "$@"
 	all_alone "before"
-	bctl -j topology install "$group" members "$members" >"$work/said" || fail "install"
-	python3 -m json.tool "$work/said" >"$work/json" || fail "no JSON"
+	bctl -j topology install "$group" members "$members" >"$work/said" ||
+		fail "install: got status $?, want 0"
+	python3 -m json.tool "$work/said" >"$work/json" || fail "no JSON: got status $?, want 0"
 	has_entries "$group" 'p0 p1 p2 p3 '
 	rows 4 4 "$@"
 	none_alone "installed"
@@ -127,8 +128,8 @@ install_reaches()
 	flood on
 	rows 4 4 "$@"
 	none_alone "installed, with mcast_flood on"
-	[ "$bytes" -lt 100000 ] || fail "host 4, which is no member, has received $bytes bytes"
-	bctl topology remove "$group" >"$work/said" || fail "remove"
+	want_lt "host 4, which is no member, has received $bytes bytes" "$bytes" 100000
+	bctl topology remove "$group" >"$work/said" || fail "remove: got status $?, want 0"
 	is_as_before "remove"
 	flood off
 	rows 4 4 "$@"
@@ -142,21 +143,23 @@ install_racks()
 
 	cool_net 4 2
 	# without a table of routes all addresses would be broadcast ones
-	ip -n "${PFX}br" link set lo up || fail "no loopback"
+	want_ok "no loopback" ip -n "${PFX}br" link set lo up
 	bridge_state >"$work/before"
-	bctl topology install 239.77.0.1 members 10.77.0.[1-4] >"$work/said" || fail "install"
+	bctl topology install 239.77.0.1 members 10.77.0.[1-4] >"$work/said" ||
+		fail "install: got status $?, want 0"
 	has_entries 239.77.0.1 'c0 p0 p1 p2 p3 t1 '
 	rows 4 5
 	none_alone "a rack"
-	[ "$bytes" -lt 100000 ] || fail "the other rack has received $bytes bytes"
+	want_lt "the other rack has received $bytes bytes" "$bytes" 100000
 	bctl topology install 239.77.0.1 --bridge rack1 members 10.77.0.[1-8] >"$work/said" ||
-		fail "install on one bridge"
+		fail "install on one bridge: got status $?, want 0"
 	has_entries 239.77.0.1 'c0 p0 p1 p2 p3 p4 p5 p6 p7 t1 '
-	bctl topology install 239.77.0.1 members 10.77.0.[1-8] >"$work/said" || fail "install more"
+	bctl topology install 239.77.0.1 members 10.77.0.[1-8] >"$work/said" ||
+		fail "install more: got status $?, want 0"
 	has_entries 239.77.0.1 'c0 c1 p0 p1 p2 p3 p4 p5 p6 p7 t0 t1 '
 	rows 8 5
 	none_alone "both racks"
-	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove"
+	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove: got status $?, want 0"
 	is_as_before "remove"
 }
 
@@ -169,51 +172,60 @@ kernel_notes_protocol()
 install_again()
 {
 	new_rack 3
-	ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad || fail "no address"
+	want_ok "no address" ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad
 	bridge_state >"$work/before"
 	bctl topology install 239.77.0.1 --dry-run members 10.77.0.1 port p1 >"$work/would" ||
-		fail "dry run"
+		fail "dry run: got status $?, want 0"
 	is_as_before "dry run"
 	bctl topology install 239.77.0.1 --no-wait members 10.77.0.1 port p1 >"$work/said" ||
-		fail "install"
-	diff "$work/would" "$work/said" || fail "a dry run says something else"
-	[ "$(grep -c 'entry new' "$work/said")" = 2 ] || fail "not two new entries"
+		fail "install: got status $?, want 0"
+	want_ok "a dry run says something else" diff "$work/would" "$work/said"
+	want_eq "not two new entries" "$(grep -c 'entry new' "$work/said")" 2
 	has_entries 239.77.0.1 'p0 p1 '
-	bctl topology install 239.77.0.1 members 10.77.0.1 port p1 >"$work/said" || fail "again"
-	[ "$(grep -c 'entry there' "$work/said")" = 2 ] || fail "again: not what is there"
-	! grep -q new "$work/said" || fail "again: something is new"
+	bctl topology install 239.77.0.1 members 10.77.0.1 port p1 >"$work/said" ||
+		fail "again: got status $?, want 0"
+	want_eq "again: not what is there" "$(grep -c 'entry there' "$work/said")" 2
+	want_no_grep "again: something is new" "$(<"$work/said")" new
 	# an entry that would end with its timer
-	bridge -n "${PFX}br" mdb add dev br0 port p2 grp 239.77.0.1 temp || fail "no entry"
-	bctl topology install 239.77.0.1 port p2 members 10.77.0.3 >"$work/said" || fail "a report"
-	grep -q 'port p2 .*entry new .*10.77.0.3' "$work/said" || fail "not new: $(cat "$work/said")"
+	want_ok "no entry" bridge -n "${PFX}br" mdb add dev br0 port p2 grp 239.77.0.1 temp
+	bctl topology install 239.77.0.1 port p2 members 10.77.0.3 >"$work/said" ||
+		fail "a report: got status $?, want 0"
+	want_grep "not new" "$(<"$work/said")" 'port p2 .*entry new .*10.77.0.3'
 	has_entries 239.77.0.1 'p0 p1 p2 '
 	# a second address
-	bctl topology install ff02::7 --no-wait port p0 --route br0 >"$work/said" || fail "IPv6"
-	ip -n "${PFX}br" -6 route get ff02::7 | grep -q 'ff02::7 .*dev br0 .*proto 83' || fail "no route"
-	bctl topology remove 239.77.0.1 --dry-run >"$work/would" || fail "dry run of remove"
+	bctl topology install ff02::7 --no-wait port p0 --route br0 >"$work/said" ||
+		fail "IPv6: got status $?, want 0"
+	want_grep "no route" \
+		"$(ip -n "${PFX}br" -6 route get ff02::7)" 'ff02::7 .*dev br0 .*proto 83'
+	bctl topology remove 239.77.0.1 --dry-run >"$work/would" ||
+		fail "dry run of remove: got status $?, want 0"
 	has_entries 239.77.0.1 'p0 p1 p2 '
-	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove"
-	diff "$work/would" "$work/said" || fail "a dry run of remove says something else"
+	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove: got status $?, want 0"
+	want_ok "a dry run of remove says something else" diff "$work/would" "$work/said"
 	has_entries 239.77.0.1 ''
 	has_entries ff02::7 'p0 '
-	bridge_state | grep -q 'mcast_snooping 1' || fail "the other address needs it"
+	want_grep "the other address needs it" "$(bridge_state)" 'mcast_snooping 1'
 	if kernel_notes_protocol; then
-		bridge -n "${PFX}br" mdb add dev br0 port p1 grp ff02::7 permanent || fail "no entry"
-		bctl topology install ff02::7 port p1 >"$work/said" || fail "others' entry"
-		bctl topology remove ff02::7 >"$work/said" || fail "remove"
+		want_ok "no entry" \
+			bridge -n "${PFX}br" mdb add dev br0 port p1 grp ff02::7 permanent
+		bctl topology install ff02::7 port p1 >"$work/said" ||
+			fail "others' entry: got status $?, want 0"
+		bctl topology remove ff02::7 >"$work/said" || fail "remove: got status $?, want 0"
 		has_entries ff02::7 'p1 '
-		bridge -n "${PFX}br" mdb del dev br0 port p1 grp ff02::7 permanent || fail "no entry"
+		want_ok "no entry" \
+			bridge -n "${PFX}br" mdb del dev br0 port p1 grp ff02::7 permanent
 	fi
-	bctl topology remove ff02::7 >"$work/said" || fail "remove"
+	bctl topology remove ff02::7 >"$work/said" || fail "remove: got status $?, want 0"
 	is_as_before "remove"
-	bctl topology remove ff02::7 >"$work/said" || fail "remove again"
-	[ ! -s "$work/said" ] || fail "remove again: $(cat "$work/said")"
+	bctl topology remove ff02::7 >"$work/said" || fail "remove again: got status $?, want 0"
+	want_eq "remove again" "$(<"$work/said")" ""
 	# what was on stays on
-	ip -n "${PFX}br" link set br0 type bridge mcast_snooping 1 || fail "no snooping"
+	want_ok "no snooping" ip -n "${PFX}br" link set br0 type bridge mcast_snooping 1
 	bridge_state >"$work/before"
-	bctl topology install 239.77.0.1 --no-wait port p0 >"$work/said" || fail "install"
-	grep -q 'snooping there  querier new' "$work/said" || fail "$(cat "$work/said")"
-	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove"
+	bctl topology install 239.77.0.1 --no-wait port p0 >"$work/said" ||
+		fail "install: got status $?, want 0"
+	want_grep "said" "$(<"$work/said")" 'snooping there  querier new'
+	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove: got status $?, want 0"
 	is_as_before "remove where a bridge snoops"
 }
 
@@ -223,20 +235,21 @@ install_undone()
 	local group
 
 	new_rack 3
-	ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad || fail "no address"
-	ip -n "${PFX}br" route add 239.77.0.1/32 dev br0 || fail "no route"
-	ip -n "${PFX}br" -6 route add multicast ff02::7/128 dev br0 table local || fail "no route"
+	want_ok "no address" ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad
+	want_ok "no route" ip -n "${PFX}br" route add 239.77.0.1/32 dev br0
+	want_ok "no route" ip -n "${PFX}br" -6 route add multicast ff02::7/128 dev br0 table local
 	bridge_state >"$work/before"
 	for group in 239.77.0.1 ff02::7; do
 		refused 2 'exists' bctl topology install $group port p0 port p1 --route br0
 		is_as_before "an install of $group that fails"
-		bctl topology install $group --no-wait port p0 >"$work/said" || fail "install"
+		bctl topology install $group --no-wait port p0 >"$work/said" ||
+			fail "install: got status $?, want 0"
 		refused 2 'exists' bctl topology install $group port p0 port p1 --route br0
 		has_entries $group 'p0 '
-		bctl topology remove $group >"$work/said" || fail "remove"
+		bctl topology remove $group >"$work/said" || fail "remove: got status $?, want 0"
 		is_as_before "remove"
 	done
-	ip -n "${PFX}br" route show 239.77.0.1 | grep -q br0 || fail "somebody else's route is gone"
+	want_grep "somebody else's route is gone" "$(ip -n "${PFX}br" route show 239.77.0.1)" br0
 }
 
 install_vlan()
@@ -244,15 +257,16 @@ install_vlan()
 	new_rack 3
 	ip -n "${PFX}br" link set br0 type bridge vlan_filtering 1 || skip "no VLANs"
 	bridge_state >"$work/before"
-	nsx h0 ping -c 1 -W 5 10.77.0.3 >"$work/said" || fail "no way"
+	nsx h0 ping -c 1 -W 5 10.77.0.3 >"$work/said" || fail "no way: got status $?, want 0"
 	bctl topology install 239.77.0.1 --no-wait members 10.77.0.1,10.77.0.3 >"$work/said" ||
-		fail "install"
-	[ "$(bridge -n "${PFX}br" mdb | grep -c 'grp 239.77.0.1 permanent.* vid 1')" = 2 ] ||
-		fail "not in VLAN 1"
+		fail "install: got status $?, want 0"
+	want_eq "not in VLAN 1" \
+		"$(bridge -n "${PFX}br" mdb | grep -c 'grp 239.77.0.1 permanent.* vid 1')" 2
 	refused 1 'which one? --vlan' bctl topology install 239.77.0.1 port p1
-	bctl topology install 239.77.0.1 --vlan 1 port p1 >"$work/said" || fail "install in VLAN 1"
+	bctl topology install 239.77.0.1 --vlan 1 port p1 >"$work/said" ||
+		fail "install in VLAN 1: got status $?, want 0"
 	has_entries 239.77.0.1 'p0 p1 p2 '
-	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove"
+	bctl topology remove 239.77.0.1 >"$work/said" || fail "remove: got status $?, want 0"
 	is_as_before "remove"
 }
 
@@ -262,14 +276,15 @@ install_table()
 	new_rack 3
 	printf '10.77.0.1 a\n10.77.0.3 b\nfd77::1 a\n' >"$work/file"
 	refused 3 'no table of racks' bctl topology install 239.77.0.1
-	bctl topology load "$work/file" >"$work/said" || fail "load"
-	bctl topology install 239.77.0.1 --no-wait >"$work/said" || fail "install"
+	bctl topology load "$work/file" >"$work/said" || fail "load: got status $?, want 0"
+	bctl topology install 239.77.0.1 --no-wait >"$work/said" ||
+		fail "install: got status $?, want 0"
 	has_entries 239.77.0.1 'p0 p2 '
 	bctl topology install 239.77.0.2 --no-wait file - hadoop <<<'10.77.0.2 b' >"$work/said" ||
-		fail "a file"
+		fail "a file: got status $?, want 0"
 	has_entries 239.77.0.2 'p1 '
-	bctl topology clear || fail "clear"
-	bctl topology load - <<<'10.77.0.0/16 a' >"$work/said" || fail "load"
+	want_ok "clear" bctl topology clear
+	bctl topology load - <<<'10.77.0.0/16 a' >"$work/said" || fail "load: got status $?, want 0"
 	refused 3 'is many addresses' bctl topology install 239.77.0.1
 }
 
@@ -294,18 +309,20 @@ install_errors()
 	refused 3 'no port of a bridge leads to 10.77.0.7' \
 		bctl topology install 239.7.0.1 members 10.77.0.[1,7]
 	refused 3 'no member has an IPv6 address' bctl topology install ff02::7 members 10.77.0.1
-	ip -n "${PFX}br" -6 addr flush dev br0 || fail "br0 keeps its addresses"
+	want_ok "br0 keeps its addresses" ip -n "${PFX}br" -6 addr flush dev br0
 	refused 3 'needs a link-local address' bctl topology install ff02::7 port p0
 	refused 3 'there is no bridge here' hctl 0 topology install 239.7.0.1 members 10.77.0.2
 	refused 2 'not permitted' nobody br topology install 239.7.0.1 port p0
 	refused 2 'not permitted' nobody br topology install 239.7.0.1 members 10.77.0.1
 	is_as_before "what is refused"
-	bctl topology install 239.7.0.1 --no-wait port p0 >"$work/said" || fail "install"
+	bctl topology install 239.7.0.1 --no-wait port p0 >"$work/said" ||
+		fail "install: got status $?, want 0"
 	refused 2 'not permitted' nobody br topology remove 239.7.0.1
 	has_entries 239.7.0.1 'p0 '
 	# a host that only sends
-	hctl 1 topology install 239.7.0.1 --route eth0 >"$work/said" || fail "a route only"
-	ip -n "${PFX}h1" route get 239.7.0.1 | grep -q 'dev eth0' || fail "no route"
-	hctl 1 topology remove 239.7.0.1 >"$work/said" || fail "remove"
-	[ -z "$(ip -n "${PFX}h1" route show 239.7.0.1)" ] || fail "the route is still there"
+	hctl 1 topology install 239.7.0.1 --route eth0 >"$work/said" ||
+		fail "a route only: got status $?, want 0"
+	want_grep "no route" "$(ip -n "${PFX}h1" route get 239.7.0.1)" 'dev eth0'
+	hctl 1 topology remove 239.7.0.1 >"$work/said" || fail "remove: got status $?, want 0"
+	want_eq "the route is still there" "$(ip -n "${PFX}h1" route show 239.7.0.1)" ""
 }

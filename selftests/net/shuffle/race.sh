@@ -28,7 +28,7 @@ race_all()
 	for t in "${pids[@]}"; do
 		wait "$t" || set -- failed
 	done
-	[ $# = 0 ] || fail "a race failed"
+	want_eq "a race failed" $# 0
 }
 
 # While a socket is open no attempt to unload may succeed; afterwards one does.
@@ -47,9 +47,9 @@ race_unload_held()
 		module_load 2>/dev/null
 		n=$((n + 1))
 	done
-	wait "$pid" || fail "hold failed"
+	want_ok "hold failed" wait "$pid"
 	diag "$n attempts to unload"
-	module_load || fail "cannot be loaded again"
+	want_ok "cannot be loaded again" module_load
 }
 
 # Unloading whenever it is possible, beside sockets that come and go.
@@ -68,10 +68,10 @@ race_unload()
 		n=$((n + 1))
 	done
 	for t in "${pids[@]}"; do
-		wait "$t" || fail "a race failed"
+		want_ok "a race failed" wait "$t"
 	done
 	diag "$n attempts to unload, $done succeeded"
-	module_load || fail "cannot be loaded again"
+	want_ok "cannot be loaded again" module_load
 }
 
 # Two hosts whose link, namespace and members go at any moment.
@@ -124,7 +124,7 @@ race_relays()
 	done
 	diag "$i rounds, $good of them with all sums"
 	relay 1 to 0 from 2 3 4 sorted
-	merge "$PFX" - 0r 1 1 1 || fail "nothing is merged afterwards"
+	want_ok "nothing is merged afterwards" merge "$PFX" - 0r 1 1 1
 }
 
 race_cases()
