@@ -342,8 +342,8 @@ static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
 		if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC) {
-			op->srtt_ns = max(ns, (u64)atomic64_read(&dev->srtt_ns));
-			op->rttvar_ns = max(ns / 2, (u64)atomic64_read(&dev->rttvar_ns));
+			op->srtt_ns = max_t(u64, ns, atomic64_read(&dev->srtt_ns));
+			op->rttvar_ns = max_t(u64, ns / 2, atomic64_read(&dev->rttvar_ns));
 		}
 		shuffle_timer_start(op);	/* earlier than it is set to */
 		return;

@@ -66,6 +66,11 @@ static bool work_cancel(struct work_struct *work)
 	return test_and_clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
 }
 
+/* Nobody else is there. */
+static void sock_owned(const struct sock *sk)
+{
+}
+
 static bool memory_schedule(struct sock *sk, struct sk_buff *skb, int bytes)
 {
 	return !fake->memory_refused;
@@ -89,7 +94,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #define hrtimer_cancel		timer_cancel
 #define queue_work		work_queue
 #define cancel_work_sync	work_cancel
-#define sock_owned_by_me(sk)	do { } while (0)
+#define sock_owned_by_me	sock_owned
 #define sk_rmem_schedule	memory_schedule
 #define sk_wmem_schedule(sk, n)	memory_schedule(sk, NULL, n)
 #define sk_mem_charge		memory_charge

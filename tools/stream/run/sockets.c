@@ -54,8 +54,8 @@ void run_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* A piece has its place in the send buffer until its builder has it, also while it waits for its time
- * to leave: an input may have one for each builder.
+/* A piece has its place in the send buffer until its builder has it, also while it waits for its
+ * time to leave: an input may have one for each builder.
  */
 static void send_buffer(const struct run *r)
 {
