@@ -337,10 +337,12 @@ void fake_reduce(u64 len, u32 pkt)
 		shuffle_msg_out_append(op, chunk);
 		spin_unlock_bh(&fake->ssk.lock);
 	}
+	spin_lock_bh(&fake->ssk.lock);
 	for (off = 0; off < len; off++) {
 		byte = 3 * off;
 		copy_message(op, off, &byte, 1, true);
 	}
+	spin_unlock_bh(&fake->ssk.lock);
 }
 
 /**
