@@ -3,7 +3,9 @@
 #
 # Prove that a debug lane reports the bugs it is there for.  TAP.
 #
-# usage: check.sh uml-debug|qemu-debug
+# usage: check.sh uml-debug|qemu-smp|qemu-debug|qemu-kcsan
+#
+# Each lane has to report what it is there for; races where two CPUs run at once.
 #
 # All bugs in one boot.  A report may silence a later one (lockdep is off after its
 # first, and after KASAN's): a bug that was not reported gets a boot of its own.
@@ -16,6 +18,14 @@ vm=$(cd "$(dirname "$0")/.." && pwd)
 . "$vm/../../tools/common/tap.sh"
 
 lane=${1:?usage: check.sh LANE}
+case $lane in
+uml-debug) bugs='sleep abba oob uaf leak' ;;
+qemu-smp) bugs='list' ;;
+qemu-debug) bugs='sleep abba oob uaf timer softirq leak' ;;
+qemu-kcsan) bugs='count' ;;
+*) die "nothing is planted for the lane '$lane'" ;;
+esac
+make -s -C "$SHUFFLE_ROOT/selftests/net/shuffle" "OUT=$BUILD/tools" "UAPI=$SHUFFLE_ROOT/uapi" "$BUILD/tools/torture"
 ko=$("$vm/build-module.sh" -s selftests/vm/planted "$(kernel_of "$lane")")
 said=
 
@@ -36,9 +46,11 @@ reported()
 	[ "$status" = 70 ] && grep -qE "$1" "$out/console.log"
 }
 
-boot sleep abba oob uaf leak
+# shellcheck disable=SC2086 # words
+boot $bugs
 all_status=$status all_out=$out
 while read -r bug want; do
+	[[ " $bugs " == *" $bug "* ]] || continue
 	status=$all_status out=$all_out
 	reported "$want" || boot "$bug"
 	if reported "$want"; then
@@ -54,5 +66,9 @@ uaf BUG: KASAN: (slab-)?use-after-free
 abba possible circular locking dependency
 sleep BUG: sleeping function called from invalid context
 leak kmemleak: unreferenced object
+list list_(add|del) corruption
+timer BUG: KASAN: (slab-)?use-after-free in planted_fires
+softirq inconsistent lock state
+count BUG: KCSAN: data-race in planted_
 END
 tap_end
