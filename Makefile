@@ -32,6 +32,8 @@ help:
 	@echo "                      on Debian's kernel, the demo; ends with a count"
 	@echo "  make check-deep     what .ci/run runs after it: a debug kernel (built once), more selftests,"
 	@echo "                      torture on 2 CPUs, the budget"
+	@echo "  make torture [LANE=qemu-smp] [MINUTES=10] [SEED=n]"
+	@echo "                      all system calls at once on two CPUs, seeded, with an oracle"
 	@echo "  make check-all [CONTINUE=1] [PART=1/2] [JOBS='deb unit']"
 	@echo "                      everything, on all kernels: hours; jobs: make check-list"
 	@echo "  make mpi, make install-mpi"
@@ -137,6 +139,10 @@ check-mpi:
 	@$(VM)/build-kernel.sh um >/dev/null
 	@$(VM)/watch.py $(VM)/lane.sh $(CURDIR)/build/out/check-mpi uml selftests/mpi/run_all.sh
 
+torture:
+	@$(MAKE) -s -C selftests/net/shuffle OUT=$(OUT) UAPI=$(CURDIR)/uapi
+	@$(VM)/torture.sh $(or $(LANE),qemu-smp) $(or $(MINUTES),10) $(SEED)
+
 # The first line says which kernel is missing.
 bench:
 	@$(if $(filter list cpu% smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
@@ -230,6 +236,6 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps modules tools tools-installed netlink demo demo-sort demo-aggregate check check-smp check-ci mpi install-mpi \
+.PHONY: help deps torture modules tools tools-installed netlink demo demo-sort demo-aggregate check check-smp check-ci mpi install-mpi \
 	check-mpi bench bench-mpi figures figures-module figures-coll figures-agg figures-stream \
 	install install-tools deb check-deb clean

@@ -111,6 +111,7 @@ checkpatch_ignored()
 	tools/saba/mark.c) echo "$user,SPACING,FUNCTION_ARGUMENTS" ;;	# pointers to functions
 	tools/saba/*) echo "$user,SPACING" ;;
 	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
+	selftests/net/shuffle/torture/*) echo "$user,COMPLEX_MACRO,LINE_SPACING,BRACKET_SPACE" ;;
 	selftests/net/shuffle/shuffle_race.c) echo "$user,LINE_SPACING" ;;
 	net/shuffle/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
 	selftests/vm/fpu/*) echo "$user,COMPLEX_MACRO" ;;	# an asm statement

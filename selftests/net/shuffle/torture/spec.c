@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is random in a round: members, operations, lengths, contents.  Functions of the round's
+ * seed and nothing else, so that whoever reads a message knows its bytes without having asked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "torture.h"
+
+#define ITEM		sizeof(uint64_t)
+#define RECORD		16
+#define MOST_REDUCED	65536
+
+static const char *const kind_names[] = {
+	"row", "pieces", "absent", "want", "times", "same", "forward", "reduce", "merge",
+	"collective",
+};
+
+const char *spec_kind_name(int kind)
+{
+	return kind_names[kind];
+}
+
+static int choose_kind(unsigned int kinds, struct dice *d)
+{
+	int kind;
+
+	do {
+		kind = roll(d, KINDS);
+	} while (!(kinds & 1U << kind));
+	return kind;
+}
+
+static void plan_op(struct op_spec *op, const struct plan *p, const struct mix *m, unsigned int i,
+		    struct dice *d)
+{
+	roll(d, 0);
+	op->seed = d->state;
+	/* the namespace remembers numbers of operations: never twice */
+	op->id = (sht_mix(p->seed) & ~0xffull) | i;
+	op->kind = choose_kind(m->kinds, d);
+	/* these need a group of some size, or IPv4's address of all */
+	if ((op->kind == KIND_MERGE && p->n < 3) || (op->kind == KIND_SAME && p->v6))
+		op->kind = KIND_ROW;
+	op->base = m->most >> roll(d, 12);
+	op->deadline_ms = m->calm || roll(d, 3) ? 0 : p->idle_ms + roll(d, p->idle_ms);
+	op->flags = roll(d, 3) ? 0 : SHUFFLE_ROW_DELAYED_ACK;
+	if (!m->calm && !roll(d, 4))
+		op->flags |= (1 + roll(d, 3)) * SHUFFLE_ROW_FAIR;
+	if (m->dead) {
+		op->base = m->most;
+		op->kind = KIND_ROW;
+		op->deadline_ms = 0;
+		op->flags = 0;
+	}
+}
+
+void spec_plan(struct plan *p, const struct mix *m, uint64_t seed, uint16_t port)
+{
+	struct dice d = { seed };
+	unsigned int i;
+
+	memset(p, 0, sizeof(*p));
+	p->seed = seed;
+	p->port = port;
+	p->n = 2 + roll(&d, MAX_MEMBERS - 1);
+	p->ops = m->dead ? 1 : 1 + roll(&d, MAX_OPS);
+	p->v6 = !roll(&d, 3);
+	p->key = roll(&d, 4) ? 0 : 1 + roll(&d, 1000);
+	p->sndbuf = roll(&d, 2) ? 0 : 8192 << roll(&d, 6);
+	p->rcvbuf = roll(&d, 3) ? 0 : 16384 << roll(&d, 6);
+	p->idle_ms = m->idle_ms + roll(&d, m->idle_ms);
+	p->processes = roll(&d, 3) ? 0 : roll(&d, 1U << p->n);
+	p->dead = NOBODY;
+	for (i = 0; i < p->n; i++)
+		p->host[i] = roll(&d, m->hosts);
+	if (m->calm) {
+		/* what two buffers cannot hold waits for a reader: there are always readers */
+		p->sndbuf = p->sndbuf && p->sndbuf < 65536 ? 65536 : p->sndbuf;
+		p->rcvbuf = p->rcvbuf && p->rcvbuf < 131072 ? 131072 : p->rcvbuf;
+	}
+	if (m->dead) {
+		p->n = 2 + roll(&d, 2);
+		p->sndbuf = 65536;
+		p->rcvbuf = 0;
+		p->processes = 0;
+		p->dead = roll(&d, p->n);
+	}
+	if (m->bare) {
+		p->key = 0;
+		p->processes = 0;
+		p->v6 = 0;
+	}
+	for (i = 0; i < p->ops; i++) {
+		plan_op(&p->op[i], p, m, i, &d);
+		p->wants |= p->op[i].kind == KIND_WANT;
+	}
+}
+
+static uint64_t random_len(const struct op_spec *op, unsigned int src, unsigned int dst)
+{
+	uint64_t h = sht_key(op->seed, 1, src, dst);
+
+	switch (h % 8) {
+	case 0:
+		return 0;
+	case 1:
+		return (h >> 8) % 64;
+	default:
+		return (h >> 8) % (op->base + 1);
+	}
+}
+
+uint64_t spec_len(const struct plan *p, const struct op_spec *op, unsigned int src,
+		  unsigned int dst)
+{
+	uint64_t h = sht_mix(op->seed);
+	uint64_t items = 1 + h % (op->base / ITEM + 1);
+
+	switch (op->kind) {
+	case KIND_ABSENT:
+		return sht_key(op->seed, 2, src, dst) % 2 ? SHUFFLE_ABSENT :
+							    random_len(op, src, dst);
+	case KIND_SAME:
+		return src == 0 && dst ? 1 + h % (op->base + 1) : SHUFFLE_ABSENT;
+	case KIND_FORWARD:
+		return dst == src + 1 ? 1 + h % (op->base + 1) : SHUFFLE_ABSENT;
+	case KIND_REDUCE:
+		items = items < MOST_REDUCED / ITEM ? items : MOST_REDUCED / ITEM;
+		return src == dst + 1 ? items * ITEM : SHUFFLE_ABSENT;
+	case KIND_MERGE:
+		if (src == 1 && dst == 0)
+			return 0;	/* announced so */
+		return src && dst == 1 ? (1 + h % 200) * RECORD : SHUFFLE_ABSENT;
+	case KIND_COLL:
+		return 8 << h % 6;
+	default:
+		/* the one that is dead is to be missed by all */
+		if (p->dead != NOBODY)
+			return op->base;
+		return random_len(op, src, dst);
+	}
+}
+
+bool spec_reads(const struct plan *p, const struct op_spec *op, unsigned int src,
+		unsigned int dst, uint64_t *len)
+{
+	*len = spec_len(p, op, src, dst);
+	switch (op->kind) {
+	case KIND_REDUCE:
+		return *len != SHUFFLE_ABSENT && dst == 0;
+	case KIND_MERGE:
+		*len = (1 + sht_mix(op->seed) % 200) * RECORD;
+		return src == 1 && dst == 0;
+	case KIND_COLL:
+		return src == dst;
+	default:
+		return *len != SHUFFLE_ABSENT;
+	}
+}
+
+/* Item @i that a member puts into a sum. */
+static uint64_t item(const struct op_spec *op, unsigned int rank, uint64_t i)
+{
+	return sht_key(op->seed, 3 + i, rank, 0);
+}
+
+/* Words of a message of items or records; @n: members whose values are in it, from @first on. */
+static uint64_t word(const struct op_spec *op, uint64_t i, unsigned int first, unsigned int n)
+{
+	uint64_t sum = 0;
+
+	if (op->kind == KIND_MERGE && i % 2 == 0)
+		return __builtin_bswap64(i / 2);		/* key */
+	if (op->kind == KIND_MERGE)
+		return __builtin_bswap64((sht_mix(op->seed ^ i) >> 8) * n);
+	while (n--)
+		sum += item(op, first + n, i);
+	return sum;
+}
+
+static void put_words(const struct op_spec *op, unsigned int first, unsigned int n, void *buf,
+		      size_t len, uint64_t off)
+{
+	unsigned char *p = buf;
+	uint64_t w = 0;
+
+	for (; len; len--, off++, p++) {
+		if (p == buf || off % 8 == 0)
+			w = word(op, off / 8, first, n);
+		*p = w >> 8 * (off % 8);
+	}
+}
+
+void spec_put(const struct plan *p, const struct op_spec *op, unsigned int src, unsigned int dst,
+	      void *buf, size_t len, uint64_t off)
+{
+	(void)p;
+	switch (op->kind) {
+	case KIND_REDUCE:
+	case KIND_MERGE:
+	case KIND_COLL:
+		put_words(op, src, 1, buf, len, off);
+		break;
+	case KIND_SAME:
+	case KIND_FORWARD:
+		sht_fill(buf, len, sht_key(op->seed, op->id, 0, NOBODY), off);
+		break;
+	default:
+		sht_fill(buf, len, sht_key(op->seed, op->id, src, dst), off);
+	}
+}
+
+void spec_get(const struct plan *p, const struct op_spec *op, unsigned int src, unsigned int dst,
+	      void *buf, size_t len, uint64_t off)
+{
+	switch (op->kind) {
+	case KIND_REDUCE:
+		put_words(op, 1, p->n - 1, buf, len, off);
+		break;
+	case KIND_MERGE:
+		put_words(op, 1, p->n - 1, buf, len, off);
+		break;
+	case KIND_COLL:
+		put_words(op, 0, p->n, buf, len, off);
+		break;
+	default:
+		spec_put(p, op, src, dst, buf, len, off);
+	}
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writers: each carries out its member's part of all operations, in an order of its own. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "torture.h"
+
+#define PIECE	65536
+
+void ctl_begin(struct ctl *c, const void *data, size_t len)
+{
+	memset(c, 0, sizeof(*c));
+	c->iov = (struct iovec){ (void *)data, len };
+	c->msg.msg_iov = &c->iov;
+	c->msg.msg_iovlen = 1;
+	c->msg.msg_control = c->control.buf;
+}
+
+void ctl_row(struct ctl *c, const struct op_spec *op, uint32_t flags, unsigned int first,
+	     unsigned int count, const uint64_t *lens)
+{
+	struct {
+		struct shuffle_row row;
+		uint64_t lens[MAX_MEMBERS];
+	} r = { .row = { .size = sizeof(r.row), .flags = flags, .op_id = op->id,
+			 .deadline_ms = op->deadline_ms, .first_rank = first, .count = count } };
+
+	if (count)
+		memcpy(r.lens, lens, count * sizeof(*lens));
+	sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ROW, &r, sizeof(r.row) + count * sizeof(*lens));
+}
+
+/* Who has no message for us: where that is so. */
+static void ctl_absent(struct ctl *c, const struct op_spec *op, unsigned int rank)
+{
+	const struct plan *p = &slot->plan;
+	struct {
+		struct shuffle_absent head;
+		uint64_t bits;
+	} a = { .head = { .size = sizeof(a.head), .words = 1 } };
+	unsigned int i;
+
+	for (i = 0; i < p->n; i++)
+		if (spec_len(p, op, i, rank) == SHUFFLE_ABSENT)
+			a.bits |= 1ull << i;
+	if (a.bits)
+		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ABSENT, &a, sizeof(a));
+}
+
+static void ctl_times(struct ctl *c, const struct op_spec *op, unsigned int rank)
+{
+	struct {
+		struct shuffle_times head;
+		uint64_t at[MAX_MEMBERS];
+	} t = { .head = { .size = sizeof(t.head), .count = slot->plan.n } };
+	struct timespec now;
+	unsigned int i;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (i = 0; i < slot->plan.n; i++)
+		t.at[i] = now.tv_sec * 1000000000ull + now.tv_nsec +
+			  sht_key(op->seed, 4, rank, i) % 50000000;
+	sht_add_cmsg(&c->msg, SHUFFLE_CMSG_TIMES, &t, sizeof(t.head) + slot->plan.n * 8);
+}
+
+/* What makes the row one that is computed. */
+static void ctl_derived(struct ctl *c, const struct op_spec *op, unsigned int rank)
+{
+	struct shuffle_forward f = { .size = sizeof(f), .from = rank - 1 };
+	struct shuffle_reduction r = { .size = sizeof(r), .to = rank - 1,
+				       .oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64 };
+	struct shuffle_merge m = { .size = sizeof(m), .to = 0, .oper = SHUFFLE_MERGE_SUM,
+				   .flags = SHUFFLE_MERGE_SORTED, .senders = slot->plan.n - 1 };
+	unsigned int last = slot->plan.n - 1;
+
+	if (op->kind == KIND_FORWARD && rank && rank < last)
+		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_FORWARD, &f, sizeof(f));
+	if (op->kind == KIND_REDUCE && rank && rank < last)
+		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_REDUCE, &r, sizeof(r));
+	if (op->kind == KIND_MERGE && rank < 2)
+		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_MERGE, &m, sizeof(m));
+}
+
+ssize_t call_send(struct call *c, enum action a, int fd, const struct msghdr *msg, int flags,
+		  unsigned int rank, unsigned int op)
+{
+	ssize_t rc;
+	int err;
+
+	call_begin(c, a, rank, op);
+	rc = sendmsg(fd, msg, flags | MSG_NOSIGNAL);
+	err = errno;
+	call_end(c);
+	if (rc > 0)
+		progress();
+	errno = err;
+	return rc;
+}
+
+static ssize_t collective(struct call *c, int fd, unsigned int op, unsigned int rank)
+{
+	const struct op_spec *o = &slot->plan.op[op];
+	struct shuffle_collective coll = {
+		.size = sizeof(coll), .op_id = o->id, .deadline_ms = o->deadline_ms,
+		.len = spec_len(&slot->plan, o, rank, rank), .kind = SHUFFLE_COLL_ALLREDUCE,
+		.pattern = o->seed % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
+		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
+		.flags = o->flags & (SHUFFLE_ROW_DELAYED_ACK | SHUFFLE_ROW_ORDER),
+	};
+	unsigned char data[256];
+	struct ctl m;
+
+	spec_put(&slot->plan, o, rank, rank, data, coll.len, 0);
+	ctl_begin(&m, data, coll.len);
+	sht_add_cmsg(&m.msg, SHUFFLE_CMSG_COLLECTIVE, &coll, sizeof(coll));
+	return call_send(c, ACT_send, fd, &m.msg, 0, rank, op);
+}
+
+/* All data of a row, in memory of its own; NULL if there is none. */
+static unsigned char *row_data(const struct op_spec *o, unsigned int rank, size_t *len)
+{
+	const struct plan *p = &slot->plan;
+	unsigned char *buf, *at;
+	unsigned int i;
+	uint64_t l;
+
+	*len = 0;
+	if (o->kind == KIND_WANT || (o->kind == KIND_FORWARD && rank && rank < p->n - 1))
+		return NULL;
+	for (i = 0; i < p->n; i++) {
+		l = spec_len(p, o, rank, i);
+		*len += l == SHUFFLE_ABSENT || (o->kind == KIND_SAME && i > 1) ? 0 : l;
+	}
+	if (!*len)
+		return NULL;
+	buf = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (buf == MAP_FAILED)
+		die("mmap");
+	for (at = buf, i = 0; i < p->n; i++) {
+		l = spec_len(p, o, rank, i);
+		if (l == SHUFFLE_ABSENT || (o->kind == KIND_SAME && i > 1))
+			continue;
+		spec_put(p, o, rank, i, at, l, 0);
+		at += l;
+	}
+	return buf;
+}
+
+/* The rest of the data, behind what has been taken. */
+static void go_on(struct call *c, int fd, unsigned int op, unsigned int rank, struct dice *d,
+		  const unsigned char *data, size_t len)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	int flags = roll(d, 2) ? MSG_DONTWAIT : 0;
+	struct ctl m;
+	size_t n;
+	ssize_t rc;
+
+	while (len && !slot->over) {
+		n = roll(d, 2) && len > PIECE ? 1 + roll(d, PIECE) : len;
+		ctl_begin(&m, data, n);
+		ctl_row(&m, &slot->plan.op[op], 0, 0, 0, NULL);
+		rc = call_send(c, ACT_send_more, fd, &m.msg, flags, rank, op);
+		if (rc < 0 && errno == EAGAIN) {
+			call_begin(c, ACT_wait, rank, op);
+			poll(&pfd, 1, 20);
+			call_end(c);
+			continue;
+		}
+		if (rc < 0 && (errno == EINTR || errno == ENOBUFS)) {
+			nap_us(200);
+			continue;
+		}
+		if (rc <= 0)
+			return;		/* its end comes as a record */
+		data += rc;
+		len -= rc;
+	}
+}
+
+/* Announced rank by rank, or some at a time. */
+static ssize_t pieces(struct call *c, int fd, unsigned int op, unsigned int rank, struct dice *d,
+		      const uint64_t *lens, const unsigned char *data, size_t len)
+{
+	unsigned int first = 0, count, n = slot->plan.n;
+	ssize_t rc = 0;
+	struct ctl m;
+
+	while (first < n) {
+		count = 1 + roll(d, n - first);
+		ctl_begin(&m, NULL, 0);
+		ctl_row(&m, &slot->plan.op[op],
+			slot->plan.op[op].flags | (first + count < n ? SHUFFLE_ROW_MORE : 0),
+			first, count, lens + first);
+		rc = call_send(c, ACT_send, fd, &m.msg, 0, rank, op);
+		if (rc < 0 && first && (errno == EINTR || errno == EAGAIN)) {
+			if (slot->over)
+				return rc;
+			continue;
+		}
+		if (rc < 0)
+			return first ? 0 : rc;
+		slot->part[op][rank].started = 1;
+		first += count;
+	}
+	go_on(c, fd, op, rank, d, data, len);
+	return 0;
+}
+
+ssize_t submit_part(struct call *c, int fd, unsigned int op, unsigned int rank, struct dice *d)
+{
+	const struct plan *p = &slot->plan;
+	const struct op_spec *o = &p->op[op];
+	uint64_t lens[MAX_MEMBERS];
+	unsigned char *data;
+	uint32_t flags = o->flags;
+	struct ctl m;
+	size_t len;
+	ssize_t rc;
+	unsigned int i;
+	int err;
+
+	if (o->kind == KIND_COLL)
+		return collective(c, fd, op, rank);
+	for (i = 0; i < p->n; i++)
+		lens[i] = spec_len(p, o, rank, i);
+	data = row_data(o, rank, &len);
+	if (o->kind == KIND_PIECES) {
+		rc = pieces(c, fd, op, rank, d, lens, data, len);
+	} else {
+		if (o->kind == KIND_WANT)
+			flags |= SHUFFLE_ROW_WANT;
+		if (o->kind == KIND_SAME && !rank)
+			flags |= SHUFFLE_ROW_SAME;
+		if (o->kind == KIND_REDUCE || o->kind == KIND_MERGE)
+			flags &= SHUFFLE_ROW_DELAYED_ACK;
+		ctl_begin(&m, data, len);
+		ctl_row(&m, o, flags, 0, p->n, lens);
+		ctl_absent(&m, o, rank);
+		if (o->kind == KIND_TIMES)
+			ctl_times(&m, o, rank);
+		ctl_derived(&m, o, rank);
+		rc = call_send(c, ACT_send, fd, &m.msg, !p->dead || roll(d, 2) ? 0 : MSG_DONTWAIT,
+			       rank, op);
+		err = errno;
+		if (rc >= 0) {
+			slot->part[op][rank].started = 1;
+			go_on(c, fd, op, rank, d, data + rc, len - rc);
+		}
+		errno = err;
+	}
+	err = errno;
+	if (data)
+		munmap(data, len);
+	errno = err;
+	return rc;
+}
+
+void submit_answer(struct call *c, int fd, const struct op_spec *op, unsigned int rank,
+		   const struct shuffle_record *rec)
+{
+	unsigned char *buf = malloc(rec->len ? rec->len : 1);
+	unsigned int number = op - slot->plan.op;
+	uint64_t done = 0;
+	struct ctl m;
+	ssize_t rc = 1;
+
+	if (!buf)
+		die("malloc");
+	spec_put(&slot->plan, op, rank, rec->rank, buf, rec->len, rec->offset);
+	while (done < rec->len && !slot->over) {
+		ctl_begin(&m, buf + done, rec->len - done);
+		ctl_row(&m, op, 0, rec->rank, 0, NULL);
+		rc = call_send(c, ACT_answer, fd, &m.msg, 0, rank, number);
+		if (rc < 0 && (errno == EINTR || errno == EAGAIN || errno == ENOBUFS)) {
+			nap_us(100);
+			continue;
+		}
+		if (rc < 0 && errno == EMSGSIZE)
+			wrong("an answer of %llu bytes to WANT is refused: EMSGSIZE",
+			      (unsigned long long)rec->len);
+		if (rc <= 0)
+			break;
+		done += rc;
+	}
+	free(buf);
+}
+
+/* Until the part has begun, or cannot any more. */
+static void carry_out(struct call *c, unsigned int op, unsigned int rank, struct dice *d)
+{
+	struct part *part = &slot->part[op][rank];
+	struct member *me = &slot->member[rank];
+	ssize_t rc;
+
+	while (!slot->over) {
+		rc = submit_part(c, fds[rank], op, rank, d);
+		if (rc >= 0) {
+			part->started = 1;
+			progress();
+			return;
+		}
+		switch (errno) {
+		case EINTR:
+		case EAGAIN:
+		case ENOBUFS:
+		case ENOMEM:
+			nap_us(500);
+			continue;
+		case EPIPE:	/* the operation has ended, or so has all that it was for */
+		case ECANCELED:
+			return;
+		case EINVAL:
+		case EMSGSIZE:
+		case EFAULT:
+			if (!me->gone && !slot->disturbed)
+				wrong("%s: member %u cannot begin operation %u: %s",
+				      spec_kind_name(slot->plan.op[op].kind), rank, op,
+				      strerrorname_np(errno));
+			return;
+		default:	/* closed: ENOTSOCK, EBADF; no device; EEXIST: begun before */
+			return;
+		}
+	}
+}
+
+void *writer(void *arg)
+{
+	struct worker *w = arg;
+	const struct plan *p = &slot->plan;
+	struct call *c = call_new();
+	unsigned int i, op, start = roll(&w->dice, p->ops);
+	unsigned int pause = roll(&w->dice, 3) ? 0 : roll(&w->dice, 2000);
+
+	for (i = 0; i < p->ops && w->rank != p->dead && !slot->over; i++) {
+		op = (start + i) % p->ops;
+		if (atomic_exchange(&slot->part[op][w->rank].claimed, 1))
+			continue;
+		if (pause)
+			nap_us(roll(&w->dice, pause));
+		carry_out(c, op, w->rank, &w->dice);
+		slot->actions++;
+	}
+	slot->member[w->rank].writers--;
+	return NULL;
+}
