@@ -494,11 +494,6 @@ static void do_unload(struct now *n)
 		module_load();
 }
 
-static void do_reference(struct now *n)
-{
-	reference_race(n->d);
-}
-
 static void do_early(struct now *n)
 {
 	early_race(n->d);
@@ -508,7 +503,7 @@ static void (*const actions[N_ACTIONS])(struct now *n) = {
 #define DO(name) [ACT_##name] = do_##name,
 	DO(cancel) DO(cancel_nl) DO(close) DO(dup) DO(pass) DO(hide) DO(kill) DO(stop)
 	DO(signal) DO(options) DO(regroup) DO(idle) DO(config) DO(dump) DO(diag) DO(poll)
-	DO(junk) DO(fork) DO(link) DO(netns) DO(unload) DO(reference) DO(early)
+	DO(junk) DO(fork) DO(link) DO(netns) DO(unload) DO(early)
 #undef DO
 };
 
@@ -549,7 +544,7 @@ void *disturber(void *arg)
 			continue;
 		/* a member that is a process has its socket to itself */
 		if (n.fd < 0 && a != ACT_kill && a != ACT_stop && a != ACT_signal &&
-		    a < ACT_config && a != ACT_cancel_nl && a < ACT_reference)
+		    a < ACT_config && a != ACT_cancel_nl)
 			continue;
 		if (n.fd < 0 && (a == ACT_junk || a == ACT_fork))
 			continue;

@@ -74,12 +74,6 @@ const struct mix mixes[] = {
 	  .weight = { [ACT_unload] = 10, [ACT_poll] = 1, [ACT_dump] = 1, [ACT_netns] = 1 },
 	  .kinds = PLAIN | DERIVED, .slots = 2, .disturbers = 1, .most = 20000,
 	  .idle_ms = 1000, .own_ns = true, .hosts = 1, .loads = true },
-#ifdef SHUFFLE_ROW_REFERENCE
-	{ .name = "reference", .about = "rows by reference are cancelled (K1)",
-	  .weight = { [ACT_reference] = 1 },
-	  .kinds = KIND(ROW), .slots = 1, .disturbers = 1, .most = 4096,
-	  .idle_ms = 1000, .hosts = 1, .bare = true },
-#endif
 };
 
 const int n_mixes = sizeof(mixes) / sizeof(mixes[0]);

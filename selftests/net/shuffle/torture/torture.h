@@ -200,7 +200,7 @@ extern int fds[MAX_MEMBERS];		/* of the round, in this process */
 	/* below: disturb.c's table */						\
 	X(cancel) X(cancel_nl) X(close) X(dup) X(pass) X(hide) X(kill) X(stop)	\
 	X(signal) X(options) X(regroup) X(idle) X(config) X(dump) X(diag)	\
-	X(poll) X(junk) X(fork) X(link) X(netns) X(unload) X(reference) X(early)
+	X(poll) X(junk) X(fork) X(link) X(netns) X(unload) X(early)
 
 enum action {
 #define X(name) ACT_##name,
@@ -266,7 +266,7 @@ void slot_main(int number, uint64_t seed, uint64_t end_ms);
 extern int host_ns[2];
 int in_host(int host);
 
-/* ---- submit.c, receive.c, disturb.c, reference.c ---- */
+/* ---- submit.c, receive.c, disturb.c, early.c ---- */
 
 struct worker {
 	unsigned int rank, number;
@@ -298,7 +298,6 @@ void ctl_row(struct ctl *c, const struct op_spec *op, uint32_t flags, unsigned i
 ssize_t call_send(struct call *c, enum action a, int fd, const struct msghdr *msg, int flags,
 		  unsigned int rank, unsigned int op);
 
-void reference_race(struct dice *d);
 void early_race(struct dice *d);
 
 /* ---- netlink.c ---- */
