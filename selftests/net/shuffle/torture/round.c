@@ -122,10 +122,36 @@ static void start_member(struct crew *crew, unsigned int rank)
 		start(crew, reader, rank, i);
 }
 
+static uint64_t limit_ms(void)
+{
+	const struct plan *p = &slot->plan;
+
+	/* deadlines are less than twice the idle timeout; disturbers may double that */
+	return 2 * p->idle_ms + tmo_ms(10);
+}
+
+/* The round is over: whoever is still in a call gets out of it, or the call is what is wrong.  Of a
+ * socket that was closed meanwhile, too: the call keeps it.
+ */
 static void join(struct crew *crew)
 {
-	while (crew->n)
-		pthread_join(crew->thread[--crew->n], NULL);
+	uint64_t start = sht_now_ms(), since;
+
+	while (crew->n) {
+		if (!pthread_tryjoin_np(crew->thread[crew->n - 1], NULL)) {
+			crew->n--;
+			continue;
+		}
+		since = start > shared->still ? start : shared->still;
+		if (sht_now_ms() > since + limit_ms()) {
+			wrong("%u threads are in a call %llu ms after their round, idle timeout %u ms",
+			      crew->n, (unsigned long long)(sht_now_ms() - start),
+			      slot->plan.idle_ms);
+			show_calls(slot);
+			_exit(1);
+		}
+		nap_us(500);
+	}
 }
 
 /* A member's own process has no socket but its own. */
@@ -180,14 +206,6 @@ static unsigned int unended(void)
 			n += slot->part[op][i].started && !slot->part[op][i].ended;
 	}
 	return n;
-}
-
-static uint64_t limit_ms(void)
-{
-	const struct plan *p = &slot->plan;
-
-	/* deadlines are less than twice the idle timeout; disturbers may double that */
-	return 2 * p->idle_ms + tmo_ms(10);
 }
 
 static void show_unended(void)
