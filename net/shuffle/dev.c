@@ -69,12 +69,13 @@ static void compute(struct shuffle_dev *dev)
 	if (!bytes && READ_ONCE(dev->cfg.rtt_ns))
 		bytes = div_u64((u64)dev->rate * dev->rtt, 8000);
 	else if (!bytes)
-		bytes = shuffle_link_rtt_bytes(&dev->link, dev->rate, dev->rtt);
+		bytes = shuffle_link_rtt_bytes(&dev->link, dev->rate, dev->rtt,
+					       shuffle_now());
 	WRITE_ONCE(dev->rtt_bytes, clamp_t(u64, bytes, SHUFFLE_MIN_RTT_BYTES, 64 << 20));
 }
 
 /**
- * shuffle_dev_compute() - recompute rate, RTT and RTTbytes after a change of settings
+ * shuffle_dev_compute() - recompute rate, RTT and RTTbytes after a change of settings, or a pause
  * @dev: device
  *
  * Context: any.
@@ -132,7 +133,7 @@ void shuffle_dev_arrived(struct shuffle_dev *dev, u32 bytes, u64 now)
 void shuffle_dev_lost(struct shuffle_dev *dev)
 {
 	spin_lock_bh(&dev->lock);
-	shuffle_link_lost(&dev->link);
+	shuffle_link_lost(&dev->link, shuffle_now());
 	compute(dev);
 	spin_unlock_bh(&dev->lock);
 }

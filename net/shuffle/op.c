@@ -256,8 +256,11 @@ static int setup_schedules(struct shuffle_op *op, u32 payload)
 {
 	const struct shuffle_config *cfg = &op->dev->cfg;
 	u32 members = op->group->count;
-	u32 unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
+	u32 unit;
 
+	/* losses before a pause count no more, and nobody has looked since */
+	shuffle_dev_compute(op->dev);
+	unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
 	op->ptx.kind = READ_ONCE(cfg->policy);
 	op->ptx.seed = hash_64(op->id, 32);
 	op->ptx.rank = op->group->rank;

@@ -21,8 +21,10 @@
 #define CPU_RTT_NS	500000U
 #define CPU_RTT_BYTES	625000U
 
-/* Looks at the processor (CPU_LOOK_NS in dev.c) for which a loss is remembered: a second. */
-#define CAUTIOUS_LOOKS	50U
+/* A loss is remembered for a second, whatever happens in it: looks at the processor are no clock,
+ * for there are none while nothing arrives.
+ */
+#define CAUTIOUS_NS	1000000000ULL
 
 /* Looks that are not sure, until the processor is not the limit any more. */
 #define CPU_BOUND_LOOKS	20U
@@ -118,17 +120,18 @@ void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now)
 /**
  * shuffle_link_lost() - a packet was lost, not late
  * @link: estimates
+ * @now: ns
  *
  * If the link has lately delivered less than half of the estimate, the loss was
  * probably the overflow of a queue that grants filled: halve the estimate.  If the
  * senders were slow for another reason, this is wrong; because of overcommit more data
  * then arrives within a few round trips, and shuffle_link_arrived() raises the estimate.
  */
-void shuffle_link_lost(struct shuffle_link *link)
+void shuffle_link_lost(struct shuffle_link *link, u64 now)
 {
 	u32 half = link->mbps / 2;
 
-	link->cautious = CAUTIOUS_LOOKS;
+	link->cautious_until = now + CAUTIOUS_NS;
 	if (!link->recent || link->recent >= half)
 		return;
 	link->mbps = half;
@@ -211,8 +214,6 @@ void shuffle_link_cpu(struct shuffle_link *link, u32 mbps, u64 busy, u64 ns)
 		link->cpu_bound = 0;
 	else if (link->cpu_bound)
 		link->cpu_bound--;
-	if (link->cautious)
-		link->cautious--;
 }
 
 /**
@@ -220,16 +221,17 @@ void shuffle_link_cpu(struct shuffle_link *link, u32 mbps, u64 busy, u64 ns)
  * @link: estimates
  * @mbps: rate of the link, Mb/s
  * @rtt: of the idle network, ns
+ * @now: ns
  *
  * The link's rate times the RTT of the idle network: more only waits in the receiver's port.
  * Where the processor is the limit, nothing waits there.  A grant is answered when a processor
  * comes to it, which takes longer than the network does, and small super-packets cost several
  * times the instructions of large ones.  So more is on its way then, less of that if packets have
- * been lost lately.
+ * been lost in the last second.
  *
  * Return: bytes.
  */
-u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt)
+u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt, u64 now)
 {
 	u64 bytes = shuffle_div64((u64)mbps * rtt, 8000);
 	u64 more = shuffle_div64((u64)mbps * CPU_RTT_NS, 8000);
@@ -238,7 +240,7 @@ u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt)
 		return bytes;
 	if (more > CPU_RTT_BYTES)
 		more = CPU_RTT_BYTES;
-	if (link->cautious)
+	if (now < link->cautious_until)
 		more /= 8;
 	return bytes > more ? bytes : more;
 }

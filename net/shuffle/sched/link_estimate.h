@@ -30,7 +30,7 @@
  * @rtt_epoch: when the present epoch began, ns
  * @looked: bytes that have arrived since the last look at the processor
  * @cpu_bound: not 0: the processor that takes the packets is the limit, and not the link
- * @cautious: so many looks at the processor more, and losses have been forgotten
+ * @cautious_until: when losses will have been forgotten, ns
  */
 struct shuffle_link {
 	u32	claimed;
@@ -46,16 +46,16 @@ struct shuffle_link {
 	u64	rtt_epoch;
 	u64	looked;
 	u32	cpu_bound;
-	u32	cautious;
+	u64	cautious_until;
 };
 
 void shuffle_link_init(struct shuffle_link *link, u32 claimed);
 void shuffle_link_arrived(struct shuffle_link *link, u32 bytes, u64 now);
-void shuffle_link_lost(struct shuffle_link *link);
+void shuffle_link_lost(struct shuffle_link *link, u64 now);
 void shuffle_link_rtt_sample(struct shuffle_link *link, u64 ns, u64 now);
 u32 shuffle_link_drains(const struct shuffle_link *link, u32 told);
 u32 shuffle_link_rtt(const struct shuffle_link *link);
 void shuffle_link_cpu(struct shuffle_link *link, u32 mbps, u64 busy, u64 ns);
-u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt);
+u64 shuffle_link_rtt_bytes(const struct shuffle_link *link, u32 mbps, u32 rtt, u64 now);
 
 #endif /* _SHUFFLE_LINK_ESTIMATE_H */

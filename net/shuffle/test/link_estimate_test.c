@@ -131,11 +131,11 @@ static void link_lost__slow_link(struct kunit *test)
 	/* claims 10 Gb/s, does 100 Mb/s */
 	shuffle_link_init(&link, 10000);
 	shuffle_link_rtt_sample(&link, MS, 1);
-	shuffle_link_lost(&link);
+	shuffle_link_lost(&link, 1);
 	KUNIT_EXPECT_EQ(test, link.mbps, 10000U);	/* nothing is known yet */
 	for (i = 0; i < 20; i++) {
 		at = stream(&link, at, 100, 1500, 120000);
-		shuffle_link_lost(&link);
+		shuffle_link_lost(&link, at);
 	}
 	KUNIT_EXPECT_GE(test, link.mbps, 100U);
 	KUNIT_EXPECT_LE(test, link.mbps, 200U);
@@ -153,7 +153,7 @@ static void link_lost__full_link(struct kunit *test)
 	shuffle_link_init(&link, 25000);
 	for (i = 0; i < 20; i++) {
 		at = stream(&link, at, 400, 1500, 480);
-		shuffle_link_lost(&link);
+		shuffle_link_lost(&link, at);
 	}
 	KUNIT_EXPECT_EQ(test, link.mbps, 25000U);
 }
@@ -194,6 +194,12 @@ static void look(struct shuffle_link *link, u64 *at, u32 busy_ms, u32 mbps)
 	link->looked = 0;
 }
 
+/* On a path of 10 us. */
+static u64 rtt_bytes(const struct shuffle_link *link, u32 mbps, u64 now)
+{
+	return shuffle_link_rtt_bytes(link, mbps, 10000, now);
+}
+
 /* A processor that has no rest, and a link that has much. */
 static void link_cpu__is_the_limit(struct kunit *test)
 {
@@ -202,22 +208,22 @@ static void link_cpu__is_the_limit(struct kunit *test)
 	u32 i;
 
 	shuffle_link_init(&link, 10000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 12500ULL);
 	look(&link, &at, 9, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 12500ULL);
 	look(&link, &at, 11, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 625000ULL);
 	/* a slower link has less on its way, a faster one not more */
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 1000, 10000), 62500ULL);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 100000, 10000), 625000ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 1000, at), 62500ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 100000, at), 625000ULL);
 	/* a longer path has what it needs */
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 1000000), 1250000ULL);
+	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 1000000, at), 1250000ULL);
 	/* it wears off slowly */
 	for (i = 0; i < 19; i++)
 		look(&link, &at, 5, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 625000ULL);
 	look(&link, &at, 5, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 12500ULL);
 }
 
 /* As soon as the link carries half of what it can, it may be the limit. */
@@ -228,15 +234,15 @@ static void link_cpu__the_link_is(struct kunit *test)
 
 	shuffle_link_init(&link, 10000);
 	look(&link, &at, 20, 6000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 12500ULL);
 	look(&link, &at, 20, 4000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 625000ULL);
 	look(&link, &at, 20, 6000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 12500ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 12500ULL);
 	/* a link that is faster than it claims is no link */
 	link.looked = 20000000;
 	shuffle_link_cpu(&link, 13000, 20 * MS, 20 * MS);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 13000, 10000), 625000ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 13000, at), 625000ULL);
 }
 
 /* Losses make it careful for a second of looks. */
@@ -247,14 +253,29 @@ static void link_cpu__losses(struct kunit *test)
 	u32 i;
 
 	shuffle_link_init(&link, 10000);
-	shuffle_link_lost(&link);
-	look(&link, &at, 20, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 78125ULL);
-	for (i = 0; i < 48; i++)
+	shuffle_link_lost(&link, at);
+	for (i = 0; i < 49; i++)
 		look(&link, &at, 20, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 78125ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 78125ULL);
 	look(&link, &at, 20, 2000);
-	KUNIT_EXPECT_EQ(test, shuffle_link_rtt_bytes(&link, 10000, 10000), 625000ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at), 625000ULL);
+}
+
+/* A second in which nothing arrives is a second, too. */
+static void link_cpu__losses_before_a_pause(struct kunit *test)
+{
+	struct shuffle_link link;
+	u64 at = MS;
+
+	shuffle_link_init(&link, 10000);
+	look(&link, &at, 20, 2000);
+	shuffle_link_lost(&link, at);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at + 999 * MS), 78125ULL);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at + 1000 * MS), 625000ULL);
+	/* another one is remembered from then on */
+	at += 5000 * MS;
+	shuffle_link_lost(&link, at);
+	KUNIT_EXPECT_EQ(test, rtt_bytes(&link, 10000, at + 999 * MS), 78125ULL);
 }
 
 static struct kunit_case link_cases[] = {
@@ -269,6 +290,7 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_cpu__is_the_limit),
 	KUNIT_CASE(link_cpu__the_link_is),
 	KUNIT_CASE(link_cpu__losses),
+	KUNIT_CASE(link_cpu__losses_before_a_pause),
 	{}
 };
 
