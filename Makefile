@@ -47,6 +47,11 @@ help:
 	@echo "                      CASE=agg: records merged on their way; CASE=saba: shared links;"
 	@echo "                      CASE=saba-controller, CASE=saba-sim: its daemon, simulated ones: no kernel;"
 	@echo "                      CASE=smp: what a second CPU gives"
+	@echo "  make budget [CASE=regex] [UPDATE=1]"
+	@echo "                      counted instructions of a shuffle against tools/bench/budget (minutes);"
+	@echo "                      UPDATE=1: lower what costs less"
+	@echo "  make budget BISECT=good..bad CASE=name BOUND=ms"
+	@echo "                      the first commit at which a case costs more than BOUND, and a table"
 	@echo "  make figures [RUNS=100] [QUICK=1] [SETS='core-320 beyond-spines']"
 	@echo "                      simulate and redraw Documentation/evaluation.rst (hours; QUICK: minutes;"
 	@echo "                      SETS: what is named below figures, and only the figures of that)"
@@ -162,6 +167,10 @@ bench:
 	*) tools/bench/run.sh '$(CASE)' ;; \
 	esac
 
+budget:
+	@$(VM)/deps.sh check
+	@$(if $(BISECT),tools/bench/budget_bisect.sh '$(BISECT)' '$(CASE)' '$(BOUND)',UPDATE='$(UPDATE)' tools/bench/budget.sh '$(CASE)')
+
 bench-mpi:
 	@$(VM)/build-kernel.sh -s um 'make bench-mpi'
 	@$(VM)/deps.sh check-mpi
@@ -236,6 +245,6 @@ check-deb:
 clean:
 	rm -rf build
 
-.PHONY: help deps torture modules tools tools-installed netlink demo demo-sort demo-aggregate check check-smp check-ci mpi install-mpi \
-	check-mpi bench bench-mpi figures figures-module figures-coll figures-agg figures-stream \
-	install install-tools deb check-deb clean
+.PHONY: help deps modules tools tools-installed netlink demo demo-sort demo-aggregate check check-deep check-all \
+	check-list torture budget mpi install-mpi check-mpi bench bench-mpi figures figures-module figures-coll \
+	figures-agg figures-stream install install-tools deb check-deb clean
