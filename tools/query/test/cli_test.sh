@@ -111,7 +111,7 @@ same_result()
 			"$q" run "$name" -T parts -l -n 2 -k off >r3 &&
 			"$q" run "$name" -T columns -l -n 7 >r4 || return 1
 		cmp r1 r2 && cmp r1 r3 && cmp r1 r4 || return 1
-		[ "$(wc -l <r1)" -gt 10 ] || { echo "$name: few rows"; return 1; }
+		want_gt "$name: rows" "$(wc -l <r1)" 10
 	done
 }
 

@@ -19,7 +19,7 @@ of='workload'
 fails_once()
 {
 	fails "$@" || return 1
-	[ "$(printf '%s\n' "$said" | wc -l)" -le 2 ] || { echo "too much: $said"; return 1; }
+	want_le "lines that are said" "$(printf '%s\n' "$said" | wc -l)" 2 "$said"
 }
 
 # bad_file TEXT CONTENT - a file with this content is refused.
@@ -101,7 +101,7 @@ helps()
 	"$w" --help | grep -q '^usage:' || return 1
 	"$w" --version | grep -Eqx 'shuffle-workload [0-9]+(\.[0-9]+)+' || return 1
 	for c in generate sweep stats heatmap convert cdfs; do
-		"$w" "$c" --help | grep -q "^usage: shuffle-workload $c" || { echo "$c"; return 1; }
+		want_grep "help" "$("$w" "$c" --help)" "^usage: shuffle-workload $c"
 	done
 }
 
@@ -114,7 +114,7 @@ formats()
 		"$w" convert -f trace a.bin -o a.trace &&
 		"$w" convert a.trace -o b.csv &&
 		grep -v '^#' a.csv | cmp - b.csv &&
-		"$w" generate "$k" -n 13 -S 7 -f binary | cmp - a.bin || { echo "$k"; return 1; }
+		"$w" generate "$k" -n 13 -S 7 -f binary | cmp - a.bin || fail "$k: got status $?, want 0"
 	done
 }
 
@@ -209,7 +209,7 @@ same_elsewhere()
 	local k
 	for k in sort general lognormal graph; do
 		"$w" generate "$k" -n 31 -S 5 -o x && "$other" generate "$k" -n 31 -S 5 -o y &&
-		cmp x y || { echo "$k"; return 1; }
+		cmp x y || fail "$k: got status $?, want 0"
 	done
 }
 
