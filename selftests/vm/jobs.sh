@@ -8,8 +8,8 @@
 check_jobs=(selftests-core-qemu-6.12 static mpi-quick-qemu-6.12 sim demo unit topo stream query
 	sort workload saba rperf)
 # What .ci/run runs besides.  A kernel first: jobs without one run while it is built.
-deep_jobs=(kernel-um-debug selftests-part-uml-debug-time selftests-core-qemu-6.1 kunit-uml-debug
-	planted-uml-debug flaky)
+deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
+	selftests-core-qemu-6.1 kunit-uml-debug planted-uml-debug planted-qemu-smp flaky)
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12
 	selftests-qemu-6.1 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit topo

@@ -14,6 +14,5 @@ options=(-e "MINUTES=$minutes" -e "SEED=$seed")
 for name in MIXES WITHOUT SECONDS_EACH; do
 	[ -z "${!name-}" ] || options+=(-e "$name=${!name}")
 done
-# what began in the last minute may take its time limits
-exec "$vm/run.sh" "$lane" -t $((minutes * 60 + 3600)) -o "$vm/../../build/out/torture-$lane" "${options[@]}" \
+exec "$vm/watch.py" "$vm/lane.sh" "$vm/../../build/out/torture-$lane" "$lane" "${options[@]}" \
 	"$vm/../net/shuffle/torture/run.sh"

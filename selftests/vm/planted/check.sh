@@ -37,7 +37,7 @@ boot()
 	out=$BUILD/out/planted-$lane-$1
 	[[ " $* " == *' leak '* ]] || opts=(-L)
 	status=0
-	said=$("$vm/run.sh" "$lane" -N "${opts[@]}" -t 900 -o "$out" \
+	said=$("$vm/run.sh" "$lane" -N "${opts[@]}" -t 0 -o "$out" \
 		"$vm/planted/load.sh" "$ko" "$@" 2>&1 </dev/null) || status=$?
 }
 
