@@ -91,7 +91,10 @@ static TAP_UNUSED void tap_run(const char *name, void (*test)(void))
 
 static TAP_UNUSED void tap_skip(const char *name, const char *why)
 {
-	printf("ok %u - %s # SKIP %s\n", ++tap_state.count, name, why);
+	struct tap_state *t = &tap_state;
+
+	printf("ok %u - %s%s%s # SKIP %s\n", ++t->count, t->prefix ? t->prefix : "",
+	       t->prefix ? ": " : "", name, why);
 	fflush(stdout);
 }
 

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "hosts.h"
+#include "../../../../tools/common/tap.h"
 #include "torture.h"
 
 #define KIND(name)	(1U << KIND_##name)
@@ -84,7 +85,6 @@ const struct mix *mix;
 
 static uint64_t seed;
 static unsigned long seconds = 10;
-static int tests, failures;
 
 static void list(void)
 {
@@ -197,11 +197,9 @@ static void mix_main(uint64_t mix_seed)
 
 static void result(bool ok, const char *name, const char *why)
 {
-	tests++;
-	failures += !ok;
-	printf("%s %d - torture: %s%s%s\n", ok ? "ok" : "not ok", tests, name,
-	       *why ? " # " : "", why);
-	fflush(stdout);
+	if (*why)
+		printf("# %s: %s\n", name, why);
+	tap_line(ok, name);
 }
 
 static void run_mix(void)
@@ -239,6 +237,7 @@ int main(int argc, char **argv)
 	struct timespec now;
 	int opt, i;
 
+	tap_state.prefix = "torture";
 	clock_gettime(CLOCK_REALTIME, &now);
 	seed = sht_mix(now.tv_sec * 1000000007ull + now.tv_nsec) & 0xffffffff;
 	while ((opt = getopt_long(argc, argv, "s:t:m:x:r:", options, NULL)) != -1) {
@@ -288,13 +287,12 @@ int main(int argc, char **argv)
 		if (named(without, mix->name))
 			continue;
 		if (mix->loads && !getenv("SHUFFLE_KO")) {
-			printf("ok %d - torture: %s # SKIP no SHUFFLE_KO\n", ++tests, mix->name);
+			tap_skip(mix->name, "no SHUFFLE_KO");
 			continue;
 		}
 		run_mix();
 	}
 	mix = NULL;
 	result(check_module(why, sizeof(why)), "nothing is left, the module can go", why);
-	printf("1..%d\n", tests);
-	return failures ? 1 : 0;
+	return tap_finish();
 }
