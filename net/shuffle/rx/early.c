@@ -172,9 +172,11 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
  * @op_id: of all its records
  *
  * Context: softirq.
- * Return: 1 if @skb has been taken, 0 if there is no room for it, -EAGAIN if the operation has
- * begun meanwhile: what was kept of it may have been claimed already (shuffle_early_claim()), and nobody
- * would look for this packet.
+ * Return:
+ * * 1 - @skb has been taken
+ * * 0 - there is no room for it
+ * * -EAGAIN - the operation has begun meanwhile: what was kept of it may have been claimed
+ *   already (shuffle_early_claim()), and nobody would look for this packet
  */
 int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
 {

@@ -240,7 +240,7 @@ static void progress__want_share(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, asked[0], share);
 	KUNIT_EXPECT_EQ(test, asked[1], share);
-	/* it comes, and member 1 takes it; so it does with all that it grants, and member 0 never */
+	/* it comes; member 1 takes it and grants more each time, member 0 never does */
 	fake_answer(n, 0);
 	fake->ssk.sk.sk_wmem_queued = share;
 	spin_lock_bh(&fake->ssk.lock);

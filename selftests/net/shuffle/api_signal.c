@@ -91,7 +91,8 @@ static void blocked_calls(void)
 	rc = go_on(fds[0], op, done, sizeof(row_data) - done, 0);
 	done += rc > 0 ? rc : 0;
 	alarms(200, 0);
-	FAILS(go_on(fds[0], op, done, sizeof(row_data) - done, 0), "a call that took nothing", EINTR);
+	FAILS(go_on(fds[0], op, done, sizeof(row_data) - done, 0), "a call that took nothing",
+	      EINTR);
 
 	/* in order of rank, by a call that does not bring all */
 	alarms(200, 0);
@@ -100,7 +101,8 @@ static void blocked_calls(void)
 	WORKS(rc >= 0 || intr, "a call in order of rank");
 	done += rc > 0 ? rc : 0;
 	alarms(200, 0);
-	FAILS(go_on(fds[0], op, done, sizeof(row_data) - done - 1, 0), "one that took nothing", EINTR);
+	FAILS(go_on(fds[0], op, done, sizeof(row_data) - done - 1, 0), "one that took nothing",
+	      EINTR);
 
 	handle(SA_RESTART);
 	cancel_fd = fds[0];
@@ -174,7 +176,8 @@ static const char *read_all(int fd, uint64_t op, uint32_t self)
 		}
 		for (i = 0, at = 0; i < n; i++) {
 			if (rec[i].type == SHUFFLE_RECORD_DONE)
-				return have[0] == LEN && have[1] == LEN ? NULL : "bytes are missing";
+				return have[0] == LEN && have[1] == LEN ? NULL :
+									  "bytes are missing";
 			if (rec[i].type != SHUFFLE_RECORD_DATA)
 				return "it has failed";
 			if (rec[i].offset != have[rec[i].rank] ||
@@ -246,7 +249,8 @@ static void many_signals(bool mixed, int who)
 		done += rc > 0 ? rc : 0;
 	}
 	alarms(0, 0);
-	printf("# %zu parts, %llu calls, %d signals\n", parts, (unsigned long long)calls, (int)ticks);
+	printf("# %zu parts, %llu calls, %d signals\n", parts, (unsigned long long)calls,
+	       (int)ticks);
 	WORKS(done == sizeof(row_data), "all is taken in the end");
 	for (i = 0; i < 3; i++)
 		WORKS(waitpid(pid[i], &status, 0) == pid[i] && !status,

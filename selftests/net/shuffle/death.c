@@ -334,7 +334,8 @@ static bool judge(uint64_t at_ms)
 		for (i = 0; i < n; i++)
 			by |= i != VICTIM && views[i].named[r];
 		if (by)
-			len += snprintf(names + len, sizeof(names) - len, "%s%u", len ? ", " : "", r);
+			len += snprintf(names + len, sizeof(names) - len, "%s%u",
+					len ? ", " : "", r);
 	}
 	if (!names[0])
 		strcpy(names, "nobody");
