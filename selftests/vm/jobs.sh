@@ -24,8 +24,6 @@ mpi_core='^(ompi_info|4 hosts, 100 kB|40 random calls|random collectives on 4|no
 
 # Minutes of torture, and how many parts the cases beside the core have.
 torture_minutes=10
-# Not calm and dead, which have findings that are open: "Torture" in testing.rst.
-torture_mixes=storm,links,signals,early,loads
 parts=6
 
 # job_needs NAME - the test kernel that has to be built before.
@@ -121,7 +119,7 @@ run_job()
 	planted-*) "$here/planted/check.sh" "${name#planted-}" ;;
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
-	torture-*) MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" ;;
+	torture-*) "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" ;;
 	faults-*) cases "$name" "${name#faults-}" -e CASES=^faults- -e FAULTS=1 ;;
 	mpi-quick-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-quick-}" -L -e MPI_QUICK=1 \
 		-e "CASES=$mpi_core" selftests/mpi/run_all.sh ;;

@@ -61,7 +61,7 @@ const struct mix mixes[] = {
 	  .idle_ms = 1000, .hosts = 2 },
 	{ .name = "dead", .about = "a member never takes part, messages are longer than SO_SNDBUF (K2)",
 	  .weight = { [ACT_poll] = 1, [ACT_dump] = 1 },
-	  .kinds = KIND(ROW), .slots = 2, .disturbers = 1, .most = 4 << 20, .idle_ms = 2000,
+	  .kinds = KIND(ROW), .slots = 2, .disturbers = 1, .most = 4 << 20, .idle_ms = 8000,
 	  .own_ns = true, .hosts = 1, .dead = true },
 	{ .name = "signals", .about = "caught signals and writers that wait",
 	  .weight = { [ACT_signal] = 10, [ACT_cancel] = 1, [ACT_poll] = 1 },
