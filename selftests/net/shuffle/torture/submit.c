@@ -337,8 +337,8 @@ void *writer(void *arg)
 	struct worker *w = arg;
 	const struct plan *p = &slot->plan;
 	struct call *c = call_new();
-	/* Rows that wait, begun in different orders, may wait for one another: nobody promises that they
-	 * do not, so where nothing may fail all members begin in one order.
+	/* Rows that wait, begun in different orders, may wait for one another: nobody promises
+	 * that they do not, so where nothing may fail all members begin in one order.
 	 */
 	unsigned int i, op, start = mix->calm ? 0 : roll(&w->dice, p->ops);
 	unsigned int pause = roll(&w->dice, 3) ? 0 : roll(&w->dice, 2000);
