@@ -119,7 +119,7 @@ run_job()
 	planted-*) "$here/planted/check.sh" "${name#planted-}" ;;
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
-	torture-*) "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" ;;
+	torture-*) "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$(commit_number)}" ;;
 	faults-*) cases "$name" "${name#faults-}" -e CASES=^faults- -e FAULTS=1 ;;
 	mpi-quick-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-quick-}" -L -e MPI_QUICK=1 \
 		-e "CASES=$mpi_core" selftests/mpi/run_all.sh ;;
