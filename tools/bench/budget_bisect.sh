@@ -81,18 +81,19 @@ mkdir -p "$dir"
 	git worktree add -q --detach "$tree" "$good"
 }
 : >"$table"
-git -C "$tree" bisect reset -q 2>/dev/null || true
+git -C "$tree" bisect reset >/dev/null 2>&1 || true
 end_of()
 {
 	local status=0
 
 	git -C "$tree" checkout -q "$1"
 	step "$case" "$ns" || status=$?
+	[ "$status" != 125 ] || die "$case cannot be measured at $(git rev-parse --short "$1")"
 	[ "$status" = "$2" ] || die "$case is not $3 at $(git rev-parse --short "$1"): no bound between the two"
 }
 end_of "$good" 0 good
 end_of "$bad" 1 bad
-git -C "$tree" bisect start -q "$bad" "$good"
+git -C "$tree" bisect start "$bad" "$good" >/dev/null
 git -C "$tree" bisect run "$here/budget_bisect.sh" step "$case" "$ns" >"$dir/bisect.log" 2>&1 ||
 	{ tail -5 "$dir/bisect.log" >&2; die "git bisect did not end"; }
 found=$(git -C "$tree" rev-parse --short refs/bisect/bad)
@@ -102,4 +103,4 @@ git rev-list --reverse "$good^..$bad" | while read -r c; do
 done | awk '!seen[$1]++' | show_table
 echo "# first bad commit:"
 git show -s --format='%h %s' "$found"
-git -C "$tree" bisect reset -q
+git -C "$tree" bisect reset >/dev/null 2>&1
