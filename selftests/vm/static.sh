@@ -178,6 +178,7 @@ t "no file over 800 lines" short_files
 t "shellcheck" scripts
 t "run.sh: only a guest that dies before its first program is booted again" "$here/boot_test.sh"
 t "emulator.sh: what is the emulator's fault" "$here/emulator_test.sh"
+t "lane.sh: after an emulator's fault, cases without a result" "$here/lane_test.sh"
 t "watch.py: what hangs, and what is slow" "$here/watch_test.sh"
 t "netlink: what is made from the specification" tools/netlink/regen.sh --check
 t "shufflectl: make install, manual pages, completion" tools/shufflectl/check.sh
