@@ -162,6 +162,14 @@ order()
 	carried 2000000 mpi 60 4 4 "$calls" order
 }
 
+# More at once than the component starts at once, over AF_SHUFFLE and past it.
+outstanding()
+{
+	rack 4
+	carried 60000 mpi 120 4 4 "$calls" outstanding 2000 10
+	carried 0 mpi 120 4 4 --mca coll_shuffle_sizes 11- "$calls" outstanding 2000 10
+}
+
 # Persistent calls, all-to-all and the others; not carried, they are the component's before.
 again()
 {
@@ -299,6 +307,7 @@ calls_cases()
 	run_case "short all-to-all packed over racks" packed
 	run_case "broadcasts by multicast" collectives_multicast
 	run_case "non-blocking calls, out of order" order
+	run_case "2000 calls at once" outstanding
 	run_case "persistent calls" again
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late

@@ -14,6 +14,7 @@
  *        mpi_calls kill		the last rank dies
  *        mpi_calls zero		no data: nobody is waited for
  *        mpi_calls many N		N communicators at once
+ *        mpi_calls outstanding N BYTES	N non-blocking calls at once, BYTES for each pair
  */
 #include <errno.h>
 #include <mpi.h>
@@ -394,6 +395,27 @@ static int many(int n)
 	return bad;
 }
 
+static int outstanding(int n, size_t each)
+{
+	struct buffers *b = malloc(n * sizeof(*b));
+	MPI_Request *reqs = malloc(n * sizeof(MPI_Request));
+	int i, bad = 0;
+
+	for (i = 0; i < n; i++) {
+		prepare(&b[i], each, i);
+		MPI_Ialltoallv(b[i].s, b[i].counts, b[i].disps, MPI_BYTE, b[i].r, b[i].counts,
+			       b[i].disps, MPI_BYTE, MPI_COMM_WORLD, &reqs[i]);
+	}
+	MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE);
+	for (i = 0; i < n; i++) {
+		bad += wrong(&b[i], i);
+		release(&b[i]);
+	}
+	free(reqs);
+	free(b);
+	return bad;
+}
+
 static void die(void)
 {
 	struct buffers b;
@@ -433,6 +455,8 @@ int main(int argc, char **argv)
 		bad = zero();
 	else if (!strcmp(what, "many") && argc == 3)
 		bad = many(atoi(argv[2]));
+	else if (!strcmp(what, "outstanding") && argc == 4)
+		bad = outstanding(atoi(argv[2]), strtoull(argv[3], NULL, 0));
 	else if (!strcmp(what, "kill"))
 		die();
 	else

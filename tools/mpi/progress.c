@@ -108,7 +108,8 @@ static bool busy(coll_shuffle_module *m)
 	if (m->later)
 		return true;
 	opal_mutex_lock(&m->lock);
-	found = m->let_go;
+	/* what is queued starts when others have ended, and perhaps nothing else tells of that */
+	found = m->let_go || m->queue;
 	for (op = m->ops; op && !found; op = op->next)
 		found = op->np2p && op->req;
 	if (!found)
