@@ -69,10 +69,10 @@ as_test()
 	return "$status"
 }
 
-# tool NAME [FOLDER] - the tests of a folder of tools.
+# tool NAME - the tests of a folder of tools.
 tool()
 {
-	make -s -C "${2:-tools/$1}" OUT="$BUILD/$1" check
+	make -s -C "tools/$1" OUT="$BUILD/$1" check
 }
 
 # cases NAME LANE [OPTIONS OF run.sh] - selftests in a lane.
