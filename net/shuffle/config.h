@@ -154,12 +154,14 @@ struct shuffle_dev {
  * @unset: settings that are followed again
  * @val: the values
  * @mem_max: value of SHUFFLE_NL_SETTING_MEM_MAX, which is not of a namespace
+ * @init_admin: who asks is privileged in the initial namespace
  */
 struct shuffle_config_change {
 	u32			set;
 	u32			unset;
 	struct shuffle_config	val;
 	u64			mem_max;
+	bool			init_admin;
 };
 
 /* config.c */

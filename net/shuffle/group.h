@@ -133,6 +133,23 @@ shuffle_group_to(const struct shuffle_membership *group, u32 rank)
 }
 
 /**
+ * shuffle_group_address() - from us to a member
+ * @group: group
+ * @rank: the member, or shuffle_group_all()
+ * @w: record; ranks and ports are filled in
+ *
+ * Context: any.
+ */
+static inline void shuffle_group_address(const struct shuffle_membership *group, u32 rank,
+					 struct shuffle_wire *w)
+{
+	w->src_rank = group->rank;
+	w->src_port = ntohs(group->local[0].shs_port);
+	w->dst_rank = rank;
+	w->dst_port = ntohs(group->member[rank].addr.shs_port);
+}
+
+/**
  * shuffle_group_tag() - give a record the tag that a group key asks for
  * @group: of the members
  * @w: the record; all but its tag and the flag for it is filled in

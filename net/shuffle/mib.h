@@ -45,6 +45,8 @@
 	X(SameAlone,		"messages that others had in common, sent alone")\
 	X(ProbeOut,		"asked for an ACK that is overdue")		\
 	X(ReAck,		"ACK sent on behalf of a finished operation")	\
+	X(AbortIn,		"heard that a member has left its operation")	\
+	X(AbortOut,		"told or answered that a member has left")	\
 	X(OpsStarted,		"operations started")				\
 	X(OpsDone,		"operations completed")				\
 	X(OpsFailed,		"operations failed or cancelled")		\

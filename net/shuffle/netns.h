@@ -116,6 +116,7 @@ struct shuffle_sock;
  * @echo_full_at: token buckets of echoes by source: sched/rate.h, rx/echo.c
  * @echo_all_full_at: that of all sources
  * @echo_key: of the hash that gives a source its bucket
+ * @forgot_full_at: token bucket of answers for operations that are not known: abort.c
  */
 struct shuffle_net {
 	struct net		*net;
@@ -183,6 +184,7 @@ struct shuffle_net {
 	atomic64_t		echo_full_at[1 << SHUFFLE_ECHO_BITS];
 	atomic64_t		echo_all_full_at;
 	siphash_key_t		echo_key;
+	atomic64_t		forgot_full_at;
 };
 
 /* netns.c */

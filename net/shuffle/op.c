@@ -6,6 +6,7 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 
+#include "abort.h"
 #include "shuffle.h"
 #include "coll/engine.h"
 #include "netlink/netlink.h"
@@ -117,8 +118,10 @@ static void op_purge(struct shuffle_op *op, bool whole)
 static void wind_up(struct shuffle_op *op)
 {
 	shuffle_event_end(op);
-	if (op->error)
+	if (op->error) {
+		shuffle_abort_tell(op, 0);
 		op_purge(op, false);
+	}
 }
 
 static void wind_up_work(struct work_struct *work)
@@ -400,6 +403,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	}
 	op->overtaken = shuffle_dev_overtakes(op->dev);
 	op->id = id;
+	op->digest = column->digest;
+	op->excused = SHUFFLE_NONE;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->started_at = shuffle_now();
 	op->progress_at = op->started_at;
@@ -543,6 +548,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 		shuffle_op_put(op);
 	} else if (aborted) {
 		shuffle_event_end(op);
+		shuffle_abort_tell(op, SHUFFLE_LEFT_CLOSED);
 	}
 	if (cancel_work_sync(&op->free_acked))
 		shuffle_op_put(op);

@@ -97,6 +97,7 @@ struct shuffle_slowest {
  * @dev: device by which it leaves, with a reference
  * @id: operation id
  * @nonce_key: makes the nonces of our messages
+ * @digest: of what all members have to agree on, 0: of nothing
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
  * @progress_at: last progress: a byte or the length of a message that was not known, an offset that
@@ -168,6 +169,10 @@ struct shuffle_slowest {
  * @end: its end, in ssk->ready
  * @ended: DONE or FAILED has been decided
  * @error: positive errno of FAILED
+ * @blamed: others are to blame for that: @blame
+ * @blame: because of whom it has ended, or what is told to others; without @blamed not before
+ *	@wind_up
+ * @excused: a member that is missing only because it has missed others, SHUFFLE_NONE: none
  * @end_cursor: MISSING records already returned, plus one
  */
 struct shuffle_op {
@@ -178,6 +183,7 @@ struct shuffle_op {
 	struct shuffle_dev	*dev;
 	u64			id;
 	siphash_key_t		nonce_key;
+	u64			digest;
 	u64			started_at;
 	u64			deadline_at;
 	u64			progress_at;
@@ -248,6 +254,9 @@ struct shuffle_op {
 	struct shuffle_ready	end;
 	bool			ended;
 	int			error;
+	bool			blamed;
+	struct shuffle_blame	blame;
+	u32			excused;
 	u32			end_cursor;
 };
 
@@ -265,23 +274,30 @@ struct shuffle_op {
 #define SHUFFLE_BURST_COST	((u32)(SHUFFLE_SLICE / SHUFFLE_BURST))
 
 /**
- * shuffle_op_nonce() - the nonce of our message to a member
- * @op: operation
- * @rank: the member
+ * shuffle_nonce() - the nonce of one of an operation's outgoing messages
+ * @key: op->nonce_key
+ * @rank: receiver of the message
+ * @same: all messages have the same bytes
  *
  * Each receiver gets one of its own: a member that knows its own cannot speak for
- * another one.  Those of a row whose messages have the same bytes have their upper half in common,
- * also with the one in the data for all: so a receiver knows whose that data is.
+ * another one.  Those of a row whose messages have the same bytes have their upper 16 bits in
+ * common, also with the one in the data for all: so a receiver knows whose that data is.
  *
- * Return: a number that is not 0.
+ * Return: a number of 48 bits that is not 0.
  */
+static inline u64 shuffle_nonce(const siphash_key_t *key, u32 rank, bool same)
+{
+	u64 nonce = siphash_1u32(rank, key) & SHUFFLE_NONCE_MAX;
+
+	if (same)
+		nonce = (u64)(u16)siphash_1u32(U32_MAX, key) << 32 | (u32)nonce;
+	return nonce ?: 1;
+}
+
+/* The nonce of our message to a member. */
 static inline u64 shuffle_op_nonce(const struct shuffle_op *op, u32 rank)
 {
-	u64 nonce = siphash_1u32(rank, &op->nonce_key);
-
-	if (op->same)
-		nonce = (u64)(u32)siphash_1u32(U32_MAX, &op->nonce_key) << 32 | (u32)nonce;
-	return nonce ?: 1;
+	return shuffle_nonce(&op->nonce_key, rank, op->same);
 }
 
 static inline u64 shuffle_now(void)
@@ -323,6 +339,7 @@ static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
  * @merge: into which they are merged, or NULL
  * @times: when the messages of the row are to leave, or NULL
  * @row: its first part, or NULL: there is a message to each member
+ * @digest: what all members have to agree on, 0: nothing
  * @flags: of the first call: SHUFFLE_ROW_*
  */
 struct shuffle_column {
@@ -332,6 +349,7 @@ struct shuffle_column {
 	const struct shuffle_merge	*merge;
 	const struct shuffle_times	*times;
 	const struct shuffle_row	*row;
+	u64				digest;
 	u32				flags;
 };
 

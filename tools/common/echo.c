@@ -133,6 +133,7 @@ int echo_open(struct echo_sock *s, const char *to, const struct echo_options *op
 	do {
 		if (getrandom(&s->nonce, sizeof(s->nonce), 0) != sizeof(s->nonce))
 			return fail(why, size, "random number", NULL);
+		s->nonce &= SHUFFLE_NONCE_MAX;
 	} while (!s->nonce);
 	s->hardware = opt->hardware;
 	fd = socket(addr.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);

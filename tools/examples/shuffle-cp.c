@@ -292,6 +292,12 @@ static void report(const struct copy *cp)
 
 		if (rec->rank >= cp->group.count)
 			continue;
+		if (rec->flags & SHUFFLE_MISSING_LEFT) {
+			warnx("member %u (%s) %s", rec->rank,
+			      shuffle_addr_str(&cp->group.members[rec->rank], name, sizeof(name)),
+			      shuffle_left_str(rec->error));
+			continue;
+		}
 		warnx("member %u (%s): %s%s%s", rec->rank,
 		      shuffle_addr_str(&cp->group.members[rec->rank], name, sizeof(name)),
 		      rec->flags & SHUFFLE_MISSING_RECV ? "its message did not come" : "",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Collectives: the calls, and a group that makes them. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,6 +389,25 @@ static int adopt_racks(struct shuffle_coll *c)
 	set_racks(c, c->first, c->first ? len / sizeof(*size) : 0);
 	free(size);
 	return 0;
+}
+
+/* What all members of a call have to agree on.  @items: operator and type, where a kernel combines.
+ * Where items are combined they are numbers to the program, in the byte order of its machine.
+ */
+uint64_t coll_digest(const struct work *w, uint64_t items)
+{
+	const uint64_t parts[] = {
+		w->plan.kind, w->plan.pattern, w->plan.radix, items,
+		w->combine || items ? 1 + (htonl(1) == 1) : 0,
+	};
+	uint64_t digest = 0xcbf29ce484222325ULL;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		digest = (digest ^ parts[i]) * 0x9e3779b97f4a7c15ULL;
+		digest ^= digest >> 29;
+	}
+	return digest;
 }
 
 struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int count,

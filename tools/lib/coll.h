@@ -155,6 +155,7 @@ int coll_begin(struct shuffle_coll *c);
 int coll_make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned int root,
 		   size_t all_bytes);
 int coll_settable(const struct shuffle_coll *c);
+uint64_t coll_digest(const struct work *w, uint64_t items);
 
 /* coll_table.c */
 const struct shuffle_plan_table *coll_table(const struct shuffle_coll *c, int kind, uint32_t root);

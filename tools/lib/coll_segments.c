@@ -190,6 +190,7 @@ static int start_segment(const struct segment *s, struct arrival *a)
 			with_member(s, a, i);
 	shuffle_tx_init(&tx, c->op + s->number, c->bufs, c->lens, c->count, deadline_ms(c));
 	shuffle_tx_absent(&tx, c->absent);
+	shuffle_tx_digest(&tx, coll_digest(s->w, forwards(s->w) ? 0 : (uintptr_t)s->w->arg));
 	say_how(s, &tx);
 	c->open_ops++;
 	c->sending = !forwards(s->w);

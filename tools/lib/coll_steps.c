@@ -125,6 +125,7 @@ static int exchange(struct work *w, uint32_t from, uint32_t to)
 	c->op = c->next_op + c->racks_op + msg[from].step;
 	shuffle_tx_init(&tx, c->op, c->bufs, c->lens, c->count, c->timeout_ms);
 	shuffle_tx_absent(&tx, c->absent);
+	shuffle_tx_digest(&tx, coll_digest(w, 0));
 	if (coll_sends_same(w, from, to))
 		shuffle_tx_same(&tx);
 	c->open_ops++;

@@ -410,6 +410,25 @@ proto:
 	return -1;
 }
 
+const char *shuffle_left_str(unsigned int error)
+{
+	switch (error) {
+	case ECANCELED:
+		return "has cancelled the operation";
+	case EPIPE:
+		return "has closed its socket, or its process is gone";
+	case ENOMEM:
+		return "has left: no memory";
+	case EPROTO:
+		return "takes part in another operation than the others";
+	case ETIMEDOUT:
+		return "has not been heard of for too long, another member says";
+	case ENOENT:
+		return "knows nothing of the operation: it was started again";
+	}
+	return "has left";
+}
+
 int shuffle_recv_column(int fd, struct shuffle_column *col)
 {
 	struct shuffle_record records[RX_RECORDS];

@@ -70,6 +70,11 @@ int shuffle_join_edges(int fd, const struct shuffle_edge *edges, unsigned int co
  */
 int shuffle_saba(int fd, const char *app, const char *sockets);
 
+/* Why a member has left: of a record MISSING with SHUFFLE_MISSING_LEFT its @error, in words that
+ * follow "member 3".  Never NULL.
+ */
+const char *shuffle_left_str(unsigned int error);
+
 /* Submit a row: bufs[i], lens[i] is the message to rank i, for all members; a length
  * SHUFFLE_ABSENT says that there is none.
  * Blocks until all of it is in the kernel's hands (the buffers may be reused).
@@ -97,6 +102,7 @@ struct shuffle_tx {
 	unsigned char oper, type;	/* likewise */
 	const uint64_t *times;	/* see shuffle_tx_times() */
 	struct shuffle_merge merge;	/* see shuffle_tx_merge(); size 0: none */
+	uint64_t digest;	/* see shuffle_tx_digest() */
 };
 
 void shuffle_tx_init(struct shuffle_tx *tx, uint64_t op_id, const void *const *bufs,
@@ -115,6 +121,12 @@ void shuffle_tx_delayed_ack(struct shuffle_tx *tx);
  * setting op-order.  All members should say the same.  Before the first of the calls below.
  */
 void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order);
+/* What has to be the same at all members, as one number: what they make of the messages, in which
+ * order, of which type and byte order.  If it is not, the operation fails with EPROTO at all of
+ * them.
+ * Before the first of the calls below; not with shuffle_tx_merge().
+ */
+void shuffle_tx_digest(struct shuffle_tx *tx, uint64_t digest);
 /* When the messages are to leave: ns of CLOCK_MONOTONIC for each of tx->count ranks, 0: at once.
  * One whose time is over leaves at once, too.  Nobody is told of a message before.  The times stay
  * the caller's.  Before the first of the calls below; of rows of up to 1024 members (EMSGSIZE).

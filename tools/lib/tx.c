@@ -38,6 +38,11 @@ void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order)
 	tx->flags = (tx->flags & ~SHUFFLE_ROW_ORDER) | (order & SHUFFLE_ROW_ORDER);
 }
 
+void shuffle_tx_digest(struct shuffle_tx *tx, uint64_t digest)
+{
+	tx->digest = digest;
+}
+
 void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 {
 	tx->absent = absent;
@@ -177,6 +182,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	row.size = sizeof(row);
 	row.op_id = tx->op_id;
 	row.deadline_ms = tx->deadline_ms;
+	row.digest = tx->digest;
 	row.first_rank = tx->announced;
 	row.flags = row_flags | tx->flags;
 	if (count > TX_LENS) {

@@ -16,7 +16,7 @@
 -- Lua's own, no bit operators.
 
 local PORT = "818"
-local VERSION = 2
+local VERSION = 3
 local BASE_LEN = 28
 local TAG_LEN = 8
 local PATH_LEN = 8		-- before its addresses
@@ -24,115 +24,34 @@ local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
-local DATA, GRANT, ACK, RESEND, ECHO, END, PATH = 1, 2, 3, 4, 5, 6, 7
+local DATA, GRANT, ACK, RESEND, ECHO, END, PATH, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
 local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND",
-	[ECHO] = "ECHO", [END] = "END", [PATH] = "PATH" }
-local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40 }	-- without tag
+	[ECHO] = "ECHO", [END] = "END", [PATH] = "PATH", [ABORT] = "ABORT" }
+local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40,
+	[ABORT] = 40 }	-- without tag
+local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x80, [ECHO] = 0x03, [END] = 0x81,
+	[ABORT] = 0x83 }
+local reasons = { "failed", "closed", "cancelled", "no memory", "disagrees", "timed out", "forgot" }
+local BLAMED = 4		-- ranks that an ABORT names
 local MAX_PLACE = UInt64(0xffffffff, 0xffff)		-- 2^48 - 1
 local ZERO64 = UInt64(0, 0)
 
 local shuffle = Proto("shuffle", "AF_SHUFFLE")
 
-local f = {
-	-- as they are in the packet
-	version = ProtoField.uint8("shuffle.version", "Version", base.DEC, nil, 0xf0),
-	type = ProtoField.uint8("shuffle.type", "Type", base.DEC, names, 0x0f),
-	flags = ProtoField.uint8("shuffle.flags", "Flags", base.HEX),
-	probe = ProtoField.bool("shuffle.flags.probe", "Probe: the sender waits for the ACK", 8, nil, 0x01),
-	retrans = ProtoField.bool("shuffle.flags.retrans", "Retransmission: answers a RESEND", 8, nil, 0x02),
-	delay = ProtoField.bool("shuffle.flags.delay", "Delay: the ACK may wait", 8, nil, 0x04),
-	tells = ProtoField.bool("shuffle.flags.slowest", "Slowest: the record tells what it waits for", 8, nil, 0x08),
-	hearsay = ProtoField.bool("shuffle.flags.hearsay", "Hearsay: that is another receiver", 8, nil, 0x10),
-	sent = ProtoField.bool("shuffle.flags.sent", "Sent: all below the offset has left", 8, nil, 0x20),
-	tagged = ProtoField.bool("shuffle.flags.tagged", "Tagged: the header ends with a tag", 8, nil, 0x80),
-	reserved = ProtoField.uint8("shuffle.flags.reserved", "Reserved", base.HEX, nil, 0x40),
-	src_rank = ProtoField.uint16("shuffle.src_rank", "Source rank", base.DEC, nil, 0,
-		"Rank of the host that sent this record"),
-	dst_port = ProtoField.uint16("shuffle.dst_port", "Receiver's shuffle port", base.DEC, nil, 0,
-		"Not a UDP port"),
-	dst_rank = ProtoField.uint16("shuffle.dst_rank", "Destination rank", base.DEC, nil, 0,
-		"Rank of the host that this record is for"),
-	op_id = ProtoField.uint64("shuffle.op_id", "Operation", base.DEC),
-	nonce = ProtoField.uint64("shuffle.nonce", "Nonce", base.HEX, nil, 0,
-		"Random number that the message's sender has chosen for it"),
-	unsched = ProtoField.uint16("shuffle.unscheduled", "Unscheduled, units of 64 bytes", base.DEC),
-	tag = ProtoField.uint64("shuffle.tag", "Tag", base.HEX, nil, 0, "Made with the group's key"),
-	slowest = ProtoField.uint32("shuffle.slowest", "Slowest receiver waits for, units of 4096 bytes", base.DEC),
-	payload_len = ProtoField.uint16("shuffle.payload_len", "Payload length", base.DEC),
-	msg_len = ProtoField.uint64("shuffle.msg_len", "Message length", base.DEC),
-	offset = ProtoField.uint64("shuffle.offset", "Offset", base.DEC),
-	payload = ProtoField.bytes("shuffle.payload", "Payload"),
-	granted = ProtoField.uint64("shuffle.grant.granted", "Granted up to", base.DEC),
-	arrived = ProtoField.uint64("shuffle.grant.arrived", "Arrived without gap up to", base.DEC),
-	resend_off = ProtoField.uint64("shuffle.resend.offset", "Offset", base.DEC),
-	resend_len = ProtoField.uint64("shuffle.resend.len", "Length", base.DEC),
-	end_len = ProtoField.uint64("shuffle.end.len", "Message length in the end", base.DEC),
-	end_senders = ProtoField.uint64("shuffle.end.senders", "Senders", base.DEC),
-	reply = ProtoField.bool("shuffle.flags.reply", "Reply: answers an echo", 8, nil, 0x01),
-	short = ProtoField.bool("shuffle.flags.short", "Short: the answer has no padding", 8, nil, 0x02),
-	seq = ProtoField.uint64("shuffle.echo.seq", "Sequence number", base.DEC),
-	rx_time = ProtoField.uint64("shuffle.echo.rx_time", "Received at, ns", base.DEC, nil, 0,
-		"By a clock of the host that answers"),
-	tx_time = ProtoField.uint64("shuffle.echo.tx_time", "Sent at, ns", base.DEC, nil, 0,
-		"By the same clock"),
-	echo_padding = ProtoField.bytes("shuffle.echo.padding", "Padding"),
-	ignored = ProtoField.bytes("shuffle.ignored", "Ignored"),
-	path_v6 = ProtoField.bool("shuffle.flags.ipv6", "IPv6 addresses", 8, nil, 0x01),
-	path_hashes = ProtoField.uint8("shuffle.path.hashes", "Bits of each hop", base.DEC),
-	path_salt = ProtoField.uint8("shuffle.path.salt", "Salt", base.DEC),
-	path_bits = ProtoField.uint16("shuffle.path.bits", "Bits of the filter", base.DEC),
-	path_from4 = ProtoField.ipv4("shuffle.path.from", "From"),
-	path_to4 = ProtoField.ipv4("shuffle.path.to", "To"),
-	path_from6 = ProtoField.ipv6("shuffle.path.from6", "From"),
-	path_to6 = ProtoField.ipv6("shuffle.path.to6", "To"),
-	path_filter = ProtoField.bytes("shuffle.path.filter", "Filter: the hops between them"),
-	-- computed from one datagram
-	records = ProtoField.uint16("shuffle.records", "Records", base.DEC),
-	super = ProtoField.uint16("shuffle.super_packet", "Super-packet of", base.DEC, nil, 0,
-		"DATA records of equal size, the last may be shorter: packets that nobody has segmented"),
-	segment = ProtoField.uint16("shuffle.super_packet.size", "Size of its packets", base.DEC),
-	unsched_bytes = ProtoField.uint32("shuffle.unscheduled_bytes", "Unscheduled bytes", base.DEC),
-	rank = ProtoField.uint16("shuffle.rank", "Rank", base.DEC, nil, 0, "Source or destination"),
-	sender = ProtoField.uint16("shuffle.sender", "Sender of the message", base.DEC),
-	receiver = ProtoField.uint16("shuffle.receiver", "Receiver of the message", base.DEC),
-	-- computed from those before (and, in a second pass, those behind)
-	first = ProtoField.framenum("shuffle.first_in", "Message first seen in", base.NONE, frametype.NONE),
-	granted_in = ProtoField.framenum("shuffle.granted_in", "Granted in", base.NONE, frametype.NONE),
-	asked_in = ProtoField.framenum("shuffle.asked_in", "Asked for in", base.NONE, frametype.NONE),
-	acked_in = ProtoField.framenum("shuffle.acked_in", "Acknowledged in", base.NONE, frametype.ACK),
-	newly = ProtoField.uint64("shuffle.grant.new", "Newly granted", base.DEC),
-	outstanding = ProtoField.uint64("shuffle.grant.outstanding", "Granted and not yet arrived", base.DEC),
-	stay = ProtoField.uint64("shuffle.echo.stay", "Time in the host that answers, ns", base.DEC),
-	duration = ProtoField.relative_time("shuffle.time", "Time since the message was first seen"),
+-- By type, from the highest bit: names in the table above, false where there is none
+local control_flags = { "tagged", false, false, "hearsay", "tells", false, false, false }
+local flags_of = {
+	[DATA] = { "tagged", "digested", "sent", false, "heard", "delay", "retrans", "probe" },
+	[GRANT] = control_flags,
+	[ACK] = control_flags,
+	[RESEND] = { "tagged", false, false, false, false, false, false, false },
+	[ECHO] = { false, false, false, false, false, false, "retrans", "probe" },
+	[END] = { "tagged", false, false, false, false, false, false, "probe" },
+	[ABORT] = { "tagged", false, false, false, false, false, "whole", "yours" },
 }
-local list = {}
-for _, field in pairs(f) do
-	list[#list + 1] = field
-end
-shuffle.fields = list
-
-local PROTOCOL, MALFORMED, SEQUENCE = expert.group.PROTOCOL, expert.group.MALFORMED, expert.group.SEQUENCE
-local ERROR, NOTE, CHAT = expert.severity.ERROR, expert.severity.NOTE, expert.severity.CHAT
-local e = {
-	version = ProtoExpert.new("shuffle.bad.version", "Another protocol version", PROTOCOL, ERROR),
-	type = ProtoExpert.new("shuffle.bad.type", "Unknown type", PROTOCOL, ERROR),
-	reserved = ProtoExpert.new("shuffle.bad.reserved", "Reserved bits or fields are not 0", PROTOCOL, ERROR),
-	nonce = ProtoExpert.new("shuffle.bad.nonce", "Nonce is 0", PROTOCOL, ERROR),
-	length = ProtoExpert.new("shuffle.bad.length", "Lengths and offsets contradict each other", PROTOCOL, ERROR),
-	payload = ProtoExpert.new("shuffle.bad.payload", "Payload beyond the datagram", MALFORMED, ERROR),
-	header = ProtoExpert.new("shuffle.bad.header", "Header beyond the datagram", MALFORMED, ERROR),
-	trailing = ProtoExpert.new("shuffle.bad.trailing", "Trailing bytes that are no record", MALFORMED, ERROR),
-	empty = ProtoExpert.new("shuffle.bad.empty", "Empty datagram", MALFORMED, ERROR),
-	cut = ProtoExpert.new("shuffle.cut", "Cut off by the capture", expert.group.UNDECODED, NOTE),
-	probe = ProtoExpert.new("shuffle.note.probe", "Probe: an ACK is overdue", SEQUENCE, CHAT),
-	resend = ProtoExpert.new("shuffle.note.resend", "Data is missing", SEQUENCE, NOTE),
-	retrans = ProtoExpert.new("shuffle.note.retransmission", "Retransmission", SEQUENCE, NOTE),
-}
-local experts = {}
-for _, x in pairs(e) do
-	experts[#experts + 1] = x
-end
-shuffle.experts = experts
+-- beside this file
+local here = debug.getinfo(1, "S").source:match("^@(.*[/\\])") or ""
+local f, e = assert(loadfile(here .. "shuffle_fields.inc"))(shuffle, names, reasons)
 
 shuffle.prefs.ports = Pref.range("UDP ports", PORT,
 	"UDP ports of AF_SHUFFLE (the module's parameter udp_port)", 65535)
@@ -192,11 +111,11 @@ local function check_control(r)
 	end
 end
 
--- An echo is of a host: it has no ranks, no port, no tag.
+-- An echo is of a host: it has no ranks, no ports, no tag.
 local function check_echo(r, left)
 	local reply, short = r.probe, r.retrans
 
-	if r.src_rank ~= 0 or r.dst_port ~= 0 or r.dst_rank ~= 0 then
+	if r.src_rank ~= 0 or r.src_port ~= 0 or r.dst_port ~= 0 or r.dst_rank ~= 0 then
 		bad(r, e.reserved, "An ECHO with ranks or a port")
 	end
 	if r.unsched ~= 0 then
@@ -211,6 +130,42 @@ local function check_echo(r, left)
 	if r.payload > left - r.header then
 		bad(r, e.payload, "Padding of %d bytes, and %d are left in the datagram",
 			r.payload, left - r.header)
+	end
+end
+
+-- Somebody is to blame, for some reason.
+local function check_abort(r)
+	check_control(r)
+	if r.reason == 0 or r.ranks == 0 then
+		bad(r, e.length, "An ABORT without %s", r.reason == 0 and "reason" or "anybody to blame")
+	end
+	for i = r.ranks + 1, BLAMED do
+		if r.blamed[i] ~= 0 then
+			bad(r, e.reserved, "An ABORT that names more than the %d to blame", r.ranks)
+			break
+		end
+	end
+end
+
+-- A flag means different things in different types.
+local function check_flags(r)
+	local has = {}
+
+	for bit = 0, 7 do
+		has[bit] = math.floor(r.flags / 2 ^ bit) % 2 == 1
+		if has[bit] and math.floor(known_flags[r.type] / 2 ^ bit) % 2 == 0 then
+			bad(r, e.reserved, "Flags 0x%02x on %s: it has no 0x%02x", r.flags, names[r.type], 2 ^ bit)
+			return
+		end
+	end
+	if r.sent and r.payload > 0 then
+		bad(r, e.reserved, "Flags 0x%02x: 0x20 with payload", r.flags)
+	elseif r.sent and r.digested then
+		bad(r, e.reserved, "Flags 0x%02x: 0x40 with 0x20", r.flags)
+	elseif r.hearsay and not r.tells then
+		bad(r, e.reserved, "Flags 0x%02x: 0x10 without 0x08", r.flags)
+	elseif r.whole and not r.yours then
+		bad(r, e.reserved, "Flags 0x%02x: 0x02 without 0x01", r.flags)
 	end
 end
 
@@ -279,15 +234,16 @@ local function parse(tvb, off)
 	if r.tagged and r.type ~= ECHO then
 		r.header = r.header + TAG_LEN
 	end
-	for i, flag in ipairs({ "sent", "hearsay", "tells", "delay", "retrans", "probe" }) do
-		r[flag] = tvb(off + 1, 1):bitfield(i + 1, 1) == 1
+	for i, flag in ipairs(flags_of[r.type]) do
+		r[flag] = flag and tvb(off + 1, 1):bitfield(i - 1, 1) == 1
 	end
 	r.flags = tvb(off + 1, 1):uint()
 	r.src_rank = tvb(off + 2, 2):uint()
 	r.dst_port = tvb(off + 4, 2):uint()
 	r.dst_rank = tvb(off + 6, 2):uint()
 	r.op_id = tostring(tvb(off + 8, 8):uint64())
-	r.nonce = tvb(off + 16, 8):uint64()
+	r.src_port = tvb(off + 16, 2):uint()
+	r.nonce = place48(tvb, off + 18)
 	r.unsched = tvb(off + 24, 2):uint()
 	r.payload = tvb(off + 26, 2):uint()
 	r.fields = true
@@ -305,32 +261,31 @@ local function parse(tvb, off)
 		r.a = tvb(off + 28, 8):uint64()
 		r.b = tvb(off + 36, 8):uint64()
 		r.offsets = true
+	elseif r.type == ABORT then
+		r.reason, r.ranks, r.blamed = tvb(off + 28, 2):uint(), tvb(off + 30, 2):uint(), {}
+		for i = 1, BLAMED do
+			r.blamed[i] = tvb(off + 30 + 2 * i, 2):uint()
+		end
+		r.offsets = true
 	elseif r.type ~= ACK then
 		r.a = place48(tvb, off + 28)
 		r.b = place48(tvb, off + 34)
 		r.offsets = true
 	end
-	if tvb(off + 1, 1):bitfield(1, 1) ~= 0 then
-		bad(r, e.reserved, "Flags 0x%02x: reserved bits are set", r.flags)
-	elseif r.type == ECHO then
-		if r.flags > 3 then
-			bad(r, e.reserved, "Flags 0x%02x on ECHO: it has only 0x01 and 0x02", r.flags)
+	if r.type == DATA and r.digested then
+		r.digest, r.b = r.b, ZERO64
+		if r.digest == ZERO64 then
+			bad(r, e.reserved, "A digest of 0")
 		end
-	elseif (r.probe and r.type ~= END or r.retrans or r.delay or r.sent) and r.type ~= DATA then
-		bad(r, e.reserved, "Flags 0x%02x on %s: only DATA has 0x01 (END, too), 0x02, 0x04 and 0x20",
-			r.flags, names[r.type])
-	elseif r.sent and r.payload > 0 then
-		bad(r, e.reserved, "Flags 0x%02x: 0x20 with payload", r.flags)
-	elseif r.tells and r.type ~= GRANT and r.type ~= ACK then
-		bad(r, e.reserved, "Flags 0x%02x on %s: only GRANT and ACK have 0x08", r.flags,
-			names[r.type])
-	elseif r.hearsay and not r.tells then
-		bad(r, e.reserved, "Flags 0x%02x: 0x10 without 0x08", r.flags)
 	end
+	check_flags(r)
 	if r.nonce == ZERO64 and r.type ~= RESEND then
 		bad(r, e.nonce, "Nonce 0 in %s", names[r.type])
 	end
-	if r.type == DATA then
+	if r.type == ABORT then
+		check_abort(r)
+		r.size = r.header
+	elseif r.type == DATA then
 		check_data(r, left)
 		r.size = math.min(r.header + r.payload, left)
 	elseif r.type == ECHO then
@@ -344,9 +299,14 @@ local function parse(tvb, off)
 	return r
 end
 
--- Ranks of the message's sender and receiver: DATA and END go one way, the rest the other.
+-- Does a record go from its message's sender to the receiver?
+local function goes_forward(r)
+	return r.type == DATA or r.type == END or (r.type == ABORT and not r.yours)
+end
+
+-- Ranks of the message's sender and receiver.
 local function ends(r)
-	if r.type == DATA or r.type == END then
+	if goes_forward(r) then
 		return r.src_rank, r.dst_rank
 	end
 	return r.dst_rank, r.src_rank
@@ -367,6 +327,8 @@ local function describe(r)
 		return string.format("%s up to %s, arrived %s", who, tostring(r.a), tostring(r.b))
 	elseif r.type == RESEND then
 		return string.format("%s %s bytes at %s", who, tostring(r.b), tostring(r.a))
+	elseif r.type == ABORT then
+		return string.format("%s: rank %d %s", who, r.blamed[1], reasons[r.reason] or "left")
 	elseif r.type == END then
 		return string.format("%s at %s, %s senders", who, tostring(r.a), tostring(r.b))
 	elseif r.payload == 0 then
@@ -388,7 +350,7 @@ local function message_key(r, pinfo)
 	local from, to = tostring(pinfo.src), tostring(pinfo.dst)
 	local sender, receiver = ends(r)
 
-	if r.type ~= DATA and r.type ~= END then
+	if not goes_forward(r) then
 		from, to = to, from
 	end
 	return table.concat({ tostring(r.nonce), r.op_id, sender, receiver, from, to }, "/")
@@ -546,7 +508,7 @@ local function show_echo(tree, flags, tvb, r)
 	flags:add(f.reply, tvb(off + 1, 1))
 	flags:add(f.short, tvb(off + 1, 1))
 	tree:add(f.seq, tvb(off + 8, 8))
-	tree:add(f.nonce, tvb(off + 16, 8))
+	tree:add(f.nonce, tvb(off + 18, 6), r.nonce)
 	tree:add(f.payload_len, tvb(off + 26, 2))
 end
 
@@ -559,19 +521,21 @@ local function show_fields(tree, tvb, r)
 		show_echo(tree, sub, tvb, r)
 		return
 	end
-	for _, flag in ipairs({ f.probe, f.retrans, f.delay, f.tells, f.hearsay, f.sent, f.tagged,
-				f.reserved }) do
-		sub:add(flag, tvb(off + 1, 1))
+	for _, flag in ipairs(flags_of[r.type]) do
+		if flag then
+			sub:add(f[flag], tvb(off + 1, 1))
+		end
 	end
 	tree:add(f.src_rank, tvb(off + 2, 2))
 	tree:add(f.rank, tvb(off + 2, 2)):set_hidden()
+	tree:add(f.src_port, tvb(off + 16, 2))
 	tree:add(f.dst_port, tvb(off + 4, 2))
 	tree:add(f.dst_rank, tvb(off + 6, 2))
 	tree:add(f.rank, tvb(off + 6, 2)):set_hidden()
 	generated(tree, f.sender, sender)
 	generated(tree, f.receiver, receiver)
 	tree:add(f.op_id, tvb(off + 8, 8))
-	tree:add(f.nonce, tvb(off + 16, 8))
+	tree:add(f.nonce, tvb(off + 18, 6), r.nonce)
 	if r.tells then
 		tree:add(f.slowest, tvb(off + 24, 4))
 	else
@@ -607,6 +571,20 @@ local function show_offsets(tree, tvb, r)
 			generated(tree, f.stay, r.b - r.a)
 		end
 		return
+	end
+	if r.type == ABORT then
+		tree:add(f.reason, tvb(r.off + 28, 2))
+		tree:add(f.ranks, tvb(r.off + 30, 2))
+		for i = 1, math.min(r.ranks, BLAMED) do
+			tree:add(f.blamed, tvb(r.off + 30 + 2 * i, 2))
+		end
+		if #r.errors == 0 then
+			tree:add_proto_expert_info(e.abort)
+		end
+		return
+	end
+	if r.digest then
+		tree:add(f.digest, tvb(r.off + 34, 6), r.digest)
 	end
 	tree:add(offset_fields[r.type][1], tvb(r.off + 28, 6), r.a)
 	tree:add(offset_fields[r.type][2], tvb(r.off + 34, 6), r.b)

@@ -240,6 +240,10 @@ enum {
  * @first_rank: receiver of the first message announced here; must be the
  *	number of ranks announced so far
  * @count: number of messages announced here; 0 only goes on with the data
+ * @digest: of all that has to be the same at all members, as the program knows it: what it makes
+ *	of the messages, in which order, of which type and byte order.  0: nothing.  Where members
+ *	have different ones the operation fails with EPROTO at all of them; read by the first call
+ *	only, not beside SHUFFLE_CMSG_MERGE.  SHUFFLE_ROW_SIZE_VER1
  * @lens: length in bytes of the messages to ranks @first_rank and up, or SHUFFLE_ABSENT
  *
  * The data of a row is the concatenation of its messages in order of rank.
@@ -254,10 +258,12 @@ struct shuffle_row {
 	__u64	deadline_ms;
 	__u32	first_rank;
 	__u32	count;
+	__u64	digest;
 	__u64	lens[];
 };
 
 #define SHUFFLE_ROW_SIZE_VER0	32
+#define SHUFFLE_ROW_SIZE_VER1	40
 
 /**
  * struct shuffle_absent - ranks that have no message for us in this operation
@@ -542,7 +548,8 @@ enum {
 	/* the operation has failed, @error says why */
 	SHUFFLE_RECORD_FAILED = 3,
 	/* follows FAILED: nothing or not all of it came from @rank, or @rank
-	 * has not acknowledged its message (SHUFFLE_MISSING_*)
+	 * has not acknowledged its message (SHUFFLE_MISSING_*).  Where members have
+	 * left, those who are known to be to blame for that are named, and no others.
 	 */
 	SHUFFLE_RECORD_MISSING = 4,
 	/* there is room for these bytes of our message to @rank (SHUFFLE_ROW_WANT) */
@@ -553,6 +560,7 @@ enum {
 #define SHUFFLE_RECORD_LAST	(1U << 0) /* DATA: message ends here */
 #define SHUFFLE_MISSING_RECV	(1U << 1) /* MISSING: its message is not whole */
 #define SHUFFLE_MISSING_ACK	(1U << 2) /* MISSING: ours is not acknowledged */
+#define SHUFFLE_MISSING_LEFT	(1U << 3) /* MISSING: it has left, @error says why */
 
 /**
  * struct shuffle_record - what recvmsg() returns, one for each piece
@@ -565,7 +573,12 @@ enum {
  * @rank: DATA: sender; WANT: receiver; MISSING: the member in question
  * @type: SHUFFLE_RECORD_*
  * @flags: SHUFFLE_RECORD_LAST, SHUFFLE_MISSING_*
- * @error: FAILED: errno (positive)
+ * @error: FAILED: errno (positive).  ECONNRESET: a member has left; EPROTO: one takes part in
+ *	another operation than the others; ETIMEDOUT.
+ *	MISSING with SHUFFLE_MISSING_LEFT: why the member has left.  ECANCELED: its program has
+ *	cancelled the operation; EPIPE: its socket is closed, or its process is gone; ENOMEM;
+ *	EPROTO; ETIMEDOUT: it has been silent, another member says; ENOENT: its host knows
+ *	nothing of the operation (any more); EIO: another error
  * @senders: DATA with SHUFFLE_RECORD_LAST: senders whose records are merged into the message
  *	(SHUFFLE_CMSG_MERGE); otherwise zero
  */

@@ -275,6 +275,33 @@ static int run_op(struct shuffle_sock *ssk, struct shuffle_op *op, const struct 
 	return err;
 }
 
+/* Of what all members have to agree on.  Items are in the byte order of their machines. */
+static u64 digest_of(const struct shuffle_engine *e, const struct shuffle_collective *c)
+{
+	const struct shuffle_key key = {};
+	u8 head[24] = {}, racks[12];
+	u64 hash[2], digest;
+	u32 i;
+
+	head[0] = c->kind;
+	head[1] = c->pattern;
+	head[2] = c->oper;
+	head[3] = c->type;
+	head[4] = c->oper != SHUFFLE_COLL_NONE && IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
+	shuffle_put64(head + 8, c->len);
+	shuffle_put32(head + 16, c->root);
+	shuffle_put32(head + 20, c->radix);
+	shuffle_siphash(&key, head, sizeof(head), hash);
+	digest = hash[0];
+	for (i = 0; e->topo.first && i <= e->topo.racks; i++) {
+		shuffle_put64(racks, digest);
+		shuffle_put32(racks + 8, e->topo.first[i]);
+		shuffle_siphash(&key, racks, sizeof(racks), hash);
+		digest = hash[0];
+	}
+	return (digest & SHUFFLE_DIGEST_MAX) ?: 1;
+}
+
 /* Our place in the group and its racks as they are now.  0 or -ENOTCONN. */
 static int find_place(struct shuffle_engine *e, struct shuffle_sock *ssk)
 {
@@ -326,6 +353,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 	}
 	column.absent = r.absent;
 	column.flags = c->flags;
+	column.digest = digest_of(e, c);
 	op = shuffle_op_create(ssk, c->op_id, c->deadline_ms, &column, e);
 	if (IS_ERR(op)) {
 		err = PTR_ERR(op);

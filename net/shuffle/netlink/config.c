@@ -208,7 +208,9 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 
 int shuffle_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct shuffle_config_change change = {};
+	struct shuffle_config_change change = {
+		.init_admin = shuffle_netlink_init_admin(skb),
+	};
 	struct shuffle_dev *dev;
 	int err;
 

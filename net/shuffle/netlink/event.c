@@ -8,6 +8,7 @@
 #include <linux/workqueue.h>
 
 #include "netlink.h"
+#include "../abort.h"
 
 #define SHUFFLE_EVENTS_MAX	4096	/* waiting in a namespace */
 #define SHUFFLE_EVENT_SIZE	512	/* attributes of one, without lists of ranks */
@@ -144,10 +145,12 @@ static int put_missing(struct sk_buff *skb, const struct shuffle_op *op)
 	u32 i;
 
 	for (i = 0; i < op->group->count; i++) {
-		if (!op->in[i].complete && in++ < SHUFFLE_EVENT_MISSING &&
+		u16 flags = shuffle_op_missing(op, i);
+
+		if (flags & SHUFFLE_MISSING_RECV && in++ < SHUFFLE_EVENT_MISSING &&
 		    nla_put_u32(skb, SHUFFLE_A_OP_MISSING_IN, i))
 			return -EMSGSIZE;
-		if (!op->out[i].acked && ack++ < SHUFFLE_EVENT_MISSING &&
+		if (flags & SHUFFLE_MISSING_ACK && ack++ < SHUFFLE_EVENT_MISSING &&
 		    nla_put_u32(skb, SHUFFLE_A_OP_MISSING_ACK, i))
 			return -EMSGSIZE;
 	}

@@ -26,6 +26,20 @@ struct genl_family shuffle_nl_family __ro_after_init = {
 };
 
 /**
+ * shuffle_netlink_init_admin() - is the sender of a request privileged in the initial namespace?
+ * @skb: request
+ *
+ * Of a program that is made to write to somebody else's socket it takes both: the one that has
+ * opened the socket has to be privileged, too.
+ *
+ * Context: process.
+ */
+bool shuffle_netlink_init_admin(const struct sk_buff *skb)
+{
+	return netlink_ns_capable(skb, &init_user_ns, CAP_NET_ADMIN);
+}
+
+/**
  * shuffle_netlink_once() - refuse an attribute that is given twice
  * @nlh: message; none of its commands knows such an attribute
  * @extack: names the second one

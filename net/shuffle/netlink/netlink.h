@@ -21,6 +21,7 @@ void shuffle_netlink_exit(void);
 int shuffle_netlink_once(const struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int shuffle_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 			     int (*fill)(struct sk_buff *skb, const void *arg), const void *arg);
+bool shuffle_netlink_init_admin(const struct sk_buff *skb);
 int shuffle_netlink_dump_parse(struct netlink_callback *cb, struct nlattr **tb, int maxtype,
 			       const struct nla_policy *policy);
 int shuffle_netlink_reply(struct genl_info *info, u8 cmd,

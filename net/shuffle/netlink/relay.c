@@ -142,17 +142,18 @@ static u32 number(const struct nlattr *a, u32 otherwise)
 }
 
 /* A namespace's owner may not have more of the machine's memory than the machine's own gives. */
-static u32 bytes_max(void)
+static u32 bytes_max(const struct sk_buff *skb)
 {
 	const struct shuffle_config *cfg = &shuffle_net(&init_net)->dev0.cfg;
 
-	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
+	if (shuffle_netlink_init_admin(skb))
 		return U32_MAX;
 	return min(READ_ONCE(cfg->rcvbuf), READ_ONCE(cfg->sndbuf));
 }
 
 /* How records are merged.  0, -EINVAL or -EPERM, with extack. */
-static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
+static int read_merge(const struct sk_buff *skb, struct genl_info *info,
+		      struct shuffle_relay_new *new)
 {
 	struct nlattr **a = info->attrs;
 	struct shuffle_merge *m = &new->merge;
@@ -177,7 +178,7 @@ static int read_merge(struct genl_info *info, struct shuffle_relay_new *new)
 		m->flush_us = number(a[SHUFFLE_A_RELAY_FLUSH], 0);
 	}
 	new->bytes = number(a[SHUFFLE_A_RELAY_BYTES], DEFAULT_BYTES);
-	if (new->bytes > bytes_max()) {
+	if (new->bytes > bytes_max(skb)) {
 		NL_SET_ERR_MSG(info->extack, "bytes: more than the machine's own rcvbuf or sndbuf");
 		return -EPERM;
 	}
@@ -211,7 +212,7 @@ int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info)
 	new.from = from;
 	new.to = to;
 	if (from && to)
-		err = read_merge(info, &new) ?: read_to(info, &new, to) ?:
+		err = read_merge(skb, info, &new) ?: read_to(info, &new, to) ?:
 		      read_from(info, &new, from);
 	if (!err)
 		err = shuffle_relay_add(shuffle_net(genl_info_net(info)), &new, info->extack);

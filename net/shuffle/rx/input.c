@@ -9,6 +9,7 @@
 #include <net/udp.h>
 
 #include "frags.h"
+#include "../abort.h"
 #include "../overlay.h"
 #include "../relay.h"
 #include "../shuffle.h"
@@ -134,6 +135,9 @@ static bool from_member(const struct rx_ctx *c, const struct shuffle_membership 
 	    (c->multicast && !group->multicast))
 		return false;
 	m = &group->member[w->src_rank];
+	/* another socket of its host, of another user perhaps */
+	if (m->addr.shs_port != htons(w->src_port))
+		return false;
 	/* a neighbour is believed about those that packets have a way to only */
 	if (c->passed_on && !m->path)
 		return false;
@@ -161,6 +165,8 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_ADD(sn, DropTag, run->n);
 		return;
 	}
+	if (unlikely(op->ended) && shuffle_abort_answer(op, w, q))
+		return;
 	switch (w->type) {
 	case SHUFFLE_DATA:
 		SHUFFLE_ADD(sn, DataIn, run->n);
@@ -206,6 +212,9 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_INC(sn, ResendIn);
 		shuffle_msg_out_resend(op, w, q, c->now);
 		break;
+	case SHUFFLE_ABORT:
+		shuffle_abort_heard(op, w, c->now);
+		break;
 	}
 }
 
@@ -233,10 +242,8 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	}
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
-		return false;
-	}
-	if (w->type != SHUFFLE_DATA) {
-		SHUFFLE_INC(sn, DropNoOp);
+		if (!c->multicast && !c->passed_on)
+			shuffle_abort_forgot(sn, NULL, &c->to, &c->from, w, q);
 		return false;
 	}
 	/* an operation that we have not started yet: only members are believed */
@@ -244,6 +251,8 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	member = from_member(c, ssk->group, w);
 	if (member)
 		valid = run_tags_valid(ssk->group, run);
+	if (valid && !c->multicast)
+		shuffle_abort_forgot(sn, ssk, &c->to, &c->from, w, q);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
@@ -251,6 +260,10 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	}
 	if (!valid) {
 		SHUFFLE_ADD(sn, DropTag, run->n);
+		return false;
+	}
+	if (w->type != SHUFFLE_DATA || w->flags & SHUFFLE_FLAG_HEARD) {
+		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}
 	/* a datagram is kept whole; one with records of several operations is
@@ -541,6 +554,12 @@ void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
 		off += hdr + w.payload;
 		if (w.payload) {
 			data = true;
+			/* only one without a tag is as good without its digest, too */
+			if (w.flags & SHUFFLE_FLAG_DIGEST) {
+				if (w.flags & SHUFFLE_FLAG_TAG)
+					continue;
+				shuffle_wire_plain(buf);
+			}
 			off = extend(&run, &at, buf);
 		}
 	}
@@ -549,6 +568,8 @@ void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
 		return;
 	if (hdr == -EPROTONOSUPPORT) {
 		SHUFFLE_INC(sn, DropVersion);
+		pr_info_once("packets of another wire version than %u come, from an older or newer module: dropped\n",
+			     SHUFFLE_WIRE_VERSION);
 		kfree_skb_reason(c.skb, SKB_DROP_REASON_UNHANDLED_PROTO);
 	} else if (hdr != -ENODATA || !off) {
 		SHUFFLE_INC(sn, DropMalformed);

@@ -4,6 +4,7 @@
  * (SHUFFLE_CMSG_MERGE): their sender says in the end how many there are.  All under ssk->lock,
  * any context.
  */
+#include "../abort.h"
 #include "../shuffle.h"
 
 /* What a message is made of on its way has the length that was announced, or fails. */
@@ -65,7 +66,7 @@ void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
 	if (in->closed)
 		return;
 	if (length_is_fixed(op, w->src_rank)) {
-		shuffle_op_fail(op, EPROTO);
+		shuffle_op_disagrees(op, w->src_rank);
 		return;
 	}
 	in->closed = true;

@@ -6,6 +6,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "../abort.h"
 #include "../shuffle.h"
 #include "../coll/engine.h"
 #include "../trace.h"
@@ -212,9 +213,7 @@ struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank)
 		.type = SHUFFLE_ACK,
 		.op_id = op->id,
 		.nonce = op->in[rank].nonce,
-		.src_rank = op->group->rank,
-		.dst_rank = rank,
-		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
+		.src_rank = op->group->rank,	/* one to ourselves is not sent */
 	};
 
 	lockdep_assert_held(&op->ssk->lock);
@@ -599,7 +598,7 @@ static bool continues(struct shuffle_op *op, const struct shuffle_wire *w, u32 l
 		return false;
 	if (w->dst_rank != shuffle_group_all(op->group))
 		return w->nonce == in->nonce;
-	if (op->engine || (w->nonce ^ in->nonce) >> 32)
+	if (op->engine || (w->nonce ^ in->nonce) >> 32)	/* shuffle_nonce() */
 		return false;
 	if (!in->all_nonce)
 		in->all_nonce = w->nonce;
@@ -652,10 +651,11 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}
-	if (op->engine && !m->announced &&
-	    !shuffle_engine_expects(op, w->src_rank, w->data.len)) {
+	if ((op->engine && !m->announced &&
+	     !shuffle_engine_expects(op, w->src_rank, w->data.len)) ||
+	    (!w->data.off && w->digest != op->digest && !(w->flags & SHUFFLE_FLAG_SENT))) {
 		SHUFFLE_INC(sn, DropState);
-		shuffle_op_fail(op, EPROTO);
+		shuffle_op_disagrees(op, w->src_rank);
 		return false;
 	}
 	if (!m->announced) {

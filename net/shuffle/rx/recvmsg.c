@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "frags.h"
+#include "../abort.h"
 #include "../shuffle.h"
 #include "../user_run.h"
 
@@ -185,19 +186,15 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 		rec->error = op->error;
 		if (op->error)
 			for (i = 0; i < op->prx.n; i++)
-				rec->msg_len += !op->in[i].complete || !op->out[i].acked;
+				rec->msg_len += !!shuffle_op_missing(op, i);
 		op->end_cursor = 1;
 	}
 	if (!op->error)
 		return true;
 	/* nothing changes any more in an operation that has ended */
 	for (i = op->end_cursor - 1; i < op->prx.n; i++) {
-		u16 flags = 0;
+		u16 flags = shuffle_op_missing(op, i);
 
-		if (!op->in[i].complete)
-			flags |= SHUFFLE_MISSING_RECV;
-		if (!op->out[i].acked)
-			flags |= SHUFFLE_MISSING_ACK;
 		if (!flags)
 			continue;
 		if (c->n == c->max)
@@ -208,6 +205,8 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 		rec->type = SHUFFLE_RECORD_MISSING;
 		rec->flags = flags;
 		rec->rank = i;
+		if (flags & SHUFFLE_MISSING_LEFT)
+			rec->error = shuffle_abort_errno(op->blame.reason);
 	}
 	op->end_cursor = i + 1;
 	return i == op->prx.n;

@@ -9,6 +9,7 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 
+#include "../abort.h"
 #include "../shuffle.h"
 
 struct finished {
@@ -20,7 +21,9 @@ struct finished {
 	u64				op_id;
 	unsigned long			expires;
 	u32				cost;
-	bool				complete;
+	struct shuffle_blame		blame;	/* of one that has failed */
+	siphash_key_t			nonce_key;
+	bool				same;
 	u64				nonce[];
 };
 
@@ -167,7 +170,7 @@ bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuff
  */
 void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 {
-	u32 i, n = op->incomplete ? 0 : op->group->count;
+	u32 i, n = op->group->count;
 	struct finished *f;
 
 	f = kvmalloc(struct_size(f, nonce, n), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
@@ -175,13 +178,15 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 		return;
 	/* of messages that have arrived: what may be answered */
 	for (i = 0; i < n; i++)
-		f->nonce[i] = op->in[i].nonce;
+		f->nonce[i] = op->in[i].complete ? op->in[i].nonce : 0;
 	f->group = op->group;
 	refcount_inc(&f->group->ref);
 	f->user = shuffle_user_hold(op->ssk->user);
 	f->op_id = op->id;
 	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry_ms));
-	f->complete = !op->incomplete;
+	f->blame = op->blame;
+	f->nonce_key = op->nonce_key;
+	f->same = op->same;
 	/* it keeps its group: large ones count more */
 	f->cost = 1 + op->group->count / 16;
 
@@ -192,6 +197,50 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 	finished_count(sn, f->user, f->cost);
 	spin_unlock_bh(&sn->finished_lock);
 	finished_trim(sn);
+}
+
+/* Is the record from a member, for the one that has ended? */
+static bool finished_member(const struct finished *f, const struct sockaddr_shuffle *at,
+			    const struct sockaddr_shuffle *from, const struct shuffle_wire *w)
+{
+	const struct shuffle_membership *group = f->group;
+	const struct sockaddr_shuffle *member;
+
+	if (w->src_rank >= group->count || w->dst_rank != group->rank)
+		return false;
+	member = &group->member[w->src_rank].addr;
+	return shuffle_addr_equal(member, from->shs_ip_family, from->shs_addr) &&
+	       member->shs_port == htons(w->src_port) &&
+	       shuffle_addr_equal(shuffle_group_self(group, w->src_rank),
+				  at->shs_ip_family, at->shs_addr) &&
+	       shuffle_group_tag_valid(group, w);
+}
+
+/* What has come whole is acknowledged once more; of what has not, its sender is told that it is
+ * waited for no more, and so is a receiver of ours.  Nothing else is answered.
+ */
+static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
+			    const struct shuffle_wire *w, struct sk_buff_head *q)
+{
+	u64 ours = shuffle_nonce(&f->nonce_key, w->src_rank, f->same);
+	bool data = w->type == SHUFFLE_DATA || w->type == SHUFFLE_END;
+
+	if (data && w->nonce == f->nonce[w->src_rank]) {
+		struct shuffle_wire ack = {
+			.type = SHUFFLE_ACK,
+			.op_id = w->op_id,
+			.nonce = w->nonce,
+		};
+
+		shuffle_output_record(sn, NULL, f->group, w->src_rank, &ack, q);
+		SHUFFLE_INC(sn, AckOut);
+		SHUFFLE_INC(sn, ReAck);
+		return true;
+	}
+	if (!f->blame.ranks || !shuffle_abort_asked(w) || (!data && w->nonce && w->nonce != ours))
+		return false;
+	shuffle_abort_put(sn, NULL, f->group, w, data ? 0 : ours, &f->blame, q);
+	return true;
 }
 
 /**
@@ -209,34 +258,12 @@ bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuff
 			     const struct sockaddr_shuffle *from,
 			     const struct shuffle_wire *w, struct sk_buff_head *q)
 {
-	struct shuffle_membership *group;
 	struct finished *f;
 
 	spin_lock_bh(&sn->finished_lock);
 	f = finished_find(sn, at, w->op_id);
-	if (f) {
-		group = f->group;
-		if (f->complete && (w->type == SHUFFLE_DATA || w->type == SHUFFLE_END) &&
-		    w->src_rank < group->count && w->dst_rank == group->rank &&
-		    w->nonce == f->nonce[w->src_rank] &&
-		    shuffle_addr_equal(&group->member[w->src_rank].addr,
-				       from->shs_ip_family, from->shs_addr) &&
-		    shuffle_addr_equal(shuffle_group_self(group, w->src_rank),
-				       at->shs_ip_family, at->shs_addr) &&
-		    shuffle_group_tag_valid(group, w)) {
-			struct shuffle_wire ack = {
-				.type = SHUFFLE_ACK,
-				.op_id = w->op_id,
-				.nonce = w->nonce,
-			};
-
-			shuffle_output_record(sn, NULL, group, w->src_rank, &ack, q);
-			SHUFFLE_INC(sn, AckOut);
-			SHUFFLE_INC(sn, ReAck);
-		} else {
-			SHUFFLE_INC(sn, DropNoOp);
-		}
-	}
+	if (f && !(finished_member(f, at, from, w) && finished_answer(sn, f, w, q)))
+		SHUFFLE_INC(sn, DropNoOp);
 	spin_unlock_bh(&sn->finished_lock);
 	return f;
 }

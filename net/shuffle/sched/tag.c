@@ -98,7 +98,8 @@ void shuffle_siphash(const struct shuffle_key *key, const u8 *p, size_t len, u64
  * shuffle_data_tag_init() - prepare the tags of a message's DATA records
  * @t: result
  * @key: of the group
- * @w: one of the records, with SHUFFLE_FLAG_TAG; offset, payload and tag are not looked at
+ * @w: one of the records, with SHUFFLE_FLAG_TAG; offset, payload and tag are not looked at.  With
+ *	SHUFFLE_FLAG_DIGEST: the one that begins the message, others have no such flag
  */
 void shuffle_data_tag_init(struct shuffle_data_tag *t, const struct shuffle_key *key,
 			   const struct shuffle_wire *w)
@@ -107,7 +108,8 @@ void shuffle_data_tag_init(struct shuffle_data_tag *t, const struct shuffle_key 
 	u64 hash[2];
 
 	shuffle_wire_build(hdr, w);
-	shuffle_wire_place(hdr, 0, 0);
+	/* a digest is hashed with the rest */
+	shuffle_wire_place(hdr, w->flags & SHUFFLE_FLAG_DIGEST ? w->digest : 0, 0);
 	shuffle_siphash(key, hdr, SHUFFLE_WIRE_DATA_HDR, hash);
 	t->base = hash[0];
 	t->mul = hash[1] | 1;

@@ -21,6 +21,7 @@ unsigned int shuffle_wire_hdr_len(u8 type, u8 flags)
 	case SHUFFLE_GRANT:
 	case SHUFFLE_RESEND:
 	case SHUFFLE_END:
+	case SHUFFLE_ABORT:
 		return SHUFFLE_WIRE_DATA_HDR + tag;
 	case SHUFFLE_ACK:
 		return SHUFFLE_WIRE_BASE + tag;
@@ -41,8 +42,17 @@ static u8 flags_of(u8 type)
 		return SHUFFLE_FLAGS_ECHO;
 	case SHUFFLE_END:
 		return SHUFFLE_FLAGS_END;
+	case SHUFFLE_ABORT:
+		return SHUFFLE_FLAGS_ABORT;
 	}
 	return SHUFFLE_FLAGS_GRANT;
+}
+
+/* The flag has another meaning in DATA. */
+static bool has_slowest(const struct shuffle_wire *w)
+{
+	return (w->type == SHUFFLE_GRANT || w->type == SHUFFLE_ACK) &&
+	       w->flags & SHUFFLE_FLAG_SLOWEST;
 }
 
 /* Terabytes more than fit are as many as fit.  Rounded down: members tell what others have told
@@ -55,6 +65,39 @@ static u32 slowest_units(u64 bytes)
 	return units < U32_MAX ? (u32)units : U32_MAX;
 }
 
+static void get_blame(const u8 *p, struct shuffle_blame *blame)
+{
+	unsigned int i;
+
+	blame->reason = shuffle_get16(p);
+	blame->ranks = shuffle_get16(p + 2);
+	for (i = 0; i < SHUFFLE_BLAMED; i++)
+		blame->rank[i] = shuffle_get16(p + 4 + 2 * i);
+}
+
+static void put_blame(u8 *p, const struct shuffle_blame *blame)
+{
+	unsigned int i;
+
+	shuffle_put16(p, blame->reason);
+	shuffle_put16(p + 2, blame->ranks);
+	for (i = 0; i < SHUFFLE_BLAMED; i++)
+		shuffle_put16(p + 4 + 2 * i, blame->rank[i]);
+}
+
+/* Somebody is to blame, for some reason; the places of those that are not there are 0. */
+static bool blame_valid(const struct shuffle_blame *blame)
+{
+	unsigned int i;
+
+	if (blame->reason == SHUFFLE_LEFT_DISAGREES)
+		return blame->ranks == 1;
+	for (i = blame->ranks; i < SHUFFLE_BLAMED; i++)
+		if (blame->rank[i])
+			return false;
+	return blame->reason && blame->ranks;
+}
+
 /* An echo is of a host, not of a group: ranks and port are 0, and so are the times of a question.
  * A short answer has no padding.
  */
@@ -62,7 +105,7 @@ static bool echo_valid(const struct shuffle_wire *w, size_t left)
 {
 	bool reply = w->flags & SHUFFLE_FLAG_REPLY;
 
-	if (w->src_rank || w->dst_rank || w->dst_port || w->payload > left)
+	if (w->src_rank || w->dst_rank || w->src_port || w->dst_port || w->payload > left)
 		return false;
 	if (!reply)
 		return !w->echo.rx_ns && !w->echo.tx_ns;
@@ -103,13 +146,17 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	w->dst_port = shuffle_get16(p + 4);
 	w->dst_rank = shuffle_get16(p + 6);
 	w->op_id = shuffle_get64(p + 8);
-	w->nonce = shuffle_get64(p + 16);
+	w->src_port = shuffle_get16(p + 16);
+	w->nonce = shuffle_get48(p + 18);
+	w->digest = 0;
 	unsched = shuffle_get16(p + 24);
 	w->payload = shuffle_get16(p + 26);
 	w->slowest = 0;
-	if ((w->flags & SHUFFLE_FLAGS_GRANT & ~SHUFFLE_FLAG_TAG) == SHUFFLE_FLAG_HEARSAY)
-		return -EBADMSG;
-	if (w->flags & SHUFFLE_FLAG_SLOWEST) {
+	if (w->type == SHUFFLE_GRANT || w->type == SHUFFLE_ACK) {
+		if ((w->flags & ~SHUFFLE_FLAG_TAG) == SHUFFLE_FLAG_HEARSAY)
+			return -EBADMSG;
+	}
+	if (has_slowest(w)) {
 		w->slowest = ((u64)unsched << 16 | w->payload) * SHUFFLE_SLOWEST_UNIT;
 		unsched = 0;
 		w->payload = 0;
@@ -120,10 +167,18 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	if (w->type == SHUFFLE_ECHO) {
 		w->echo.rx_ns = shuffle_get64(p + 28);
 		w->echo.tx_ns = shuffle_get64(p + 36);
+	} else if (w->type == SHUFFLE_ABORT) {
+		get_blame(p + 28, &w->blame);
 	} else if (w->type != SHUFFLE_ACK) {
 		/* the same two places in all other types: see the union */
 		w->data.len = shuffle_get48(p + 28);
 		w->data.off = shuffle_get48(p + 34);
+	}
+	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_DIGEST) {
+		w->digest = w->data.off;
+		w->data.off = 0;
+		if (!w->digest)
+			return -EBADMSG;
 	}
 	w->tag = w->flags & SHUFFLE_FLAG_TAG ? shuffle_get64(p + hdr - SHUFFLE_WIRE_TAG) : 0;
 
@@ -132,7 +187,8 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	switch (w->type) {
 	case SHUFFLE_DATA:
 		if (!shuffle_wire_place_valid(w->data.len, w->data.off, w->payload, left - hdr) ||
-		    (w->flags & SHUFFLE_FLAG_SENT && w->payload))
+		    (w->flags & SHUFFLE_FLAG_SENT &&
+		     (w->payload || w->flags & SHUFFLE_FLAG_DIGEST)))
 			return -EBADMSG;
 		return (int)hdr;
 	case SHUFFLE_GRANT:
@@ -147,6 +203,11 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 		return unsched || !echo_valid(w, left - hdr) ? -EBADMSG : (int)hdr;
 	case SHUFFLE_END:
 		if (w->end.senders > SHUFFLE_MAX_SENDERS)
+			return -EBADMSG;
+		break;
+	case SHUFFLE_ABORT:
+		if (!blame_valid(&w->blame) ||
+		    (w->flags & SHUFFLE_FLAG_WHOLE && !(w->flags & SHUFFLE_FLAG_YOURS)))
 			return -EBADMSG;
 		break;
 	}
@@ -171,8 +232,9 @@ unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 	shuffle_put16(p + 4, w->dst_port);
 	shuffle_put16(p + 6, w->dst_rank);
 	shuffle_put64(p + 8, w->op_id);
-	shuffle_put64(p + 16, w->nonce);
-	if (w->flags & SHUFFLE_FLAG_SLOWEST) {
+	shuffle_put16(p + 16, w->src_port);
+	shuffle_put48(p + 18, w->nonce);
+	if (has_slowest(w)) {
 		shuffle_put16(p + 24, (u16)(slowest_units(w->slowest) >> 16));
 		shuffle_put16(p + 26, (u16)slowest_units(w->slowest));
 	} else {
@@ -182,9 +244,12 @@ unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w)
 	if (w->type == SHUFFLE_ECHO) {
 		shuffle_put64(p + 28, w->echo.rx_ns);
 		shuffle_put64(p + 36, w->echo.tx_ns);
+	} else if (w->type == SHUFFLE_ABORT) {
+		put_blame(p + 28, &w->blame);
 	} else if (w->type != SHUFFLE_ACK) {
 		shuffle_put48(p + 28, w->data.len);
-		shuffle_put48(p + 34, w->data.off);
+		shuffle_put48(p + 34, w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_DIGEST ?
+					      w->digest : w->data.off);
 	}
 	if (w->flags & SHUFFLE_FLAG_TAG)
 		shuffle_put64(p + hdr - SHUFFLE_WIRE_TAG, w->tag);

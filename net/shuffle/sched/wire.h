@@ -12,8 +12,9 @@
  *   |                          operation id                         |
  *   |                                                               |
  *   +---------------------------------------------------------------+
+ *   |         sender's port         |                               |
+ *   +-------------------------------+                               |
  *   |                     nonce of the message                      |
- *   |                                                               |
  *   +-------------------------------+-------------------------------+
  *   |  unscheduled, units of 64 B   |        payload length         |
  *   +-------------------------------+-------------------------------+
@@ -24,10 +25,19 @@
  * RESEND: offset (48), length (48)
  * ECHO:   receive time (64), transmit time (64), padding; operation id is a sequence number
  * END:    message length (48), senders (48)
+ * ABORT:  reason (16), ranks to blame (16), four of them (16 each), or one and a digest (48)
  *
  * A message whose length is not known when it is announced, because it is merged from others, is
  * announced with the most that it can have.  END says how many bytes it has had, and of how many
  * senders.
+ *
+ * The ports are those of the sockets.  The sender's is filled in by its kernel, so no other socket
+ * of its host can speak for it.
+ *
+ * DATA that begins a message may have the flag SHUFFLE_FLAG_DIGEST.  Its offset is 0, and has the
+ * digest of what all members have to agree on instead.
+ *
+ * ABORT says that its sender has left the operation, and because of whom: abort.c.
  *
  * With the flag SHUFFLE_FLAG_TAG, the header ends with a tag (64): tag.h.
  *
@@ -54,7 +64,7 @@
 #include "bloom.h"
 #include "portable.h"
 
-#define SHUFFLE_WIRE_VERSION	2
+#define SHUFFLE_WIRE_VERSION	3
 #define SHUFFLE_WIRE_BASE	28U	/* bytes common to all records */
 #define SHUFFLE_WIRE_DATA_HDR	40U	/* base and DATA's own fields */
 #define SHUFFLE_WIRE_ECHO_HDR	44U	/* base and ECHO's own fields */
@@ -67,6 +77,8 @@
 #define SHUFFLE_MAX_LEN		((1ULL << 48) - 1)	/* sums of all members stay below 2^62 */
 #define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
 #define SHUFFLE_MAX_SENDERS	0xffffU	/* that an END counts */
+#define SHUFFLE_NONCE_MAX	((1ULL << 48) - 1)
+#define SHUFFLE_DIGEST_MAX	((1ULL << 48) - 1)
 
 enum shuffle_wire_type {
 	SHUFFLE_DATA = 1,
@@ -76,6 +88,46 @@ enum shuffle_wire_type {
 	SHUFFLE_ECHO = 5,
 	SHUFFLE_END = 6,
 	SHUFFLE_PATH = 7,
+	SHUFFLE_ABORT = 8,
+};
+
+/**
+ * enum shuffle_abort_reason - why a member has left an operation; others mean SHUFFLE_LEFT_FAILED
+ * @SHUFFLE_LEFT_NOT: it has not
+ * @SHUFFLE_LEFT_FAILED: another error
+ * @SHUFFLE_LEFT_CLOSED: its socket is closed, perhaps because its process is gone
+ * @SHUFFLE_LEFT_CANCELLED: its program has cancelled the operation
+ * @SHUFFLE_LEFT_NO_MEMORY: it had none
+ * @SHUFFLE_LEFT_DISAGREES: it takes part in another operation than the others
+ * @SHUFFLE_LEFT_TIMED_OUT: it has not been heard of for too long
+ * @SHUFFLE_LEFT_FORGOT: its host does not know the operation (any more)
+ * @SHUFFLE_LEFT_REASONS: their number
+ */
+enum shuffle_abort_reason {
+	SHUFFLE_LEFT_NOT,
+	SHUFFLE_LEFT_FAILED,
+	SHUFFLE_LEFT_CLOSED,
+	SHUFFLE_LEFT_CANCELLED,
+	SHUFFLE_LEFT_NO_MEMORY,
+	SHUFFLE_LEFT_DISAGREES,
+	SHUFFLE_LEFT_TIMED_OUT,
+	SHUFFLE_LEFT_FORGOT,
+	SHUFFLE_LEFT_REASONS,
+};
+
+#define SHUFFLE_BLAMED		4U	/* ranks that an ABORT names */
+
+/**
+ * struct shuffle_blame - because of whom an operation ends
+ * @reason: enum shuffle_abort_reason, or a number that we do not know
+ * @ranks: members to blame
+ * @rank: the first of them; 0 where there are fewer.  With SHUFFLE_LEFT_DISAGREES there is one, and
+ *	the digest of the record's sender behind it: shuffle_blame_digest()
+ */
+struct shuffle_blame {
+	u16	reason;
+	u16	ranks;
+	u16	rank[SHUFFLE_BLAMED];
 };
 
 #define SHUFFLE_FLAG_PROBE	0x01	/* DATA, END: sender waits for the ACK */
@@ -84,17 +136,23 @@ enum shuffle_wire_type {
 #define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
 #define SHUFFLE_FLAG_HEARSAY	0x10	/* which is not the record's sender; only with 0x08 */
 #define SHUFFLE_FLAG_SENT	0x20	/* DATA: no payload: all below the offset has left */
+#define SHUFFLE_FLAG_HEARD	0x08	/* DATA: the receiver has granted some of the message */
+#define SHUFFLE_FLAG_DIGEST	0x40	/* DATA: offset is 0, a digest stands in its place */
+#define SHUFFLE_FLAG_YOURS	0x01	/* ABORT: the nonce is of the message to its sender */
+#define SHUFFLE_FLAG_WHOLE	0x02	/* ABORT: which has arrived, whole */
 #define SHUFFLE_FLAG_REPLY	0x01	/* ECHO: the answer to one */
 #define SHUFFLE_FLAG_SHORT	0x02	/* ECHO: the answer has no padding */
 #define SHUFFLE_FLAG_IPV6	0x01	/* PATH: of the addresses */
 #define SHUFFLE_FLAG_TAG	0x80	/* all but ECHO, PATH: header ends with a tag */
 #define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
-				 SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_TAG)
+				 SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_HEARD | SHUFFLE_FLAG_DIGEST | \
+				 SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
 #define SHUFFLE_FLAGS_RESEND	SHUFFLE_FLAG_TAG
 #define SHUFFLE_FLAGS_ECHO	(SHUFFLE_FLAG_REPLY | SHUFFLE_FLAG_SHORT)
 #define SHUFFLE_FLAGS_END	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_TAG)
+#define SHUFFLE_FLAGS_ABORT	(SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE | SHUFFLE_FLAG_TAG)
 
 /**
  * struct shuffle_wire - one record, host byte order
@@ -102,12 +160,15 @@ enum shuffle_wire_type {
  * @flags: SHUFFLE_FLAG_*
  * @src_rank: rank of the host that sent this record
  * @dst_rank: rank of the host that it is for
- * @dst_port: shuffle port of the host that it is for
+ * @dst_port: shuffle port of the socket that it is for
+ * @src_port: shuffle port of the socket that it is from
  * @payload: DATA: bytes of the message that follow the header; ECHO: of padding
  * @op_id: operation; ECHO: sequence number
- * @nonce: random number that the message's sender has chosen for this message; echoed
+ * @nonce: random number (48 bits) that the message's sender has chosen for this message; echoed
  *	in GRANT, ACK and RESEND, 0 in a RESEND for a message that was never announced.
+ *	ABORT: of the message to the receiver, with SHUFFLE_FLAG_YOURS of the one from the receiver.
  *	ECHO: of the program that asks
+ * @digest: DATA with SHUFFLE_FLAG_DIGEST: what all members have to agree on; else 0
  * @unsched: DATA: bytes that the sender sends without a grant, rounded up to
  *	SHUFFLE_UNSCHED_UNIT
  * @slowest: with SHUFFLE_FLAG_SLOWEST: bytes that the slowest receiver waits for, as far as the
@@ -120,6 +181,7 @@ enum shuffle_wire_type {
  *	clock of the host that answers; 0 in the question
  * @end: END: bytes that the message has, and senders that are merged into it, no more than
  *	SHUFFLE_MAX_SENDERS
+ * @blame: ABORT: why the record's sender has left
  */
 struct shuffle_wire {
 	u8	type;
@@ -127,9 +189,11 @@ struct shuffle_wire {
 	u16	src_rank;
 	u16	dst_rank;
 	u16	dst_port;
+	u16	src_port;
 	u16	payload;
 	u64	op_id;
 	u64	nonce;
+	u64	digest;
 	u64	tag;
 	u64	slowest;
 	u32	unsched;
@@ -154,6 +218,7 @@ struct shuffle_wire {
 			u64	len;
 			u64	senders;
 		} end;
+		struct shuffle_blame blame;
 	};
 };
 
@@ -170,6 +235,23 @@ struct shuffle_wire_path {
 	bool			v6;
 	struct shuffle_bloom	filter;
 };
+
+/* Which of two that disagree differs from a third one?  It compares. */
+
+static inline u64 shuffle_blame_digest(const struct shuffle_blame *blame)
+{
+	return (u64)blame->rank[1] << 32 | (u32)blame->rank[2] << 16 | blame->rank[3];
+}
+
+static inline void shuffle_blame_disagrees(struct shuffle_blame *blame, u16 rank, u64 digest)
+{
+	blame->reason = SHUFFLE_LEFT_DISAGREES;
+	blame->ranks = 1;
+	blame->rank[0] = rank;
+	blame->rank[1] = (u16)(digest >> 32);
+	blame->rank[2] = (u16)(digest >> 16);
+	blame->rank[3] = (u16)digest;
+}
 
 unsigned int shuffle_wire_hdr_len(u8 type, u8 flags);
 int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wire *w);
@@ -253,7 +335,7 @@ static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like,
 
 /**
  * shuffle_wire_place() - make the header of one DATA record that of another
- * @p: header, as shuffle_wire_build() has written it
+ * @p: header, as shuffle_wire_build() has written it, without SHUFFLE_FLAG_DIGEST
  * @off: offset in the same message
  * @payload: bytes that follow
  */
@@ -261,6 +343,18 @@ static inline void shuffle_wire_place(u8 *p, u64 off, u16 payload)
 {
 	shuffle_put16(p + 26, payload);
 	shuffle_put48(p + 34, off);
+}
+
+/**
+ * shuffle_wire_plain() - take the digest out of the header that begins a message
+ * @p: header with SHUFFLE_FLAG_DIGEST
+ *
+ * So the records behind it can be compared with it.  Its tag is not valid any more.
+ */
+static inline void shuffle_wire_plain(u8 *p)
+{
+	p[1] &= (u8)~SHUFFLE_FLAG_DIGEST;
+	shuffle_put48(p + 34, 0);
 }
 
 #endif /* _SHUFFLE_WIRE_H */

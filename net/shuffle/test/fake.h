@@ -135,6 +135,7 @@ extern struct kunit_suite shuffle_msg_out_suite;
 extern struct kunit_suite shuffle_want_suite;
 extern struct kunit_suite shuffle_timer_suite;
 extern struct kunit_suite shuffle_progress_suite;
+extern struct kunit_suite shuffle_abort_suite;
 extern struct kunit_suite shuffle_question_suite;
 extern struct kunit_suite shuffle_delayed_ack_suite;
 extern struct kunit_suite shuffle_slowest_suite;

@@ -101,6 +101,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #define sk_mem_uncharge		memory_uncharge
 
 #include "../coll/engine.c"
+#include "../abort.c"
 #include "../op.c"
 #include "../rx/delayed_ack.c"
 #include "../rx/grant.c"

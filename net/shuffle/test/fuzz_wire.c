@@ -27,7 +27,7 @@ static int parse(const u8 *p, size_t left, struct shuffle_wire *w)
 /* Only those that the type has; what the slowest waits for is told with one of them, in units. */
 static void check_flags(const struct shuffle_wire *w)
 {
-	u8 known = SHUFFLE_FLAGS_GRANT;
+	u8 known = SHUFFLE_FLAGS_GRANT, slowest;
 
 	if (w->type == SHUFFLE_DATA)
 		known = SHUFFLE_FLAGS_DATA;
@@ -37,15 +37,38 @@ static void check_flags(const struct shuffle_wire *w)
 		known = SHUFFLE_FLAGS_ECHO;
 	else if (w->type == SHUFFLE_END)
 		known = SHUFFLE_FLAGS_END;
+	else if (w->type == SHUFFLE_ABORT)
+		known = SHUFFLE_FLAGS_ABORT;
 	if (w->flags & ~known)
 		fuzz_check("a flag that the type does not have");
-	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_SENT && w->payload)
-		fuzz_check("an answer with payload");
-	if (w->flags & SHUFFLE_FLAG_HEARSAY && !(w->flags & SHUFFLE_FLAG_SLOWEST))
+	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_SENT &&
+	    (w->payload || w->flags & SHUFFLE_FLAG_DIGEST))
+		fuzz_check("an answer with payload or digest");
+	slowest = w->type == SHUFFLE_GRANT || w->type == SHUFFLE_ACK ? w->flags : 0;
+	if (slowest & SHUFFLE_FLAG_HEARSAY && !(slowest & SHUFFLE_FLAG_SLOWEST))
 		fuzz_check("hearsay of nothing");
 	if (w->slowest % SHUFFLE_SLOWEST_UNIT ||
-	    (w->slowest && !(w->flags & SHUFFLE_FLAG_SLOWEST)))
+	    (w->slowest && !(slowest & SHUFFLE_FLAG_SLOWEST)))
 		fuzz_check("what the slowest waits for");
+}
+
+/* A digest stands where a message begins; an ABORT names somebody, and no more than there are. */
+static void check_digest_and_blame(const struct shuffle_wire *w)
+{
+	bool digest = w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_DIGEST;
+	u32 i;
+
+	if (digest != !!w->digest || w->digest > SHUFFLE_DIGEST_MAX || (digest && w->data.off))
+		fuzz_check("a digest that is none");
+	if (w->type != SHUFFLE_ABORT)
+		return;
+	if (!w->blame.reason || !w->blame.ranks)
+		fuzz_check("nobody is to blame");
+	if (w->blame.reason == SHUFFLE_LEFT_DISAGREES && w->blame.ranks == 1)
+		return;
+	for (i = w->blame.ranks; i < SHUFFLE_BLAMED; i++)
+		if (w->blame.rank[i])
+			fuzz_check("more are named than are to blame");
 }
 
 /* A question says nothing, and no answer can be taken for one. */
@@ -53,7 +76,7 @@ static void check_echo(const struct shuffle_wire *w)
 {
 	bool reply = w->flags & SHUFFLE_FLAG_REPLY;
 
-	if (w->src_rank || w->dst_rank || w->dst_port || w->unsched || w->tag)
+	if (w->src_rank || w->dst_rank || w->src_port || w->dst_port || w->unsched || w->tag)
 		fuzz_check("an echo of a member");
 	if (!reply && (w->echo.rx_ns || w->echo.tx_ns))
 		fuzz_check("times in a question");
@@ -80,6 +103,7 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 		fuzz_check("a field that must be zero");
 	}
 	check_flags(w);
+	check_digest_and_blame(w);
 	if (w->type == SHUFFLE_RESEND && w->resend.off + w->resend.len > SHUFFLE_MAX_LEN)
 		fuzz_check("a range that wraps around");
 	if (w->type == SHUFFLE_END && w->end.senders > SHUFFLE_MAX_SENDERS)
@@ -99,6 +123,7 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 {
 	u32 like_hdr = shuffle_wire_hdr_len(last->type, last->flags);
 	u64 off = last->data.off + last->payload;
+	u8 plain[SHUFFLE_WIRE_MAX_HDR];
 	struct shuffle_wire_next next;
 	bool alike;
 	u16 n;
@@ -106,12 +131,20 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 	/* nothing goes on where no payload is */
 	if (left < like_hdr || !last->payload)
 		return;
+	/* one that begins a message is compared without its digest; with a tag with none */
+	if (last->flags & SHUFFLE_FLAG_DIGEST) {
+		if (last->flags & SHUFFLE_FLAG_TAG)
+			return;
+		memcpy(plain, like, like_hdr);
+		shuffle_wire_plain(plain);
+		like = plain;
+	}
 	alike = hdr > 0 && w->type == SHUFFLE_DATA && w->data.off == off &&
 		w->data.len == last->data.len &&
 		w->op_id == last->op_id && w->nonce == last->nonce &&
-		w->flags == last->flags && w->unsched == last->unsched &&
+		w->flags == (last->flags & ~SHUFFLE_FLAG_DIGEST) && w->unsched == last->unsched &&
 		w->src_rank == last->src_rank && w->dst_rank == last->dst_rank &&
-		w->dst_port == last->dst_port;
+		w->src_port == last->src_port && w->dst_port == last->dst_port;
 	shuffle_wire_next_init(&next, like);
 	n = shuffle_wire_follows(p, left, like, like_hdr, &next);
 	if (n != (alike ? w->payload : 0))

@@ -7,5 +7,5 @@ SUITES := number_test rate_test early_test cross_traffic_test wire_test path_tes
 	coll_test merge_test
 
 # of messages and timers, on a fake device: in a kernel only
-FAKE_SUITES := msg_in_test msg_out_test want_test timer_test progress_test question_test delayed_ack_test \
+FAKE_SUITES := msg_in_test msg_out_test want_test timer_test progress_test abort_test question_test delayed_ack_test \
 	slowest_test same_test forward_test reduction_test

@@ -31,9 +31,15 @@ static void tag_siphash__reference(struct kunit *test)
 
 static struct shuffle_wire sample(u8 type)
 {
+	if (type == SHUFFLE_ABORT)
+		return (struct shuffle_wire) {
+			.type = type, .flags = SHUFFLE_FLAG_TAG, .src_rank = 1, .dst_rank = 2,
+			.src_port = 6, .dst_port = 3, .op_id = 4, .nonce = 5,
+			.blame = { .reason = 6, .ranks = 7, .rank = { 8, 9, 10, 11 } },
+		};
 	return (struct shuffle_wire) {
 		.type = type, .flags = SHUFFLE_FLAG_TAG, .src_rank = 1, .dst_rank = 2,
-		.dst_port = 3, .op_id = 4, .nonce = 5,
+		.src_port = 6, .dst_port = 3, .op_id = 4, .nonce = 5,
 		.data.len = type == SHUFFLE_ACK ? 0 : 100000,
 		.data.off = type == SHUFFLE_ACK ? 0 : 1432,
 		.payload = type == SHUFFLE_DATA ? 1432 : 0,
@@ -47,11 +53,13 @@ static void tag_covers__each_bit(struct kunit *test)
 	struct shuffle_key key = { { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL } };
 	u8 type;
 
-	for (type = SHUFFLE_DATA; type <= SHUFFLE_RESEND; type++) {
+	for (type = SHUFFLE_DATA; type <= SHUFFLE_ABORT; type++) {
 		struct shuffle_wire w = sample(type), changed;
 		u8 good[SHUFFLE_WIRE_MAX_HDR], p[SHUFFLE_WIRE_MAX_HDR];
 		u32 hdr, i, seen = 0;
 
+		if (type > SHUFFLE_RESEND && type < SHUFFLE_ABORT)
+			continue;
 		w.tag = shuffle_tag(&key, &w);
 		hdr = shuffle_wire_build(good, &w);
 		for (i = 0; i < 8 * (hdr - SHUFFLE_WIRE_TAG); i++) {

@@ -8,6 +8,9 @@ static void put(u8 *p, const struct shuffle_wire *w)
 	shuffle_wire_build(p, w);
 }
 
+/* Flags of DATA that not every one can have */
+#define NOT_ALL	(SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_DIGEST)
+
 struct round_trip {
 	const char		*name;
 	struct shuffle_wire	w;
@@ -17,7 +20,7 @@ struct round_trip {
 static const struct round_trip round_trips[] = {
 	{ "DATA, the first packet", {
 		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
-		.payload = 1400, .op_id = 4, .nonce = 5, .unsched = 6400,
+		.src_port = 8, .payload = 1400, .op_id = 4, .nonce = 5, .unsched = 6400,
 		.data.len = 100000, .data.off = 0 }, 40 },
 	{ "DATA, announces a message", {
 		.type = SHUFFLE_DATA, .nonce = 1, .data.len = 1 }, 40 },
@@ -27,30 +30,44 @@ static const struct round_trip round_trips[] = {
 		.type = SHUFFLE_DATA, .nonce = 1, .payload = 1, .data.len = 9000,
 		.data.off = 8999 }, 40 },
 	{ "DATA, everything at its greatest", {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~SHUFFLE_FLAG_SENT,
-		.src_rank = 0xffff, .dst_rank = 0xffff, .dst_port = 0xffff,
-		.payload = 0xffff, .op_id = U64_MAX, .nonce = U64_MAX, .tag = U64_MAX,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~NOT_ALL,
+		.src_rank = 0xffff, .src_port = 0xffff, .dst_rank = 0xffff, .dst_port = 0xffff,
+		.payload = 0xffff, .op_id = U64_MAX, .nonce = SHUFFLE_NONCE_MAX, .tag = U64_MAX,
 		.unsched = SHUFFLE_UNSCHED_MAX, .data.len = SHUFFLE_MAX_LEN,
 		.data.off = SHUFFLE_MAX_LEN - 0xffff }, 48 },
 	{ "DATA, a probe behind the end", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_PROBE, .nonce = 7,
 		.data.len = 5ULL << 32, .data.off = 5ULL << 32 }, 40 },
 	{ "DATA, all of it has left", {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA, .nonce = 7, .tag = 3,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~SHUFFLE_FLAG_DIGEST,
+		.nonce = 7, .tag = 3,
 		.data.len = SHUFFLE_MAX_LEN, .data.off = SHUFFLE_MAX_LEN }, 48 },
+	{ "DATA, begins a message of an operation with a digest", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_DIGEST | SHUFFLE_FLAG_TAG, .nonce = 7,
+		.payload = 10, .data.len = 20, .digest = SHUFFLE_DIGEST_MAX, .tag = 9 }, 48 },
+	{ "DATA, the digest is beyond the length", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_DIGEST, .nonce = 7,
+		.digest = 1000 }, 40 },
+	{ "ABORT, one is to blame", {
+		.type = SHUFFLE_ABORT, .src_rank = 3, .src_port = 5, .nonce = 7,
+		.blame = { .reason = SHUFFLE_LEFT_CLOSED, .ranks = 1, .rank = { 3 } } }, 40 },
+	{ "ABORT, many are to blame for what we do not know", {
+		.type = SHUFFLE_ABORT, .flags = SHUFFLE_FLAGS_ABORT, .nonce = SHUFFLE_NONCE_MAX,
+		.tag = 5, .blame = { .reason = 0xffff, .ranks = 0xffff,
+				     .rank = { 0, 0xffff, 2, 3 } } }, 48 },
 	{ "DATA, sent again", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_RETRANS, .nonce = 7,
 		.payload = 10, .data.len = 20, .data.off = 10 }, 40 },
 	{ "GRANT", {
 		.type = SHUFFLE_GRANT, .src_rank = 0x1234, .dst_rank = 0x5678,
-		.dst_port = 0x9abc, .op_id = 0x0123456789abcdefULL, .nonce = 0xfedcba9876543210ULL,
+		.dst_port = 0x9abc, .op_id = 0x0123456789abcdefULL, .nonce = 0xba9876543210ULL,
 		.grant.limit = 1ULL << 40, .grant.acked = 1ULL << 39 }, 40 },
 	{ "GRANT, all has arrived", {
 		.type = SHUFFLE_GRANT, .nonce = 1, .grant.limit = SHUFFLE_MAX_LEN,
 		.grant.acked = SHUFFLE_MAX_LEN }, 40 },
 	{ "ACK", {
 		.type = SHUFFLE_ACK, .src_rank = 4095, .dst_rank = 4094,
-		.dst_port = 18518, .op_id = 42, .nonce = U64_MAX }, 28 },
+		.dst_port = 18518, .op_id = 42, .nonce = SHUFFLE_NONCE_MAX }, 28 },
 	{ "GRANT, the slowest waits for much", {
 		.type = SHUFFLE_GRANT, .flags = SHUFFLE_FLAG_SLOWEST, .nonce = 1,
 		.slowest = 0x12345678ULL * 4096, .grant.limit = 9, .grant.acked = 8 }, 40 },
@@ -76,7 +93,7 @@ static const struct round_trip round_trips[] = {
 		.payload = 0xffff }, 44 },
 	{ "ECHO, an answer", {
 		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAG_REPLY, .op_id = U64_MAX,
-		.nonce = U64_MAX, .payload = 20, .echo.rx_ns = U64_MAX - 1,
+		.nonce = SHUFFLE_NONCE_MAX, .payload = 20, .echo.rx_ns = U64_MAX - 1,
 		.echo.tx_ns = U64_MAX }, 44 },
 	{ "ECHO, a short answer", {
 		.type = SHUFFLE_ECHO, .flags = SHUFFLE_FLAGS_ECHO, .nonce = 1,
@@ -108,12 +125,18 @@ static void wire_build__round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.src_rank, t->w.src_rank);
 	KUNIT_EXPECT_EQ(test, w.dst_rank, t->w.dst_rank);
 	KUNIT_EXPECT_EQ(test, w.dst_port, t->w.dst_port);
+	KUNIT_EXPECT_EQ(test, w.src_port, t->w.src_port);
+	KUNIT_EXPECT_EQ(test, w.digest, t->w.digest);
 	KUNIT_EXPECT_EQ(test, w.payload, t->w.payload);
 	KUNIT_EXPECT_EQ(test, w.op_id, t->w.op_id);
 	KUNIT_EXPECT_EQ(test, w.nonce, t->w.nonce);
 	KUNIT_EXPECT_EQ(test, w.unsched, t->w.unsched);
 	KUNIT_EXPECT_EQ(test, w.tag, t->w.tag);
 	KUNIT_EXPECT_EQ(test, w.slowest, t->w.slowest);
+	if (w.type == SHUFFLE_ABORT) {
+		KUNIT_EXPECT_EQ(test, memcmp(&w.blame, &t->w.blame, sizeof(w.blame)), 0);
+		return;
+	}
 	KUNIT_EXPECT_EQ(test, w.data.len, t->w.data.len);
 	KUNIT_EXPECT_EQ(test, w.data.off, t->w.data.off);
 }
@@ -192,7 +215,7 @@ static void wire_parse__truncated(struct kunit *test)
 static void wire_build__layout(struct kunit *test)
 {
 	static const u8 data[] = {
-		0x21, 0x87, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+		0x31, 0x8f, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
 		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
 		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
 		0x00, 0x19, 0x05, 0x78, 0x33, 0x34, 0x35, 0x36,
@@ -200,16 +223,16 @@ static void wire_build__layout(struct kunit *test)
 		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
 	};
 	static const u8 ack[SHUFFLE_WIRE_BASE] = {
-		0x23, 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+		0x33, 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
 		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
 		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
 		0x00, 0x00, 0x00, 0x00,
 	};
 	struct shuffle_wire w = {
-		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~SHUFFLE_FLAG_SENT,
-		.src_rank = 0x0102,
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAGS_DATA & ~NOT_ALL,
+		.src_rank = 0x0102, .src_port = 0x2122,
 		.dst_port = 0x0304, .dst_rank = 0x0506, .op_id = 0x1112131415161718ULL,
-		.nonce = 0x2122232425262728ULL, .unsched = 25 * 64, .payload = 1400,
+		.nonce = 0x232425262728ULL, .unsched = 25 * 64, .payload = 1400,
 		.data.len = 0x333435363738ULL, .data.off = 0x014445464748ULL,
 		.tag = 0x5152535455565758ULL,
 	};
@@ -233,6 +256,8 @@ static void wire_parse__version_and_type(struct kunit *test)
 
 	memset(p, 0, sizeof(p));
 	p[23] = 1;	/* nonce */
+	p[29] = 1;	/* ABORT: reason, and one rank; GRANT, RESEND: much */
+	p[31] = 1;
 	for (b = 0; b < 256; b++) {
 		int want = -EBADMSG;
 
@@ -242,7 +267,7 @@ static void wire_parse__version_and_type(struct kunit *test)
 		else if ((b & 15) == SHUFFLE_ACK)
 			want = 28;
 		else if (((b & 15) >= SHUFFLE_DATA && (b & 15) <= SHUFFLE_RESEND) ||
-			 (b & 15) == SHUFFLE_END)
+			 (b & 15) == SHUFFLE_END || (b & 15) == SHUFFLE_ABORT)
 			want = 40;
 		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), want);
 		/* another version may be shorter or longer: still not ours */
@@ -255,7 +280,8 @@ static void wire_parse__version_and_type(struct kunit *test)
 
 		if (b == SHUFFLE_ACK)
 			KUNIT_EXPECT_EQ(test, hdr, 28U);
-		else if ((b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND) || b == SHUFFLE_END)
+		else if ((b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND) || b == SHUFFLE_END ||
+			 b == SHUFFLE_ABORT)
 			KUNIT_EXPECT_EQ(test, hdr, 40U);
 		else
 			KUNIT_EXPECT_EQ(test, hdr, b == SHUFFLE_ECHO ? 44U : 0U);
@@ -269,21 +295,31 @@ static void wire_parse__flags(struct kunit *test)
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 	u8 type;
 
-	for (type = SHUFFLE_DATA; type <= SHUFFLE_END; type++) {
+	for (type = SHUFFLE_DATA; type <= SHUFFLE_ABORT; type++) {
+		bool slowest = type == SHUFFLE_GRANT || type == SHUFFLE_ACK;
 		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA :
+			   type == SHUFFLE_ABORT ? SHUFFLE_FLAGS_ABORT :
 			   type == SHUFFLE_ECHO ? SHUFFLE_FLAGS_ECHO :
 			   type == SHUFFLE_END ? SHUFFLE_FLAGS_END :
 			   type == SHUFFLE_RESEND ? SHUFFLE_FLAGS_RESEND : SHUFFLE_FLAGS_GRANT;
 		unsigned int f;
 
+		if (type == SHUFFLE_PATH)
+			continue;	/* no record like these: path_test.c */
 		for (f = 0; f < 256; f++) {
 			int want = (int)shuffle_wire_hdr_len(type, (u8)f);
 			struct shuffle_wire out;
 
 			w.type = type;
 			w.flags = (u8)f;
+			w.digest = 1;
+			if (type == SHUFFLE_ABORT)
+				w.blame = (struct shuffle_blame){ .reason = 1, .ranks = 1 };
 			put(p, &w);
-			if (f & ~known || (f & SHUFFLE_FLAG_HEARSAY && !(f & SHUFFLE_FLAG_SLOWEST)))
+			if (f & ~known ||
+			    (slowest && f & SHUFFLE_FLAG_HEARSAY && !(f & SHUFFLE_FLAG_SLOWEST)) ||
+			    (type == SHUFFLE_DATA && (f & NOT_ALL) == NOT_ALL) ||
+			    (type == SHUFFLE_ABORT && (f & 3) == SHUFFLE_FLAG_WHOLE))
 				want = -EBADMSG;
 			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 48, 48, &out), want);
 		}
@@ -326,6 +362,29 @@ static const struct bad_field bad_fields[] = {
 	{ "DATA, says what has left, with payload", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_SENT, .nonce = 1, .payload = 1,
 		.data.len = 9 } },
+	{ "DATA, a digest of nothing", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_DIGEST, .nonce = 1 } },
+	{ "DATA, a digest where nothing begins", {
+		.type = SHUFFLE_DATA, .flags = NOT_ALL, .nonce = 1, .digest = 1 } },
+	{ "ABORT without nonce", {
+		.type = SHUFFLE_ABORT, .blame = { .reason = 1, .ranks = 1 } } },
+	{ "ABORT without reason", {
+		.type = SHUFFLE_ABORT, .nonce = 1, .blame = { .ranks = 1 } } },
+	{ "ABORT, nobody is to blame", {
+		.type = SHUFFLE_ABORT, .nonce = 1, .blame = { .reason = 1 } } },
+	{ "ABORT, names more than there are", {
+		.type = SHUFFLE_ABORT, .nonce = 1,
+		.blame = { .reason = 1, .ranks = 2, .rank = { 0, 1, 2 } } } },
+	{ "ABORT, two disagree with one", {
+		.type = SHUFFLE_ABORT, .nonce = 1,
+		.blame = { .reason = SHUFFLE_LEFT_DISAGREES, .ranks = 2, .rank = { 0, 1 } } } },
+	{ "ABORT, one disagrees, and a digest", {
+		.type = SHUFFLE_ABORT, .nonce = 1,
+		.blame = { .reason = SHUFFLE_LEFT_DISAGREES, .ranks = 1, .rank = { 0, 1, 2, 3 } } },
+		true },
+	{ "ABORT, names as many as there are", {
+		.type = SHUFFLE_ABORT, .nonce = 1,
+		.blame = { .reason = 1, .ranks = 2, .rank = { 0, 1 } } }, true },
 	{ "GRANT without nonce", { .type = SHUFFLE_GRANT, .grant.limit = 1 } },
 	{ "GRANT, more arrived than granted", {
 		.type = SHUFFLE_GRANT, .nonce = 1, .grant.limit = 1, .grant.acked = 2 } },
@@ -446,12 +505,14 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 		.dst_rank = (u16)shuffle_rnd64(r),
 		.dst_port = (u16)shuffle_rnd64(r),
 		.op_id = shuffle_rnd64(r),
-		.nonce = shuffle_rnd64(r) | 1,
+		.src_port = (u16)shuffle_rnd64(r),
+		.nonce = shuffle_rnd64(r) >> 16 | 1,
 	};
 
 	if (w.type == SHUFFLE_ECHO) {
 		w.src_rank = 0;
 		w.dst_rank = 0;
+		w.src_port = 0;
 		w.dst_port = 0;
 		w.payload = (u16)shuffle_rnd_below(r, 1500);
 		if (shuffle_rnd_below(r, 2)) {
@@ -467,6 +528,13 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 	}
 	if (w.type == SHUFFLE_ACK)
 		return w;
+	if (w.type == SHUFFLE_END && shuffle_rnd_below(r, 2)) {
+		w.type = SHUFFLE_ABORT;
+		w.blame.reason = (u16)shuffle_rnd_in(r, SHUFFLE_LEFT_REASONS, 0xffff);
+		w.blame.ranks = (u16)shuffle_rnd_in(r, 1, 3);
+		w.blame.rank[0] = (u16)shuffle_rnd64(r);
+		return w;
+	}
 	if (w.type == SHUFFLE_END) {
 		w.end.len = shuffle_rnd64(r) >> shuffle_rnd_in(r, 16, 63);
 		w.end.senders = shuffle_rnd_below(r, SHUFFLE_MAX_SENDERS + 1);
@@ -481,6 +549,10 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_PROBE : 0;
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_RETRANS : 0;
 		w.flags |= !w.payload ? SHUFFLE_FLAG_SENT : 0;
+		if (w.payload && !w.data.off) {
+			w.flags |= SHUFFLE_FLAG_DIGEST;
+			w.digest = shuffle_rnd64(r) >> 16 | 1;
+		}
 		w.unsched = shuffle_rnd_below(r, 0x10000) * 64;
 	} else if (w.type == SHUFFLE_RESEND && w.resend.len > SHUFFLE_MAX_LEN - w.resend.off) {
 		w.resend.len = SHUFFLE_MAX_LEN - w.resend.off;
@@ -494,6 +566,7 @@ static bool same(const struct shuffle_wire *x, const struct shuffle_wire *y)
 	       x->src_rank == y->src_rank && x->dst_rank == y->dst_rank &&
 	       x->dst_port == y->dst_port && x->payload == y->payload &&
 	       x->op_id == y->op_id && x->nonce == y->nonce &&
+	       x->src_port == y->src_port && x->digest == y->digest &&
 	       x->unsched == y->unsched && x->tag == y->tag &&
 	       x->data.len == y->data.len && x->data.off == y->data.off;
 }

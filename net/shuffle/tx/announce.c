@@ -76,6 +76,7 @@ static void announce_to_self(struct shuffle_op *op, struct sk_buff_head *q)
 	struct shuffle_wire w = shuffle_msg_out_wire(op, op->group->rank);
 	u64 now = shuffle_now();
 
+	shuffle_msg_out_place(op, &w, 0, 0);
 	shuffle_msg_in_data(op, &w, NULL, 0, 0, 0, q, now);
 	shuffle_grant_op(op, q, now);
 }

@@ -89,12 +89,18 @@ static int fill_layout(struct shuffle_op *op, struct shuffle_chunk *chunk, u32 r
 				return err;
 		}
 		left = min(chunk->len - done, chunk->pkt);
-		shuffle_wire_place(hdr, chunk->off + done, left);
-		/* a length that the compiler knows: no call for each record */
-		memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
-		if (group->keyed)
-			shuffle_put64(page.to + SHUFFLE_WIRE_DATA_HDR,
-				      shuffle_data_tag(&tag, chunk->off + done, left));
+		if (unlikely(op->digest) && !(chunk->off + done)) {
+			shuffle_msg_out_place(op, &w, 0, left);
+			shuffle_group_tag(group, &w);
+			shuffle_wire_build(page.to, &w);
+		} else {
+			shuffle_wire_place(hdr, chunk->off + done, left);
+			/* a length that the compiler knows: no call for each record */
+			memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
+			if (group->keyed)
+				shuffle_put64(page.to + SHUFFLE_WIRE_DATA_HDR,
+					      shuffle_data_tag(&tag, chunk->off + done, left));
+		}
 		page.to += hdr_len;
 		page.room -= hdr_len;
 		done += left;

@@ -216,10 +216,8 @@ static void add_acks(struct shuffle_net *sn, struct shuffle_op *op, u32 rank, u3
 			ack = shuffle_msg_in_ack(op, rank);
 		} else {
 			ack = shuffle_delayed_take(op, rank);
-			ack.src_rank = op->group->rank;
-			ack.dst_rank = rank;
-			ack.dst_port = ntohs(op->group->member[rank].addr.shs_port);
 		}
+		shuffle_group_address(op->group, rank, &ack);
 		shuffle_group_tag(op->group, &ack);
 		shuffle_wire_build(p, &ack);
 	}
@@ -271,9 +269,9 @@ static u64 send_packets(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 			return end;	/* lost, like any packet: the receiver asks again */
 		payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 		n = min_t(u64, end - start, min(payload, chunk->pkt - at));
-		w.data.off = start;
-		w.payload = n;
-		w.tag = shuffle_data_tag(&tag, start, n);
+		shuffle_msg_out_place(op, &w, start, n);
+		w.tag = w.flags & SHUFFLE_FLAG_DIGEST && op->group->keyed ?
+			shuffle_tag(&op->group->key, &w) : shuffle_data_tag(&tag, start, n);
 		shuffle_wire_build(skb_put(skb, hdr), &w);
 		add_frags(skb, chunk, from, from + n);
 		add_acks(sn, op, rank, payload - n, skb);
@@ -304,8 +302,7 @@ static u64 send_bytes(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	payload = shuffle_route_payload(op->dev, op->group, rank, skb_dst(skb));
 	end = min(end, start + payload);
 	w.flags |= flags;
-	w.data.off = start;
-	w.payload = end - start;
+	shuffle_msg_out_place(op, &w, start, end - start);
 	shuffle_group_tag(op->group, &w);
 	shuffle_wire_build(skb_put(skb, op->group->data_hdr), &w);
 	skb_put_data(skb, chunk->bytes + (start - chunk->off), end - start);

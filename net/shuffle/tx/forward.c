@@ -12,6 +12,7 @@
  */
 #include <linux/slab.h>
 
+#include "../abort.h"
 #include "../shuffle.h"
 
 /* Chunks that are copied at once; the timer goes on. */
@@ -164,7 +165,7 @@ bool shuffle_forward_run(struct shuffle_op *op)
 	if (op->ended || !op->closed || !op->prx.msg[f->from].announced)
 		return false;
 	if (op->prx.msg[f->from].len != op->ptx.msg[shuffle_group_all(op->group)].len) {
-		shuffle_op_fail(op, EPROTO);
+		shuffle_op_disagrees(op, f->from);
 		return false;
 	}
 	list_del_init(&f->node);

@@ -232,18 +232,41 @@ void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
  */
 struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 {
-	return (struct shuffle_wire) {
+	struct shuffle_wire w = {
 		.type = SHUFFLE_DATA,
 		.op_id = op->id,
 		.flags = (op->group->keyed ? SHUFFLE_FLAG_TAG : 0) |
 			 (op->delays ? SHUFFLE_FLAG_DELAY : 0),
 		.nonce = shuffle_op_nonce(op, rank),
-		.src_rank = op->group->rank,
-		.dst_rank = rank,
-		.dst_port = ntohs(op->group->member[rank].addr.shs_port),
 		.unsched = op->out[rank].unsched,
 		.data.len = shuffle_msg_out_announced(op, rank),
 	};
+
+	shuffle_group_address(op->group, rank, &w);
+	return w;
+}
+
+/**
+ * shuffle_msg_out_place() - make what a message's records have in common one of them
+ * @op: operation
+ * @w: of shuffle_msg_out_wire(), or of the record before
+ * @off: offset of the payload
+ * @payload: its bytes
+ *
+ * The record that begins the message has the operation's digest, if there is one.
+ *
+ * Context: any.
+ */
+void shuffle_msg_out_place(const struct shuffle_op *op, struct shuffle_wire *w, u64 off,
+			   u16 payload)
+{
+	w->data.off = off;
+	w->payload = payload;
+	w->digest = off ? 0 : op->digest;
+	if (w->digest)
+		w->flags |= SHUFFLE_FLAG_DIGEST;
+	else
+		w->flags &= ~SHUFFLE_FLAG_DIGEST;
 }
 
 /**
@@ -261,6 +284,9 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 
 	lockdep_assert_held(&op->ssk->lock);
 	w.flags |= flags;
+	if (flags & SHUFFLE_FLAG_PROBE && out->granted > out->unsched)
+		w.flags |= SHUFFLE_FLAG_HEARD;
+	shuffle_msg_out_place(op, &w, 0, 0);
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	out->reannounced = out->announced_at;
 	out->announced_at = shuffle_now();

@@ -181,7 +181,7 @@ static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
  * @ssk: see shuffle_output_alloc()
  * @group: its group
  * @rank: receiver
- * @w: the record; source rank, destination rank, port and tag are filled in
+ * @w: the record; ranks, ports and tag are filled in
  * @q: packets; the last one takes the record if it goes the same way
  *
  * Context: any, locks as shuffle_output_alloc().
@@ -193,9 +193,7 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	struct sk_buff *skb = skb_peek_tail(q);
 	unsigned int hdr;
 
-	w->src_rank = group->rank;
-	w->dst_rank = rank;
-	w->dst_port = ntohs(group->member[rank].addr.shs_port);
+	shuffle_group_address(group, rank, w);
 	shuffle_group_tag(group, w);
 	hdr = shuffle_wire_hdr_len(w->type, w->flags);
 	if (!skb || !same_way(skb, ssk, group, rank) || skb_is_nonlinear(skb) ||

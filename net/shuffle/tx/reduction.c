@@ -15,6 +15,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "../abort.h"
 #include "../shuffle.h"
 #include "../coll/combine.h"
 
@@ -162,7 +163,7 @@ static bool fits(struct shuffle_op *op, u32 rank)
 	if (!op->prx.msg[rank].announced ||
 	    op->prx.msg[rank].len == op->ptx.msg[op->reduction->to].len)
 		return true;
-	shuffle_op_fail(op, EPROTO);
+	shuffle_op_disagrees(op, rank);
 	return false;
 }
 

@@ -6,19 +6,30 @@
 /* @len: bytes of the control message.  0, -EINVAL, or -E2BIG (fields that we do not know) */
 static int check_row(const struct shuffle_row *row, size_t len)
 {
-	BUILD_BUG_ON(sizeof(*row) != SHUFFLE_ROW_SIZE_VER0);
+	BUILD_BUG_ON(offsetof(struct shuffle_row, digest) != SHUFFLE_ROW_SIZE_VER0 ||
+		     sizeof(*row) != SHUFFLE_ROW_SIZE_VER1);
 	if (len < SHUFFLE_ROW_SIZE_VER0 || row->size < SHUFFLE_ROW_SIZE_VER0 || row->size > len ||
 	    row->size % sizeof(u64))
 		return -EINVAL;
 	if (row->count > SHUFFLE_MAX_MEMBERS || len != row->size + row->count * sizeof(u64))
 		return -EINVAL;
-	if (memchr_inv(row + 1, 0, row->size - sizeof(*row)))
+	if (row->size > sizeof(*row) && memchr_inv(row + 1, 0, row->size - sizeof(*row)))
 		return -E2BIG;
 	/* it is the announcement that says how the data comes */
 	if (row->flags & SHUFFLE_ROW_WANT && !row->count)
 		return -EINVAL;
 	return row->flags & ~(SHUFFLE_ROW_MORE | SHUFFLE_ROW_WANT | SHUFFLE_ROW_SAME |
 			      SHUFFLE_ROW_FIRST_CALL) ? -EINVAL : 0;
+}
+
+/* The digest that a row gives, in as many bits as records have for it. */
+static u64 digest_of(const struct shuffle_row *row)
+{
+	u64 digest = row->size < SHUFFLE_ROW_SIZE_VER1 ? 0 : row->digest;
+
+	if (!digest)
+		return 0;
+	return ((digest ^ digest >> 48) & SHUFFLE_DIGEST_MAX) ?: 1;
 }
 
 /* The same for the ranks that have no message. */
@@ -108,7 +119,8 @@ static bool fits_column(const struct shuffle_row *row, const struct shuffle_colu
 {
 	if (!!column->forward + !!column->reduction + !!column->merge > 1)
 		return false;
-	if (column->merge && !has_merged(row, column->merge))
+	/* other members do not know how long the message becomes, nor that it is merged */
+	if (column->merge && (!has_merged(row, column->merge) || digest_of(row)))
 		return false;
 	if (column->reduction && !has_reduced(row, column->reduction))
 		return false;
@@ -166,6 +178,7 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_co
 	if (!row || !fits_column(row, column))
 		return ERR_PTR(-EINVAL);
 	column->row = row;
+	column->digest = digest_of(row);
 	column->flags = row->flags;
 	return row;
 }

@@ -229,6 +229,8 @@ void shuffle_msg_out_free_chunk(struct shuffle_chunk *chunk);
 void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r);
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank);
+void shuffle_msg_out_place(const struct shuffle_op *op, struct shuffle_wire *w, u64 off,
+			   u16 payload);
 void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
 void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);

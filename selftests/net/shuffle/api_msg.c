@@ -73,7 +73,7 @@ static void test_row_sizes(void)
 		{ 8, "row: size 8" },
 		{ SHUFFLE_ROW_SIZE_VER0 - 8, "row: size of less than the first version" },
 		{ SHUFFLE_ROW_SIZE_VER0 + 4, "row: size that is no multiple of 8" },
-		{ SHUFFLE_ROW_SIZE_VER0 + 8, "row: size of one length" },
+		{ SHUFFLE_ROW_SIZE_VER1 + 8, "row: size of one length" },
 		{ ROW_SIZE(2) + 8, "row: size of more than there is" },
 		{ ~0U - 7, "row: size 2^32 - 8" },
 	};

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Cases: a member leaves, or is late.  The others end within the idle timeout of the last progress,
-# and name it and nobody else.  In virtual time, where waiting costs nothing.  Sourced by run_all.sh.
+# Cases: a member leaves, or is late.  The others end at once where its kernel can notice, else
+# within the idle timeout of the last progress, and name it and nobody else.  In virtual time, where
+# waiting costs nothing.  Sourced by run_all.sh.
 #
 # shellcheck disable=SC2154 # work: lib.sh
 
@@ -10,7 +11,7 @@ death_cases()
 {
 	local what
 
-	for what in never kill stop cancel close netns link; do
+	for what in never kill exit stop cancel close netns link other; do
 		run_case "death-$what" death_sizes "$what" 1000:2 1000:4 1000000:2 1000000:4 20000000:2
 	done
 	for what in never kill stop; do

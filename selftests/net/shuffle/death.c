@@ -8,19 +8,25 @@
  *
  *	never	it never starts
  *	kill	SIGKILL
+ *	exit	its process ends
  *	stop	SIGSTOP for 3 s: nobody may give it up
  *	cancel	it cancels its operation
  *	close	it closes its socket
- *	netns	it is killed, and the name of its network namespace deleted
+ *	netns	it is killed, and its network namespace deleted, with its last packet
  *	link	the link to its host goes down
+ *	other	it takes part in another operation (another digest) from the start
  *
  * Members are processes in the namespaces PREFIXh0, PREFIXh1, ... that lib.sh sets up.  Each sends
  * a row with one blocking call of a thread (or, with mode=poll, in order of rank and without
  * waiting; with mode=want when it is asked for it), and checks what it gets.  With fewer than 10000
  * bytes the others start when it has happened, for nothing takes so long.
  *
+ * Whatever its kernel can notice, the others hear at once: they end within NOTICED_MS.  Else it is
+ * the idle timeout of the last progress.
+ *
  * Prints one line for a person and one for the table of reliability.rst; the exit status is 0 if
- * every survivor ended as it should: in time, and naming rank 1 and nobody else.
+ * every survivor ended as it should: in time, with the right error, and naming rank 1, the reason
+ * why it has left, and nobody else.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -43,6 +49,8 @@
 #define RECORDS		16
 #define SHORT		10000
 #define SLACK_MS	1000
+#define NOTICED_MS	100	/* one round trip more */
+#define START_MS	500
 
 /* What a member has seen, ms since the start of all. */
 struct view {
@@ -52,6 +60,7 @@ struct view {
 	uint64_t last_ms;	/* the last byte */
 	unsigned int whole;
 	bool named[MEMBERS];
+	int left[MEMBERS];	/* why it has, as a record says */
 	char why[200];		/* what went wrong with the test itself */
 };
 
@@ -90,10 +99,17 @@ static unsigned char *make_row(void)
 	return buf;
 }
 
+static uint64_t digest(void)
+{
+	if (strcmp(what, "other"))
+		return 0;
+	return rank == VICTIM ? 2 : 1;
+}
+
 /* All that is left of the row; false: there is no room for now. */
 static bool send_row(const unsigned char *buf, uint64_t *done, bool *announced, int flags)
 {
-	struct shuffle_row row = { .op_id = op };
+	struct shuffle_row row = { .op_id = op, .digest = digest() };
 	uint64_t lens[MEMBERS];
 	unsigned int i;
 	ssize_t rc;
@@ -155,6 +171,8 @@ static void take(const struct shuffle_record *rec, const unsigned char *data, ui
 		break;
 	case SHUFFLE_RECORD_MISSING:
 		v->named[rec->rank % MEMBERS] = true;
+		if (rec->flags & SHUFFLE_MISSING_LEFT)
+			v->left[rec->rank % MEMBERS] = rec->error;
 		break;
 	}
 }
@@ -175,7 +193,8 @@ static void run_member(unsigned char *row, bool threaded)
 	struct shuffle_record recs[RECORDS];
 	static unsigned char buf[1 << 20];
 	uint64_t have[MEMBERS] = {}, done = 0, lens[MEMBERS];
-	struct shuffle_row first = { .op_id = op, .count = n, .flags = SHUFFLE_ROW_WANT };
+	struct shuffle_row first = { .op_id = op, .count = n, .flags = SHUFFLE_ROW_WANT,
+				     .digest = digest() };
 	struct pollfd pfd = { .fd = sock };
 	unsigned int i, count;
 	pthread_t thread;
@@ -214,6 +233,8 @@ static void run_member(unsigned char *row, bool threaded)
 			broken("cancel", errno);
 		sleep(1000);
 	}
+	if (told)
+		exit(0);
 	/* what is named may need another call */
 	while ((count = RECORDS, sht_recv(sock, buf, sizeof(buf), recs, &count, MSG_DONTWAIT)) >= 0)
 		for (i = 0; i < count; i++)
@@ -226,6 +247,14 @@ static void on_signal(int sig)
 {
 	(void)sig;
 	told = 1;
+}
+
+/* When this member starts. */
+static uint64_t begins(void)
+{
+	bool short_one = bytes < SHORT && strcmp(what, "other");
+
+	return rank != VICTIM && short_one ? START_MS + at + 100 : START_MS;
 }
 
 static void member(void)
@@ -255,7 +284,7 @@ static void member(void)
 		broken("idle timeout", errno);
 	row = make_row();
 	/* all have bound their addresses by then */
-	while (elapsed() < (rank != VICTIM && bytes < SHORT ? 500 + at + 100 : 500))
+	while (elapsed() < begins())
 		usleep(1000);
 	if (alone) {
 		/* no other thread may hold the socket: the signal has to end the call */
@@ -275,7 +304,7 @@ static void happens(pid_t pid)
 
 	if (!strcmp(what, "kill") || !strcmp(what, "netns"))
 		kill(pid, SIGKILL);
-	if (!strcmp(what, "cancel") || !strcmp(what, "close"))
+	if (!strcmp(what, "cancel") || !strcmp(what, "close") || !strcmp(what, "exit"))
 		kill(pid, SIGUSR1);
 	if (!strcmp(what, "stop")) {
 		kill(pid, SIGSTOP);
@@ -294,10 +323,36 @@ static void happens(pid_t pid)
 	}
 }
 
+/* With what the survivors have to end, and why rank 1 has left; false: nobody can notice. */
+static bool noticed(int *error, int *left)
+{
+	static const struct {
+		const char *what;
+		int error, left;
+	} table[] = {
+		{ "kill", ECONNRESET, EPIPE }, { "exit", ECONNRESET, EPIPE },
+		{ "close", ECONNRESET, EPIPE }, { "cancel", ECONNRESET, ECANCELED },
+		{ "other", EPROTO, EPROTO }, { "stop", 0, 0 },
+	};
+	unsigned int i;
+
+	*error = ETIMEDOUT;
+	*left = 0;
+	for (i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (strcmp(what, table[i].what))
+			continue;
+		*error = table[i].error;
+		*left = table[i].left;
+		return *error;
+	}
+	return false;
+}
+
 /* One line: what it got, and what it wanted.  Returns true if they are the same. */
 static bool judge(uint64_t at_ms)
 {
-	bool lives = !strcmp(what, "stop"), ok = true, all = true;
+	bool lives = !strcmp(what, "stop"), ok = true, all = true, early;
+	int error, left;
 	uint64_t last = 0, end = 0;
 	char names[100] = "", verdict[300] = "";
 	unsigned int i, r, len = 0;
@@ -315,13 +370,23 @@ static bool judge(uint64_t at_ms)
 		last = v->last_ms > last ? v->last_ms : last;
 		end = v->end_ms > end ? v->end_ms : end;
 	}
+	early = noticed(&error, &left);
+	if (early && !strcmp(what, "other"))
+		at_ms = START_MS;
+	else if (early && bytes < SHORT)
+		at_ms = START_MS + at + 100;	/* the others start when it has happened */
 	last = last > at_ms ? last : at_ms;
 	for (i = 0; i < n; i++) {
 		if (i == VICTIM)
 			continue;
-		if (views[i].ended && views[i].error != (lives ? 0 : ETIMEDOUT)) {
-			snprintf(verdict, sizeof(verdict), "rank %u ended with %s, not with %s", i,
-				 sht_errno_name(views[i].error), lives ? "done" : "ETIMEDOUT");
+		if (views[i].ended && views[i].error != error) {
+			snprintf(verdict, sizeof(verdict), "rank %u: got %s, want %s", i,
+				 sht_errno_name(views[i].error), sht_errno_name(error));
+			ok = false;
+		}
+		if (early && views[i].left[VICTIM] != left) {
+			snprintf(verdict, sizeof(verdict), "rank %u: got %s of rank 1, want %s", i,
+				 sht_errno_name(views[i].left[VICTIM]), sht_errno_name(left));
 			ok = false;
 		}
 		for (r = 0; r < n; r++)
@@ -342,6 +407,12 @@ static bool judge(uint64_t at_ms)
 	if (!all) {
 		snprintf(verdict, sizeof(verdict), "not all ended within %lu s", most);
 		ok = false;
+	} else if (early) {
+		if (end > at_ms + NOTICED_MS) {
+			snprintf(verdict, sizeof(verdict), "got %llu ms after it, want %d at most",
+				 (unsigned long long)(end - at_ms), NOTICED_MS);
+			ok = false;
+		}
 	} else if (end > last + (lives ? SLACK_MS : idle + SLACK_MS)) {
 		snprintf(verdict, sizeof(verdict), "more than %lu ms after the last byte", idle);
 		ok = false;
@@ -350,11 +421,11 @@ static bool judge(uint64_t at_ms)
 		snprintf(verdict, sizeof(verdict), "before the idle timeout of %lu ms", idle);
 		ok = false;
 	}
-	printf("%s, %llu bytes a pair, %lu members, %s: the last survivor ended %.1f s after it and %.1f s after the last byte; named: %s (wanted: %s)%s%s\n",
+	printf("%s, %llu bytes a pair, %lu members, %s: the last survivor ended %.3f s after it and %.1f s after the last byte; named: %s (wanted: %s)%s%s\n",
 	       what, (unsigned long long)bytes, n, mode, all ? ((double)end - at_ms) / 1000 : -1.0,
 	       all ? ((double)end - last) / 1000 : -1.0, names, lives ? "nobody" : "1",
 	       verdict[0] ? ": " : "", verdict);
-	printf("ROW %-7s %10llu %8lu %7s %12.1f %12.1f  %s\n", what, (unsigned long long)bytes, n,
+	printf("ROW %-7s %10llu %8lu %7s %12.3f %12.1f  %s\n", what, (unsigned long long)bytes, n,
 	       mode, all ? ((double)end - at_ms) / 1000 : -1.0,
 	       all ? ((double)end - last) / 1000 : -1.0, names);
 	return ok;
@@ -372,7 +443,7 @@ static bool option(const char *arg)
 int main(int argc, char **argv)
 {
 	static const char *const kinds[] = {
-		"never", "kill", "stop", "cancel", "close", "netns", "link" };
+		"never", "kill", "exit", "stop", "cancel", "close", "netns", "link", "other" };
 	unsigned int i, left;
 	pid_t pid[MEMBERS] = {};
 	bool known = false;
@@ -384,7 +455,7 @@ int main(int argc, char **argv)
 	for (a = 2; known && a < argc; a++)
 		known = option(argv[a]);
 	if (!known || n < 2 || n > MEMBERS || !bytes) {
-		fprintf(stderr, "usage: death never|kill|stop|cancel|close|netns|link [bytes= n= idle= at= op= most= mode=block|poll|want prefix=]\n");
+		fprintf(stderr, "usage: death never|kill|exit|stop|cancel|close|netns|link|other [bytes= n= idle= at= op= most= mode=block|poll|want prefix=]\n");
 		return 2;
 	}
 	strcpy(what, argv[1]);
@@ -402,7 +473,7 @@ int main(int argc, char **argv)
 		if (!pid[rank])
 			member();
 	}
-	while (elapsed() < 500 + at)
+	while (elapsed() < START_MS + at)
 		usleep(1000);
 	at_ms = elapsed();
 	happens(pid[VICTIM]);

@@ -137,7 +137,7 @@ static void test_config(int fd)
 	res = simple(fd, SHUFFLE_CMD_CONFIG_GET, 0, &s);
 	WORKS(EXPECT_ERRNO(res.err, 0) &&
 	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_FAMILY], (uint32_t)sht_family()) &&
-	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_WIRE_VERSION], 2) && !s.v[SHUFFLE_A_CONFIG_OWN],
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_WIRE_VERSION], 3) && !s.v[SHUFFLE_A_CONFIG_OWN],
 	      "config-get: family number, version, nothing set");
 	for (i = 0; i < N_SETTINGS; i++) {
 		before[i] = s.v[settings[i].attr];

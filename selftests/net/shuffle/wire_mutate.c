@@ -89,14 +89,16 @@ struct mutation {
 
 static struct mutation table[MAX_MUTATIONS] = {
 	{ "version-0", ALL, DROP, SET, 0, 1, 0x01, 0 },
-	{ "version-1", ALL, DROP, XOR, 0, 1, 0x30, 0 },
-	{ "version-15", ALL, DROP, XOR, 0, 1, 0xd0, 0 },
-	{ "type-0", ALL, DROP, SET, 0, 1, 0x20, 0 },
-	{ "type-5", ALL, DROP, SET, 0, 1, 0x25, 0 },
-	{ "type-15", ALL, DROP, SET, 0, 1, 0x2f, 0 },
+	{ "version-2", ALL, DROP, XOR, 0, 1, 0x10, 0 },
+	{ "version-15", ALL, DROP, XOR, 0, 1, 0xc0, 0 },
+	{ "type-0", ALL, DROP, SET, 0, 1, 0x30, 0 },
+	{ "type-5", ALL, DROP, SET, 0, 1, 0x35, 0 },
+	{ "type-15", ALL, DROP, SET, 0, 1, 0x3f, 0 },
 	{ "flags-04", CTRL | E, DROP, XOR, 1, 1, 0x04, 0 },
 	{ "flags-delay", D, FINE, XOR, 1, 1, 0x04, 0 },
-	{ "flags-08", D | R | E, DROP, XOR, 1, 1, 0x08, 0 },
+	{ "flags-08", R | E, DROP, XOR, 1, 1, 0x08, 0 },
+	{ "flags-heard", D, FINE, XOR, 1, 1, 0x08, 0 },
+	{ "flags-40", CTRL | E, DROP, XOR, 1, 1, 0x40, 0 },
 	{ "flags-slowest", G | A, FINE, XOR, 1, 1, 0x08, 0 },
 	{ "flags-10", ALL, DROP, XOR, 1, 1, 0x10, 0 },
 	{ "flags-18", D | R | E, DROP, XOR, 1, 1, 0x18, 0 },
@@ -114,9 +116,11 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "op-high-bit", ALL, STRAY, XOR, 8, 8, 1ull << 63, 0 },
 	{ "op-0", ALL, STRAY, SET, 8, 8, 0, 0 },
 	{ "op-max", ALL, STRAY, SET, 8, 8, ~0ull, 0 },
-	{ "nonce^1", ALL, DROP, XOR, 16, 8, 1, 0 },
-	{ "nonce-not", ALL, DROP, XOR, 16, 8, ~0ull, 0 },
-	{ "nonce-0", D | G | A | E, DROP, SET, 16, 8, 0, 0 },
+	{ "src-port+1", ALL, DROP, ADD, 16, 2, 1, 0 },
+	{ "src-port-0", ALL, DROP, SET, 16, 2, 0, 0 },
+	{ "nonce^1", ALL, DROP, XOR, 18, 6, 1, 0 },
+	{ "nonce-not", ALL, DROP, XOR, 18, 6, ~0ull, 0 },
+	{ "nonce-0", D | G | A | E, DROP, SET, 18, 6, 0, 0 },
 	{ "unsched-max", D, FINE, SET, 24, 2, 0xffff, 0 },
 	{ "unsched-0", D, FINE, SET, 24, 2, 0, 0 },
 	{ "unsched-1", CTRL | E, DROP, SET, 24, 2, 1, 0 },
@@ -166,15 +170,19 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "offset-64", D, ROUGH, ADD, 34, 6, (u64)-64, 0 },
 	{ "offset-0", D, ROUGH, SET, 34, 6, 0, 0 },
 	{ "granted=received", G, ROUGH, LIKE, 34, 6, 28, 0 },
-	{ "grant-to-ack", G, ROUGH, SET, 0, 1, 0x23, 0 },
-	{ "grant-to-resend", G, ROUGH, SET, 0, 1, 0x24, 0 },
-	{ "resend-to-grant", R, ROUGH, SET, 0, 1, 0x22, 0 },
-	{ "resend-to-ack", R, ROUGH, SET, 0, 1, 0x23, 0 },
-	{ "data-to-grant", D, ROUGH, SET, 0, 1, 0x22, 0 },
-	{ "data-to-ack", D, ROUGH, SET, 0, 1, 0x23, 0 },
-	{ "data-to-end", D, ROUGH, SET, 0, 1, 0x26, 0 },
-	{ "grant-to-end", G, ROUGH, SET, 0, 1, 0x26, 0 },
-	{ "end-to-grant", E, ROUGH, SET, 0, 1, 0x22, 0 },
+	{ "flags-digest", D, ROUGH, XOR, 1, 1, 0x40, 0 },
+	{ "data-to-abort", D, ROUGH, SET, 0, 1, 0x38, 0 },
+	{ "grant-to-abort", G, ROUGH, SET, 0, 1, 0x38, 0 },
+	{ "resend-to-abort", R, ROUGH, SET, 0, 1, 0x38, 0 },
+	{ "grant-to-ack", G, ROUGH, SET, 0, 1, 0x33, 0 },
+	{ "grant-to-resend", G, ROUGH, SET, 0, 1, 0x34, 0 },
+	{ "resend-to-grant", R, ROUGH, SET, 0, 1, 0x32, 0 },
+	{ "resend-to-ack", R, ROUGH, SET, 0, 1, 0x33, 0 },
+	{ "data-to-grant", D, ROUGH, SET, 0, 1, 0x32, 0 },
+	{ "data-to-ack", D, ROUGH, SET, 0, 1, 0x33, 0 },
+	{ "data-to-end", D, ROUGH, SET, 0, 1, 0x36, 0 },
+	{ "grant-to-end", G, ROUGH, SET, 0, 1, 0x36, 0 },
+	{ "end-to-grant", E, ROUGH, SET, 0, 1, 0x32, 0 },
 };
 
 static unsigned int mutations;
@@ -345,9 +353,9 @@ static void note_answer(const u8 *record, unsigned int type)
 
 	if (type != SHUFFLE_GRANT && type != SHUFFLE_ACK)
 		return;
-	slot = nonce_slot(get_field(record + 16, 8));
+	slot = nonce_slot(get_field(record + 18, 6));
 	if (slot)
-		*slot = get_field(record + 16, 8);
+		*slot = get_field(record + 18, 6);
 }
 
 /* @arrived: at the host; else it leaves */
@@ -386,7 +394,7 @@ static void take_frame(int fd, const u8 *frame, size_t len, bool arrived)
 		if (!arrived)
 			note_answer(frame + at, type);
 		else if (keyed || (type != SHUFFLE_DATA && type != SHUFFLE_END) ||
-			 is_answered(get_field(frame + at + 16, 8)))
+			 is_answered(get_field(frame + at + 18, 6)))
 			mutate(fd, frame, ip_len, frame + at, hdr + body, type);
 		done++;
 		at += hdr + body;
@@ -530,6 +538,7 @@ static int run_flood(const char *host, long count, long sport, u64 op)
 			put_field(buf + 2, 2, x >> 16 & 7);	/* rank */
 			put_field(buf + 4, 2, 7000);
 			put_field(buf + 6, 2, 0);
+			put_field(buf + 16, 2, 7000);
 			if (op)
 				put_field(buf + 8, 8, op);
 			put_field(buf + 24, 4, 0);

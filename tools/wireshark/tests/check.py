@@ -15,10 +15,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import wire  # noqa: E402
 from tap import Tap, diag, equal, fail, true  # noqa: E402
-from wire import ACK, DATA, ECHO, END, GRANT, PORT, RESEND, SENT, build, path  # noqa: E402
+from wire import ABORT, ACK, DATA, ECHO, END, GRANT, PORT, RESEND, SENT, build, path  # noqa: E402
 
 BAD = ["empty", "header", "length", "nonce", "payload", "reserved", "trailing", "type", "version"]
-PLAIN = ["type", "flags", "src_rank", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
+PLAIN = ["type", "flags", "src_rank", "src_port", "dst_port", "dst_rank", "op_id", "nonce", "unscheduled",
          "payload_len", "msg_len", "offset", "grant.granted", "grant.arrived", "resend.offset",
          "resend.len", "payload"]
 RELATED = ["sender", "receiver", "first_in", "time", "granted_in", "asked_in", "acked_in",
@@ -49,11 +49,11 @@ def tshark(dissector, capture, fields=(), options=()):
 
 def plain_fields(rec):
     """What the tree of one record says, in tshark's notation."""
-    out = {"type": rec.type, "flags": "0x%02x" % rec.flags, "src_rank": rec.src_rank,
+    out = {"type": rec.type, "flags": "0x%02x" % rec.flags, "src_rank": rec.src_rank, "src_port": rec.src_port,
            "dst_port": rec.dst_port, "dst_rank": rec.dst_rank, "op_id": rec.op,
            "nonce": "0x%016x" % rec.nonce, "unscheduled": rec.unsched, "payload_len": rec.payload}
     names = {DATA: ("msg_len", "offset"), GRANT: ("grant.granted", "grant.arrived"),
-             RESEND: ("resend.offset", "resend.len"), ACK: ()}[rec.type]
+             RESEND: ("resend.offset", "resend.len"), ACK: (), ABORT: ()}[rec.type]
     out.update(zip(names, (rec.a, rec.b)))
     if rec.data:
         out["payload"] = rec.data.hex()
@@ -91,7 +91,7 @@ def same(got, want, what):
 
 def echo(src=0, dst=0, port=0, **more):
     """An ECHO: of no member."""
-    return build(ECHO, src=src, dst=dst, port=port, **more)
+    return build(ECHO, src=src, dst=dst, port=port, src_port=0, **more)
 
 
 class Checks:
@@ -235,11 +235,22 @@ class Checks:
             ("version", 0, build(ACK, version=1)),
             ("version", 0, build(ACK, version=0)),
             ("version", 1, good + build(ACK, version=15)),
-            ("type", 0, build(8, a=1, b=1)),
+            ("type", 0, build(9, a=1, b=1)),
             ("type", 1, good + build(0)),
             ("type", 0, build(15)),
-            ("reserved", 0, build(DATA, flags=8, a=10, payload=b"x")),
+            (None, 1, build(DATA, flags=8, a=10, payload=b"x")),
+            ("reserved", 0, build(DATA, flags=0x10, a=10, payload=b"x")),
+            (None, 1, build(DATA, flags=0x40, a=10, b=11)),
             ("reserved", 0, build(DATA, flags=0x40, a=10)),
+            ("reserved", 0, build(DATA, flags=0x60, a=10, b=1)),
+            (None, 2, good + build(ABORT, a=1 << 32 | 1 << 16 | 3)),
+            (None, 1, build(ABORT, flags=0x83, a=big, b=big)),
+            ("reserved", 0, build(ABORT, flags=2, a=1 << 32 | 1 << 16)),
+            ("reserved", 0, build(ABORT, flags=4, a=1 << 32 | 1 << 16)),
+            ("reserved", 0, build(ABORT, a=1 << 32 | 1 << 16, b=1)),
+            ("length", 0, build(ABORT, a=1 << 32)),
+            ("length", 0, build(ABORT, a=1 << 16)),
+            ("nonce", 0, build(ABORT, nonce=0, a=1 << 32 | 1 << 16)),
             ("reserved", 0, build(DATA, flags=0x20, a=10, payload=b"x")),
             ("reserved", 0, build(GRANT, flags=0x20, a=10)),
             (None, 1, build(DATA, flags=0x20, a=10, b=10)),

@@ -10,22 +10,26 @@ import struct
 from collections import namedtuple
 
 PORT = 818
-DATA, GRANT, ACK, RESEND, ECHO, END, PATH = 1, 2, 3, 4, 5, 6, 7
-BASE = struct.Struct(">BBHHHQQHH")
+DATA, GRANT, ACK, RESEND, ECHO, END, PATH, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
+VERSION = 3
+BASE = struct.Struct(">BBHHHQHHIHH")
 OFFSETS = struct.Struct(">HIHI")
 TIMES = struct.Struct(">QQ")
+BLAME = struct.Struct(">HH4H")
 TAG = struct.Struct(">Q")
 SENT = 0x20
+DIGEST = 0x40
 TAGGED = 0x80
 
 Datagram = namedtuple("Datagram", "frame time src dst sport dport payload length")
-Record = namedtuple("Record", "type flags src_rank dst_port dst_rank op nonce unsched payload a b data at")
+Record = namedtuple("Record", "type flags src_rank src_port dst_port dst_rank op nonce unsched payload a b data at")
 
 
-def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd56789, flags=0, unsched=0,
-          payload=b"", a=0, b=0, version=2, payload_len=None, tag=0x55):
+def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd5678, flags=0, unsched=0,
+          payload=b"", a=0, b=0, version=VERSION, src_port=7001,
+          payload_len=None, tag=0x55):
     """One record; everything can be set wrong."""
-    head = BASE.pack(version << 4 | kind, flags, src, port, dst, op, nonce, unsched,
+    head = BASE.pack(version << 4 | kind, flags, src, port, dst, op, src_port, nonce >> 32, nonce & 0xffffffff, unsched,
                      len(payload) if payload_len is None else payload_len)
     if kind == ECHO:
         return head + TIMES.pack(a, b) + payload
@@ -37,7 +41,7 @@ def path(source="10.0.0.1", target="10.0.0.2", bits=64, hashes=5, salt=3, flags=
     """The way with which a datagram begins; everything can be set wrong."""
     ends = [ipaddress.ip_address(a).packed for a in (source, target)]
     flags = len(ends[0]) // 16 if flags is None else flags
-    head = struct.pack(">BBBBHH", 2 << 4 | PATH, flags, hashes, salt, bits, zero)
+    head = struct.pack(">BBBBHH", VERSION << 4 | PATH, flags, hashes, salt, bits, zero)
     return head + ends[0] + ends[1] + words * 8 * ((bits + 63) // 64)
 
 
@@ -45,20 +49,26 @@ def records(data):
     """The records of a genuine datagram; anything odd is an exception."""
     at = 0
     while at < len(data):
-        head, flags, src, port, dst, op, nonce, unsched, length = BASE.unpack_from(data, at)
-        if head >> 4 != 2:
+        head, flags, src, port, dst, op, src_port, high, low, unsched, length = BASE.unpack_from(data, at)
+        nonce = high << 32 | low
+        if head >> 4 != VERSION:
             raise ValueError("version %d" % (head >> 4))
         kind, start, at, a, b = head & 15, at, at + BASE.size, None, None
-        if kind in (DATA, GRANT, RESEND, END):
+        if kind == ABORT:
+            a, b = 0, 0
+            at += BLAME.size
+        elif kind in (DATA, GRANT, RESEND, END):
             high_a, low_a, high_b, low_b = OFFSETS.unpack_from(data, at)
             a, b = high_a << 32 | low_a, high_b << 32 | low_b
             at += OFFSETS.size
+            if kind == DATA and flags & DIGEST:
+                b = 0
         elif kind != ACK:
             raise ValueError("type %d" % kind)
         at += TAG.size if flags & TAGGED else 0
         if at + length > len(data):
             raise ValueError("payload beyond the datagram")
-        yield Record(kind, flags, src, port, dst, op, nonce, unsched, length, a, b,
+        yield Record(kind, flags, src, src_port, port, dst, op, nonce, unsched, length, a, b,
                      data[at:at + length], start)
         at += length
 
@@ -182,8 +192,9 @@ class Wire(ctypes.Structure):
     """struct shuffle_wire of net/shuffle/sched/wire.h."""
     _fields_ = [("type", ctypes.c_uint8), ("flags", ctypes.c_uint8), ("src_rank", ctypes.c_uint16),
                 ("dst_rank", ctypes.c_uint16), ("dst_port", ctypes.c_uint16),
-                ("payload", ctypes.c_uint16), ("op_id", ctypes.c_uint64), ("nonce", ctypes.c_uint64),
-                ("tag", ctypes.c_uint64), ("slowest", ctypes.c_uint64), ("unsched", ctypes.c_uint32),
+                ("src_port", ctypes.c_uint16), ("payload", ctypes.c_uint16), ("op_id", ctypes.c_uint64),
+                ("nonce", ctypes.c_uint64), ("digest", ctypes.c_uint64), ("tag", ctypes.c_uint64),
+                ("slowest", ctypes.c_uint64), ("unsched", ctypes.c_uint32),
                 ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
@@ -206,7 +217,7 @@ class Module:
     def walk(self, data):
         """(records that a receiver takes from a datagram, is all of it good?)"""
         taken, at, w = 0, 0, Wire()
-        if data[:1] == bytes((2 << 4 | PATH,)):
+        if data[:1] == bytes((VERSION << 4 | PATH,)):
             # struct shuffle_wire_path is smaller
             at = self.parse_path(data, len(data), ctypes.create_string_buffer(512))
             if at < 0:

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A member leaves an operation: because of an error, because its program cancels or closes, or
+ * because its process is gone.  It says so (ABORT), as a reset of TCP does, and the others end at
+ * once instead of waiting for it.
+ *
+ * Nothing depends on an ABORT: when it is lost, a member that asks for what is missing is answered
+ * with another one (shuffle_abort_answer(), timewait.c, shuffle_abort_forgot()), and where nobody
+ * answers the idle timeout ends the operation.  A member that needs nothing more from the one that
+ * has left is not concerned.
+ *
+ * An ABORT names those to blame: a member that leaves because another one has left, or is silent,
+ * blames that one.  So all who end name the same members, and only these.
+ */
+#include "abort.h"
+#include "sched/rate.h"
+#include "shuffle.h"
+
+static const int errnos[SHUFFLE_LEFT_REASONS] = {
+	[SHUFFLE_LEFT_FAILED] = EIO,
+	[SHUFFLE_LEFT_CLOSED] = EPIPE,
+	[SHUFFLE_LEFT_CANCELLED] = ECANCELED,
+	[SHUFFLE_LEFT_NO_MEMORY] = ENOMEM,
+	[SHUFFLE_LEFT_DISAGREES] = EPROTO,
+	[SHUFFLE_LEFT_TIMED_OUT] = ETIMEDOUT,
+	[SHUFFLE_LEFT_FORGOT] = ENOENT,
+};
+
+/**
+ * shuffle_abort_errno() - what a program is told of a member that has left
+ * @reason: enum shuffle_abort_reason, or a number from the wire
+ *
+ * Return: a positive errno.
+ */
+int shuffle_abort_errno(u16 reason)
+{
+	return reason && reason < SHUFFLE_LEFT_REASONS ? errnos[reason] : EIO;
+}
+
+static u16 reason_of(int error)
+{
+	u16 i;
+
+	if (error == ENOBUFS)
+		return SHUFFLE_LEFT_NO_MEMORY;
+	for (i = SHUFFLE_LEFT_FAILED; i < SHUFFLE_LEFT_REASONS; i++)
+		if (errnos[i] == error)
+			return i;
+	return SHUFFLE_LEFT_FAILED;
+}
+
+/* With which error an operation ends because of others. */
+static int ends_with(u16 reason)
+{
+	bool own = reason == SHUFFLE_LEFT_DISAGREES || reason == SHUFFLE_LEFT_TIMED_OUT;
+	int error = own ? shuffle_abort_errno(reason) : ECONNRESET;
+
+	return error;
+}
+
+static bool is_blamed(const struct shuffle_blame *blame, u32 rank)
+{
+	u32 i;
+
+	for (i = 0; i < min_t(u32, blame->ranks, SHUFFLE_BLAMED); i++)
+		if (blame->rank[i] == rank)
+			return true;
+	return false;
+}
+
+static u16 incomplete(const struct shuffle_op *op, u32 rank)
+{
+	u16 flags = 0;
+
+	if (!op->in[rank].complete)
+		flags |= SHUFFLE_MISSING_RECV;
+	if (!op->out[rank].acked)
+		flags |= SHUFFLE_MISSING_ACK;
+	return flags;
+}
+
+/**
+ * shuffle_op_missing() - is a member missing in an operation that has failed?
+ * @op: operation
+ * @rank: the member
+ *
+ * If others are to blame, they are missing; else all from which, or from whose receivers,
+ * something is missing.
+ *
+ * Context: any; @op has ended, so nothing of this changes.
+ * Return: SHUFFLE_MISSING_* of a record; 0: it is not missing.
+ */
+u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
+{
+	if (op->blamed)
+		return is_blamed(&op->blame, rank) ?
+		       SHUFFLE_MISSING_LEFT | incomplete(op, rank) : 0;
+	return rank == op->excused ? 0 : incomplete(op, rank);
+}
+
+/* Is there something that only this member can bring, or confirm? */
+static bool is_waited_for(const struct shuffle_op *op, u32 rank)
+{
+	return incomplete(op, rank);
+}
+
+/**
+ * shuffle_op_disagrees() - a member takes part in another operation than we do
+ * @op: operation, which fails
+ * @rank: the member
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_op_disagrees(struct shuffle_op *op, u32 rank)
+{
+	lockdep_assert_held(&op->ssk->lock);
+	if (op->ended)
+		return;
+	op->blamed = true;
+	shuffle_blame_disagrees(&op->blame, rank, op->digest);
+	shuffle_op_fail(op, EPROTO);
+}
+
+/* Who is to blame where nobody else has said so: those that have been silent, or ourselves. */
+static void blame_for(const struct shuffle_op *op, u16 reason, struct shuffle_blame *blame)
+{
+	u32 i, n = 0;
+
+	*blame = (struct shuffle_blame) { .reason = reason };
+	if (reason == SHUFFLE_LEFT_TIMED_OUT) {
+		for (i = 0; i < op->group->count; i++) {
+			if (i == op->group->rank || !shuffle_op_missing(op, i))
+				continue;
+			if (n < SHUFFLE_BLAMED)
+				blame->rank[n] = i;
+			n++;
+		}
+	}
+	if (!n)
+		blame->rank[n++] = op->group->rank;
+	blame->ranks = n;
+}
+
+/**
+ * shuffle_abort_put() - add an ABORT to a list of packets
+ * @sn: namespace
+ * @ssk: see shuffle_output_alloc()
+ * @group: its group
+ * @asked: the record that it answers; or one with the receiver as @asked->src_rank
+ * @nonce: of our message to the receiver; 0: @asked is of the receiver's message, and has it
+ * @blame: why we have left
+ * @q: packets
+ *
+ * Context: any, locks as shuffle_output_alloc().
+ */
+void shuffle_abort_put(struct shuffle_net *sn, struct shuffle_sock *ssk,
+		       struct shuffle_membership *group, const struct shuffle_wire *asked,
+		       u64 nonce, const struct shuffle_blame *blame, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_ABORT,
+		.flags = nonce ? 0 : SHUFFLE_FLAG_YOURS | (asked->flags & SHUFFLE_FLAG_WHOLE),
+		.op_id = asked->op_id,
+		.nonce = nonce ?: asked->nonce,
+		.blame = *blame,
+	};
+
+	shuffle_output_record(sn, ssk, group, asked->src_rank, &w, q);
+	SHUFFLE_INC(sn, AbortOut);
+}
+
+/* ssk->lock held. */
+static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+{
+	const struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_wire w = { .src_rank = rank, .op_id = op->id, .nonce = in->nonce };
+	u64 nonce = 0;
+
+	lockdep_assert_held(&op->ssk->lock);
+	/* the ACK of its message may have been lost */
+	if (in->complete && in->nonce)
+		w.flags = SHUFFLE_FLAG_WHOLE;
+	else if (!in->nonce || (rank < op->announced && !op->out[rank].absent))
+		nonce = shuffle_op_nonce(op, rank);
+	shuffle_abort_put(shuffle_op_net(op), op->ssk, op->group, &w, nonce, &op->blame, q);
+}
+
+/**
+ * shuffle_abort_tell() - tell the others that we have left an operation
+ * @op: operation that has failed, or is taken out before its end
+ * @reason: enum shuffle_abort_reason, of its end; 0: as op->error says
+ *
+ * Context: process, may sleep; no lock of ours held.  Once for each operation.
+ */
+void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
+{
+	struct shuffle_membership *group = op->group;
+	u32 i = 1, rank, n = group->count, sent;
+	struct shuffle_sock *ssk = op->ssk;
+	struct shuffle_blame blame;
+	struct sk_buff_head q;
+	bool own;
+
+	if (!op->blamed) {
+		blame_for(op, reason ?: reason_of(op->error), &blame);
+		spin_lock_bh(&ssk->lock);
+		op->blame = blame;
+		spin_unlock_bh(&ssk->lock);
+	}
+	own = is_blamed(&op->blame, group->rank);
+	if (!own && n > SHUFFLE_ABORT_REPEAT)
+		return;
+	__skb_queue_head_init(&q);
+	while (i < n) {
+		spin_lock_bh(&ssk->lock);
+		/* begin behind ourselves, so that not all tell rank 0 at once */
+		for (sent = 0; i < n && sent < SHUFFLE_BURST; i++) {
+			rank = (group->rank + i) % n;
+			/* those that have left do not listen */
+			if (!is_waited_for(op, rank) ||
+			    (op->blamed && op->blame.reason != SHUFFLE_LEFT_DISAGREES &&
+			     is_blamed(&op->blame, rank)))
+				continue;
+			tell_member(op, rank, &q);
+			sent++;
+		}
+		spin_unlock_bh(&ssk->lock);
+		shuffle_output_flush(shuffle_op_net(op), &q);
+		cond_resched();
+	}
+}
+
+/* What an ABORT says of our message to its sender, and whether it is from there at all: it has
+ * a nonce that only the two know, or comes before we have heard anything.
+ */
+static bool is_genuine(struct shuffle_op *op, const struct shuffle_wire *w)
+{
+	u32 rank = w->src_rank;
+
+	if (w->flags & SHUFFLE_FLAG_YOURS)
+		return rank < op->announced && !op->out[rank].absent &&
+		       w->nonce == shuffle_op_nonce(op, rank);
+	if (!op->prx.msg[rank].announced)
+		/* a host that has forgotten answers questions of those that have heard of it */
+		return w->blame.reason != SHUFFLE_LEFT_FORGOT;
+	return w->nonce == op->in[rank].nonce;
+}
+
+/* It has missed us, or too many to be named.  If we have missed others for long as well, these are
+ * missing, and the sender is not.
+ */
+static bool missed_others(const struct shuffle_op *op, u32 sender, u64 now)
+{
+	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
+	u32 in = !op->in[sender].complete, ack = !op->out[sender].acked;
+
+	return (op->incomplete > in || op->unacked > ack) &&
+	       (op->deadline_at || now - op->progress_at > idle / 2);
+}
+
+/**
+ * shuffle_abort_heard() - an ABORT has come
+ * @op: operation; the sender is a member of its group
+ * @w: the record
+ * @now: ns
+ *
+ * Context: any, ssk->lock held.
+ */
+void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
+{
+	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_wire ack = *w;
+	u32 i, n, rank, sender = w->src_rank;
+	bool me = false;
+	u16 reason;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (op->ended) {
+		SHUFFLE_INC(sn, DropNoOp);
+		return;
+	}
+	if (sender == op->group->rank || !is_genuine(op, w)) {
+		SHUFFLE_INC(sn, DropNonce);
+		return;
+	}
+	SHUFFLE_INC(sn, AbortIn);
+	if (w->flags & SHUFFLE_FLAG_WHOLE) {
+		ack.flags = 0;
+		shuffle_msg_out_ack(op, &ack, now);
+	}
+	if (op->ended || !is_waited_for(op, sender))
+		return;
+
+	if (w->blame.reason == SHUFFLE_LEFT_DISAGREES) {
+		/* each of two says that it is the other one */
+		rank = w->blame.rank[0];
+		if (rank == op->group->rank || rank >= op->group->count ||
+		    shuffle_blame_digest(&w->blame) != op->digest)
+			rank = sender;
+		shuffle_op_disagrees(op, rank);
+		return;
+	}
+	reason = w->blame.reason < SHUFFLE_LEFT_REASONS ? w->blame.reason : SHUFFLE_LEFT_FAILED;
+	op->blame = (struct shuffle_blame) { .reason = reason };
+	for (i = n = 0; i < min_t(u32, w->blame.ranks, SHUFFLE_BLAMED); i++) {
+		rank = w->blame.rank[i];
+		me |= rank == op->group->rank;
+		if (rank == op->group->rank || rank >= op->group->count ||
+		    is_blamed(&op->blame, rank))
+			continue;
+		op->blame.rank[n++] = rank;
+		op->blame.ranks = n;
+	}
+	op->blamed = true;
+	if (reason == SHUFFLE_LEFT_TIMED_OUT && (me || w->blame.ranks > SHUFFLE_BLAMED) &&
+	    missed_others(op, sender, now)) {
+		op->blamed = false;
+		op->excused = sender;
+	} else if (!n) {
+		op->blame.rank[0] = sender;
+		op->blame.ranks = 1;
+	}
+	shuffle_op_fail(op, ends_with(reason));
+}
+
+/**
+ * shuffle_abort_asked() - does a record ask for, or bring, something that a member has to answer?
+ * @w: the record
+ *
+ * Return: true if it may be answered with an ABORT.
+ */
+bool shuffle_abort_asked(const struct shuffle_wire *w)
+{
+	return w->type == SHUFFLE_DATA || w->type == SHUFFLE_END || w->type == SHUFFLE_GRANT ||
+	       w->type == SHUFFLE_RESEND;
+}
+
+/**
+ * shuffle_abort_answer() - answer for an operation that has failed and has not been taken out
+ * @op: operation
+ * @w: record from a member, for it
+ * @q: packets
+ *
+ * Context: any, ssk->lock held.
+ * Return: true if that is all that the record is good for.
+ */
+bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
+			  struct sk_buff_head *q)
+{
+	u32 rank = w->src_rank;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (!op->ended || !op->error || !op->blame.ranks || !shuffle_abort_asked(w) ||
+	    w->dst_rank != op->group->rank || rank == op->group->rank)
+		return false;
+	if (w->type == SHUFFLE_DATA || w->type == SHUFFLE_END) {
+		/* what has come whole is acknowledged */
+		if (op->in[rank].complete)
+			return false;
+		shuffle_abort_put(shuffle_op_net(op), op->ssk, op->group, w, 0, &op->blame, q);
+		return true;
+	}
+	if (w->nonce && w->nonce != shuffle_op_nonce(op, rank))
+		return false;
+	shuffle_abort_put(shuffle_op_net(op), op->ssk, op->group, w, shuffle_op_nonce(op, rank),
+			  &op->blame, q);
+	return true;
+}
+
+/* Has its sender heard of the operation from us?  What a member that has yet to begin is told
+ * says so never.
+ */
+static bool knows_us(const struct shuffle_wire *w)
+{
+	switch (w->type) {
+	case SHUFFLE_GRANT:
+		return true;
+	case SHUFFLE_RESEND:
+		return w->nonce;
+	case SHUFFLE_DATA:
+		return w->flags & SHUFFLE_FLAG_HEARD;
+	}
+	return false;
+}
+
+static bool within_rate(struct shuffle_net *sn)
+{
+	s64 old = atomic64_read(&sn->forgot_full_at);
+	u64 next = shuffle_rate_next(old, shuffle_now(), SHUFFLE_FORGOT_RATE);
+
+	/* where two come at once, one is not answered */
+	return next && atomic64_try_cmpxchg(&sn->forgot_full_at, &old, next);
+}
+
+/**
+ * shuffle_abort_forgot() - a member asks for an operation that this host does not know any more
+ * @sn: namespace
+ * @ssk: socket, whose group the sender is a member of, and ssk->lock is held; NULL: there is none
+ * @at: address that the record came to
+ * @from: address that it came from
+ * @w: the record
+ * @q: packets
+ *
+ * The program has ended long ago, or the host has been started again.  Answers are no larger than
+ * questions, and limited in their rate.  Where a key is needed and no socket has it, there is no
+ * answer.
+ *
+ * Context: softirq.
+ */
+void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
+			  const struct shuffle_wire *w, struct sk_buff_head *q)
+{
+	struct sockaddr_shuffle to = *from;
+	struct shuffle_wire abort = {
+		.type = SHUFFLE_ABORT,
+		.flags = w->type == SHUFFLE_DATA ? SHUFFLE_FLAG_YOURS : 0,
+		.src_rank = w->dst_rank,
+		.src_port = w->dst_port,
+		.dst_rank = w->src_rank,
+		.dst_port = w->src_port,
+		.op_id = w->op_id,
+		.nonce = w->nonce,
+		.blame = { .reason = SHUFFLE_LEFT_FORGOT, .ranks = 1, .rank = { w->dst_rank } },
+	};
+	struct sk_buff *skb;
+
+	if (!knows_us(w) || !within_rate(sn))
+		return;
+	if (ssk) {
+		lockdep_assert_held(&ssk->lock);
+		shuffle_abort_put(sn, ssk, ssk->group, w,
+				  w->type == SHUFFLE_DATA ? 0 : w->nonce, &abort.blame, q);
+		return;
+	}
+	if (w->flags & SHUFFLE_FLAG_TAG)
+		return;
+	to.shs_port = htons(READ_ONCE(sn->dev0.cfg.port));
+	skb = shuffle_output_answer(sn, at, &to, SHUFFLE_WIRE_MAX_HDR, 0);
+	if (!skb)
+		return;
+	shuffle_wire_build(skb_put(skb, shuffle_wire_hdr_len(abort.type, abort.flags)), &abort);
+	__skb_queue_tail(q, skb);
+	SHUFFLE_INC(sn, AbortOut);
+}

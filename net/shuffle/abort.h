@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A member leaves an operation: what the others are told, and what they make of it. */
+#ifndef _SHUFFLE_ABORT_H
+#define _SHUFFLE_ABORT_H
+
+#include "op.h"
+
+/* What members hear from others that one has left, or find out by their clocks, they repeat in
+ * groups up to this: each tells each.  In larger groups only the one that leaves does.
+ */
+#define SHUFFLE_ABORT_REPEAT	64U
+
+/* Answers of hosts that do not know the operation, each second at most. */
+#define SHUFFLE_FORGOT_RATE	1000
+
+int shuffle_abort_errno(u16 reason);
+u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank);
+void shuffle_op_disagrees(struct shuffle_op *op, u32 rank);
+void shuffle_abort_tell(struct shuffle_op *op, u16 reason);
+void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
+bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
+			  struct sk_buff_head *q);
+bool shuffle_abort_asked(const struct shuffle_wire *w);
+void shuffle_abort_put(struct shuffle_net *sn, struct shuffle_sock *ssk,
+		       struct shuffle_membership *group, const struct shuffle_wire *asked,
+		       u64 nonce, const struct shuffle_blame *blame, struct sk_buff_head *q);
+void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
+			  const struct shuffle_wire *w, struct sk_buff_head *q);
+
+#endif /* _SHUFFLE_ABORT_H */

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Members that leave: who is told, who believes it, who ends because of it, and who is named.
+ */
+#include "fake.h"
+#include "../abort.h"
+
+static const struct shuffle_blame CLOSED_0 = {
+	.reason = SHUFFLE_LEFT_CLOSED, .ranks = 1, .rank = { 0 },
+};
+
+/* An ABORT of a member comes in. */
+static void heard_from(u32 rank, u8 flags, u64 nonce, const struct shuffle_blame *blame)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_ABORT, .flags = flags, .op_id = FAKE_OP, .nonce = nonce,
+		.src_rank = rank, .dst_rank = fake->group->rank, .blame = *blame,
+	};
+
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_abort_heard(fake->op, &w, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+static void expect_missing(struct kunit *test, u32 rank, u16 flags)
+{
+	u32 i;
+
+	for (i = 0; i < fake->group->count; i++)
+		KUNIT_EXPECT_EQ(test, shuffle_op_missing(fake->op, i), i == rank ? flags : 0);
+}
+
+/* One leaves: only it is named, though others have not sent all, either. */
+static void abort__names_who_left(struct kunit *test)
+{
+	fake_start(4, 0);
+	fake_row(10000, 2000);
+	fake_rx(0, 5000, 0, 0);
+	fake_rx(1, 5000, 0, 0);
+	heard_from(0, 0, FAKE_NONCE(0), &CLOSED_0);
+	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->blame.reason), EPIPE);
+	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+				SHUFFLE_MISSING_ACK);
+	FAKE_COUNTED(test, AbortIn, 1);
+}
+
+/* Nonces that nobody else knows, of either message; before an announcement there is none. */
+static void abort__forged(struct kunit *test)
+{
+	const struct shuffle_blame forgot = {
+		.reason = SHUFFLE_LEFT_FORGOT, .ranks = 1, .rank = { 1 },
+	};
+
+	fake_start(4, 0);
+	fake_row(10000, 2000);
+	fake_rx(0, 5000, 0, 0);
+	heard_from(0, 0, FAKE_NONCE(0) + 1, &CLOSED_0);
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0) + 1, &CLOSED_0);
+	heard_from(0, SHUFFLE_FLAG_YOURS, FAKE_NONCE(0), &CLOSED_0);
+	/* from ourselves */
+	heard_from(3, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 3), &CLOSED_0);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	FAKE_COUNTED(test, AbortIn, 0);
+	FAKE_COUNTED(test, DropNonce, 4);
+	/* an answer to a question that we have not asked */
+	heard_from(1, 0, 12345, &forgot);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	heard_from(1, 0, 12345, &CLOSED_0);
+	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+}
+
+static void abort__by_our_nonce(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	heard_from(1, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 1), &CLOSED_0);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+	/* another member's word, believed */
+	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+				SHUFFLE_MISSING_ACK);
+}
+
+/* What is whole at both ends does not need its sender any more; a lost ACK is made good. */
+static void abort__not_concerned(struct kunit *test)
+{
+	fake->unsched = 1000;
+	fake_start(2, 0);
+	fake_row(1000, 1000);
+	fake_rx(0, 1000, 0, 1000);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	heard_from(0, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE, shuffle_op_nonce(fake->op, 0),
+		   &CLOSED_0);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_TRUE(test, fake->op->out[0].acked);
+	/* only our own message to ourselves is left */
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &CLOSED_0);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	FAKE_COUNTED(test, AbortIn, 2);
+}
+
+/* WHOLE before all has been sent is a lie, and no ACK. */
+static void abort__whole_too_early(struct kunit *test)
+{
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	heard_from(0, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE, shuffle_op_nonce(fake->op, 0),
+		   &CLOSED_0);
+	KUNIT_EXPECT_FALSE(test, fake->op->out[0].acked);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+}
+
+/* A member that has waited for another one too long: that one is named. */
+static void abort__hearsay(struct kunit *test)
+{
+	const struct shuffle_blame blame = {
+		.reason = SHUFFLE_LEFT_TIMED_OUT, .ranks = 2, .rank = { 2, 1 },
+	};
+
+	fake_start(5, 0);
+	fake_row(10000, 2000);
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &blame);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, shuffle_op_missing(fake->op, 0), 0);
+	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 1), 0);
+	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 2), 0);
+	KUNIT_EXPECT_EQ(test, shuffle_op_missing(fake->op, 3), 0);
+}
+
+/* Accused ourselves: the one that left is missing, unless we have missed others as long. */
+static void abort__accused(struct kunit *test)
+{
+	const struct shuffle_blame me = {
+		.reason = SHUFFLE_LEFT_TIMED_OUT, .ranks = 1, .rank = { 2 },
+	};
+
+	fake->ssk.idle_ms = 1000;
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &me);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+				SHUFFLE_MISSING_ACK);
+}
+
+static void abort__accused_of_waiting(struct kunit *test)
+{
+	const struct shuffle_blame me = {
+		.reason = SHUFFLE_LEFT_TIMED_OUT, .ranks = 1, .rank = { 2 },
+	};
+
+	fake->ssk.idle_ms = 1000;
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	fake->now += 600 * NSEC_PER_MSEC;
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &me);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, shuffle_op_missing(fake->op, 0), 0);
+	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 1), 0);
+}
+
+/* Ranks that do not exist, and a reason of a later version: the sender, for some reason. */
+static void abort__nonsense(struct kunit *test)
+{
+	const struct shuffle_blame blame = {
+		.reason = 999, .ranks = 1000, .rank = { 0xffff, 3, 3, 77 },
+	};
+
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	heard_from(1, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 1), &blame);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->blame.reason), EIO);
+	expect_missing(test, 1, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+				SHUFFLE_MISSING_ACK);
+}
+
+/* Cancelled: all who wait for us are told, each by a nonce that it knows. */
+static void abort__told(struct kunit *test)
+{
+	const struct fake_record *r;
+
+	fake->unsched = 1000;
+	fake_start(4, 0);
+	fake_row(1000, 1000);
+	fake_rx(0, 1000, 0, 1000);
+	fake_ack(0);
+	fake_rx(1, 1000, 0, 1000);
+	fake_rx(2, 2000, 0, 1000);
+	KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 0), 0U);
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), 1U);
+	r = fake_last(SHUFFLE_ABORT, 1);
+	KUNIT_EXPECT_EQ(test, r->w.flags, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE);
+	KUNIT_EXPECT_EQ(test, r->w.nonce, FAKE_NONCE(1));
+	KUNIT_EXPECT_EQ(test, r->w.blame.reason, SHUFFLE_LEFT_CANCELLED);
+	KUNIT_EXPECT_EQ(test, r->w.blame.ranks, 1);
+	KUNIT_EXPECT_EQ(test, r->w.blame.rank[0], 3);
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 2), 1U);
+	r = fake_last(SHUFFLE_ABORT, 2);
+	KUNIT_EXPECT_EQ(test, r->w.flags, 0);
+	KUNIT_EXPECT_EQ(test, r->w.nonce, shuffle_op_nonce(fake->op, 2));
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 3), 0U);
+	/* our own end: all that is not whole */
+	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 1), 0);
+}
+
+/* In a large group, what another member has said is not said again by all; what we do is. */
+static void abort__large_group(struct kunit *test)
+{
+	u32 i, n = SHUFFLE_ABORT_REPEAT + 1, told = 0;
+
+	fake_start(n, 0);
+	fake_row(1000, 1000);
+	heard_from(0, 0, 1, &CLOSED_0);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	for (i = 0; i < n; i++)
+		told += fake_sent(SHUFFLE_ABORT, i);
+	KUNIT_EXPECT_EQ(test, told, 0U);
+	fake_end();
+	fake_start(n, 0);
+	fake_row(1000, 1000);
+	KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	for (i = 0; i < n; i++)
+		told += fake_sent(SHUFFLE_ABORT, i);
+	KUNIT_EXPECT_EQ(test, told, n - 1);
+}
+
+/* More are missing than an ABORT names. */
+static void abort__timed_out(struct kunit *test)
+{
+	const struct fake_record *r;
+
+	fake->ssk.idle_ms = 100;
+	fake_start(8, 0);
+	fake_row(1000, 1000);
+	fake_advance(200 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 6), 1U);
+	r = fake_last(SHUFFLE_ABORT, 6);
+	KUNIT_EXPECT_EQ(test, r->w.blame.reason, SHUFFLE_LEFT_TIMED_OUT);
+	KUNIT_EXPECT_EQ(test, r->w.blame.ranks, 7);
+	KUNIT_EXPECT_EQ(test, r->w.blame.rank[3], 3);
+}
+
+/* Who asks after the end is answered, until the end has been read; what is whole is no question. */
+static void abort__answers(struct kunit *test)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_RESEND, .op_id = FAKE_OP, .src_rank = 1, .dst_rank = 2,
+	};
+	struct sk_buff_head q;
+
+	__skb_queue_head_init(&q);
+	fake->unsched = 1000;
+	fake_start(3, 0);
+	fake_row(1000, 1000);
+	fake_rx(0, 1000, 0, 1000);
+	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+	KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.nonce,
+			shuffle_op_nonce(fake->op, 1));
+	w.nonce = 7;
+	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+	w.type = SHUFFLE_DATA;
+	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.nonce, 7ULL);
+	w.src_rank = 0;
+	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+	w.type = SHUFFLE_ABORT;
+	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+}
+
+/* Another digest, where a message begins: the operation is another one. */
+static void abort__disagrees(struct kunit *test)
+{
+	fake->unsched = 3000;
+	fake_start(3, 0);
+	fake_row(1000, 1000);
+	fake->op->digest = 5;
+	/* what does not begin says nothing */
+	fake_rx(0, 3000, 1000, 1000);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	fake->flags = SHUFFLE_FLAG_SENT;
+	fake_rx(0, 3000, 0, 0);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	fake->flags = 0;
+	fake_rx(0, 3000, 0, 1000);
+	KUNIT_EXPECT_EQ(test, fake->op->error, EPROTO);
+	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+				SHUFFLE_MISSING_ACK);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 0), 1U);
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), 1U);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.blame.reason,
+			SHUFFLE_LEFT_DISAGREES);
+}
+
+/* Two disagree, and each says that it is the other one: the third compares digests. */
+static void abort__who_disagrees(struct kunit *test)
+{
+	struct shuffle_blame blame = {};
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		fake_start(4, 0);
+		fake_row(1000, 1000);
+		fake->op->digest = 5;
+		/* one that has our digest tells the truth, another one does not; we are right */
+		shuffle_blame_disagrees(&blame, i < 2 ? 1 : 3, i == 1 ? 6 : 5);
+		heard_from(0, 0, 1, &blame);
+		KUNIT_EXPECT_EQ(test, fake->op->error, EPROTO);
+		expect_missing(test, i ? 0 : 1, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+						SHUFFLE_MISSING_ACK);
+		KUNIT_EXPECT_EQ(test, shuffle_blame_digest(&fake->op->blame), 5ULL);
+		fake_end();
+	}
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(abort__names_who_left),
+	KUNIT_CASE(abort__forged),
+	KUNIT_CASE(abort__by_our_nonce),
+	KUNIT_CASE(abort__not_concerned),
+	KUNIT_CASE(abort__whole_too_early),
+	KUNIT_CASE(abort__hearsay),
+	KUNIT_CASE(abort__accused),
+	KUNIT_CASE(abort__accused_of_waiting),
+	KUNIT_CASE(abort__nonsense),
+	KUNIT_CASE(abort__told),
+	KUNIT_CASE(abort__large_group),
+	KUNIT_CASE(abort__timed_out),
+	KUNIT_CASE(abort__answers),
+	KUNIT_CASE(abort__disagrees),
+	KUNIT_CASE(abort__who_disagrees),
+	{}
+};
+
+struct kunit_suite shuffle_abort_suite = {
+	.name = "shuffle_abort",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = cases,
+};
