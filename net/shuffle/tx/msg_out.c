@@ -310,35 +310,35 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 	return true;
 }
 
-/* A receiver has got all bytes below @off: what does that say of packets of full size? */
+/* A receiver has got all bytes below @off: what does that say of large packets?
+ *
+ * Only what it has for the first time says that they arrive: of the super-packet that it has part
+ * of, it had the beginning before, too.  And a question about the same byte again says that the
+ * answer was lost, whatever else has arrived: some devices let super-packets pass that have
+ * segments which they drop one by one.  The last packet of a message may be too large as well,
+ * though it is a short one.
+ */
 static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u64 now)
 {
-	const struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->out[rank];
+	u64 from = max(out->judged_to, out->free_to), end;
 	const struct shuffle_chunk *chunk;
-	struct rb_node *node;
-	u64 from;
 
 	if (rank == op->group->rank)
 		return;
-	/* what many have in common is kept for the last of them */
-	if (out->shared) {
-		chunk = shuffle_msg_out_chunk(op, rank, out->free_to);
-	} else {
-		node = rb_first(&out->chunks);
-		chunk = node ? rb_entry(node, struct shuffle_chunk, by_off) : NULL;
+	chunk = shuffle_msg_out_chunk(op, rank, from);
+	out->judged_to = max(from, off);
+	if (!chunk || !chunk->pkt)
+		return;
+	/* the packet that this byte was in */
+	from = chunk->off + rounddown((u32)(from - chunk->off), chunk->pkt);
+	end = min(from + chunk->pkt, chunk->off + chunk->len);
+	if (off >= end) {
+		if (end - from == chunk->pkt && chunk->kind != SHUFFLE_CHUNK_BYTES)
+			shuffle_peer_full_arrived(op, rank);
+	} else if (asks && end - from > SHUFFLE_MIN_PAYLOAD) {
+		shuffle_peer_full_lost(op, rank, end - from, now);
 	}
-	if (!chunk || chunk->kind == SHUFFLE_CHUNK_BYTES)
-		return;
-	/* of a chunk in common much may have arrived long ago */
-	from = chunk->off;
-	if (out->shared)
-		from = max(from, out->free_to);
-	if (from + chunk->pkt > chunk->off + chunk->len)
-		return;
-	if (off >= from + chunk->pkt)
-		shuffle_peer_full_arrived(op, rank);
-	else if (asks)
-		shuffle_peer_full_lost(op, rank, chunk->pkt, now);
 }
 
 /* A receiver allows the bytes below @granted.  That is progress of the operation, and so are bytes

@@ -74,6 +74,7 @@ struct shuffle_chunk {
  * @chunks: what has been copied and not yet been acknowledged, by offset
  * @filled: bytes copied from the user
  * @free_to: the receiver has the bytes below: their chunks are freed
+ * @judged_to: what the receiver has told of the bytes below has been used: path_carries()
  * @granted: the receiver allows the bytes below
  * @unsched: of these, allowed by ourselves
  * @announced_at: when it was last announced or probed
@@ -92,6 +93,7 @@ struct shuffle_msg_out {
 	struct rb_root		chunks;
 	u64			filled;
 	u64			free_to;
+	u64			judged_to;
 	u64			granted;
 	u64			unsched;
 	u64			announced_at;

@@ -44,6 +44,8 @@ net_cases()
 	run_case "path-mtu-shrinks-v6" mtu_path 1
 	run_case "small-mtu" small_mtu
 	run_case "jumbo-mtu" jumbo_mtu
+	run_case "one-narrow-among-jumbo" one_narrow 0
+	run_case "one-narrow-among-jumbo-v6" one_narrow 1
 	run_case "priority-band" priority_band
 	run_case "bound-to-device" bound_device
 }
@@ -267,6 +269,26 @@ jumbo_mtu()
 	peer n=3 matrix="uniform:$(sz 500000 100000)" || shuffle_failed
 	netem loss 5%
 	peer n=3 op=2 v6=1 matrix="uniform:$(sz 500000 100000)" || shuffle_failed "lossy shuffle failed"
+}
+
+# One host has an MTU of 1500 among those with 9000, and nobody says so.  A veth lets super-packets
+# pass whatever their segments' size, and drops single packets: what is sent again.
+one_narrow()
+{
+	local h bytes
+
+	rack 3
+	for ((h = 0; h < 3; h++)); do
+		ip -n shf-br link set p$h mtu 9000
+		ip -n shf-h$h link set eth0 mtu 9000
+	done
+	ip -n shf-h2 link set eth0 mtu 1500
+	# one packet of less than full size; several, of which the last is short; many
+	for bytes in 4000 61003 500000; do
+		peer n=3 op="$bytes" v6="$1" matrix="uniform:$bytes" ||
+			shuffle_failed "$bytes bytes a pair, shrunk: $(counters PathShrunk)"
+	done
+	want_gt "the path was not narrow" "$(counters PathShrunk)" 0
 }
 
 # skb->priority: control packets leave in prio's first band.
