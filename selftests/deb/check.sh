@@ -124,12 +124,12 @@ dkms_has()
 	[ "$(printf '%s\n' "$status" | wc -l)" = 2 ]
 }
 
-# A program that uses the library as installed.
+# Programs that use the libraries as installed.  guest.sh uses hello, purge_packages() removes it.
 compile()
 {
 	cp "$SHUFFLE_ROOT/tools/saba/test/link_test.c" "$work/build/" || return 1
 	# shellcheck disable=SC2016 # for the inner shell
-	in_system sh -c 'cd /root && gcc -Wall -Werror -o link_test /packages/link_test.c \
+	in_system sh -c 'cd "$(mktemp -d)" && gcc -Wall -Werror -o link_test /packages/link_test.c \
 		$(pkg-config --cflags --libs libsaba) && SHUFFLE_SABA_SOCKET=/nix ./link_test &&
 		[ -e /usr/share/man/man3/saba_client.3.gz ]' || return 1
 	# shellcheck disable=SC2016 # for the inner shell
