@@ -98,8 +98,8 @@ static void planted_list_write(void)
 	kfree(n);
 }
 
-/* The timer of "timer" uses what a writer may just have freed, that of "softirq" a lock that
- * writers hold with softirqs on.
+/* The timer of "timer" uses what a writer may just have freed, that of "softirq" a lock that was
+ * held with softirqs on.
  */
 static void planted_fires(struct timer_list *unused)
 {
@@ -130,9 +130,11 @@ static void planted_timer_write(void)
 	kfree(xchg(&planted_shared, n));
 }
 
-static void planted_softirq_write(void)
+/* Before there is a timer: were it pending, it could meet the lock held on its own CPU, and the
+ * guest would hang instead of telling.  Lockdep does not need the meeting.
+ */
+static void planted_softirq(void)
 {
-	mod_timer(&planted_timer, jiffies + 1);
 	spin_lock(&planted_a);
 	planted_count++;
 	spin_unlock(&planted_a);
@@ -151,7 +153,7 @@ static ssize_t planted_write(struct file *file, const char __user *buf, size_t l
 	else if (!strcmp(bug, "timer"))
 		planted_timer_write();
 	else if (!strcmp(bug, "softirq"))
-		planted_softirq_write();
+		mod_timer(&planted_timer, jiffies + 1);
 	else
 		planted_count_write();
 	return len;
@@ -172,6 +174,8 @@ static bool planted_is_race(void)
 static int __init planted_init(void)
 {
 	if (planted_is_race()) {
+		if (!strcmp(bug, "softirq"))
+			planted_softirq();
 		planted_file = debugfs_create_file("planted", 0200, NULL, NULL, &planted_fops);
 		return PTR_ERR_OR_ZERO(planted_file);
 	}
