@@ -43,7 +43,7 @@
 const struct mix mixes[] = {
 	{ .name = "calm", .about = "nothing may fail",
 	  .weight = { LOOKS, [ACT_options] = 4, [ACT_pass] = 3, [ACT_hide] = 2, [ACT_fork] = 1,
-		      [ACT_unload] = 1, [ACT_regroup] = 1 },
+		      [ACT_unload] = 1, [ACT_regroup] = 4 },
 	  .kinds = PLAIN | DERIVED, .slots = 3, .disturbers = 2, .most = 300000,
 	  .idle_ms = 60000, .own_ns = true, .hosts = 1, .calm = true },
 	{ .name = "storm", .about = "cancel, close, kill, stop, signals, settings",

@@ -20,6 +20,7 @@
 #define WRITERS		2
 #define READERS		2
 #define MOST_DISTURBERS	4
+#define STILL_MS	20000
 
 int fds[MAX_MEMBERS];
 
@@ -226,15 +227,34 @@ static void show_unended(void)
 					(unsigned long long)p->op[op].id, p->op[op].deadline_ms, i);
 }
 
+/* What stands still is looked at while the kernel still has it: later it has ended, by a time
+ * limit, and what held it up cannot be seen any more.
+ */
+static void show_still(uint64_t ms)
+{
+	const char *command = getenv("TORTURE_SHOW");
+
+	dprintf(STDOUT_FILENO, "# slot %d, seed 0x%llx: nothing has moved for %llu ms\n",
+		slot->number, (unsigned long long)slot->plan.seed, (unsigned long long)ms);
+	show_unended();
+	show_calls(slot);
+	if (command && system(command))
+		dprintf(STDOUT_FILENO, "#   %s: failed\n", command);
+}
+
 /* Until all has ended; the oracle of time. */
 static void wait_ends(void)
 {
-	uint64_t since, now;
+	uint64_t since, now, shown = 0;
 
 	while (unended() && !shared->failed) {
 		nap_us(2000);
 		now = sht_now_ms();
 		since = slot->progress > shared->still ? slot->progress : shared->still;
+		if (mix->calm && now > since + STILL_MS && shown != since) {
+			shown = since;
+			show_still(now - since);
+		}
 		if (now < since + limit_ms())
 			continue;
 		wrong("nothing has moved for %llu ms, idle timeout %u ms: %u calls or operations have not ended",

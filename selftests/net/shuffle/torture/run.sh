@@ -7,6 +7,7 @@
 #   SEED       the first one; the others follow from it (default: the time)
 #   MIXES      only these (torture --list), MIXES=mix,mix
 #   WITHOUT    actions or mixes to leave out
+#   TORTURE_SHOW  what shows a round of calm that stands still (default: its operations)
 #   SECONDS_EACH  for each mix with one seed (default 20, in slow lanes 60)
 #
 # A mix that fails is repeated by 'torture -s SEED -t SECONDS -m MIX', and one round of it by -r.
@@ -23,6 +24,7 @@ each=20
 [ "$slow" -lt 10 ] || each=60
 each=${SECONDS_EACH:-$each}
 end=$((SECONDS + minutes * 60))
+export TORTURE_SHOW=${TORTURE_SHOW-$BIN/shufflectl op show}
 options=()
 [ -z "${MIXES-}" ] || options+=(-m "$MIXES")
 [ -z "${WITHOUT-}" ] || options+=(-x "$WITHOUT")

@@ -153,6 +153,18 @@ static unsigned char *row_data(const struct op_spec *o, unsigned int rank, size_
 	return buf;
 }
 
+/* A writer gives up: where nothing may fail that is what is wrong, not what others miss later. */
+static void gives_up(unsigned int op, unsigned int rank, const char *doing)
+{
+	int err = errno;
+
+	if (mix->calm && !slot->over)
+		wrong("%s: member %u cannot %s operation %u: %s",
+		      spec_kind_name(slot->plan.op[op].kind), rank, doing, op,
+		      strerrorname_np(err));
+	errno = err;
+}
+
 /* The rest of the data, behind what has been taken. */
 static void go_on(struct call *c, int fd, unsigned int op, unsigned int rank, struct dice *d,
 		  const unsigned char *data, size_t len)
@@ -178,8 +190,10 @@ static void go_on(struct call *c, int fd, unsigned int op, unsigned int rank, st
 			nap_us(200);
 			continue;
 		}
-		if (rc <= 0)
-			return;		/* its end comes as a record */
+		if (rc <= 0) {		/* its end comes as a record */
+			gives_up(op, rank, "go on with");
+			return;
+		}
 		data += rc;
 		len -= rc;
 	}
@@ -205,6 +219,8 @@ static ssize_t pieces(struct call *c, int fd, unsigned int op, unsigned int rank
 				return rc;
 			continue;
 		}
+		if (rc < 0 && first)
+			gives_up(op, rank, "announce more of");
 		if (rc < 0)
 			return first ? 0 : rc;
 		slot->part[op][rank].started = 1;
@@ -313,10 +329,12 @@ static void carry_out(struct call *c, unsigned int op, unsigned int rank, struct
 		case EAGAIN:
 		case ENOBUFS:
 		case ENOMEM:
+		case EBUSY:	/* the group was set once more meanwhile: api.rst */
 			nap_us(500);
 			continue;
 		case EPIPE:	/* the operation has ended, or so has all that it was for */
 		case ECANCELED:
+			gives_up(op, rank, "begin");
 			return;
 		case EINVAL:
 		case EMSGSIZE:
@@ -327,6 +345,7 @@ static void carry_out(struct call *c, unsigned int op, unsigned int rank, struct
 				      strerrorname_np(errno));
 			return;
 		default:	/* closed: ENOTSOCK, EBADF; no device; EEXIST: begun before */
+			gives_up(op, rank, "begin");
 			return;
 		}
 	}
