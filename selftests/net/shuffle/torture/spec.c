@@ -59,6 +59,7 @@ static void plan_op(struct op_spec *op, const struct plan *p, const struct mix *
 void spec_plan(struct plan *p, const struct mix *m, uint64_t seed, uint16_t port)
 {
 	struct dice d = { seed };
+	uint32_t idle = idle_ms(m->idle_ms);
 	unsigned int i;
 
 	memset(p, 0, sizeof(*p));
@@ -70,7 +71,7 @@ void spec_plan(struct plan *p, const struct mix *m, uint64_t seed, uint16_t port
 	p->key = roll(&d, 4) ? 0 : 1 + roll(&d, 1000);
 	p->sndbuf = roll(&d, 2) ? 0 : 8192 << roll(&d, 6);
 	p->rcvbuf = roll(&d, 3) ? 0 : 16384 << roll(&d, 6);
-	p->idle_ms = m->idle_ms + roll(&d, m->idle_ms);
+	p->idle_ms = idle + roll(&d, idle);
 	p->processes = roll(&d, 3) ? 0 : roll(&d, 1U << p->n);
 	p->dead = NOBODY;
 	for (i = 0; i < p->n; i++)

@@ -256,6 +256,8 @@ void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The program itself cannot go on: also a failure. */
 void die(const char *what) __attribute__((noreturn));
 uint64_t tmo_ms(unsigned int seconds);
+/* An idle timeout in which operations can get done, however slow the lane. */
+uint32_t idle_ms(uint32_t plain);
 void show_calls(struct slot *s);
 void watch_tick(void);
 void nap_us(unsigned int us);

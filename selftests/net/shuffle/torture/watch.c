@@ -27,7 +27,7 @@ const char *const action_name[] = {
 };
 
 /* As in lib.sh: how much slower than a plain machine. */
-uint64_t tmo_ms(unsigned int seconds)
+static unsigned int slowness(void)
 {
 	static unsigned int slow;
 	const char *lane = getenv("SHUFFLE_LANE");
@@ -38,7 +38,17 @@ uint64_t tmo_ms(unsigned int seconds)
 		slow = 20;
 	else if (!slow)
 		slow = !strncmp(lane, "uml-debug", 9) ? 3 : !strncmp(lane, "qemu", 4) ? 4 : 1;
-	return (seconds * slow + 20) * 1000ull;
+	return slow;
+}
+
+uint64_t tmo_ms(unsigned int seconds)
+{
+	return (seconds * slowness() + 20) * 1000ull;
+}
+
+uint32_t idle_ms(uint32_t plain)
+{
+	return plain < 10000 && slowness() >= 10 ? 6 * plain : plain;
 }
 
 void nap_us(unsigned int us)
