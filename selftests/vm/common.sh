@@ -88,7 +88,7 @@ kernel_build_dir()
 # fail when there is nothing.
 splats()
 {
-	awk '
+	awk -f "$SHUFFLE_ROOT/selftests/vm/kcsan.awk" "$1" | awk '
 	{ sub(/\r$/, "") }
 	# an injected fault in its own allocation
 	/ref_tracker: memory allocation failure, unreliable/ { next }
@@ -102,7 +102,7 @@ splats()
 		left = 25
 	}
 	left > 0 && printed < 120 { print "  | " $0; left--; printed++ }
-	END { exit !found }' "$1"
+	END { exit !found }'
 }
 
 # tick_while PID NAME LOG - say every 10 s that NAME still runs, with the last

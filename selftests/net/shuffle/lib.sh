@@ -20,6 +20,7 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../../tools/common/tap.sh
 . "$here/../../../tools/common/tap.sh"
+KCSAN_OURS=$(cd "$here/../../vm" && pwd)/kcsan.awk
 BIN=${SHUFFLE_BIN:-$(cd "$here/../../.." && pwd)/build/tools}
 LANE=${SHUFFLE_LANE:-uml-debug}
 CASES=${CASES:-.}
@@ -53,7 +54,7 @@ skip()
 
 splat_count()
 {
-	dmesg 2>/dev/null | grep -cE \
+	dmesg 2>/dev/null | awk -f "$KCSAN_OURS" | grep -cE \
 		'BUG:|WARNING:|Oops|KASAN:|UBSAN:|ODEBUG:|possible (recursive|circular|irq)|suspicious RCU|inconsistent lock|refcount_t:|unregister_netdevice: waiting' || true
 }
 
