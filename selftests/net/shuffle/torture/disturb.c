@@ -499,11 +499,17 @@ static void do_early(struct now *n)
 	early_race(n->d);
 }
 
+static void do_races(struct now *n)
+{
+	races(n->d);
+}
+
 static void (*const actions[N_ACTIONS])(struct now *n) = {
 #define DO(name) [ACT_##name] = do_##name,
 	DO(cancel) DO(cancel_nl) DO(close) DO(dup) DO(pass) DO(hide) DO(kill) DO(stop)
 	DO(signal) DO(options) DO(regroup) DO(idle) DO(config) DO(dump) DO(diag) DO(poll)
 	DO(junk) DO(fork) DO(link) DO(netns) DO(unload) DO(early)
+	DO(races)
 #undef DO
 };
 

@@ -2,7 +2,7 @@
 /*
  * All system calls of AF_SHUFFLE at once: see torture.h.
  *
- *	torture [-s SEED] [-t SECONDS] [-m MIX,...] [-x ACTION,...] [-r ROUND]
+ *	torture [-s SEED] [-t SECONDS] [-m MIX,...] [-x ACTION,...] [-r ROUND] [-f FLAGS]
  *	torture --list
  *	torture --planted FILE [-t SECONDS]
  *
@@ -11,6 +11,7 @@
  *	-m  only these, and also those that --list calls special
  *	-x  without these actions
  *	-r  one round, by the seed that a report names, again and again
+ *	-f  SHUFFLE_ROW_* of the calls in "races", for modules that have others (races.c)
  *
  * Root, in any namespace: the mixes make their own.  SHUFFLE_LANE says how slow the machine is
  * (../lib.sh), SHUFFLE_KO where the module is, for the mix that loads it.  TAP: a line for each
@@ -75,6 +76,10 @@ const struct mix mixes[] = {
 	  .weight = { [ACT_unload] = 10, [ACT_poll] = 1, [ACT_dump] = 1, [ACT_netns] = 1 },
 	  .kinds = PLAIN | DERIVED, .slots = 2, .disturbers = 1, .most = 20000,
 	  .idle_ms = 1000, .own_ns = true, .hosts = 1, .loads = true },
+	{ .name = "races", .about = "writers go on with an operation that is cancelled (K1)",
+	  .weight = { [ACT_races] = 1 },
+	  .kinds = KIND(ROW), .slots = 1, .disturbers = 1, .most = 4096,
+	  .idle_ms = 60000, .own_ns = true, .hosts = 1, .calm = true, .bare = true },
 };
 
 const int n_mixes = sizeof(mixes) / sizeof(mixes[0]);
@@ -240,7 +245,7 @@ int main(int argc, char **argv)
 	tap_state.prefix = "torture";
 	clock_gettime(CLOCK_REALTIME, &now);
 	seed = sht_mix(now.tv_sec * 1000000007ull + now.tv_nsec) & 0xffffffff;
-	while ((opt = getopt_long(argc, argv, "s:t:m:x:r:", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "s:t:m:x:r:f:", options, NULL)) != -1) {
 		switch (opt) {
 		case 's':
 			seed = strtoull(optarg, NULL, 0);
@@ -257,6 +262,9 @@ int main(int argc, char **argv)
 		case 'r':
 			setenv("TORTURE_ROUND", optarg, 1);
 			break;
+		case 'f':
+			race_flags = strtoul(optarg, NULL, 0);
+			break;
 		case 'l':
 			list();
 			return 0;
@@ -264,7 +272,7 @@ int main(int argc, char **argv)
 			planted = optarg;
 			break;
 		default:
-			fprintf(stderr, "usage: torture [-s SEED] [-t SECONDS] [-m MIX,...] [-x ACTION,...] [-r ROUND]\n"
+			fprintf(stderr, "usage: torture [-s SEED] [-t SECONDS] [-m MIX,...] [-x ACTION,...] [-r ROUND] [-f FLAGS]\n"
 				"       torture --list | --planted FILE\n");
 			return 2;
 		}

@@ -200,7 +200,7 @@ extern int fds[MAX_MEMBERS];		/* of the round, in this process */
 	/* below: disturb.c's table */						\
 	X(cancel) X(cancel_nl) X(close) X(dup) X(pass) X(hide) X(kill) X(stop)	\
 	X(signal) X(options) X(regroup) X(idle) X(config) X(dump) X(diag)	\
-	X(poll) X(junk) X(fork) X(link) X(netns) X(unload) X(early)
+	X(poll) X(junk) X(fork) X(link) X(netns) X(unload) X(early) X(races)
 
 enum action {
 #define X(name) ACT_##name,
@@ -268,7 +268,7 @@ void slot_main(int number, uint64_t seed, uint64_t end_ms);
 extern int host_ns[2];
 int in_host(int host);
 
-/* ---- submit.c, receive.c, disturb.c, early.c ---- */
+/* ---- submit.c, receive.c, disturb.c, early.c, races.c ---- */
 
 struct worker {
 	unsigned int rank, number;
@@ -301,6 +301,9 @@ ssize_t call_send(struct call *c, enum action a, int fd, const struct msghdr *ms
 		  unsigned int rank, unsigned int op);
 
 void early_race(struct dice *d);
+void races(struct dice *d);
+/* SHUFFLE_ROW_* that the calls of races() have besides: for other modules than today's */
+extern uint32_t race_flags;
 
 /* ---- netlink.c ---- */
 
