@@ -59,6 +59,7 @@ static bool errno_plausible(int error)
 {
 	switch (error) {
 	case ETIMEDOUT:
+	case ECONNRESET:	/* another member has left, by a time limit perhaps */
 		return !mix->calm;
 	case ECANCELED:
 		return slot->disturbed;

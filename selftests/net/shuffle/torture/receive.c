@@ -94,7 +94,7 @@ static void see_missing(const struct shuffle_record *rec, unsigned int op, unsig
 	struct part *part = &slot->part[op][rank];
 
 	if (rec->rank >= slot->plan.n ||
-	    !(rec->flags & (SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK))) {
+	    !(rec->flags & (SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK | SHUFFLE_MISSING_LEFT))) {
 		wrong("member %u reads MISSING of rank %u, flags %x", rank, rec->rank, rec->flags);
 		return;
 	}
