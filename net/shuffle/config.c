@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Settings: a device follows its namespace, a namespace the module's parameters,
- * in all that has not been set on it.  Changes are made under sn->config_mutex.
+ * in all that has not been set on it.  Changes are made under sn->change_mutex, and values are
+ * written under sn->config_mutex as well.
  */
 #include <linux/capability.h>
 #include <linux/mutex.h>
@@ -135,12 +136,14 @@ void shuffle_config_params_changed(void)
 	mutex_lock(&config_nets_mutex);
 	list_for_each_entry(sn, &config_nets, config_node) {
 		defaults(sn, &cfg);
+		mutex_lock(&sn->change_mutex);
 		mutex_lock(&sn->config_mutex);
 		if (follow(&sn->dev0, &cfg, SHUFFLE_CONFIG_N)) {
 			devs_follow(sn);
 			shuffle_event_config(&sn->dev0);
 		}
 		mutex_unlock(&sn->config_mutex);
+		mutex_unlock(&sn->change_mutex);
 	}
 	mutex_unlock(&config_nets_mutex);
 }
@@ -151,7 +154,9 @@ void shuffle_config_params_changed(void)
  */
 void shuffle_config_init(struct shuffle_net *sn)
 {
+	mutex_init(&sn->change_mutex);
 	mutex_init(&sn->config_mutex);
+	INIT_WORK(&sn->rates_work, shuffle_dev_ask_rates);
 	INIT_LIST_HEAD(&sn->devs);
 	shuffle_dev_setup(&sn->dev0, sn, 0);
 	mutex_lock(&config_nets_mutex);
@@ -170,6 +175,7 @@ void shuffle_config_exit(struct shuffle_net *sn)
 {
 	struct shuffle_dev *dev, *tmp;
 
+	cancel_work_sync(&sn->rates_work);
 	mutex_lock(&config_nets_mutex);
 	list_del(&sn->config_node);
 	mutex_unlock(&config_nets_mutex);
@@ -257,6 +263,17 @@ static int check_bounds(const struct shuffle_config_change *change,
 	return 0;
 }
 
+/* What is of all devices, or of the machine. */
+static void apply_machine(struct shuffle_net *sn, const struct shuffle_config_change *change)
+{
+	lockdep_assert_held(&sn->config_mutex);
+	if (change->set & SHUFFLE_NL_SETTING_MEM_MAX)
+		shuffle_mem_set_max(change->mem_max);
+	else if (change->unset & SHUFFLE_NL_SETTING_MEM_MAX)
+		shuffle_mem_set_max(0);
+	devs_follow(sn);
+}
+
 static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
 		 struct netlink_ext_ack *extack)
 {
@@ -266,7 +283,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 	int err;
 	u32 i;
 
-	lockdep_assert_held(&sn->config_mutex);
+	lockdep_assert_held(&sn->change_mutex);
+	mutex_lock(&sn->config_mutex);
 	if (dev->ifindex)
 		base = sn->dev0.cfg;
 	else
@@ -278,6 +296,8 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		else if (change->unset & BIT(i))
 			new.val[i] = base.val[i];
 	}
+	mutex_unlock(&sn->config_mutex);
+	/* nobody else changes values meanwhile */
 	err = check(&new, extack);
 	if (!err)
 		err = check_bounds(change, extack);
@@ -288,17 +308,15 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		if (err)
 			return err;
 	}
+	mutex_lock(&sn->config_mutex);
 	for (i = 0; i < n; i++)
 		WRITE_ONCE(dev->cfg.val[i], new.val[i]);
 	dev->own = (dev->own | change->set) & ~change->unset;
 	shuffle_dev_compute(dev);
-	if (dev->ifindex)
-		return 0;
-	if (change->set & SHUFFLE_NL_SETTING_MEM_MAX)
-		shuffle_mem_set_max(change->mem_max);
-	else if (change->unset & SHUFFLE_NL_SETTING_MEM_MAX)
-		shuffle_mem_set_max(0);
-	devs_follow(sn);
+	if (!dev->ifindex)
+		apply_machine(sn, change);
+	shuffle_event_config(dev);
+	mutex_unlock(&sn->config_mutex);
 	return 0;
 }
 
@@ -319,10 +337,8 @@ int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_ch
 {
 	int err;
 
-	mutex_lock(&dev->sn->config_mutex);
+	mutex_lock(&dev->sn->change_mutex);
 	err = apply(dev, change, extack);
-	if (!err)
-		shuffle_event_config(dev);
-	mutex_unlock(&dev->sn->config_mutex);
+	mutex_unlock(&dev->sn->change_mutex);
 	return err;
 }

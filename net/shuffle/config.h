@@ -176,6 +176,7 @@ int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_ch
 int shuffle_dev_init(void);
 void shuffle_dev_exit(void);
 void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifindex);
+void shuffle_dev_ask_rates(struct work_struct *work);
 struct shuffle_dev *shuffle_dev_get(struct shuffle_net *sn, int ifindex);
 struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex);
 void shuffle_dev_put(struct shuffle_dev *dev);

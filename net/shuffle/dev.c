@@ -224,38 +224,55 @@ struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex)
 	return &sn->dev0;
 }
 
+static bool has_netdev(struct shuffle_net *sn, int ifindex)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = dev_get_by_index_rcu(sn->net, ifindex);
+	rcu_read_unlock();
+	return found;
+}
+
 static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 {
 	struct shuffle_dev *dev, *new;
-	struct net_device *netdev;
+	bool known;
 
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	if (!new)
 		return NULL;
 	shuffle_dev_setup(new, sn, ifindex);
-	/* With the rtnl held the netdev cannot be unregistered before the new device is
-	 * in the list, where dev_event() finds and removes it.
+	/* A system call that is not to wait must not wait for whoever configures the network.  What
+	 * cannot be asked now is asked soon.
 	 */
-	rtnl_lock();
-	netdev = __dev_get_by_index(sn->net, ifindex);
-	if (!netdev) {
+	known = rtnl_trylock();
+	if (known) {
+		struct net_device *netdev = __dev_get_by_index(sn->net, ifindex);
+
+		if (netdev)
+			shuffle_link_init(&new->link, ask_rate(netdev));
 		rtnl_unlock();
-		kfree(new);
-		return NULL;
 	}
-	shuffle_link_init(&new->link, ask_rate(netdev));
+	/* A netdev leaves the namespace's list before dev_event() hears of that, which takes the
+	 * mutex: one that is still there has its event before it.
+	 */
 	mutex_lock(&sn->config_mutex);
 	dev = shuffle_dev_find_rcu(sn, ifindex);
-	if (dev == &sn->dev0) {
+	if (dev == &sn->dev0 && has_netdev(sn, ifindex)) {
 		dev = new;
 		new = NULL;
 		shuffle_config_follow(dev);
 		list_add_tail_rcu(&dev->node, &sn->devs);
 		sn->config_gen++;
+	} else if (dev == &sn->dev0) {
+		dev = NULL;
 	}
-	refcount_inc(&dev->ref);
+	if (dev)
+		refcount_inc(&dev->ref);
 	mutex_unlock(&sn->config_mutex);
-	rtnl_unlock();
+	if (dev && !known)
+		schedule_work(&sn->rates_work);
 	kfree(new);
 	return dev;
 }
@@ -347,6 +364,29 @@ static void claims(struct shuffle_dev *dev, u32 mbps)
 		shuffle_link_init(&dev->link, mbps);
 	compute(dev);
 	spin_unlock_bh(&dev->lock);
+}
+
+/**
+ * shuffle_dev_ask_rates() - ask all devices for the rates of their links
+ * @work: sn->rates_work
+ *
+ * Context: process.
+ */
+void shuffle_dev_ask_rates(struct work_struct *work)
+{
+	struct shuffle_net *sn = container_of(work, struct shuffle_net, rates_work);
+	struct net_device *netdev;
+	struct shuffle_dev *dev;
+
+	rtnl_lock();
+	mutex_lock(&sn->config_mutex);
+	list_for_each_entry(dev, &sn->devs, node) {
+		netdev = __dev_get_by_index(sn->net, dev->ifindex);
+		if (netdev)
+			claims(dev, ask_rate(netdev));
+	}
+	mutex_unlock(&sn->config_mutex);
+	rtnl_unlock();
 }
 
 /* Called with the rtnl held. */

@@ -101,6 +101,7 @@ struct shuffle_sock;
  * @nr_relays: their number
  * @relay_gen: changes with them
  * @relay_mutex: all three
+ * @change_mutex: those who change settings or the overlay, and open sockets for that
  * @config_mutex: settings, @devs, @rack_table, @overlay
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
@@ -113,6 +114,7 @@ struct shuffle_sock;
  * @finished_lock: all @finished
  * @finished_work: lets old ones expire
  * @finished_n: their number, large groups count more
+ * @rates_work: asks devices for their rates where that was not possible at once: dev.c
  * @echo_full_at: token buckets of echoes by source: sched/rate.h, rx/echo.c
  * @echo_all_full_at: that of all sources
  * @echo_key: of the hash that gives a source its bucket
@@ -170,9 +172,11 @@ struct shuffle_net {
 	u32			relay_gen;
 	struct mutex		relay_mutex;
 	struct list_head	config_node;
+	struct mutex		change_mutex;
 	struct mutex		config_mutex;
 	struct shuffle_dev	dev0;
 	struct list_head	devs;
+	struct work_struct	rates_work;
 	atomic_t		early_bytes;
 	struct list_head	finished;
 	struct hlist_head	finished_hash[1 << SHUFFLE_FINISHED_BITS];

@@ -135,18 +135,20 @@ int shuffle_overlay_replace(struct shuffle_net *sn, struct shuffle_overlay *o)
 	struct shuffle_overlay *old;
 	int err = 0;
 
-	mutex_lock(&sn->config_mutex);
-	old = rcu_dereference_protected(sn->overlay, lockdep_is_held(&sn->config_mutex));
+	mutex_lock(&sn->change_mutex);
+	old = rcu_dereference_protected(sn->overlay, lockdep_is_held(&sn->change_mutex));
 	if (o && !old)
 		err = shuffle_udp_open(sn);
 	if (!err) {
+		mutex_lock(&sn->config_mutex);
 		rcu_assign_pointer(sn->overlay, o);
 		/* 0 is for dumps that have not begun */
 		WRITE_ONCE(sn->overlay_gen, sn->overlay_gen + 1 ?: 1);
+		mutex_unlock(&sn->config_mutex);
 	}
 	if (old && !o)
 		shuffle_udp_put(sn);
-	mutex_unlock(&sn->config_mutex);
+	mutex_unlock(&sn->change_mutex);
 	if (err || !old)
 		return err;
 	synchronize_rcu();

@@ -17,8 +17,9 @@
  *			BH spinlocks, none inside another; sn->ports, sn->socks and
  *			sn->cookies have locks of their own
  *
- * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
- * them without a lock.
+ * Settings: sn->change_mutex, inside it sn->udp_mutex or sn->config_mutex, not both.  Who holds
+ * udp_mutex may wait for a worker that takes the rtnl; inside the rtnl there is config_mutex only.
+ * Packet paths read settings without a lock.
  *
  * Packets are built under ssk->lock, collected on a list and handed to IP only
  * after it is released: a qdisc or an action may call back into the receive path.

@@ -10,6 +10,9 @@
 #include "../coll/engine.h"
 #include "../trace.h"
 
+/* So long a call waits when memory is short, before it tries again, jiffies */
+#define MEMORY_RETRY	(HZ / 50 ?: 1)
+
 /**
  * struct row_call - one sendmsg()
  * @ssk: socket
@@ -190,12 +193,32 @@ static int try_commit(struct row_call *c)
 	return err;
 }
 
+/* Memory is short.  A call that waits for room waits for that, too: nobody says when there is
+ * some again.  0, or why it is not to be waited for: the call does not wait, the operation has ended
+ * (in the end by its time limit), or a signal.
+ */
+static int wait_memory(struct row_call *c, int err)
+{
+	if (c->timeo != MAX_SCHEDULE_TIMEOUT || c->op->reduction)
+		return err;
+	if (READ_ONCE(c->op->ended))
+		return -EPIPE;
+	schedule_timeout_interruptible(MEMORY_RETRY);
+	return signal_pending(current) ? sock_intr_errno(c->timeo) : 0;
+}
+
 static int commit_batch(struct row_call *c)
 {
 	int err = try_commit(c);
 
-	if (err == -ENOBUFS) {
+	while (err == -ENOBUFS) {
 		shuffle_pages_drop(c->ssk);
+		err = try_commit(c);
+		if (err != -ENOBUFS)
+			break;
+		err = wait_memory(c, err);
+		if (err)
+			break;
 		err = try_commit(c);
 	}
 	drop_batch(c);
@@ -410,6 +433,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 	u32 n = op->announced, from = op->fill_rank;
 	struct shuffle_policy_tx fill;
 	bool interrupted = false;
+	struct iov_iter from_here;
 	struct iov_iter *iters;
 	u64 left = 0;
 	int err;
@@ -442,7 +466,15 @@ static ssize_t fill_by_schedule(struct row_call *c)
 			break;
 		i = shuffle_policy_tx_pick(&fill);
 		bytes = fill_bytes(op, i);
+		from_here = iters[i];
 		err = fill_chunk(c, i, bytes, &iters[i]);
+		if (err == -ENOMEM) {
+			/* nothing of it has been taken */
+			iters[i] = from_here;
+			err = wait_memory(c, err);
+			if (!err)
+				continue;
+		}
 		if (err)
 			break;
 		left -= bytes;
