@@ -280,6 +280,7 @@ static u64 digest_of(const struct shuffle_engine *e, const struct shuffle_collec
 {
 	const struct shuffle_key key = {};
 	u8 head[24] = {}, racks[12];
+	bool racked = e->topo.first;
 	u64 hash[2], digest;
 	u32 i;
 
@@ -293,7 +294,10 @@ static u64 digest_of(const struct shuffle_engine *e, const struct shuffle_collec
 	shuffle_put32(head + 20, c->radix);
 	shuffle_siphash(&key, head, sizeof(head), hash);
 	digest = hash[0];
-	for (i = 0; e->topo.first && i <= e->topo.racks; i++) {
+	/* the others do not look at racks */
+	if (c->pattern != SHUFFLE_COLL_COOL_PP && c->pattern != SHUFFLE_COLL_COOL_BR)
+		racked = false;
+	for (i = 0; racked && i <= e->topo.racks; i++) {
 		shuffle_put64(racks, digest);
 		shuffle_put32(racks + 8, e->topo.first[i]);
 		shuffle_siphash(&key, racks, sizeof(racks), hash);
