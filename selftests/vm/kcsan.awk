@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A console without KCSAN's reports of races of the kernel with itself: those in which no function
-# of a module of ours stands.  6.12 has some: flush_memcg_stats_dwork and tick_do_update_jiffies64.
+# A console without KCSAN's reports of races of the kernel with itself.  A report is ours if an access
+# is in a function of a module of ours, or if all accesses are made on its behalf: a kernel's list or
+# copy.  What an interrupt has interrupted has no part in it: 6.12's timers race with those who wait
+# for them, whoever runs meanwhile; and so do those who wake and those who poll.
 #
 # usage: awk -f kcsan.awk CONSOLE
 
-/BUG: KCSAN:/ { held = 1; text = ""; ours = 0 }
+/BUG: KCSAN:/ { held = 1; text = ""; top = stacks = with = frames = outer = mine = 0 }
 held {
 	text = text $0 "\n"
-	ours = ours || /shuffle|planted/
+	if (/(read|write).* to 0x.* of [0-9]+ bytes by/) {
+		stacks++
+		frames = outer = mine = 0
+	} else if (/ asm_(sysvec|common_interrupt|exc)/) {
+		outer = 1
+	} else if (stacks && !outer && /\+0x[0-9a-f]+\/0x[0-9a-f]+/) {
+		if (/\[(shuffle|planted)\]/) {
+			top = top || !frames
+			with += !mine
+			mine = 1
+		}
+		frames++
+	}
 	if (/=====/) {
-		if (ours)
+		if (top || (stacks && with == stacks))
 			printf "%s", text
 		held = 0
 	}
