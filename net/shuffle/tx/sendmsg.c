@@ -193,9 +193,9 @@ static int try_commit(struct row_call *c)
 	return err;
 }
 
-/* Memory is short.  A call that waits for room waits for that, too: nobody says when there is
- * some again.  0, or why it is not to be waited for: the call does not wait, the operation has ended
- * (in the end by its time limit), or a signal.
+/* Memory is short.  A call that waits for room waits for that, too: nobody says when there is some
+ * again.  0, or why it is not to be waited for: the call does not wait, the operation has ended (in
+ * the end by its time limit), or a signal.
  */
 static int wait_memory(struct row_call *c, int err)
 {
