@@ -568,7 +568,7 @@ void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
 		return;
 	if (hdr == -EPROTONOSUPPORT) {
 		SHUFFLE_INC(sn, DropVersion);
-		pr_info_once("packets of another wire version than %u come, from an older or newer module: dropped\n",
+		pr_info_once("shuffle: packets of another wire version than %u come, from an older or newer module: dropped\n",
 			     SHUFFLE_WIRE_VERSION);
 		kfree_skb_reason(c.skb, SKB_DROP_REASON_UNHANDLED_PROTO);
 	} else if (hdr != -ENODATA || !off) {

@@ -22,7 +22,7 @@ guest()
 
 	setup_all >/dev/null
 	set +e
-	for what in never kill netns link cancel close stop; do
+	for what in kill exit cancel close other never netns link stop; do
 		for bytes in 1000 1000000 20000000; do
 			for n in 2 4; do
 				tap_count=$((tap_count + 1))
@@ -41,7 +41,7 @@ host()
 	rows=$(mktemp)
 	selftests/vm/run.sh uml-debug-time -L -t 3000 selftests/net/shuffle/death.sh guest | tee /dev/stderr |
 		sed -n 's/^ROW //p' >"$rows"
-	[ "$(wc -l <"$rows")" = 42 ] || { echo "not all rows: $rows"; return 1; }
+	[ "$(wc -l <"$rows")" = 54 ] || { echo "not all rows: $rows"; return 1; }
 	awk -v rows="$rows" '
 		BEGIN { rule = "======= ========== ======== ============ ============ ========" }
 		/^\.\. the table ends/ { skip = 0 }
@@ -56,7 +56,7 @@ host()
 				split(line, f, " +")
 				name = f[7]
 				for (i = 8; i in f; i++) name = name " " f[i]
-				printf "%-7s %10d %8d %12.1f %12.1f %s\n", f[1], f[2], f[3], f[5], f[6], name
+				printf "%-7s %10d %8d %12.3f %12.1f %s\n", f[1], f[2], f[3], f[5], f[6], name
 			}
 			print rule
 			print ""
