@@ -7,6 +7,7 @@ FOLDER holds what capture.sh left there.  TAP.
 """
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -149,11 +150,15 @@ class Checks:
         """every frame of the loopback device: fields as another decoder reads them"""
         self.compare(self.dissector, "lo")
 
+    def another(self, name):
+        """Where a changed dissector goes, beside its fields, and the text to be changed."""
+        shutil.copy(os.path.join(os.path.dirname(self.dissector), "shuffle_fields.inc"), self.folder)
+        with open(self.dissector, encoding="utf-8") as f:
+            return self.path(name), f.read()
+
     def comparison_works(self):
         """a dissector that reads one field wrongly is noticed"""
-        wrong = self.path("wrong.lua")
-        with open(self.dissector, encoding="utf-8") as f:
-            text = f.read()
+        wrong, text = self.another("wrong.lua")
         if text.count("tree:add(f.dst_rank, tvb(off + 6, 2))") != 1:
             fail("this test does not fit the dissector any more")
         with open(wrong, "w", encoding="utf-8") as f:
@@ -169,9 +174,7 @@ class Checks:
 
     def errors_are_seen(self):
         """an error inside the dissector is noticed"""
-        wrong = self.path("wrong.lua")
-        with open(self.dissector, encoding="utf-8") as f:
-            text = f.read()
+        wrong, text = self.another("wrong.lua")
         with open(wrong, "w", encoding="utf-8") as f:
             f.write(text.replace("local function show_fields(tree, tvb, r)\n",
                                  "local function show_fields(tree, tvb, r)\n\tr = nil + 1\n"))
