@@ -106,11 +106,65 @@ const struct report *net_report(const struct net *net, unsigned int rank)
 	return r;
 }
 
+/* Has a host said itself that it has failed? */
+static int any_failed(const struct net *net)
+{
+	const struct report *r;
+	unsigned int i;
+
+	for (i = 0; i < net->group.count; i++) {
+		r = net_report(net, i);
+		if (r && r->state == REPORT_FAILED)
+			return 1;
+	}
+	return 0;
+}
+
+/**
+ * net_left() - has a host left, as kernels say?
+ * @net: the group
+ * @rank: which host
+ *
+ * Hosts that have not heard of it may not have answered, either.  What a host itself says counts
+ * more.
+ *
+ * Return: errno of its reason; 0: no.
+ */
+int net_left(const struct net *net, unsigned int rank)
+{
+	return any_failed(net) ? 0 : net->left[rank];
+}
+
+/**
+ * net_anybody_left() - has any?
+ * @net: the group
+ */
+int net_anybody_left(const struct net *net)
+{
+	unsigned int i;
+
+	for (i = 0; i < net->group.count; i++)
+		if (net_left(net, i))
+			return 1;
+	return 0;
+}
+
 /* Say who is the reason that there is no result, and end. */
 static void __attribute__((noreturn)) end_failed(struct net *net)
 {
+	unsigned int i, named = 0, left = net_anybody_left(net);
 	const struct report *r;
-	unsigned int i, named = 0;
+
+	for (i = 0; left && i < net->group.count; i++) {
+		if (!net_left(net, i))
+			continue;
+		fprintf(stderr, "shuffle-sort: host %u (%s) does not answer: it %s\n", i,
+			net_name(net, i), shuffle_left_str(net->left[i]));
+	}
+	if (left) {
+		report_json(net, 0);
+		exit(1);
+	}
 
 	for (i = 0; i < net->group.count; i++) {
 		r = net_report(net, i);
@@ -301,10 +355,14 @@ static int take_record(void *arg, const struct shuffle_record *rec, const void *
 	case SHUFFLE_RECORD_FAILED:
 		if (op)
 			op->ended = 1;
-		if (rec->error != ETIMEDOUT)
+		if (rec->error != ETIMEDOUT && rec->error != ECONNRESET)
 			return wrong(net, "operation %llu has failed: %s",
 				     (unsigned long long)rec->op_id, strerror(rec->error));
 		net->timed_out = 1;
+		return 0;
+	case SHUFFLE_RECORD_MISSING:
+		if (rec->flags & SHUFFLE_MISSING_LEFT && rec->rank < net->group.count)
+			net->left[rec->rank] = rec->error;
 		return 0;
 	}
 	return 0;
@@ -509,6 +567,7 @@ void net_open(struct net *net, uint64_t op, uint64_t deadline_ms)
 		die("this kernel has no AF_SHUFFLE: load the module shuffle");
 	if (net->fd < 0)
 		die("cannot join the group as %s: %s", net_name(net, net->rank), strerror(errno));
+	net->left = memory(net->group.count, sizeof(*net->left));
 	if (shuffle_rx_init(&net->rx, take_record, place_data, net))
 		die("out of memory");
 	announce_roll_call(net);

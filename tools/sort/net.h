@@ -78,7 +78,8 @@ struct net_op {
  * @op: the step that goes on, or NULL
  * @roll: the roll call
  * @calling: our part of it is sent
- * @timed_out: an operation has not ended in time
+ * @timed_out: an operation has not ended in time, or a host has left it
+ * @left: by host, why it has left: errno, 0: it has not
  * @wrong: what has gone wrong here, if anything has
  * @bytes_out: sent in all steps
  * @bytes_in: received in all steps
@@ -99,6 +100,7 @@ struct net {
 	struct net_op roll;
 	int calling;
 	int timed_out;
+	int *left;
 	char wrong[160];
 	uint64_t bytes_out;
 	uint64_t bytes_in;
@@ -120,5 +122,7 @@ void net_end(struct net_op *op);
 
 void net_roll_call(struct net *net, const struct report *own);
 const struct report *net_report(const struct net *net, unsigned int rank);
+int net_left(const struct net *net, unsigned int rank);
+int net_anybody_left(const struct net *net);
 
 #endif /* SHUFFLE_SORT_NET_H */

@@ -114,7 +114,7 @@ void report_json(const struct net *net, int all)
 	for (i = 0; i < net->group.count; i++) {
 		const struct report *r = net_report(net, i);
 
-		if (r && r->state != REPORT_FAILED)
+		if (net_anybody_left(net) ? !net_left(net, i) : r && r->state != REPORT_FAILED)
 			continue;
 		printf("%s%u", sep, i);
 		sep = ", ";
