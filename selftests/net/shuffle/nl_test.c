@@ -263,6 +263,7 @@ static struct nl_result about_op(int fd, uint8_t cmd, uint16_t flags, uint64_t o
 
 static void test_op(int fd)
 {
+	int i, cancelled = 0, end[2];
 	struct sockaddr_shuffle m[2];
 	struct seen s = { 0 };
 	struct nl_result res;
@@ -329,10 +330,16 @@ static void test_op(int fd)
 	WORKS_ERRNO(about_op(fd, SHUFFLE_CMD_OP_GET, 0, op, cookie, NULL).err, 0,
 		    "op-get: of one of them");
 	res = about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, op, 0, &s);
-	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.v[SHUFFLE_A_OP_COUNT], 2),
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_GE(s.v[SHUFFLE_A_OP_COUNT], 1),
 	      "op-cancel: at both");
-	WORKS(EXPECT_ERRNO(read_end(fds[0], op), ECANCELED) &&
-	      EXPECT_ERRNO(read_end(fds[1], op), ECANCELED), "op-cancel: the processes are told");
+	/* the second one may have heard of the first before it is cancelled itself */
+	for (i = 0; i < 2; i++) {
+		end[i] = read_end(fds[i], op);
+		cancelled += end[i] == ECANCELED;
+		if (end[i] != ECANCELED)
+			EXPECT_ERRNO(end[i], ECONNRESET);
+	}
+	WORKS_EQ(cancelled, s.v[SHUFFLE_A_OP_COUNT], "op-cancel: the processes are told");
 	refused(about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, op, 0, NULL), "op-cancel: again", ENOENT,
 		SHUFFLE_A_OP_OP_ID, 0, "op-id");
 	refused(simple(fd, SHUFFLE_CMD_OP_CANCEL, 0, NULL), "op-cancel: no operation", EINVAL, 0,
