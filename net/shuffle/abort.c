@@ -13,7 +13,7 @@
  * blames that one.  So all who end name the same members, and only these.
  */
 #include "abort.h"
-#include "sched/rate.h"
+#include "rate.h"
 #include "shuffle.h"
 
 static const int errnos[SHUFFLE_LEFT_REASONS] = {
@@ -49,15 +49,6 @@ static u16 reason_of(int error)
 	return SHUFFLE_LEFT_FAILED;
 }
 
-/* With which error an operation ends because of others. */
-static int ends_with(u16 reason)
-{
-	bool own = reason == SHUFFLE_LEFT_DISAGREES || reason == SHUFFLE_LEFT_TIMED_OUT;
-	int error = own ? shuffle_abort_errno(reason) : ECONNRESET;
-
-	return error;
-}
-
 static bool is_blamed(const struct shuffle_blame *blame, u32 rank)
 {
 	u32 i;
@@ -68,6 +59,7 @@ static bool is_blamed(const struct shuffle_blame *blame, u32 rank)
 	return false;
 }
 
+/* What only this member can bring, or confirm: SHUFFLE_MISSING_*, 0: nothing. */
 static u16 incomplete(const struct shuffle_op *op, u32 rank)
 {
 	u16 flags = 0;
@@ -96,12 +88,6 @@ u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 		return is_blamed(&op->blame, rank) ?
 		       SHUFFLE_MISSING_LEFT | incomplete(op, rank) : 0;
 	return rank == op->excused ? 0 : incomplete(op, rank);
-}
-
-/* Is there something that only this member can bring, or confirm? */
-static bool is_waited_for(const struct shuffle_op *op, u32 rank)
-{
-	return incomplete(op, rank);
 }
 
 /**
@@ -141,21 +127,13 @@ static void blame_for(const struct shuffle_op *op, u16 reason, struct shuffle_bl
 	blame->ranks = n;
 }
 
-/**
- * shuffle_abort_put() - add an ABORT to a list of packets
- * @sn: namespace
- * @ssk: see shuffle_output_alloc()
- * @group: its group
- * @asked: the record that it answers; or one with the receiver as @asked->src_rank
- * @nonce: of our message to the receiver; 0: @asked is of the receiver's message, and has it
- * @blame: why we have left
- * @q: packets
- *
- * Context: any, locks as shuffle_output_alloc().
+/* Add an ABORT to a list of packets.  @asked: the record that it answers, or one with the receiver
+ * as its source.  @nonce: of our message to the receiver; 0: @asked is of the receiver's message,
+ * and has it.  The others, and the locks: shuffle_output_alloc().
  */
-void shuffle_abort_put(struct shuffle_net *sn, struct shuffle_sock *ssk,
-		       struct shuffle_membership *group, const struct shuffle_wire *asked,
-		       u64 nonce, const struct shuffle_blame *blame, struct sk_buff_head *q)
+static void put_abort(struct shuffle_net *sn, struct shuffle_sock *ssk,
+		      struct shuffle_membership *group, const struct shuffle_wire *asked,
+		      u64 nonce, const struct shuffle_blame *blame, struct sk_buff_head *q)
 {
 	struct shuffle_wire w = {
 		.type = SHUFFLE_ABORT,
@@ -182,7 +160,7 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 		w.flags = SHUFFLE_FLAG_WHOLE;
 	else if (!in->nonce || (rank < op->announced && !op->out[rank].absent))
 		nonce = shuffle_op_nonce(op, rank);
-	shuffle_abort_put(shuffle_op_net(op), op->ssk, op->group, &w, nonce, &op->blame, q);
+	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, &op->blame, q);
 }
 
 /**
@@ -217,7 +195,7 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
 		for (sent = 0; i < n && sent < SHUFFLE_BURST; i++) {
 			rank = (group->rank + i) % n;
 			/* those that have left do not listen */
-			if (!is_waited_for(op, rank) ||
+			if (!incomplete(op, rank) ||
 			    (op->blamed && op->blame.reason != SHUFFLE_LEFT_DISAGREES &&
 			     is_blamed(&op->blame, rank)))
 				continue;
@@ -288,7 +266,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		ack.flags = 0;
 		shuffle_msg_out_ack(op, &ack, now);
 	}
-	if (op->ended || !is_waited_for(op, sender))
+	if (op->ended || !incomplete(op, sender))
 		return;
 
 	if (w->blame.reason == SHUFFLE_LEFT_DISAGREES) {
@@ -320,19 +298,38 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		op->blame.rank[0] = sender;
 		op->blame.ranks = 1;
 	}
-	shuffle_op_fail(op, ends_with(reason));
+	shuffle_op_fail(op, reason == SHUFFLE_LEFT_TIMED_OUT ? ETIMEDOUT : ECONNRESET);
+}
+
+/* Is the record about its sender's message? */
+static bool is_data(const struct shuffle_wire *w)
+{
+	return w->type == SHUFFLE_DATA || w->type == SHUFFLE_END;
 }
 
 /**
- * shuffle_abort_asked() - does a record ask for, or bring, something that a member has to answer?
- * @w: the record
+ * shuffle_abort_reply() - answer a record for an operation that we have left
+ * @sn: namespace
+ * @ssk: see shuffle_output_alloc()
+ * @group: the operation's members
+ * @w: the record, from one of them
+ * @ours: nonce of our message to it
+ * @blame: why we have left
+ * @q: packets
  *
- * Return: true if it may be answered with an ABORT.
+ * Context: any, locks as shuffle_output_alloc().
+ * Return: false if it asks for nothing and brings nothing, or does not know us: there is no answer.
  */
-bool shuffle_abort_asked(const struct shuffle_wire *w)
+bool shuffle_abort_reply(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			 struct shuffle_membership *group, const struct shuffle_wire *w, u64 ours,
+			 const struct shuffle_blame *blame, struct sk_buff_head *q)
 {
-	return w->type == SHUFFLE_DATA || w->type == SHUFFLE_END || w->type == SHUFFLE_GRANT ||
-	       w->type == SHUFFLE_RESEND;
+	if (!is_data(w) && w->type != SHUFFLE_GRANT && w->type != SHUFFLE_RESEND)
+		return false;
+	if (!is_data(w) && w->nonce && w->nonce != ours)
+		return false;
+	put_abort(sn, ssk, group, w, is_data(w) ? 0 : ours, blame, q);
+	return true;
 }
 
 /**
@@ -350,21 +347,14 @@ bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
 	u32 rank = w->src_rank;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!op->ended || !op->error || !op->blame.ranks || !shuffle_abort_asked(w) ||
+	if (!op->ended || !op->error || !op->blame.ranks ||
 	    w->dst_rank != op->group->rank || rank == op->group->rank)
 		return false;
-	if (w->type == SHUFFLE_DATA || w->type == SHUFFLE_END) {
-		/* what has come whole is acknowledged */
-		if (op->in[rank].complete)
-			return false;
-		shuffle_abort_put(shuffle_op_net(op), op->ssk, op->group, w, 0, &op->blame, q);
-		return true;
-	}
-	if (w->nonce && w->nonce != shuffle_op_nonce(op, rank))
+	/* what has come whole is acknowledged */
+	if (is_data(w) && op->in[rank].complete)
 		return false;
-	shuffle_abort_put(shuffle_op_net(op), op->ssk, op->group, w, shuffle_op_nonce(op, rank),
-			  &op->blame, q);
-	return true;
+	return shuffle_abort_reply(shuffle_op_net(op), op->ssk, op->group, w,
+				   shuffle_op_nonce(op, rank), &op->blame, q);
 }
 
 /* Has its sender heard of the operation from us?  What a member that has yet to begin is told
@@ -381,15 +371,6 @@ static bool knows_us(const struct shuffle_wire *w)
 		return w->flags & SHUFFLE_FLAG_HEARD;
 	}
 	return false;
-}
-
-static bool within_rate(struct shuffle_net *sn)
-{
-	s64 old = atomic64_read(&sn->forgot_full_at);
-	u64 next = shuffle_rate_next(old, shuffle_now(), SHUFFLE_FORGOT_RATE);
-
-	/* where two come at once, one is not answered */
-	return next && atomic64_try_cmpxchg(&sn->forgot_full_at, &old, next);
 }
 
 /**
@@ -411,30 +392,37 @@ void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
 			  const struct shuffle_wire *w, struct sk_buff_head *q)
 {
-	struct sockaddr_shuffle to = *from;
-	struct shuffle_wire abort = {
+	struct sockaddr_shuffle to;
+	struct shuffle_wire abort;
+	struct shuffle_blame blame;
+	struct sk_buff *skb;
+
+	/* not so of packets that come before their operation has begun, which are many */
+	if (!knows_us(w) ||
+	    !shuffle_rate_take(&sn->forgot_full_at, shuffle_now(), SHUFFLE_FORGOT_RATE))
+		return;
+	blame = (struct shuffle_blame) {
+		.reason = SHUFFLE_LEFT_FORGOT, .ranks = 1, .rank = { w->dst_rank },
+	};
+	if (ssk) {
+		lockdep_assert_held(&ssk->lock);
+		put_abort(sn, ssk, ssk->group, w, is_data(w) ? 0 : w->nonce, &blame, q);
+		return;
+	}
+	if (w->flags & SHUFFLE_FLAG_TAG)
+		return;
+	abort = (struct shuffle_wire) {
 		.type = SHUFFLE_ABORT,
-		.flags = w->type == SHUFFLE_DATA ? SHUFFLE_FLAG_YOURS : 0,
+		.flags = is_data(w) ? SHUFFLE_FLAG_YOURS : 0,
 		.src_rank = w->dst_rank,
 		.src_port = w->dst_port,
 		.dst_rank = w->src_rank,
 		.dst_port = w->src_port,
 		.op_id = w->op_id,
 		.nonce = w->nonce,
-		.blame = { .reason = SHUFFLE_LEFT_FORGOT, .ranks = 1, .rank = { w->dst_rank } },
+		.blame = blame,
 	};
-	struct sk_buff *skb;
-
-	if (!knows_us(w) || !within_rate(sn))
-		return;
-	if (ssk) {
-		lockdep_assert_held(&ssk->lock);
-		shuffle_abort_put(sn, ssk, ssk->group, w,
-				  w->type == SHUFFLE_DATA ? 0 : w->nonce, &abort.blame, q);
-		return;
-	}
-	if (w->flags & SHUFFLE_FLAG_TAG)
-		return;
+	to = *from;
 	to.shs_port = htons(READ_ONCE(sn->dev0.cfg.port));
 	skb = shuffle_output_answer(sn, at, &to, SHUFFLE_WIRE_MAX_HDR, 0);
 	if (!skb)

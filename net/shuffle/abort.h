@@ -20,10 +20,9 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason);
 void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
 bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
 			  struct sk_buff_head *q);
-bool shuffle_abort_asked(const struct shuffle_wire *w);
-void shuffle_abort_put(struct shuffle_net *sn, struct shuffle_sock *ssk,
-		       struct shuffle_membership *group, const struct shuffle_wire *asked,
-		       u64 nonce, const struct shuffle_blame *blame, struct sk_buff_head *q);
+bool shuffle_abort_reply(struct shuffle_net *sn, struct shuffle_sock *ssk,
+			 struct shuffle_membership *group, const struct shuffle_wire *w, u64 ours,
+			 const struct shuffle_blame *blame, struct sk_buff_head *q);
 void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
 			  const struct shuffle_wire *w, struct sk_buff_head *q);

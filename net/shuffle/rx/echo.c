@@ -17,7 +17,7 @@
 #include "../../../uapi/linux/shuffle_netlink.h"
 #include "../shuffle.h"
 #include "../coll/rack_table.h"
-#include "../sched/rate.h"
+#include "../rate.h"
 
 /* All sources together may ask for so many times what one may. */
 #define SHUFFLE_ECHO_SOURCES	8U
@@ -28,19 +28,6 @@
 /* Times of one packet lie closer together than that. */
 #define SHUFFLE_ECHO_STAY_NS	NSEC_PER_SEC
 
-static bool take(atomic64_t *full_at, u64 now, u32 rate)
-{
-	s64 old = atomic64_read(full_at);
-	u64 next;
-
-	do {
-		next = shuffle_rate_next(old, now, rate);
-		if (!next)
-			return false;
-	} while (!atomic64_try_cmpxchg(full_at, &old, next));
-	return true;
-}
-
 /* Sources share a bucket by accident only: the hash has a key. */
 static bool within_rate(struct shuffle_net *sn, const struct sockaddr_shuffle *from)
 {
@@ -48,8 +35,8 @@ static bool within_rate(struct shuffle_net *sn, const struct sockaddr_shuffle *f
 	u32 rate = READ_ONCE(sn->dev0.cfg.echo_rate);
 	u64 now = shuffle_now();
 
-	return take(&sn->echo_full_at[i % ARRAY_SIZE(sn->echo_full_at)], now, rate) &&
-	       take(&sn->echo_all_full_at, now, rate * SHUFFLE_ECHO_SOURCES);
+	return shuffle_rate_take(&sn->echo_full_at[i % ARRAY_SIZE(sn->echo_full_at)], now, rate) &&
+	       shuffle_rate_take(&sn->echo_all_full_at, now, rate * SHUFFLE_ECHO_SOURCES);
 }
 
 /* Is a member of a group of this namespace on that host?  @from: with the link's scope where the

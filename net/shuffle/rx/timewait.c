@@ -222,10 +222,8 @@ static bool finished_member(const struct finished *f, const struct sockaddr_shuf
 static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
 			    const struct shuffle_wire *w, struct sk_buff_head *q)
 {
-	u64 ours = shuffle_nonce(&f->nonce_key, w->src_rank, f->same);
-	bool data = w->type == SHUFFLE_DATA || w->type == SHUFFLE_END;
-
-	if (data && w->nonce == f->nonce[w->src_rank]) {
+	if ((w->type == SHUFFLE_DATA || w->type == SHUFFLE_END) &&
+	    w->nonce == f->nonce[w->src_rank]) {
 		struct shuffle_wire ack = {
 			.type = SHUFFLE_ACK,
 			.op_id = w->op_id,
@@ -237,10 +235,10 @@ static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
 		SHUFFLE_INC(sn, ReAck);
 		return true;
 	}
-	if (!f->blame.ranks || !shuffle_abort_asked(w) || (!data && w->nonce && w->nonce != ours))
-		return false;
-	shuffle_abort_put(sn, NULL, f->group, w, data ? 0 : ours, &f->blame, q);
-	return true;
+	return f->blame.ranks &&
+	       shuffle_abort_reply(sn, NULL, f->group, w,
+				   shuffle_nonce(&f->nonce_key, w->src_rank, f->same), &f->blame,
+				   q);
 }
 
 /**

@@ -136,25 +136,25 @@ static void others_say(const int *fds, unsigned int who, uint64_t op, int error,
 	WORKED(EXPECT_EQ(right, MEMBERS - 1), name);
 }
 
-/* Nobody has room for all that comes, nor reads: nobody is through. */
-static void small_buffers(const int *fds)
+/* A group in the middle of an operation: nobody has room for all that comes, nor reads. */
+static void open_midway(int *fds, uint64_t op)
 {
+	struct sockaddr_shuffle m[MEMBERS];
 	int i, size = 40000;
 
+	open_group(fds, m, MEMBERS);
 	for (i = 0; i < MEMBERS; i++)
 		setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	for (i = 0; i < MEMBERS; i++)
+		start(fds[i], MEMBERS, op, LEN, 0);
 }
 
 static void test_cancel(void)
 {
-	struct sockaddr_shuffle m[MEMBERS];
 	uint64_t op = next_op++;
-	int fds[MEMBERS], i;
+	int fds[MEMBERS];
 
-	open_group(fds, m, MEMBERS);
-	small_buffers(fds);
-	for (i = 0; i < MEMBERS; i++)
-		start(fds[i], MEMBERS, op, i ? LEN : LEN / 2, 0);
+	open_midway(fds, op);
 	WORKS(EXPECT_EQ(sht_cancel(fds[2], op), 0), "cancel");
 	others_say(fds, 2, op, ECONNRESET, ECANCELED, "the others end, and know who and why");
 	WORKS_ERRNO(listen_to(fds[2], op).error, ECANCELED, "and itself");
@@ -163,14 +163,10 @@ static void test_cancel(void)
 
 static void test_close(void)
 {
-	struct sockaddr_shuffle m[MEMBERS];
 	uint64_t op = next_op++;
-	int fds[MEMBERS], i;
+	int fds[MEMBERS];
 
-	open_group(fds, m, MEMBERS);
-	small_buffers(fds);
-	for (i = 0; i < MEMBERS; i++)
-		start(fds[i], MEMBERS, op, LEN, 0);
+	open_midway(fds, op);
 	close(fds[1]);
 	others_say(fds, 1, op, ECONNRESET, EPIPE, "the others hear that a socket is closed");
 	close_group(fds + 2, 2);
