@@ -106,57 +106,37 @@ const struct report *net_report(const struct net *net, unsigned int rank)
 	return r;
 }
 
-/* Has a host said itself that it has failed? */
-static int any_failed(const struct net *net)
+/**
+ * net_anybody_left() - is there no result because hosts have left, as kernels say?
+ * @net: the group
+ *
+ * Then net->left says which: those that have not heard of it may not have answered, either.  What
+ * a host itself says counts more.
+ */
+int net_anybody_left(const struct net *net)
 {
 	const struct report *r;
 	unsigned int i;
+	int any = 0;
 
 	for (i = 0; i < net->group.count; i++) {
 		r = net_report(net, i);
 		if (r && r->state == REPORT_FAILED)
-			return 1;
+			return 0;
+		any |= net->left[i];
 	}
-	return 0;
-}
-
-/**
- * net_left() - has a host left, as kernels say?
- * @net: the group
- * @rank: which host
- *
- * Hosts that have not heard of it may not have answered, either.  What a host itself says counts
- * more.
- *
- * Return: errno of its reason; 0: no.
- */
-int net_left(const struct net *net, unsigned int rank)
-{
-	return any_failed(net) ? 0 : net->left[rank];
-}
-
-/**
- * net_anybody_left() - has any?
- * @net: the group
- */
-int net_anybody_left(const struct net *net)
-{
-	unsigned int i;
-
-	for (i = 0; i < net->group.count; i++)
-		if (net_left(net, i))
-			return 1;
-	return 0;
+	return any;
 }
 
 /* Say who is the reason that there is no result, and end. */
 static void __attribute__((noreturn)) end_failed(struct net *net)
 {
-	unsigned int i, named = 0, left = net_anybody_left(net);
+	unsigned int i, named = 0;
+	int left = net_anybody_left(net);
 	const struct report *r;
 
 	for (i = 0; left && i < net->group.count; i++) {
-		if (!net_left(net, i))
+		if (!net->left[i])
 			continue;
 		fprintf(stderr, "shuffle-sort: host %u (%s) does not answer: it %s\n", i,
 			net_name(net, i), shuffle_left_str(net->left[i]));

@@ -122,7 +122,6 @@ void net_end(struct net_op *op);
 
 void net_roll_call(struct net *net, const struct report *own);
 const struct report *net_report(const struct net *net, unsigned int rank);
-int net_left(const struct net *net, unsigned int rank);
 int net_anybody_left(const struct net *net);
 
 #endif /* SHUFFLE_SORT_NET_H */

@@ -102,9 +102,11 @@ void report_json(const struct net *net, int all)
 	struct checksum in, out;
 	uint64_t most;
 	unsigned int i;
+	int left;
 
 	if (!net->json)
 		return;
+	left = net_anybody_left(net);
 	sum_all(net, &in, &out, &most);
 	printf("{\"rank\": %u, \"hosts\": %u, \"records\": %llu, \"bytes\": %llu, "
 	       "\"checksum\": \"%016llx\", \"largest\": %llu, \"excess_percent\": %.2f, "
@@ -114,7 +116,7 @@ void report_json(const struct net *net, int all)
 	for (i = 0; i < net->group.count; i++) {
 		const struct report *r = net_report(net, i);
 
-		if (net_anybody_left(net) ? !net_left(net, i) : r && r->state != REPORT_FAILED)
+		if (left ? !net->left[i] : r && r->state != REPORT_FAILED)
 			continue;
 		printf("%s%u", sep, i);
 		sep = ", ";

@@ -46,15 +46,12 @@ const struct report *net_report(const struct net *net, unsigned int rank)
 	return net->roll.in[rank];
 }
 
-/* MPI ends all ranks when one is gone. */
-
-int net_left(const struct net *net, unsigned int rank)
-{
-	(void)net;
-	(void)rank;
-	return 0;
-}
-
+/**
+ * net_anybody_left() - never: MPI ends all ranks when one is gone
+ * @net: the group
+ *
+ * Return: 0.
+ */
 int net_anybody_left(const struct net *net)
 {
 	(void)net;
