@@ -144,7 +144,8 @@ int shuffle_bind(struct sockaddr_shuffle *addr, int type_flags)
 	if (fd < 0)
 		return -1;
 	addr->shs_family = family;
-	if (!bind(fd, (struct sockaddr *)addr, sizeof(*addr)) &&
+	if (!shuffle_key_set(fd) &&
+	    !bind(fd, (struct sockaddr *)addr, sizeof(*addr)) &&
 	    !getsockname(fd, (struct sockaddr *)addr, &len))
 		return fd;
 	err = errno;

@@ -33,6 +33,17 @@ int shuffle_addr(struct sockaddr_shuffle *addr, const char *ip, uint16_t port);
 /* "192.0.2.1:7000" or "[2001:db8::1]:7000"; returns buf. */
 const char *shuffle_addr_str(const struct sockaddr_shuffle *addr, char *buf, size_t size);
 
+/* Read a group key: @path has 16 bytes, or 32 hexadecimal digits and nothing but the end of their
+ * line; setsockopt(SHUFFLE_KEY) takes @key.  EPERM: others may read or write the file, or it is
+ * neither ours nor root's.  EINVAL: no regular file, or something else is in it.
+ * shuffle_bind() and shuffle_open() do this by themselves if the environment has SHUFFLE_KEY_FILE:
+ * the group has that key then, unless the program sets another one before it joins.  If it cannot
+ * be used they fail, and stderr says why.
+ */
+int shuffle_key_file(const char *path, unsigned char key[SHUFFLE_KEY_BYTES]);
+/* Why it has failed: its errno, in words.  Never NULL. */
+const char *shuffle_key_str(int error);
+
 /* Open a socket, bind it to members[rank] and join the group.
  * type_flags: 0, or SOCK_NONBLOCK and SOCK_CLOEXEC.  Returns the descriptor.
  */

@@ -11,6 +11,7 @@
 #include "objects.h"
 #include "parse.h"
 #include "record.h"
+#include "shuffle.h"
 #include "shufflectl.h"
 
 static const char usage[] =
@@ -38,7 +39,8 @@ static const char usage[] =
 	"           have come)\n"
 	"  bytes    of the receive and send buffers each, and of memory to merge in, of all\n"
 	"           operations together (default 4M)\n"
-	"  key      FILE has the 16 bytes of the group's key\n";
+	"  key      FILE has the group's key: 16 bytes, or 32 hexadecimal digits\n"
+	"           (default $SHUFFLE_KEY_FILE)\n";
 
 /* Bytes of a request: 4096 members */
 #define REQUEST_MAX	(256U << 10)
@@ -172,17 +174,13 @@ static int put_file(struct nl_msg *msg, const char *path)
 
 static int put_key(struct nl_msg *msg, const char *path)
 {
-	unsigned char key[17];
-	FILE *f = fopen(path, "rb");
-	size_t n;
+	unsigned char key[SHUFFLE_KEY_BYTES];
 
-	if (!f)
-		return ctl_error("%s: %s", path, strerror(errno));
-	n = fread(key, 1, sizeof(key), f);
-	fclose(f);
-	if (n != 16)
-		return ctl_error("%s: a key has 16 bytes", path);
-	return nla_put(msg, SHUFFLE_A_RELAY_KEY, 16, key) ? ctl_error("out of memory") : CTL_OK;
+	if (shuffle_key_file(path, key))
+		return ctl_error("%s: %s", path, shuffle_key_str(errno));
+	if (nla_put(msg, SHUFFLE_A_RELAY_KEY, sizeof(key), key))
+		return ctl_error("out of memory");
+	return CTL_OK;
 }
 
 static int put_oper(struct nl_msg *msg, const char *word)
@@ -290,6 +288,7 @@ static int put_list(struct nl_msg *msg, const struct list *list, int argc, char 
 
 static int put_words(struct nl_msg *msg, int argc, char **argv)
 {
+	const char *key = argc ? getenv("SHUFFLE_KEY_FILE") : NULL;
 	int i = 0, err = CTL_OK;
 
 	while (!err && i < argc) {
@@ -316,9 +315,9 @@ static int put_words(struct nl_msg *msg, int argc, char **argv)
 		else if (!strcmp(word, "file"))
 			err = put_file(msg, value);
 		else
-			err = put_key(msg, value);
+			key = value;
 	}
-	return err;
+	return !err && key ? put_key(msg, key) : err;
 }
 
 /* @argv: a name, and for relay-add what it is to be. */

@@ -26,6 +26,9 @@ identity_cases()
 	run_case "group-key-v6" group_key 1
 	run_case "group-key-differs" other_key 8
 	run_case "group-key-missing" other_key 0
+	run_case "group-key-files-v4" tap_program api_key_file
+	run_case "group-key-files-v6" tap_program api_key_file -v 6
+	run_case "group-key-of-programs" key_of_programs
 }
 
 # Host 0's packets are received by one CPU, so that none overtakes another (wire_mutate.c).
@@ -298,4 +301,56 @@ other_key()
 		expect=ETIMEDOUT missing=2 2:missing=0,1 || shuffle_failed
 	want_gt "host 0 refuses no tag" "$(counter 0 DropTag)" 0
 	want_gt "host 2 refuses no tag" "$(counter 2 DropTag)" 0
+}
+
+# copy_with KEY1 - two hosts copy; host 0 has the key "key", host 1 has KEY1, or "" for none.
+copy_with()
+{
+	local h key=key pid=() rc=0
+
+	rm -rf "$state/copy/to" "$work"/err.*
+	for h in 0 1; do
+		mkdir -p "$state/copy/to/$h"
+		ip netns exec "${PFX}h$h" env ${key:+SHUFFLE_KEY_FILE="$work/$key"} \
+			"$BIN/shuffle-cp" -g 10.77.0.1:7000,10.77.0.2:7000 -r "$h" -t "$copy_ms" \
+			-o "$copy_op" -s "$state/copy/from" -d "$state/copy/to/$h" >"$work/err.$h" 2>&1 &
+		pid[h]=$!
+		key=$1
+	done
+	copy_op=$((copy_op + 1))
+	for h in 0 1; do
+		wait "${pid[h]}" || rc=1
+	done
+	diag "$(head -v "$work"/err.*)"
+	return $rc
+}
+
+# A program knows nothing of keys: libshuffle takes that of SHUFFLE_KEY_FILE.
+key_of_programs()
+{
+	local copy_op=$((tap_count * 1000)) copy_ms=$(($(tmo 20) * 1000)) before
+
+	rack 2
+	umask 077
+	head -c 16 /dev/urandom >"$work/key"
+	od -An -v -tx1 "$work/key" | tr -d ' ' >"$work/hex"
+	echo 0123456789abcdef0123456789abcdef >"$work/other"
+	echo 0123456789abcdef0123456789abcdef >"$work/open"
+	chmod 644 "$work/open"
+	mkdir -p "$state/copy/from"
+	echo hello >"$state/copy/from/0"
+	echo hello >"$state/copy/from/1"
+	before=$(counters DropTag)
+	want_ok "one key in two files" copy_with hex
+	want_eq "no file has arrived" "$(cat "$state"/copy/to/*/* | grep -c hello)" 4
+	want_eq "a tag was refused" "$(counters DropTag)" "$before"
+	copy_ms=$((3000 * slow))
+	copy_with other && fail "with different keys: got status 0, want another"
+	want_eq "a file with a wrong key has arrived" "$(find "$state/copy/to" -name "[01]" -type f | wc -l)" 2
+	want_gt "host 0 has refused nothing" "$(counter 0 DropTag)" 0
+	copy_with "" && fail "one without a key: got status 0, want another"
+	want_eq "a file without a key has arrived" "$(find "$state/copy/to" -name "[01]" -type f | wc -l)" 2
+	copy_with open && fail "with a key that others may read: got status 0, want another"
+	want_grep "not said why" "$(<"$work/err.1")" 'SHUFFLE_KEY_FILE=.*others may read'
+	rm -r "$state/copy"
 }

@@ -170,6 +170,7 @@ relay_refused()
 relay_key()
 {
 	new_rack 4
+	umask 077
 	python3 - >"$work/key" <<-'END'
 		import struct, sys
 		def mix(x):
@@ -182,6 +183,9 @@ relay_key()
 	END
 	relay 1 to 0 from 2 3 sorted key "$work/key"
 	want_ok "with the key" merge -k "$PFX" - 0r 1 1
+	hctl 1 relay del agg
+	SHUFFLE_KEY_FILE=$work/key relay 1 to 0 from 2 3 sorted
+	want_ok "with the key, from the environment" merge -k -i 100 "$PFX" - 0r 1 1
 	hctl 1 relay del agg
 	relay 1 to 0 from 2 3 sorted
 	want_ok "a relay without the key" merge -k -i 500 -e 110 "$PFX" - 0r 1 1
