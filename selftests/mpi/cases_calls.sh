@@ -181,6 +181,31 @@ again()
 	carried 0 mpi 200 4 4 "$BIN/mpi_collectives" 200 10 again
 }
 
+# Collectives of all kinds while the first all-to-all of their communicator is open: with each
+# number of ranks, a host each, and two to a host.
+first_open()
+{
+	local n
+
+	rack 8
+	for n in 2 3 5 8; do
+		want_ok "$n ranks" mpi 120 "$n" "$n" "$BIN/mpi_overlap" first
+	done
+	want_ok "8 ranks on 4 hosts" mpi 120 4 8 "$BIN/mpi_overlap" first
+	want_ok "not carried" mpi 120 4 8 --mca coll_shuffle_sizes 100000- "$BIN/mpi_overlap" first
+	rack_down
+}
+
+# Persistent all-to-alls that each rank starts in another order, blocking ones between.
+start_orders()
+{
+	rack 4
+	carried 10000 mpi 120 4 4 "$BIN/mpi_overlap" orders 1
+	want_ok "8 ranks on 4 hosts" mpi 120 4 8 "$BIN/mpi_overlap" orders 2
+	want_ok "some by messages" mpi 120 4 8 --mca coll_shuffle_sizes 501- "$BIN/mpi_overlap" \
+		orders 3
+}
+
 threads()
 {
 	rack 3
@@ -309,6 +334,8 @@ calls_cases()
 	run_case "non-blocking calls, out of order" order
 	run_case "2000 calls at once" outstanding
 	run_case "persistent calls" again
+	run_case "collectives while the first call is open" first_open
+	run_case "persistent calls started in different orders" start_orders
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
 	run_case "a rank that stops" silent stops

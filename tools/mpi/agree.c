@@ -11,7 +11,9 @@
  *
  * Gathering is done by the allgather of the module before or, when the call must not block, by its
  * iallgather: calls are queued meanwhile.  How the trial went is told by messages: a collective
- * function must be called in the same order by all, and a trial ends at any time.
+ * function must be called in the same order by all, and a trial ends at any time.  Their tag is the
+ * communicator's next one for non-blocking collectives, taken when the first call begins: all
+ * ranks make it in the same place among their collectives, so nothing else ever has that tag.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,10 +24,8 @@
 
 #include "coll_shuffle.h"
 
-#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 
-#define TAG		MCA_COLL_BASE_TAG_SCATTERV
 /* All members have just been heard, so it takes a round trip; a busy host may need some time. */
 #define TRIAL_MS	5000
 
@@ -224,9 +224,9 @@ static int post_verdict(coll_shuffle_module *m)
 	int from = (m->rank - m->distance + m->size) % m->size;
 	int rc;
 
-	rc = MCA_PML_CALL(irecv(&m->theirs, sizeof(m->theirs), MPI_BYTE, from, TAG, m->comm,
+	rc = MCA_PML_CALL(irecv(&m->theirs, sizeof(m->theirs), MPI_BYTE, from, m->tag, m->comm,
 				&m->judging[0]));
-	return rc ?: MCA_PML_CALL(isend(&m->mine, sizeof(m->mine), MPI_BYTE, to, TAG,
+	return rc ?: MCA_PML_CALL(isend(&m->mine, sizeof(m->mine), MPI_BYTE, to, m->tag,
 					MCA_PML_BASE_SEND_STANDARD, m->comm, &m->judging[1]));
 }
 
@@ -366,6 +366,7 @@ static int begin(coll_shuffle_module *m, bool wait)
 	m->hellos = calloc(m->size, sizeof(*m->hellos));
 	if (!m->hellos)
 		return OMPI_ERR_OUT_OF_RESOURCE;
+	m->tag = ompi_coll_base_nbc_reserve_tags(m->comm, 1);
 	open_socket(m, m->addr, &hello);
 	if (wait) {
 		rc = agree_now(m, &hello);

@@ -200,7 +200,8 @@ void coll_shuffle_request_drop(coll_shuffle_request *req)
 /* The operation of a call; NULL, and *rc. */
 static struct coll_shuffle_op *make_op(coll_shuffle_module *m, const char *call,
 				       const struct coll_shuffle_side *from,
-				       const struct coll_shuffle_side *to, int *rc)
+				       const struct coll_shuffle_side *to,
+				       const struct coll_shuffle_names *names, int *rc)
 {
 	bool in_place = from->buf == MPI_IN_PLACE;
 	struct coll_shuffle_op *op;
@@ -209,6 +210,8 @@ static struct coll_shuffle_op *make_op(coll_shuffle_module *m, const char *call,
 	op = coll_shuffle_op_new(m, call);
 	if (!op)
 		return NULL;
+	op->number = names->number;
+	op->tag = names->tag;
 	op->from = *from;
 	op->to = *to;
 	*rc = make_column(op, to);
@@ -224,12 +227,13 @@ static struct coll_shuffle_op *make_op(coll_shuffle_module *m, const char *call,
 
 int coll_shuffle_exchange_later(coll_shuffle_module *m, const char *call,
 				const struct coll_shuffle_side *from,
-				const struct coll_shuffle_side *to, coll_shuffle_request *req)
+				const struct coll_shuffle_side *to, coll_shuffle_request *req,
+				const struct coll_shuffle_names *names)
 {
 	struct coll_shuffle_op *op;
 	int rc;
 
-	op = make_op(m, call, from, to, &rc);
+	op = make_op(m, call, from, to, names, &rc);
 	if (!op)
 		return rc;
 	op->req = req;
@@ -247,12 +251,14 @@ int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,
 			  ompi_request_t **request)
 {
+	/* whatever fails here, the others count this call */
+	const struct coll_shuffle_names names = coll_shuffle_names_of_call(m);
 	coll_shuffle_request *req;
 	struct coll_shuffle_op *op;
 	int rc;
 
 	if (!request) {
-		op = make_op(m, call, from, to, &rc);
+		op = make_op(m, call, from, to, &names, &rc);
 		if (!op)
 			return rc;
 		opal_mutex_lock(&m->lock);
@@ -265,7 +271,7 @@ int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	/* it may be complete, and its op gone, once it has started */
 	*request = &req->super.super;
-	rc = coll_shuffle_exchange_later(m, call, from, to, req);
+	rc = coll_shuffle_exchange_later(m, call, from, to, req, &names);
 	if (rc)
 		coll_shuffle_request_drop(req);
 	return rc;
@@ -424,15 +430,18 @@ static int alltoall_init(const void *sbuf, int scount, ompi_datatype_t *stype, v
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
 	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
+	struct coll_shuffle_names names;
 	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
-	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
+	if (declined(m) || left_to_before(m, sbuf, rcount, rtype) ||
+	    !coll_shuffle_names_of_request(m, &names))
 		return m->before.coll_alltoall_init(sbuf, scount, stype, rbuf, rcount, rtype, comm,
 						    info, request,
 						    m->before.coll_alltoall_init_module);
-	return coll_shuffle_persistent_exchange(m, "MPI_Alltoall_init", &from, &to, request);
+	return coll_shuffle_persistent_exchange(m, "MPI_Alltoall_init", &from, &to, &names,
+						request);
 }
 
 static int alltoallv_init(const void *sbuf, const int *scounts, const int *sdisps,
@@ -444,15 +453,17 @@ static int alltoallv_init(const void *sbuf, const int *scounts, const int *sdisp
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
 	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	struct coll_shuffle_names names;
 	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (declined(m) || !coll_shuffle_names_of_request(m, &names))
 		return m->before.coll_alltoallv_init(sbuf, scounts, sdisps, stype, rbuf, rcounts,
 						     rdisps, rtype, comm, info, request,
 						     m->before.coll_alltoallv_init_module);
-	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallv_init", &from, &to, request);
+	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallv_init", &from, &to, &names,
+						request);
 }
 
 static int alltoallw_init(const void *sbuf, const int *scounts, const int *sdisps,
@@ -464,15 +475,17 @@ static int alltoallw_init(const void *sbuf, const int *scounts, const int *sdisp
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
 	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	struct coll_shuffle_names names;
 	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (declined(m) || !coll_shuffle_names_of_request(m, &names))
 		return m->before.coll_alltoallw_init(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
 						     rdisps, rtypes, comm, info, request,
 						     m->before.coll_alltoallw_init_module);
-	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallw_init", &from, &to, request);
+	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallw_init", &from, &to, &names,
+						request);
 }
 
 void coll_shuffle_alltoall_functions(coll_shuffle_module *m)

@@ -135,7 +135,8 @@ struct coll_shuffle_module {
 	int blocking;			/* calls so far, until the sizes are known */
 	int fd;
 	uint64_t op_base;
-	uint64_t calls;			/* operations started so far */
+	uint64_t calls;			/* numbers taken so far by calls that are made once */
+	uint64_t requests;		/* and by persistent requests: see op.c */
 	bool *local;			/* by rank: on this host */
 	/* from the cards of all */
 	bool chosen;
@@ -154,6 +155,7 @@ struct coll_shuffle_module {
 	ompi_request_t *gather;		/* in the background */
 	struct coll_shuffle_verdict mine, theirs;
 	int distance;			/* of the rank that ours goes to now */
+	int32_t tag;			/* of what is told then */
 	ompi_request_t *judging[2];
 	bool beginning;			/* the module before is called in order to agree */
 	bool settled;			/* all ranks know the outcome when they make a call */
@@ -206,13 +208,22 @@ struct coll_shuffle_in {
 	bool whole;
 };
 
+/* What a call goes by, the same at all ranks and no other call's: taken where all of them are in
+ * the same place, and that is where a persistent request is made, not where it is started.
+ */
+struct coll_shuffle_names {
+	uint64_t number;		/* of its operation, from op_base */
+	int32_t tag;			/* of its messages in p2p.c */
+};
+
 /* One call. */
 struct coll_shuffle_op {
 	struct coll_shuffle_op *next;
 	coll_shuffle_module *module;
 	struct coll_shuffle_request *req;	/* NULL: the caller waits in the call */
 	const char *call;		/* its name */
-	uint64_t id;
+	uint64_t number;		/* from op_base, which may not be known yet */
+	uint64_t id;			/* op_base and number */
 	struct coll_shuffle_side from;
 	struct coll_shuffle_side to;
 	bool trial;			/* no call: see agree.c */
@@ -221,6 +232,7 @@ struct coll_shuffle_op {
 	bool carried;			/* messages that AF_SHUFFLE carries */
 	ompi_request_t **p2p;		/* what does not: see p2p.c */
 	int np2p;
+	int32_t tag;			/* of these, no other call's; see p2p.c */
 	/* row */
 	const void **bufs;
 	uint64_t *lens;
@@ -301,7 +313,9 @@ int coll_shuffle_persistent_call(coll_shuffle_module *m, enum coll_shuffle_call 
 				 const struct coll_shuffle_args *a, ompi_request_t **request);
 int coll_shuffle_persistent_exchange(coll_shuffle_module *m, const char *name,
 				     const struct coll_shuffle_side *from,
-				     const struct coll_shuffle_side *to, ompi_request_t **request);
+				     const struct coll_shuffle_side *to,
+				     const struct coll_shuffle_names *names,
+				     ompi_request_t **request);
 /* Let go of the communicators that freed requests have kept. */
 void coll_shuffle_persistent_step(coll_shuffle_module *m);
 /* The component is about to be unloaded. */
@@ -350,9 +364,16 @@ int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 /* One that is not waited for, of which @req tells the end. */
 int coll_shuffle_exchange_later(coll_shuffle_module *m, const char *call,
 				const struct coll_shuffle_side *from,
-				const struct coll_shuffle_side *to, coll_shuffle_request *req);
+				const struct coll_shuffle_side *to, coll_shuffle_request *req,
+				const struct coll_shuffle_names *names);
 
 /* op.c */
+/* Names for a call that begins now: all ranks make their calls in the same order. */
+struct coll_shuffle_names coll_shuffle_names_of_call(coll_shuffle_module *m);
+/* For a persistent request that is made now: false, at all ranks, if there are none left. */
+bool coll_shuffle_names_of_request(coll_shuffle_module *m, struct coll_shuffle_names *names);
+/* It is started: false if it has been too often. */
+bool coll_shuffle_names_next_start(struct coll_shuffle_names *names);
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);
 void coll_shuffle_op_free(struct coll_shuffle_op *op);
 /* Start it, or queue it until the group is known.  Lock held. */

@@ -14,6 +14,7 @@ static void module_construct(coll_shuffle_module *m)
 	m->state = COLL_SHUFFLE_NEW;
 	m->fd = -1;
 	m->calls = 0;
+	m->requests = 0;
 	m->blocking = 0;
 	m->local = NULL;
 	m->chosen = false;

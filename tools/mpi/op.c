@@ -26,6 +26,41 @@
 #define HEAD_SMALL	4096U
 #define HEAD_LARGE	(64U << 10)
 
+/*
+ * Numbers of operations.  0 is the trial, then come the calls that are made once, in their order.
+ * Persistent requests may be started in different orders by the ranks: their numbers have the top
+ * bit, the number of the request (they are made in the same order) and the count of its starts.
+ */
+#define PERSISTENT	(1ULL << 63)
+#define START_BITS	36
+#define MAX_STARTS	(1ULL << START_BITS)
+#define MAX_REQUESTS	(1ULL << (63 - START_BITS))
+
+struct coll_shuffle_names coll_shuffle_names_of_call(coll_shuffle_module *m)
+{
+	return (struct coll_shuffle_names){
+		.number = ++m->calls,
+		.tag = ompi_coll_base_nbc_reserve_tags(m->comm, 1),
+	};
+}
+
+bool coll_shuffle_names_of_request(coll_shuffle_module *m, struct coll_shuffle_names *names)
+{
+	if (m->requests >= MAX_REQUESTS)
+		return false;
+	names->number = PERSISTENT | m->requests++ << START_BITS;
+	names->tag = ompi_coll_base_nbc_reserve_tags(m->comm, 1);
+	return true;
+}
+
+bool coll_shuffle_names_next_start(struct coll_shuffle_names *names)
+{
+	if ((names->number & (MAX_STARTS - 1)) == MAX_STARTS - 1)
+		return false;
+	names->number++;
+	return true;
+}
+
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call)
 {
 	struct coll_shuffle_op *op;
@@ -141,8 +176,7 @@ static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 	coll_shuffle_module *m = op->module;
 	int rc;
 
-	/* the calls of a communicator come in the same order on all ranks */
-	op->id = m->op_base + m->calls++;
+	op->id = m->op_base + op->number;
 	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, deadline_ms);
 	shuffle_tx_absent(&op->tx, op->absent);
 	op->next = m->ops;
@@ -182,8 +216,6 @@ static void outside_kernel(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
 
-	/* others may have a part of it there */
-	m->calls++;
 	op->next = m->ops;
 	m->ops = op;
 	m->in_kernel++;

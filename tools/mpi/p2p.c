@@ -8,16 +8,16 @@
  * - all messages of a non-blocking call that was made before the group was declined, and of those
  *   behind it until a blocking call: each rank learns of it at another time, and the functions of
  *   the component before must be called in the same order everywhere.
+ *
+ * Each call has a tag of its own, one of those that the communicator has for non-blocking
+ * collectives: what other calls send, ours or those of other components, never matches.
  */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "coll_shuffle.h"
 
-#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
-
-#define TAG	MCA_COLL_BASE_TAG_ALLTOALLW
 
 static bool by_p2p(const struct coll_shuffle_op *op, int rank, size_t size)
 {
@@ -32,7 +32,7 @@ static int post_receive(struct coll_shuffle_op *op, int rank)
 
 	if (!p.size || !by_p2p(op, rank, p.size))
 		return OMPI_SUCCESS;
-	rc = MCA_PML_CALL(irecv(p.buf, p.count, p.type, rank, TAG, op->module->comm,
+	rc = MCA_PML_CALL(irecv(p.buf, p.count, p.type, rank, op->tag, op->module->comm,
 				&op->p2p[op->np2p]));
 	op->np2p += !rc;
 	return rc;
@@ -56,8 +56,8 @@ static int post_send(struct coll_shuffle_op *op, int rank)
 	}
 	if (!p.size || !by_p2p(op, rank, p.size))
 		return OMPI_SUCCESS;
-	rc = MCA_PML_CALL(isend(p.buf, p.count, p.type, rank, TAG, MCA_PML_BASE_SEND_STANDARD,
-				op->module->comm, &op->p2p[op->np2p]));
+	rc = MCA_PML_CALL(isend(p.buf, p.count, p.type, rank, op->tag,
+				MCA_PML_BASE_SEND_STANDARD, op->module->comm, &op->p2p[op->np2p]));
 	op->np2p += !rc;
 	return rc;
 }

@@ -15,6 +15,7 @@ struct coll_shuffle_persistent {
 	coll_shuffle_module *module;
 	const char *name;		/* of an all-to-all; NULL: another one */
 	struct coll_shuffle_side from, to;
+	struct coll_shuffle_names names;	/* likewise */
 	enum coll_shuffle_call call;
 	struct coll_shuffle_args args;
 };
@@ -69,7 +70,9 @@ static int start_one(coll_shuffle_persistent *p)
 	/* until it is complete, as with others */
 	OBJ_RETAIN(m->comm);
 	if (p->name)
-		rc = coll_shuffle_exchange_later(m, p->name, &p->from, &p->to, &p->super);
+		rc = coll_shuffle_names_next_start(&p->names) ?
+		     coll_shuffle_exchange_later(m, p->name, &p->from, &p->to, &p->super,
+						 &p->names) : OMPI_ERR_OUT_OF_RESOURCE;
 	else
 		rc = coll_shuffle_later_begin(m, p->call, &p->args, &p->super);
 	if (!rc)
@@ -153,13 +156,16 @@ int coll_shuffle_persistent_call(coll_shuffle_module *m, enum coll_shuffle_call 
 
 int coll_shuffle_persistent_exchange(coll_shuffle_module *m, const char *name,
 				     const struct coll_shuffle_side *from,
-				     const struct coll_shuffle_side *to, ompi_request_t **request)
+				     const struct coll_shuffle_side *to,
+				     const struct coll_shuffle_names *names,
+				     ompi_request_t **request)
 {
 	coll_shuffle_persistent *p = new(m);
 
 	if (!p)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	p->name = name;
+	p->names = *names;
 	p->from = *from;
 	p->to = *to;
 	*request = &p->super.super.super;
