@@ -348,6 +348,19 @@ static int give_up(coll_shuffle_module *m, int rc)
 	return rc;
 }
 
+void coll_shuffle_agree_close(coll_shuffle_module *m)
+{
+	struct coll_shuffle_op *op = m->trial;
+
+	if (!op)
+		return;
+	/* nobody will ask how it went */
+	opal_mutex_lock(&m->lock);
+	op->ended |= !op->threaded;
+	opal_mutex_unlock(&m->lock);
+	end_trial(m);
+}
+
 /* The first call decides.  @wait: it may wait for the others. */
 static int begin(coll_shuffle_module *m, bool wait)
 {

@@ -334,11 +334,19 @@ static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
 	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
-	int rc = coll_shuffle_agree(m, false);
+	int rc;
 
+	/* the cards say so at all ranks: who does not need a group must not be agreeing about one
+	 * when the call has ended, and then the program
+	 */
+	coll_shuffle_choose(m);
+	if (m->addr && left_to_before(m, sbuf, rcount, rtype))
+		return m->before.coll_ialltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
+						request, m->before.coll_ialltoall_module);
+	rc = coll_shuffle_agree(m, false);
 	if (rc)
 		return rc;
-	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
+	if (declined(m))
 		return m->before.coll_ialltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
 						request, m->before.coll_ialltoall_module);
 	return coll_shuffle_exchange(m, "MPI_Ialltoall", &from, &to, request);

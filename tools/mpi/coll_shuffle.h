@@ -326,6 +326,8 @@ void coll_shuffle_persistent_close(void);
  * READY or DECLINED unless wait is false.
  */
 int coll_shuffle_agree(coll_shuffle_module *m, bool wait);
+/* The module goes while its members still agree, as when a program ends in the middle of a call. */
+void coll_shuffle_agree_close(coll_shuffle_module *m);
 /* What the component's parameters say of a socket. */
 void coll_shuffle_socket_options(int fd);
 /* What goes on in the background may have got on. */

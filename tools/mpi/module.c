@@ -52,6 +52,7 @@ static void release(mca_coll_base_module_t *module)
 
 static void module_destruct(coll_shuffle_module *m)
 {
+	coll_shuffle_agree_close(m);
 	if (m->fd >= 0) {
 		coll_shuffle_progress_drain(m);
 		coll_shuffle_progress_end(m);

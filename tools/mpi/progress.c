@@ -121,6 +121,7 @@ static bool busy(coll_shuffle_module *m)
 static int watch(void)
 {
 	coll_shuffle_module *m, *all, *next;
+	ompi_communicator_t *comm;
 
 	if (!watched || opal_mutex_trylock(&watch_lock))
 		return 0;
@@ -136,8 +137,10 @@ static int watch(void)
 			coll_shuffle_progress(m);
 		coll_shuffle_persistent_step(m);
 		if (!busy(m)) {
-			/* perhaps the last that kept it */
+			comm = m->comm;
+			/* perhaps the last that kept them */
 			OBJ_RELEASE(m);
+			OBJ_RELEASE(comm);
 			continue;
 		}
 		opal_mutex_lock(&watch_lock);
@@ -153,8 +156,11 @@ void coll_shuffle_progress_watch(coll_shuffle_module *m)
 	if (m->watched)
 		return;
 	m->watched = true;
-	/* its communicator may be freed while a call is under way */
+	/* the program may free its communicator while a call is under way: messages still come and go
+	 * by it then, and what is wrong is said with its name
+	 */
 	OBJ_RETAIN(m);
+	OBJ_RETAIN(m->comm);
 	opal_mutex_lock(&watch_lock);
 	m->next_watched = watched;
 	watched = m;
