@@ -204,6 +204,7 @@ start_orders()
 	want_ok "8 ranks on 4 hosts" mpi 120 4 8 "$BIN/mpi_overlap" orders 2
 	want_ok "some by messages" mpi 120 4 8 --mca coll_shuffle_sizes 501- "$BIN/mpi_overlap" \
 		orders 3
+	carried 30000 mpi 120 4 4 "$BIN/mpi_overlap" many 1100
 }
 
 threads()

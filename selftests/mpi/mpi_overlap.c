@@ -7,6 +7,8 @@
  *					all-to-all is open
  *        mpi_overlap orders SEED	persistent all-to-alls that each rank starts in an order of
  *					its own, blocking calls between
+ *        mpi_overlap many N		N of them at once, which every other rank starts from
+ *					the last one
  */
 #include <mpi.h>
 #ifdef OPEN_MPI
@@ -278,10 +280,49 @@ static int orders(unsigned int seed)
 	MPI_Comm_free(&comm);
 	return bad;
 }
+
+/* All are freed in the middle, and others made: there is room for those again. */
+static int many(int n)
+{
+	struct row *b = calloc(n, sizeof(*b)), between;
+	int i, k, at, bad = 0;
+
+	make(&between, 10, 99);
+	for (i = 0; i < n; i++)
+		make(&b[i], 10, i);
+	for (k = 0; k < 4; k++) {
+		for (i = 0; i < n && k % 2 == 0; i++)
+			init(&b[i], i, MPI_COMM_WORLD);
+		for (i = 0; i < n; i++) {
+			at = rank % 2 ? n - 1 - i : i;
+			fill(&b[at], 10 * k + at);
+			MPI_Start(&b[at].req);
+		}
+		MPI_Alltoallv(between.s, between.counts, between.disps, MPI_BYTE, between.r,
+			      between.counts, between.disps, MPI_BYTE, MPI_COMM_WORLD);
+		bad += check("MPI_Alltoallv", &between);
+		for (i = 0; i < n; i++) {
+			MPI_Wait(&b[i].req, MPI_STATUS_IGNORE);
+			bad += check("a persistent call", &b[i]);
+			if (k % 2)
+				MPI_Request_free(&b[i].req);
+		}
+	}
+	for (i = 0; i < n; i++)
+		unmake(&b[i]);
+	unmake(&between);
+	free(b);
+	return bad;
+}
 #else
 static int orders(unsigned int seed)
 {
 	return seed != 0;
+}
+
+static int many(int n)
+{
+	return n != 0;
 }
 #endif
 
@@ -296,6 +337,8 @@ int main(int argc, char **argv)
 		bad = first();
 	else if (argc == 3 && !strcmp(argv[1], "orders"))
 		bad = orders(atoi(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "many"))
+		bad = many(atoi(argv[2]));
 	MPI_Reduce(&bad, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (!rank)
 		printf("%s\n", total ? "FAILED" : "ok");

@@ -439,12 +439,14 @@ static int alltoall_init(const void *sbuf, int scount, ompi_datatype_t *stype, v
 	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
 	struct coll_shuffle_side to = { .buf = rbuf, .count = rcount, .type = rtype };
 	struct coll_shuffle_names names;
+	bool yes = false;
 	int rc = coll_shuffle_agree(m, true);
 
+	if (!rc && !declined(m) && !left_to_before(m, sbuf, rcount, rtype))
+		rc = coll_shuffle_names_of_request(m, &names, &yes);
 	if (rc)
 		return rc;
-	if (declined(m) || left_to_before(m, sbuf, rcount, rtype) ||
-	    !coll_shuffle_names_of_request(m, &names))
+	if (!yes)
 		return m->before.coll_alltoall_init(sbuf, scount, stype, rbuf, rcount, rtype, comm,
 						    info, request,
 						    m->before.coll_alltoall_init_module);
@@ -462,11 +464,14 @@ static int alltoallv_init(const void *sbuf, const int *scounts, const int *sdisp
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
 	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
 	struct coll_shuffle_names names;
+	bool yes = false;
 	int rc = coll_shuffle_agree(m, true);
 
+	if (!rc && !declined(m))
+		rc = coll_shuffle_names_of_request(m, &names, &yes);
 	if (rc)
 		return rc;
-	if (declined(m) || !coll_shuffle_names_of_request(m, &names))
+	if (!yes)
 		return m->before.coll_alltoallv_init(sbuf, scounts, sdisps, stype, rbuf, rcounts,
 						     rdisps, rtype, comm, info, request,
 						     m->before.coll_alltoallv_init_module);
@@ -484,11 +489,14 @@ static int alltoallw_init(const void *sbuf, const int *scounts, const int *sdisp
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
 	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
 	struct coll_shuffle_names names;
+	bool yes = false;
 	int rc = coll_shuffle_agree(m, true);
 
+	if (!rc && !declined(m))
+		rc = coll_shuffle_names_of_request(m, &names, &yes);
 	if (rc)
 		return rc;
-	if (declined(m) || !coll_shuffle_names_of_request(m, &names))
+	if (!yes)
 		return m->before.coll_alltoallw_init(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
 						     rdisps, rtypes, comm, info, request,
 						     m->before.coll_alltoallw_init_module);

@@ -10,6 +10,7 @@
  *   agree.c		its first call: the group, a trial, a common decision
  *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
  *   alltoall.c		the MPI calls: rows and columns from their arguments
+ *   numbers.c		what a call goes by, here and elsewhere
  *   op.c		one call: its row, its column, its end
  *   collectives.c	collectives of other kinds, by libshuffle; see carry.h
  *   later.c		those that are not waited for
@@ -121,6 +122,12 @@ struct coll_shuffle_verdict {
 	uint32_t reserved;
 };
 
+/* Operations of a kind that wait for those before them. */
+struct coll_shuffle_line {
+	struct coll_shuffle_op *first, **end;	/* to be started, oldest first */
+	unsigned int under_way;
+};
+
 struct coll_shuffle_later;
 
 /* One communicator. */
@@ -136,7 +143,9 @@ struct coll_shuffle_module {
 	int fd;
 	uint64_t op_base;
 	uint64_t calls;			/* numbers taken so far by calls that are made once */
-	uint64_t requests;		/* and by persistent requests: see op.c */
+	uint64_t requests;		/* and by persistent requests: see numbers.c */
+	int kept;			/* of these, not freed here */
+	int allowed;			/* may be made before all count again; the same at all */
 	bool *local;			/* by rank: on this host */
 	/* from the cards of all */
 	bool chosen;
@@ -163,12 +172,10 @@ struct coll_shuffle_module {
 	bool watched;
 
 	opal_mutex_t lock;		/* the lists, rx and every op */
-	struct coll_shuffle_op *ops;	/* in the kernel */
-	struct coll_shuffle_op *queue;	/* to be started, oldest first */
-	struct coll_shuffle_op **queue_end;
+	struct coll_shuffle_op *ops;	/* under way */
 	struct coll_shuffle_op *spare;
-	unsigned int in_kernel;
-	unsigned int unread;		/* of these, completed for the caller */
+	struct coll_shuffle_line lines[2];	/* calls that are made once, persistent ones */
+	unsigned int unread;		/* of ops, completed for the caller */
 	unsigned int background;	/* non-blocking calls under way */
 	struct shuffle_rx rx;
 	opal_event_t event;
@@ -369,13 +376,27 @@ int coll_shuffle_exchange_later(coll_shuffle_module *m, const char *call,
 				const struct coll_shuffle_side *to, coll_shuffle_request *req,
 				const struct coll_shuffle_names *names);
 
-/* op.c */
+/* numbers.c */
+/* Bit of the number of a persistent request's operation. */
+#define COLL_SHUFFLE_PERSISTENT		(1ULL << 63)
+/* So many requests are carried at once: ranks may start them in different orders, so no start must
+ * wait for that of another one.
+ */
+#define COLL_SHUFFLE_MAX_REQUESTS	256
+
 /* Names for a call that begins now: all ranks make their calls in the same order. */
 struct coll_shuffle_names coll_shuffle_names_of_call(coll_shuffle_module *m);
-/* For a persistent request that is made now: false, at all ranks, if there are none left. */
-bool coll_shuffle_names_of_request(coll_shuffle_module *m, struct coll_shuffle_names *names);
+/* For a persistent request that is made now, which may wait for the others.  *yes: false, at all
+ * ranks, if there are too many.  0, or an error.
+ */
+int coll_shuffle_names_of_request(coll_shuffle_module *m, struct coll_shuffle_names *names,
+				  bool *yes);
+/* It is freed, or has not been made. */
+void coll_shuffle_names_give_back(coll_shuffle_module *m);
 /* It is started: false if it has been too often. */
 bool coll_shuffle_names_next_start(struct coll_shuffle_names *names);
+
+/* op.c */
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call);
 void coll_shuffle_op_free(struct coll_shuffle_op *op);
 /* Start it, or queue it until the group is known.  Lock held. */

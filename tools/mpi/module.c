@@ -15,6 +15,8 @@ static void module_construct(coll_shuffle_module *m)
 	m->fd = -1;
 	m->calls = 0;
 	m->requests = 0;
+	m->kept = 0;
+	m->allowed = COLL_SHUFFLE_MAX_REQUESTS;
 	m->blocking = 0;
 	m->local = NULL;
 	m->chosen = false;
@@ -32,10 +34,9 @@ static void module_construct(coll_shuffle_module *m)
 	m->gather = NULL;
 	m->watched = false;
 	m->ops = NULL;
-	m->queue = NULL;
-	m->queue_end = &m->queue;
+	m->lines[0] = (struct coll_shuffle_line){ .end = &m->lines[0].first };
+	m->lines[1] = (struct coll_shuffle_line){ .end = &m->lines[1].first };
 	m->spare = NULL;
-	m->in_kernel = 0;
 	m->unread = 0;
 	m->background = 0;
 	m->event_added = false;

@@ -17,49 +17,17 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/* The kernel runs 1024 operations on a socket; leave room. */
-#define MAX_IN_KERNEL	512
+/* The kernel runs 1024 operations on a socket; leave room.  A place for each persistent request
+ * (numbers.c) and for some whose last start has not been acknowledged.
+ */
+#define MAX_ONCE	512
+#define MAX_AGAIN	(COLL_SHUFFLE_MAX_REQUESTS + 128)
 /* Messages of which more is left are received into place */
 #define LARGE		(32U << 10)
 /* Rows of which an ACK may wait: several of them fit any send buffer */
 #define DELAYED_BYTES	(32U << 10)
 #define HEAD_SMALL	4096U
 #define HEAD_LARGE	(64U << 10)
-
-/*
- * Numbers of operations.  0 is the trial, then come the calls that are made once, in their order.
- * Persistent requests may be started in different orders by the ranks: their numbers have the top
- * bit, the number of the request (they are made in the same order) and the count of its starts.
- */
-#define PERSISTENT	(1ULL << 63)
-#define START_BITS	36
-#define MAX_STARTS	(1ULL << START_BITS)
-#define MAX_REQUESTS	(1ULL << (63 - START_BITS))
-
-struct coll_shuffle_names coll_shuffle_names_of_call(coll_shuffle_module *m)
-{
-	return (struct coll_shuffle_names){
-		.number = ++m->calls,
-		.tag = ompi_coll_base_nbc_reserve_tags(m->comm, 1),
-	};
-}
-
-bool coll_shuffle_names_of_request(coll_shuffle_module *m, struct coll_shuffle_names *names)
-{
-	if (m->requests >= MAX_REQUESTS)
-		return false;
-	names->number = PERSISTENT | m->requests++ << START_BITS;
-	names->tag = ompi_coll_base_nbc_reserve_tags(m->comm, 1);
-	return true;
-}
-
-bool coll_shuffle_names_next_start(struct coll_shuffle_names *names)
-{
-	if ((names->number & (MAX_STARTS - 1)) == MAX_STARTS - 1)
-		return false;
-	names->number++;
-	return true;
-}
 
 struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *call)
 {
@@ -171,6 +139,29 @@ static int send_row(struct coll_shuffle_op *op)
 	return rc < 0 ? -1 : 0;
 }
 
+static struct coll_shuffle_line *line_of(const struct coll_shuffle_op *op)
+{
+	return &op->module->lines[!!(op->number & COLL_SHUFFLE_PERSISTENT)];
+}
+
+static struct coll_shuffle_op *dequeue(struct coll_shuffle_line *line)
+{
+	struct coll_shuffle_op *op = line->first;
+
+	line->first = op->next;
+	if (!line->first)
+		line->end = &line->first;
+	return op;
+}
+
+/* It is one of those that are under way. */
+static void under_way(struct coll_shuffle_op *op)
+{
+	op->next = op->module->ops;
+	op->module->ops = op;
+	line_of(op)->under_way++;
+}
+
 static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 {
 	coll_shuffle_module *m = op->module;
@@ -179,9 +170,7 @@ static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 	op->id = m->op_base + op->number;
 	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, deadline_ms);
 	shuffle_tx_absent(&op->tx, op->absent);
-	op->next = m->ops;
-	m->ops = op;
-	m->in_kernel++;
+	under_way(op);
 
 	rc = send_row(op);
 	if (!rc && op->tx.rank == op->tx.count)
@@ -201,24 +190,10 @@ static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 		fail(op, rc);
 }
 
-static struct coll_shuffle_op *dequeue(coll_shuffle_module *m)
-{
-	struct coll_shuffle_op *op = m->queue;
-
-	m->queue = op->next;
-	if (!m->queue)
-		m->queue_end = &m->queue;
-	return op;
-}
-
 /* The kernel has no part of it. */
 static void outside_kernel(struct coll_shuffle_op *op)
 {
-	coll_shuffle_module *m = op->module;
-
-	op->next = m->ops;
-	m->ops = op;
-	m->in_kernel++;
+	under_way(op);
 	op->ended = true;
 }
 
@@ -241,9 +216,14 @@ static void start(struct coll_shuffle_op *op)
 
 void coll_shuffle_op_start_queued(coll_shuffle_module *m)
 {
-	while ((m->state == COLL_SHUFFLE_READY || m->state == COLL_SHUFFLE_DECLINED) && m->queue &&
-	       m->in_kernel < MAX_IN_KERNEL)
-		start(dequeue(m));
+	struct coll_shuffle_line *once = &m->lines[0], *again = &m->lines[1];
+
+	if (m->state != COLL_SHUFFLE_READY && m->state != COLL_SHUFFLE_DECLINED)
+		return;
+	while (once->first && once->under_way < MAX_ONCE)
+		start(dequeue(once));
+	while (again->first && again->under_way < MAX_AGAIN)
+		start(dequeue(again));
 }
 
 void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_ms)
@@ -260,27 +240,26 @@ void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_m
 
 void coll_shuffle_op_start(struct coll_shuffle_op *op)
 {
-	coll_shuffle_module *m = op->module;
+	struct coll_shuffle_line *line = line_of(op);
 
 	op->next = NULL;
-	*m->queue_end = op;
-	m->queue_end = &op->next;
-	coll_shuffle_op_start_queued(m);
+	*line->end = op;
+	line->end = &op->next;
+	coll_shuffle_op_start_queued(op->module);
 }
 
 void coll_shuffle_op_fail_all(coll_shuffle_module *m, int error)
 {
 	struct coll_shuffle_op *op;
+	int i;
 
-	while (m->queue) {
-		op = m->queue;
-		m->queue = op->next;
-		op->next = m->ops;
-		m->ops = op;
-		m->in_kernel++;
-		fail(op, error);
+	for (i = 0; i < 2; i++) {
+		while (m->lines[i].first) {
+			op = dequeue(&m->lines[i]);
+			under_way(op);
+			fail(op, error);
+		}
 	}
-	m->queue_end = &m->queue;
 	for (op = m->ops; op; op = op->next)
 		if (!op->ended && !op->threaded)
 			fail(op, error);
@@ -452,7 +431,7 @@ coll_shuffle_request *coll_shuffle_op_reap(coll_shuffle_module *m)
 			complete(op, &done);
 		if (op->released && op->ended) {
 			*link = op->next;
-			m->in_kernel--;
+			line_of(op)->under_way--;
 			m->unread--;
 			coll_shuffle_op_free(op);
 		} else {

@@ -101,6 +101,8 @@ static int request_free(ompi_request_t **request)
 	if (!REQUEST_COMPLETE(*request))
 		return MPI_ERR_REQUEST;
 	OMPI_REQUEST_FINI(*request);
+	if (p->name)
+		coll_shuffle_names_give_back(m);
 	put(p);
 	*request = MPI_REQUEST_NULL;
 	/* it may be the last that kept the communicator, which Open MPI reads from, too */
@@ -162,8 +164,10 @@ int coll_shuffle_persistent_exchange(coll_shuffle_module *m, const char *name,
 {
 	coll_shuffle_persistent *p = new(m);
 
-	if (!p)
+	if (!p) {
+		coll_shuffle_names_give_back(m);
 		return OMPI_ERR_OUT_OF_RESOURCE;
+	}
 	p->name = name;
 	p->names = *names;
 	p->from = *from;

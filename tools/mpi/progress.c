@@ -109,7 +109,7 @@ static bool busy(coll_shuffle_module *m)
 		return true;
 	opal_mutex_lock(&m->lock);
 	/* what is queued starts when others have ended, and perhaps nothing else tells of that */
-	found = m->let_go || m->queue;
+	found = m->let_go || m->lines[0].first || m->lines[1].first;
 	for (op = m->ops; op && !found; op = op->next)
 		found = op->np2p && op->req;
 	if (!found)
