@@ -259,6 +259,28 @@ silent()
 		"$(<"$work/said")" 'rank 0 of MPI_COMM_WORLD, MPI_Alltoallv: rank 2 (10.77.0.3) has not sent'
 }
 
+# The last rank is killed in its call, and the launcher watches its parent, not it: each of the
+# others' calls ends, without any timeout.  Rank 1 comes later and says who has left; rank 0 may have
+# all that it needs in the first call, and learns of it in the next one.
+dead()
+{
+	local status of="of MPI_COMM_WORLD, MPI_Alltoallv: rank"
+
+	rack 3
+	# shellcheck disable=SC2016 # expanded by the shell of the rank
+	mpi 40 3 3 sh -c '"$@"; exec sleep 100' - "$calls" dies >"$work/said" 2>&1
+	status=$?
+	cat "$work/said"
+	want_eq "status $status is not that of MPI_Abort" "$status" 3
+	want_eq "not all calls have ended" "$(grep -c '^rank [01]: call [012]: class' "$work/said")" 6
+	want_eq "without an error" "$(grep -c '^rank [01]: call [12]: class 1$' "$work/said")" 4
+	want_grep "rank 1 does not name it" "$(<"$work/said")" \
+		"rank 1 $of 2 (10.77.0.3) has closed its socket, or its process is gone"
+	want_eq "rank 1 does not name it in later calls" \
+		"$(grep -c "rank 1 $of 2 (10.77.0.3) has left before" "$work/said")" 2
+	want_grep "rank 0 names nobody" "$(<"$work/said")" "rank 0 $of [12] (10.77.0.[23]) has"
+}
+
 killed()
 {
 	rack 3
@@ -340,6 +362,7 @@ calls_cases()
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
 	run_case "a rank that stops" silent stops
+	run_case "a rank that dies unseen" dead
 	if [ -z "${MPI_QUICK-}" ]; then
 		run_case "4 hosts, rows larger than the send buffer" all 4 4 4000000 2
 		run_case "8 hosts, 1 MB" all 8 8 1000000 2

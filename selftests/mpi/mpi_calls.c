@@ -12,6 +12,7 @@
  *        mpi_calls silent		the last rank stops: an error class
  *        mpi_calls short		a message longer than its receiver expects
  *        mpi_calls kill		the last rank dies
+ *        mpi_calls dies		likewise, in a call, and nobody ends the others: each call says so
  *        mpi_calls zero		no data: nobody is waited for
  *        mpi_calls many N		N communicators at once
  *        mpi_calls outstanding N BYTES	N non-blocking calls at once, BYTES for each pair
@@ -427,6 +428,36 @@ static void die(void)
 	exchange(&b, MPI_COMM_WORLD);
 }
 
+/* The last rank dies in its call: the first ones are in theirs, or come later. */
+static void outlive(void)
+{
+	int rc, class, i;
+	MPI_Request req;
+	struct buffers b;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	prepare(&b, 100000, 1);
+	exchange(&b, MPI_COMM_WORLD);
+	if (rank == size - 1) {
+		MPI_Ialltoallv(b.s, b.counts, b.disps, MPI_BYTE, b.r, b.counts, b.disps, MPI_BYTE,
+			       MPI_COMM_WORLD, &req);
+		sleep(1);
+		raise(SIGKILL);
+	}
+	if (rank)
+		sleep(2);
+	for (i = 0; i < 3; i++) {
+		rc = exchange(&b, MPI_COMM_WORLD);
+		MPI_Error_class(rc, &class);
+		printf("rank %d: call %d: class %d\n", rank, i, class == MPI_ERR_OTHER);
+		fflush(stdout);
+	}
+	sleep(2);
+	if (!rank)
+		MPI_Abort(MPI_COMM_WORLD, 3);
+	pause();
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -459,6 +490,8 @@ int main(int argc, char **argv)
 		bad = outstanding(atoi(argv[2]), strtoull(argv[3], NULL, 0));
 	else if (!strcmp(what, "kill"))
 		die();
+	else if (!strcmp(what, "dies"))
+		outlive();
 	else
 		bad = 1;
 	MPI_Reduce(&bad, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

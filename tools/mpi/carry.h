@@ -86,6 +86,8 @@ int coll_shuffle_members_join(struct coll_shuffle_members *g,
 void coll_shuffle_members_no_racks(struct coll_shuffle_members *g);
 /* Waits for the ends of all calls. */
 void coll_shuffle_members_close(struct coll_shuffle_members *g);
+/* What the rank of a record MISSING has done, or not, in words that follow its name. */
+const char *coll_shuffle_missing_str(const struct shuffle_record *rec);
 
 /* items.c */
 /* Items of vectors, and how two of them become one. */

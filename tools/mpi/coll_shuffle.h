@@ -147,6 +147,7 @@ struct coll_shuffle_module {
 	int kept;			/* of these, not freed here */
 	int allowed;			/* may be made before all count again; the same at all */
 	bool *local;			/* by rank: on this host */
+	int gone;			/* a rank whose process has died, or -1: no call ends */
 	/* from the cards of all */
 	bool chosen;
 	const struct coll_shuffle_addr *addr;	/* NULL: declined, because */
@@ -401,6 +402,8 @@ struct coll_shuffle_op *coll_shuffle_op_new(coll_shuffle_module *m, const char *
 void coll_shuffle_op_free(struct coll_shuffle_op *op);
 /* Start it, or queue it until the group is known.  Lock held. */
 void coll_shuffle_op_start(struct coll_shuffle_op *op);
+/* Cancel what is in the kernel: all of it, or what nobody has a result of.  Lock held. */
+void coll_shuffle_op_cancel(coll_shuffle_module *m, bool all);
 /* Start what is queued. */
 void coll_shuffle_op_start_queued(coll_shuffle_module *m);
 /* A trial: starts at once.  Lock held. */

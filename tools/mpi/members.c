@@ -104,3 +104,11 @@ void coll_shuffle_members_close(struct coll_shuffle_members *g)
 		close(g->fd);
 	g->fd = -1;
 }
+
+const char *coll_shuffle_missing_str(const struct shuffle_record *rec)
+{
+	if (rec->flags & SHUFFLE_MISSING_LEFT)
+		return shuffle_left_str(rec->error);
+	return rec->flags & SHUFFLE_MISSING_RECV ? "has not sent its message" :
+						   "has not acknowledged ours";
+}

@@ -13,6 +13,7 @@ static void module_construct(coll_shuffle_module *m)
 	m->comm = NULL;
 	m->state = COLL_SHUFFLE_NEW;
 	m->fd = -1;
+	m->gone = -1;
 	m->calls = 0;
 	m->requests = 0;
 	m->kept = 0;

@@ -184,6 +184,9 @@ static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
 		errno = -rc;
 	}
 	rc = errno;
+	/* it has begun and failed at once: records will say why */
+	if (rc == EPIPE)
+		return;
 	if (op->tx.announced && !shuffle_cancel(m->fd, op->id))
 		op->tx_error = rc;
 	else
@@ -197,12 +200,31 @@ static void outside_kernel(struct coll_shuffle_op *op)
 	op->ended = true;
 }
 
+/* A rank has gone.  Others may not have noticed, for their calls had what they needed, and wait for
+ * us now.
+ */
+static void begin_and_cancel(struct coll_shuffle_op *op)
+{
+	if (!op->carried || op->declined) {
+		under_way(op);
+		fail(op, ECONNRESET);
+		return;
+	}
+	into_kernel(op, 0);
+	if (!op->ended)
+		shuffle_cancel(op->module->fd, op->id);
+}
+
 static void start(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
 	int rc;
 
 	op->declined = m->state == COLL_SHUFFLE_DECLINED;
+	if (m->gone >= 0) {
+		begin_and_cancel(op);
+		return;
+	}
 	rc = coll_shuffle_p2p_start(op);
 	if (op->carried && !op->declined)
 		into_kernel(op, 0);
@@ -307,6 +329,50 @@ static int message(struct coll_shuffle_op *op, const struct shuffle_record *rec,
 	return 0;
 }
 
+/* Its process, or all that its host knew of it: it comes back to no call. */
+static bool is_gone(const struct shuffle_record *rec)
+{
+	return rec->flags & SHUFFLE_MISSING_LEFT && (rec->error == EPIPE || rec->error == ENOENT);
+}
+
+void coll_shuffle_op_cancel(coll_shuffle_module *m, bool all)
+{
+	struct coll_shuffle_op *op;
+
+	/* of one that has failed there are records to come */
+	for (op = m->ops; op; op = op->next)
+		if (!op->ended && !op->error && (all || !op->complete))
+			shuffle_cancel(m->fd, op->id);
+}
+
+/* Nobody else will say so of calls that it has never begun: they would wait without end.  What is
+ * complete for its caller may still be on its way to others.
+ */
+static void has_gone(coll_shuffle_module *m, int rank)
+{
+	m->gone = rank;
+	coll_shuffle_op_cancel(m, false);
+}
+
+static void missing(struct coll_shuffle_op *op, const struct shuffle_record *rec)
+{
+	coll_shuffle_module *m = op->module;
+	bool gone = is_gone(rec);
+
+	if (gone && !op->trial && m->gone < 0)
+		has_gone(m, rec->rank);
+	/* what others have not done then is not their fault */
+	if (!gone && m->gone >= 0)
+		return;
+	if (!op->missing++)
+		op->first_missing = rec->rank;
+	if (!op->complete && !op->trial)
+		coll_shuffle_complain("rank %d of %s, %s: rank %d (%s) %s", m->rank,
+				      coll_shuffle_comm_name(m->comm), op->call, rec->rank,
+				      coll_shuffle_host(m, rec->rank),
+				      coll_shuffle_missing_str(rec));
+}
+
 int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const void *data)
 {
 	coll_shuffle_module *m = arg;
@@ -330,19 +396,14 @@ int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const vo
 	case SHUFFLE_RECORD_FAILED:
 		op->error = op->tx_error && op->tx_error != EPIPE ? op->tx_error :
 								      (int)rec->error;
+		/* by us: see has_gone() */
+		if (m->gone >= 0 && op->error == ECANCELED)
+			op->error = ECONNRESET;
 		op->missing_left = rec->msg_len;
 		op->ended = !op->missing_left;
 		break;
 	case SHUFFLE_RECORD_MISSING:
-		if (!op->missing++)
-			op->first_missing = rec->rank;
-		if (!op->complete && !op->trial)
-			coll_shuffle_complain("rank %d of %s, %s: rank %d (%s) %s", m->rank,
-					      coll_shuffle_comm_name(m->comm), op->call, rec->rank,
-					      coll_shuffle_host(m, rec->rank),
-					      rec->flags & SHUFFLE_MISSING_RECV ?
-					      "has not sent its message" :
-					      "has not acknowledged ours");
+		missing(op, rec);
 		if (!--op->missing_left)
 			op->ended = true;
 		break;
@@ -375,7 +436,12 @@ int coll_shuffle_op_result(struct coll_shuffle_op *op)
 	coll_shuffle_module *m = op->module;
 	int rc = MPI_SUCCESS;
 
-	if (op->error) {
+	if (op->error == ECONNRESET && m->gone >= 0 && !op->missing) {
+		coll_shuffle_complain("rank %d of %s, %s: rank %d (%s) has left before", m->rank,
+				      coll_shuffle_comm_name(m->comm), op->call, m->gone,
+				      coll_shuffle_host(m, m->gone));
+		rc = MPI_ERR_OTHER;
+	} else if (op->error) {
 		coll_shuffle_complain("rank %d of %s, %s: %s%s", m->rank,
 				      coll_shuffle_comm_name(m->comm), op->call,
 				      op->missing ? "gave up on the ranks named: " : "",

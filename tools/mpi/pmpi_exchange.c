@@ -103,8 +103,7 @@ static int record(void *arg, const struct shuffle_record *rec, const void *data)
 		break;
 	case SHUFFLE_RECORD_MISSING:
 		fprintf(stderr, "libshuffle_pmpi: rank %d: rank %u %s\n", c->g->rank, rec->rank,
-			rec->flags & SHUFFLE_MISSING_RECV ? "has not sent its message" :
-							    "has not acknowledged ours");
+			coll_shuffle_missing_str(rec));
 		c->ended = !--c->missing_left;
 		break;
 	}

@@ -308,6 +308,11 @@ void coll_shuffle_progress_drain(coll_shuffle_module *m)
 {
 	struct pollfd pfd = { .fd = m->fd, .events = POLLIN };
 
+	opal_mutex_lock(&m->lock);
+	/* it acknowledges nothing any more */
+	if (m->gone >= 0)
+		coll_shuffle_op_cancel(m, true);
+	opal_mutex_unlock(&m->lock);
 	while (m->ops) {
 		if (ompi_mpi_state < OMPI_MPI_STATE_FINALIZE_STARTED)
 			opal_progress();
