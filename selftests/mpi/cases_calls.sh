@@ -228,6 +228,25 @@ late()
 	carried 6000 mpi 60 4 4 "$calls" late
 }
 
+# Every member has the key that rank 0 has drawn: with another one, or none, nothing would arrive.
+group_key()
+{
+	local key=("${loud[@]}" --mca coll_shuffle_key)
+
+	rack 3
+	carried 6000 said mpi 60 3 3 "${key[@]}" auto "$calls" all 1000 3
+	want_grep "no key" "$(<"$work/said")" 'MPI_COMM_WORLD: 3 ranks over AF_SHUFFLE.*, with a key'
+	carried 1000 said mpi 60 3 3 "${key[@]}" auto --mca coll_shuffle_collectives all \
+		"$BIN/mpi_collectives" 60 15
+	want_eq "records with another tag" "$(counters DropTag)" 0
+	carried 6000 said mpi 60 3 3 "${key[@]}" none "$calls" all 1000 3
+	want_no_grep "a key" "$(<"$work/said")" 'with a key'
+	carried 6000 said mpi 60 3 3 "${key[@]}" gold "$calls" all 1000 3
+	want_grep "nonsense is not refused" \
+		"$(<"$work/said")" 'coll_shuffle_key is not none or auto, which is taken: gold'
+	want_grep "no key instead" "$(<"$work/said")" ', with a key'
+}
+
 # Pull the plug of a host when it has received something.
 cut_off()
 {
@@ -260,8 +279,8 @@ silent()
 }
 
 # The last rank is killed in its call, and the launcher watches its parent, not it: each of the
-# others' calls ends, without any timeout.  Rank 1 comes later and says who has left; rank 0 may have
-# all that it needs in the first call, and learns of it in the next one.
+# others' calls ends, without any timeout.  Rank 1 comes later and says who has left; rank 0 may
+# have all that it needs in the first call, and learns of it in the next one.
 dead()
 {
 	local status of="of MPI_COMM_WORLD, MPI_Alltoallv: rank"
@@ -314,7 +333,8 @@ parameters()
 	local p
 
 	ompi_info --param coll shuffle --level 9 >"$work/params" 2>&1
-	for p in priority verbose sizes collectives multicast timeout sndbuf rcvbuf if_include if_exclude; do
+	for p in priority verbose sizes collectives multicast key timeout sndbuf rcvbuf if_include \
+		if_exclude; do
 		want_grep "no parameter $p" "$(<"$work/params")" "\"coll_shuffle_$p\""
 	done
 }
@@ -361,6 +381,7 @@ calls_cases()
 	run_case "persistent calls started in different orders" start_orders
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
+	run_case "a group key" group_key
 	run_case "a rank that stops" silent stops
 	run_case "a rank that dies unseen" dead
 	if [ -z "${MPI_QUICK-}" ]; then

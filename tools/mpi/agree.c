@@ -73,6 +73,12 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	hello->sizes = coll_shuffle_sizes_of(m);
 	if (c->distrusts)
 		return;
+	if (c->keyed && !m->rank) {
+		hello->keyed = 1;
+		/* without it there is no group either */
+		if (getrandom(hello->key, sizeof(hello->key), 0) != sizeof(hello->key))
+			return;
+	}
 	coll_shuffle_collectives_open(m, addr, hello);
 	if (shuffle_rx_init(&m->rx, coll_shuffle_op_record, coll_shuffle_op_place, m))
 		return;
@@ -101,7 +107,11 @@ static int join(coll_shuffle_module *m)
 		members[i] = m->hellos[i].addr;
 	m->op_base = m->hellos[0].op_base;
 	m->sizes = m->hellos[0].sizes;
-	rc = shuffle_join(m->fd, members, m->size, m->rank);
+	/* that is before anything has gone out, and for all groups of the communicator */
+	rc = m->hellos[0].keyed ? setsockopt(m->fd, SOL_SHUFFLE, SHUFFLE_KEY, m->hellos[0].key,
+					     SHUFFLE_KEY_BYTES) : 0;
+	if (!rc)
+		rc = shuffle_join(m->fd, members, m->size, m->rank);
 	free(members);
 	/* without it packets are not marked: the library has said why */
 	if (!rc && c->saba)
@@ -109,6 +119,7 @@ static int join(coll_shuffle_module *m)
 	/* who cannot misses the trial, so all decline */
 	if (!rc)
 		rc = coll_shuffle_collectives_join(m);
+	explicit_bzero(m->hellos[0].key, sizeof(m->hellos[0].key));
 	return rc;
 }
 
@@ -194,8 +205,9 @@ static void conclude(coll_shuffle_module *m)
 		m->state = COLL_SHUFFLE_READY;
 		shuffle_addr_str(&m->hellos[m->rank].addr, text, sizeof(text));
 		if (!m->rank)
-			coll_shuffle_say("%s: %d ranks over AF_SHUFFLE, rank 0 is at %s",
-					 coll_shuffle_comm_name(m->comm), m->size, text);
+			coll_shuffle_say("%s: %d ranks over AF_SHUFFLE, rank 0 is at %s%s",
+					 coll_shuffle_comm_name(m->comm), m->size, text,
+					 m->hellos[0].keyed ? ", with a key" : "");
 		if (v->racks_differ)
 			no_racks(m);
 	}

@@ -58,6 +58,7 @@ struct coll_shuffle_members {
 	const char *multicast;		/* address that all have been told to use, or NULL */
 	bool tried;			/* and whether it reaches all */
 	const char *saba;		/* application that shuffle-sabad hears of, or NULL */
+	const void *key;		/* SHUFFLE_KEY_BYTES, until it has joined, or NULL */
 	int error;			/* errno of a call that libshuffle has failed */
 };
 

@@ -80,6 +80,8 @@ struct coll_shuffle_component {
 	char *collectives;
 	char *multicast;
 	char *saba;
+	char *key;
+	bool keyed;		/* what that says */
 	char *if_include;
 	char *if_exclude;
 	int output;
@@ -106,7 +108,8 @@ struct coll_shuffle_hello {
 	struct sockaddr_shuffle addr;	/* family 0: no socket */
 	struct sockaddr_shuffle coll_addr;	/* of the other collectives; likewise */
 	uint32_t distrusts;		/* for a trial has failed before */
-	uint32_t reserved;
+	uint32_t keyed;			/* rank 0: there is a group key */
+	uint8_t key[SHUFFLE_KEY_BYTES];	/* rank 0: this one */
 	uint64_t op_base;		/* that of rank 0 counts */
 	struct coll_shuffle_sizes sizes;	/* likewise */
 };

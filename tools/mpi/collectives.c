@@ -81,6 +81,7 @@ int coll_shuffle_collectives_join(coll_shuffle_module *m)
 		return -1;
 	for (i = 0; i < m->size; i++)
 		addrs[i] = m->hellos[i].coll_addr;
+	m->members.key = m->hellos[0].keyed ? m->hellos[0].key : NULL;
 	rc = coll_shuffle_members_join(&m->members, addrs, m->op_base, wait_for_more, NULL);
 	free(addrs);
 	return rc;

@@ -21,9 +21,9 @@
  * coll_shuffle_hello and coll_shuffle_verdict, which calls are carried, and which of them by the
  * kernel.  The last ones since 4: the least or greatest of real numbers is combined by the kernel;
  * operators that do not commute and the program's for derived types are carried; a verdict names
- * racks.  Since 5: whether a multicast address is to be used.
+ * racks.  Since 5: whether a multicast address is to be used.  Since 8: a key in the hello.
  */
-#define CARD_VERSION	7
+#define CARD_VERSION	8
 
 static int component_register(void);
 static int component_open(void);
@@ -81,6 +81,9 @@ static int component_register(void)
 	c->saba = NULL;
 	parameter("saba", "Profile by which shuffle-sabad shares links, see shuffle-sabad(8): sockets are registered with the daemon and marked with its level. Without it as SHUFFLE_SABA in the environment says",
 		  MCA_BASE_VAR_TYPE_STRING, &c->saba);
+	c->key = "none";
+	parameter("key", "Group key, without which no packet is believed: none, or auto (rank 0 of each communicator draws one and tells the others over MPI); the value at rank 0 counts",
+		  MCA_BASE_VAR_TYPE_STRING, &c->key);
 	c->timeout = 0;
 	parameter("timeout", "Seconds without any progress after which a call fails and names the ranks that are missing; 0: never, mpirun notices processes that die. A rank that enters the call later than that counts as dead",
 		  MCA_BASE_VAR_TYPE_INT, &c->timeout);
@@ -184,6 +187,11 @@ static int component_open(void)
 	if (!coll_shuffle_collectives_parse(c->collectives, &card->collectives))
 		coll_shuffle_complain("coll_shuffle_collectives is not all, none or names of collectives: %s",
 				      c->collectives);
+	c->keyed = is_set(c->key) && strcmp(c->key, "none");
+	if (c->keyed && strcmp(c->key, "auto"))
+		/* who asks for one must not go without */
+		coll_shuffle_complain("coll_shuffle_key is not none or auto, which is taken: %s",
+				      c->key);
 	if (!is_set(c->saba))
 		c->saba = NULL;
 	if (is_set(c->multicast))

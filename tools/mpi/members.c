@@ -32,6 +32,7 @@ void coll_shuffle_members_init(struct coll_shuffle_members *g, int rank, int siz
 	g->multicast = NULL;
 	g->tried = false;
 	g->saba = NULL;
+	g->key = NULL;
 	g->error = 0;
 }
 
@@ -72,6 +73,9 @@ int coll_shuffle_members_join(struct coll_shuffle_members *g,
 			      const struct sockaddr_shuffle *members, uint64_t first_op,
 			      shuffle_coll_waiter wait, void *arg)
 {
+	if (g->key && setsockopt(g->fd, SOL_SHUFFLE, SHUFFLE_KEY, g->key, SHUFFLE_KEY_BYTES))
+		return -1;
+	g->key = NULL;
 	/* without it the trial says no, everywhere */
 	if (g->multicast)
 		set_multicast(g, first_op);
