@@ -247,7 +247,7 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 		group->member[i].local = err;
 		if (unlikely(group->overlay) && i != group->rank)
 			group->member[i].path = shuffle_overlay_path(group->overlay, &a);
-		peer = shuffle_peer_get(sn, &a, ssk->user);
+		peer = shuffle_peer_get(ssk, &a);
 		if (IS_ERR(peer))
 			return PTR_ERR(peer);
 		group->member[i].peer = peer;
@@ -284,7 +284,7 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
 				       ssk->addr.shs_addr))
 			group->member[i].missed = SHUFFLE_MISSED_MAX;
 	}
-	peer = shuffle_peer_get(shuffle_net(sock_net(&ssk->sk)), &all->addr, ssk->user);
+	peer = shuffle_peer_get(ssk, &all->addr);
 	if (IS_ERR(peer))
 		return PTR_ERR(peer);
 	all->peer = peer;

@@ -23,6 +23,11 @@ struct shuffle_sock;
  * @mark: of the socket when @dst was looked up
  * @oif: likewise
  * @peer: the host it is on, with a reference
+ * @payload_max: most payload bytes of a packet that the path is believed to carry; 0: as many as
+ *	the route says; ssk->lock, read without it
+ * @payload_until: jiffies, how long that is believed; likewise
+ * @payload_lost: times in a row that full packets have not arrived; ssk->lock
+ * @payload_lost_at: the last time, ns; ssk->lock
  * @missed: rows that went to all at once and did not arrive there, one behind the other, up to
  *	SHUFFLE_MISSED_MAX: then it gets them alone; ssk->lock
  * @local: index of our address towards it
@@ -35,6 +40,10 @@ struct shuffle_member {
 	u32			mark;
 	int			oif;
 	struct shuffle_peer	*peer;
+	u32			payload_max;
+	unsigned long		payload_until;
+	u64			payload_lost_at;
+	u8			payload_lost;
 	u8			missed;
 	u8			local;
 	const struct shuffle_path *path;

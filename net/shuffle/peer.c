@@ -17,14 +17,6 @@
 /* the rate is measured over at least this time */
 #define SHUFFLE_RATE_NS		(5 * NSEC_PER_MSEC)
 
-/* Full packets that do not arrive so often in a row are too long for the path.  Loss alone
- * does that rarely: a RESEND asks for more than one packet, and one that arrives ends the
- * row.
- */
-#define SHUFFLE_PAYLOAD_LOST	4
-/* then the route is believed again (RFC 8899 waits 600 s) */
-#define SHUFFLE_PAYLOAD_UNTIL	(300 * HZ)
-
 /* Peers that the groups of one user may make in a namespace, sixteen of the largest
  * groups without a host in common.  A peer that is there already costs nothing.
  */
@@ -85,17 +77,16 @@ static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_pe
 
 /**
  * shuffle_peer_get() - the host that a member is on
- * @sn: namespace
+ * @ssk: the socket of the group
  * @a: address of the member
- * @user: the user of the group
  *
  * Context: process, may sleep.
  * Return: the peer with a reference, or an ERR_PTR: -ENOMEM, or -ENOBUFS (groups of
  * this user have made SHUFFLE_MAX_PEERS already).
  */
-struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
-				      struct shuffle_user *user)
+struct shuffle_peer *shuffle_peer_get(struct shuffle_sock *ssk, const struct sockaddr_shuffle *a)
 {
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct rb_node *parent, **link;
 	struct shuffle_peer *peer, *new;
 
@@ -110,10 +101,11 @@ struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct socka
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	if (!new)
 		return ERR_PTR(-ENOMEM);
-	new->user = user;
+	new->user = ssk->user;
 	new->sn = sn;
 	new->addr = *a;
 	new->addr.shs_port = 0;
+	new->local = shuffle_sock_is_local(&ssk->sk, a);
 	refcount_set(&new->ref, 1);
 	spin_lock_bh(&sn->peers_lock);
 	peer = peer_enter(sn, new);
@@ -231,6 +223,8 @@ void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
 	u64 sum = atomic64_add_return(bytes, &peer->rx_bytes);
 
 	lockdep_assert_held(&op->ssk->lock);
+	if (!peer->local)
+		shuffle_user_earn(op->ssk->user);
 	atomic64_set(&peer->data_at, now);
 	if (now - since < SHUFFLE_RATE_NS)
 		return;
@@ -252,8 +246,12 @@ void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
  */
 void shuffle_peer_sent(struct shuffle_op *op, u32 rank, u32 bytes)
 {
+	struct shuffle_peer *peer = peer_of(op, rank);
+
 	lockdep_assert_held(&op->ssk->lock);
-	atomic64_add(bytes, &peer_of(op, rank)->tx_bytes);
+	atomic64_add(bytes, &peer->tx_bytes);
+	if (!peer->local)
+		shuffle_user_earn(op->ssk->user);
 }
 
 /**
@@ -270,76 +268,4 @@ void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out)
 
 	lockdep_assert_held(&op->ssk->lock);
 	atomic64_inc(out ? &peer->resends_out : &peer->resends_in);
-}
-
-/**
- * shuffle_peer_payload() - what the path to a peer carries
- * @peer: the peer
- * @payload: bytes of a packet's payload that the route allows
- *
- * A path may be narrower than its route says, and no ICMP tell us: RFC 8899.
- *
- * Context: any.
- * Return: bytes, no more than @payload.
- */
-u32 shuffle_peer_payload(struct shuffle_peer *peer, u32 payload)
-{
-	u32 most = READ_ONCE(peer->payload_max);
-
-	if (likely(!most))
-		return payload;
-	if (time_after(jiffies, READ_ONCE(peer->payload_until))) {
-		WRITE_ONCE(peer->payload_lost, 0);
-		WRITE_ONCE(peer->payload_max, 0);
-		return payload;
-	}
-	return min(most, payload);
-}
-
-/**
- * shuffle_peer_full_lost() - a peer asks for data that went in packets of full size
- * @op: operation
- * @rank: the member
- * @payload: payload bytes of such a packet, as the chunk was laid out
- * @now: ns
- *
- * Context: any, ssk->lock held.
- */
-void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now)
-{
-	struct shuffle_peer *peer = peer_of(op, rank);
-	u32 n;
-
-	lockdep_assert_held(&op->ssk->lock);
-	payload = shuffle_peer_payload(peer, payload);
-	/* one question comes as several RESENDs, and from several operations at once */
-	if (payload <= SHUFFLE_MIN_PAYLOAD ||
-	    now - atomic64_read(&peer->payload_lost_at) <
-	    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
-		return;
-	atomic64_set(&peer->payload_lost_at, now);
-	n = READ_ONCE(peer->payload_lost) + 1;
-	if (n >= SHUFFLE_PAYLOAD_LOST) {
-		n = 0;
-		WRITE_ONCE(peer->payload_until, jiffies + SHUFFLE_PAYLOAD_UNTIL);
-		WRITE_ONCE(peer->payload_max, max_t(u32, payload / 2, SHUFFLE_MIN_PAYLOAD));
-		SHUFFLE_INC(peer->sn, PathShrunk);
-	}
-	WRITE_ONCE(peer->payload_lost, n);
-}
-
-/**
- * shuffle_peer_full_arrived() - a peer has got a packet of full size
- * @op: operation
- * @rank: the member
- *
- * Context: any, ssk->lock held.
- */
-void shuffle_peer_full_arrived(struct shuffle_op *op, u32 rank)
-{
-	struct shuffle_peer *peer = peer_of(op, rank);
-
-	lockdep_assert_held(&op->ssk->lock);
-	if (READ_ONCE(peer->payload_lost))
-		WRITE_ONCE(peer->payload_lost, 0);
 }

@@ -13,6 +13,7 @@
 
 struct shuffle_net;
 struct shuffle_op;
+struct shuffle_sock;
 struct shuffle_user;
 
 /**
@@ -22,6 +23,7 @@ struct shuffle_user;
  * @sn: namespace
  * @user: whose group has made it
  * @addr: its address, port 0
+ * @local: it is one of this host's own, as of when the peer was made
  * @tx_bytes: payload sent to it
  * @rx_bytes: new payload from it
  * @resends_out: RESENDs sent to it
@@ -32,11 +34,6 @@ struct shuffle_user;
  * @rate: at which it last delivered, bytes/s
  * @rate_at: when that was measured
  * @rate_bytes: @rx_bytes then
- * @payload_max: most payload bytes of a packet that the path is believed to carry; 0: as
- *	many as the route says
- * @payload_until: jiffies, how long that is believed
- * @payload_lost: times in a row that full packets have not arrived
- * @payload_lost_at: the last time, ns
  */
 struct shuffle_peer {
 	struct rb_node		node;
@@ -44,6 +41,7 @@ struct shuffle_peer {
 	struct shuffle_net	*sn;
 	struct shuffle_user	*user;
 	struct sockaddr_shuffle	addr;
+	bool			local;
 	atomic64_t		tx_bytes;
 	atomic64_t		rx_bytes;
 	atomic64_t		resends_out;
@@ -54,23 +52,15 @@ struct shuffle_peer {
 	atomic64_t		rate;
 	atomic64_t		rate_at;
 	atomic64_t		rate_bytes;
-	u32			payload_max;
-	unsigned long		payload_until;
-	u32			payload_lost;
-	atomic64_t		payload_lost_at;
 };
 
-struct shuffle_peer *shuffle_peer_get(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
-				      struct shuffle_user *user);
+struct shuffle_peer *shuffle_peer_get(struct shuffle_sock *ssk, const struct sockaddr_shuffle *a);
 struct shuffle_peer *shuffle_peer_next(struct shuffle_net *sn, const struct sockaddr_shuffle *a,
 				       bool behind);
 void shuffle_peer_put(struct shuffle_peer *peer);
 void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns);
 void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes);
 void shuffle_peer_sent(struct shuffle_op *op, u32 rank, u32 bytes);
-u32 shuffle_peer_payload(struct shuffle_peer *peer, u32 payload);
-void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now);
-void shuffle_peer_full_arrived(struct shuffle_op *op, u32 rank);
 void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out);
 
 #endif /* _SHUFFLE_PEER_H */

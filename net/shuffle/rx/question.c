@@ -148,7 +148,7 @@ static s64 room_left(const struct shuffle_op *op)
  * @rank: message
  *
  * What came before that would be dropped, and its sender would look for the reason on the path
- * (shuffle_peer_full_lost()).
+ * (shuffle_path_lost()).
  */
 bool shuffle_question_full(const struct shuffle_op *op, u32 rank)
 {

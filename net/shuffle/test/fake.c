@@ -333,12 +333,12 @@ void shuffle_peer_resend(struct shuffle_op *op, u32 rank, bool out)
 {
 }
 
-void shuffle_peer_full_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now)
+void shuffle_path_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now)
 {
 	fake->full_lost++;
 }
 
-void shuffle_peer_full_arrived(struct shuffle_op *op, u32 rank)
+void shuffle_path_arrived(struct shuffle_op *op, u32 rank)
 {
 }
 

@@ -335,9 +335,9 @@ static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u6
 	end = min(from + chunk->pkt, chunk->off + chunk->len);
 	if (off >= end) {
 		if (end - from == chunk->pkt && chunk->kind != SHUFFLE_CHUNK_BYTES)
-			shuffle_peer_full_arrived(op, rank);
+			shuffle_path_arrived(op, rank);
 	} else if (asks && end - from > SHUFFLE_MIN_PAYLOAD) {
-		shuffle_peer_full_lost(op, rank, end - from, now);
+		shuffle_path_lost(op, rank, end - from, now);
 	}
 }
 

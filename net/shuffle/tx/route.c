@@ -196,6 +196,6 @@ u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_me
 	if (mtu < overhead + SHUFFLE_MIN_PAYLOAD)
 		return SHUFFLE_MIN_PAYLOAD;
 	/* the loopback's 64 KiB packets would leave no room for GSO's own limits */
-	return shuffle_peer_payload(group->member[rank].peer,
+	return shuffle_path_payload(&group->member[rank],
 				    min3(mtu - overhead, most ?: 32768U, 32768U));
 }

@@ -500,4 +500,9 @@ struct dst_entry *shuffle_route_peer(struct shuffle_net *sn, const struct sockad
 u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_membership *group,
 			  u32 rank, struct dst_entry *dst);
 
+/* path_mtu.c */
+u32 shuffle_path_payload(const struct shuffle_member *m, u32 payload);
+void shuffle_path_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now);
+void shuffle_path_arrived(struct shuffle_op *op, u32 rank);
+
 #endif /* _SHUFFLE_TX_H */
