@@ -40,6 +40,8 @@
 	X(MergeRecords,		"records merged with others by key")		\
 	X(MergeFlushes,		"times that a table of these was sent before all had come")	\
 	X(GaveWay,		"times that less was granted because of others' traffic")	\
+	X(CtrlBehind,		"control packets in the data's class: their user had too many")	\
+	X(OrderDenied,		"rows that asked to go in front of those of other users")	\
 	X(AheadOut,		"packets of short messages sent in front of other data")	\
 	X(Timed,		"messages that waited for their time to leave")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\

@@ -86,7 +86,8 @@ struct shuffle_sock;
  * @cross_looked: when it last ran, ns
  * @peers: hosts that members are on, by address
  * @users: who has sockets, peers or ended operations
- * @users_lock: @users
+ * @nr_users: their number; READ_ONCE() without the lock
+ * @users_lock: @users, @nr_users
  * @peers_lock: @peers
  * @events: that wait to be sent
  * @events_lost: groups that events have been dropped of
@@ -157,6 +158,7 @@ struct shuffle_net {
 	u64			cross_looked;
 	struct rb_root		peers;
 	struct rb_root		users;
+	u32			nr_users;
 	spinlock_t		users_lock;
 	spinlock_t		peers_lock;
 	struct sk_buff_head	events;

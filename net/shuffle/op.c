@@ -242,16 +242,36 @@ static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_mem
 	return dev;
 }
 
-/* Its order among others: what the call says, or else the device's setting. */
+/* May its operations go in front of those of other users? */
+static bool may_overtake(const struct shuffle_sock *ssk)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	return READ_ONCE(shuffle_net(net)->nr_users) <= 1 || !ssk->sk.sk_socket ||
+	       !ssk->sk.sk_socket->file ||
+	       sk_ns_capable(&ssk->sk, net->user_ns, CAP_NET_ADMIN);
+}
+
+/* Its order among others: what the call says, or else the device's setting.  Where there are
+ * several users, the operator has to have said that some may go first.
+ */
 static u8 order_of(const struct shuffle_op *op, u32 flags)
 {
+	u8 asked, set;
+
 	BUILD_BUG_ON(SHUFFLE_ROW_SMALLEST - SHUFFLE_ROW_FAIR !=
 		     (SHUFFLE_ORDER_SMALLEST - SHUFFLE_ORDER_FAIR) * SHUFFLE_ROW_FAIR ||
 		     SHUFFLE_ROW_DEADLINE - SHUFFLE_ROW_FAIR !=
 		     (SHUFFLE_ORDER_DEADLINE - SHUFFLE_ORDER_FAIR) * SHUFFLE_ROW_FAIR);
 	flags &= SHUFFLE_ROW_ORDER;
-	return flags ? (flags - SHUFFLE_ROW_FAIR) / SHUFFLE_ROW_FAIR + SHUFFLE_ORDER_FAIR :
-		       READ_ONCE(op->dev->cfg.op_order);
+	set = READ_ONCE(op->dev->cfg.op_order);
+	if (!flags)
+		return set;
+	asked = (flags - SHUFFLE_ROW_FAIR) / SHUFFLE_ROW_FAIR + SHUFFLE_ORDER_FAIR;
+	if (asked == SHUFFLE_ORDER_FAIR || asked == set || may_overtake(op->ssk))
+		return asked;
+	SHUFFLE_INC(shuffle_op_net(op), OrderDenied);
+	return set;
 }
 
 /* The schedules of row and column, as the device's settings say.  0 or -ENOMEM. */

@@ -92,14 +92,12 @@ struct shuffle_ports {
  * struct shuffle_early - packets of operations that are not known yet: early.c
  * @tree: by operation id, those of one in the order in which they came
  * @fifo: all, oldest first
- * @bytes: that they are charged
  * @closed: nothing is kept any more
  * @work: lets old ones expire
  */
 struct shuffle_early {
 	struct rb_root		tree;
 	struct list_head	fifo;
-	u32			bytes;
 	bool			closed;
 	struct delayed_work	work;
 };

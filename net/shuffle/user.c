@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 
+#include "rate.h"
 #include "shuffle.h"
 
 /* The user, or NULL and where it would be.  sn->users_lock held. */
@@ -44,6 +45,7 @@ struct shuffle_user *shuffle_user_get(struct shuffle_net *sn, kuid_t uid)
 	new->sn = sn;
 	new->uid = uid;
 	refcount_set(&new->ref, 1);
+	atomic_set(&new->control, SHUFFLE_CONTROL_MAX_AHEAD);
 	INIT_LIST_HEAD(&new->finished);
 	spin_lock_bh(&sn->users_lock);
 	user = user_find(sn, uid, &parent, &link);
@@ -52,6 +54,7 @@ struct shuffle_user *shuffle_user_get(struct shuffle_net *sn, kuid_t uid)
 	} else {
 		rb_link_node(&new->node, parent, link);
 		rb_insert_color(&new->node, &sn->users);
+		WRITE_ONCE(sn->nr_users, sn->nr_users + 1);
 		user = new;
 		new = NULL;
 	}
@@ -81,6 +84,22 @@ void shuffle_user_put(struct shuffle_user *user)
 		return;
 	}
 	rb_erase(&user->node, &sn->users);
+	WRITE_ONCE(sn->nr_users, sn->nr_users - 1);
 	spin_unlock_bh(&sn->users_lock);
 	kfree(user);
+}
+
+/**
+ * shuffle_user_control() - may one more packet without payload go in front of data?  Then it does.
+ * @user: of the socket that sends it
+ *
+ * What overtakes costs those who are overtaken: SO_PRIORITY asks for CAP_NET_ADMIN.  A shuffle
+ * needs no more such packets than it has packets of data, and one for each member when it begins.
+ *
+ * Context: any.
+ */
+bool shuffle_user_control(struct shuffle_user *user)
+{
+	return atomic_dec_if_positive(&user->control) >= 0 ||
+	       shuffle_rate_take(&user->control_full_at, shuffle_now(), SHUFFLE_CONTROL_RATE);
 }

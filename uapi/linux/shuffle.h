@@ -217,7 +217,8 @@ enum {
  * SHUFFLE_ROW_FAIR, SHUFFLE_ROW_SMALLEST, SHUFFLE_ROW_DEADLINE: this operation's order among others
  * that share a link with it, instead of the setting op-order: evenly, by what it has left, or by
  * @deadline_ms.  One of them at most.  It holds for what this member grants and sends, so all
- * members should say the same.  Read by the first call only; for struct shuffle_collective, too.
+ * members should say the same.  Where several users have sockets, an order that op-order does not
+ * say takes CAP_NET_ADMIN.  Read by the first call only; for struct shuffle_collective, too.
  */
 #define SHUFFLE_ROW_FAIR	(1U << 5)
 #define SHUFFLE_ROW_SMALLEST	(2U << 5)

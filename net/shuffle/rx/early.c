@@ -7,8 +7,8 @@
 #include "../shuffle.h"
 #include "../trace.h"
 
-/* A socket may have so many times what is left of its namespace's limit: one alone gets
- * four fifths of it, and others always find some.
+/* The sockets of a user may have so many times what is left of their namespace's limit: one user
+ * alone gets four fifths of it, and others always find some.
  */
 #define SHUFFLE_EARLY_SHARE	4
 
@@ -78,7 +78,7 @@ static void take(struct shuffle_sock *ssk, struct sk_buff *skb, struct sk_buff_h
 	rb_erase(&skb->rbnode, &ssk->early.tree);
 	skb->dev = NULL;	/* rbnode lies over it */
 	__skb_queue_tail(q, skb);
-	ssk->early.bytes -= skb->truesize;
+	atomic_sub(skb->truesize, &ssk->user->early);
 	atomic_sub(skb->truesize, &sn->early_bytes);
 	sk_mem_uncharge(&ssk->sk, skb->truesize);
 }
@@ -161,7 +161,7 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
 
 	lockdep_assert_held(&ssk->lock);
 	return !ssk->early.closed && kept <= limit && size <= limit - kept &&
-	       ssk->early.bytes + size <= SHUFFLE_EARLY_SHARE * (u64)(limit - kept) &&
+	       atomic_read(&ssk->user->early) + size <= SHUFFLE_EARLY_SHARE * (u64)(limit - kept) &&
 	       !shuffle_mem_scarce();
 }
 
@@ -190,7 +190,7 @@ int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
 	} else if (has_room(ssk, sn, skb->truesize) &&
 	    sk_rmem_schedule(&ssk->sk, skb, skb->truesize)) {
 		sk_mem_charge(&ssk->sk, skb->truesize);
-		e->bytes += skb->truesize;
+		atomic_add(skb->truesize, &ssk->user->early);
 		atomic_add(skb->truesize, &sn->early_bytes);
 		early_cb(skb)->op_id = op_id;
 		early_cb(skb)->expires = jiffies +

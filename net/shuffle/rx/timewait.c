@@ -276,12 +276,19 @@ void shuffle_timewait_purge(struct shuffle_net *sn)
 {
 	struct finished *f, *tmp;
 	LIST_HEAD(old);
+	int n;
 
 	cancel_delayed_work_sync(&sn->finished_work);
-	spin_lock_bh(&sn->finished_lock);
-	list_for_each_entry_safe(f, tmp, &sn->finished, node)
-		finished_unlink(sn, f, &old);
-	spin_unlock_bh(&sn->finished_lock);
+	do {
+		n = 0;
+		spin_lock_bh(&sn->finished_lock);
+		list_for_each_entry_safe(f, tmp, &sn->finished, node) {
+			finished_unlink(sn, f, &old);
+			if (++n == SHUFFLE_SLICE)
+				break;
+		}
+		spin_unlock_bh(&sn->finished_lock);
+	} while (n == SHUFFLE_SLICE);
 	list_for_each_entry_safe(f, tmp, &old, node)
 		finished_free(f);
 }

@@ -92,7 +92,7 @@ static struct sk_buff *alloc_to(struct shuffle_net *sn, struct dst_entry *dst, u
  * @group: its group
  * @rank: the member, or shuffle_group_all()
  * @linear: bytes of linear room for UDP payload
- * @control: first in every queue
+ * @control: first in every queue, as far as its user may: shuffle_user_control()
  *
  * Context: any; ssk->lock held unless @ssk is NULL.
  * Return: the packet, or NULL (counted): no route or no memory.
@@ -139,9 +139,14 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (ssk)
 		cb->tos = READ_ONCE(ssk->tos);
-	if (control) {
+	if (!control)
+		return skb;
+	/* what the kernel sends for nobody answers packets, one for one */
+	if (!ssk || shuffle_user_control(ssk->user)) {
 		skb->priority = TC_PRIO_CONTROL;
 		cb->tos = shuffle_dev_control_tos(sn, dst->dev->ifindex);
+	} else {
+		SHUFFLE_INC(sn, CtrlBehind);
 	}
 	return skb;
 }

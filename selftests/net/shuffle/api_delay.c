@@ -13,22 +13,6 @@
 
 static char data[2 * LONG];
 
-static long counter(const char *name)
-{
-	static char names[8192], values[8192];
-	char *n, *v, *at_n = names, *at_v = values;
-	FILE *f = fopen("/proc/net/shuffle/netstat", "r");
-	long found = -1;
-
-	if (!f || !fgets(names, sizeof(names), f) || !fgets(values, sizeof(values), f))
-		exit(3);
-	fclose(f);
-	while ((n = strsep(&at_n, " \n")) && (v = strsep(&at_v, " \n")))
-		if (!strcmp(n, name))
-			found = atol(v);
-	return found;
-}
-
 static ssize_t send_flagged(int fd, uint64_t op, unsigned int flags, uint64_t len0, uint64_t len1)
 {
 	struct shuffle_row row = { .op_id = op, .count = 2, .flags = flags };
@@ -78,7 +62,7 @@ static uint64_t took_ms;		/* by the last packets() */
 static long packets(const int fds[2], unsigned int flags, uint64_t len)
 {
 	uint64_t begin = sht_now_ms();
-	long before = counter("CtrlPktsOut");
+	long before = sht_counter("CtrlPktsOut");
 	unsigned int i;
 
 	for (i = 0; i < OPS; i++) {
@@ -90,7 +74,7 @@ static long packets(const int fds[2], unsigned int flags, uint64_t len)
 			return -1;
 	}
 	took_ms = sht_now_ms() - begin;
-	return counter("CtrlPktsOut") - before;
+	return sht_counter("CtrlPktsOut") - before;
 }
 
 /* Likewise, and the ends of all of them. */
@@ -150,7 +134,7 @@ static void test_kept(void)
 		uint64_t op = next_op;
 
 		next_op += 2;
-		drops = counter("DropNoOp");
+		drops = sht_counter("DropNoOp");
 		ok = send_flagged(fds[0], op, flags, 0, 100) == 100 &&
 		     send_flagged(fds[1], op, flags, 100, 0) == 100 &&
 		     read_some(fds[0], 2, 1);
@@ -161,7 +145,7 @@ static void test_kept(void)
 		     (ends_read || read_some(fds[1], 0, 1)) &&
 		     send_flagged(fds[1], op + 1, flags, 100, 0) == 100 &&
 		     !read_end(fds[0], op + 1) && !read_end(fds[1], op + 1);
-		clean += counter("DropNoOp") == drops;
+		clean += sht_counter("DropNoOp") == drops;
 	}
 	WORKS(ok, "ACKs with data that is kept");
 	WORKS(clean, "none is looked at twice");

@@ -22,6 +22,8 @@ identity_cases()
 	run_case "container-behind-nat-v6" behind_nat 1
 	run_case "answers-only-known-nonces" no_reflection
 	run_case "packets-of-a-former-operation" former_operation
+	run_case "users-v4" users 4
+	run_case "users-v6" users 6
 	run_case "group-key-v4" group_key 0
 	run_case "group-key-v6" group_key 1
 	run_case "group-key-differs" other_key 8
@@ -282,6 +284,19 @@ no_reflection()
 	want_ok "the records have not arrived" wait_for 5 has_counted 0 "$DROPS" 500
 	[ "$(counter 0 AckOut)" = "$before" ] ||
 		fail "$(($(counter 0 AckOut) - before)) answers to a stranger"
+}
+
+# users FAMILY - what one user can take from another.
+users()
+{
+	local file=/sys/module/shuffle/parameters/early_kbytes before rc=0
+
+	before=$(<$file)
+	# a parameter: the program makes namespaces of its own
+	echo 64 >$file || fail "early-bytes cannot be set"
+	tap_program api_users -v "$1" || rc=1
+	echo "$before" >$file
+	return $rc
 }
 
 group_key()

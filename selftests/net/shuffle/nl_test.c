@@ -560,6 +560,35 @@ static void test_permission(void)
 	       "permission: everybody reads and listens, CAP_NET_ADMIN changes");
 }
 
+/* Who opens a socket without privilege gets none by making a privileged program write to it. */
+static void test_borrowed_permission(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct all[2], none[2];
+	const uint32_t most = 1U << 30;
+	int own = nl_open(), fd = -1;
+
+	memset(all, 0, sizeof(all));
+	if (syscall(SYS_capget, &head, all))
+		tap_bail("capget: %s", strerror(errno));
+	memcpy(none, all, sizeof(none));
+	none[0].effective = 0;
+	none[1].effective = 0;
+	if (!syscall(SYS_capset, &head, none))
+		fd = nl_open();
+	if (syscall(SYS_capset, &head, all))
+		tap_bail("capset: %s", strerror(errno));
+	WORKS_ERRNO(set(fd, SHUFFLE_A_CONFIG_OVERCOMMIT, 9).err, EPERM,
+		    "permission: not by the socket of one that has none");
+	WORKS_ERRNO(set(fd, SHUFFLE_A_CONFIG_EARLY_BYTES, most).err, EPERM,
+		    "permission: nor above the initial namespace's bounds");
+	WORKS_ERRNO(set(own, SHUFFLE_A_CONFIG_OVERCOMMIT, 9).err, 0,
+		    "permission: and by the program's own");
+	set(own, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_OVERCOMMIT);
+	close(fd);
+	close(own);
+}
+
 static void test_namespaces(int fd)
 {
 	struct sockaddr_shuffle m[2];
@@ -680,6 +709,7 @@ int main(int argc, char **argv)
 	test_overrun(fd);
 	test_pressure(fd);
 	test_permission();
+	test_borrowed_permission();
 	test_diag();
 	test_namespaces(fd);
 	return api_finish();

@@ -87,6 +87,22 @@ int sht_new_netns(void)
 	return rc;
 }
 
+long sht_counter(const char *name)
+{
+	static char names[8192], values[8192];
+	char *n, *v, *at_n = names, *at_v = values;
+	FILE *f = fopen("/proc/thread-self/net/shuffle/netstat", "r");
+	long found = -1;
+
+	if (!f || !fgets(names, sizeof(names), f) || !fgets(values, sizeof(values), f))
+		exit(3);
+	fclose(f);
+	while ((n = strsep(&at_n, " \n")) && (v = strsep(&at_v, " \n")))
+		if (!strcmp(n, name))
+			found = atol(v);
+	return found;
+}
+
 uint64_t sht_mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ull;

@@ -33,6 +33,8 @@ int sht_enter_netns(const char *name);
 
 /* A new network namespace with its loopback up; -1 and errno. */
 int sht_new_netns(void);
+/* A counter of this namespace, or -1: there is none of this name. */
+long sht_counter(const char *name);
 
 uint64_t sht_mix(uint64_t x);
 uint64_t sht_key(uint64_t seed, uint64_t op, uint32_t src, uint32_t dst);
