@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What must not grow with what a user does: memory of small writes, the work of many
- * operations, waits that were not asked for.  TAP; no times are compared, a wait that
- * does not end is ended by a signal.
+ * operations.  TAP; no times are compared.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <pthread.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "api.h"
@@ -169,97 +162,11 @@ static void ended_operations_of_others(void)
 	close(fd);
 }
 
-struct stuck {
-	int fd;
-	uint64_t op;
-	const void *data;
-	size_t len;
-};
-
-static void *send_stuck(void *arg)
-{
-	struct shuffle_row row = { .count = 2 };
-	uint64_t lens[2] = { 0 };
-	struct stuck *s = arg;
-
-	row.op_id = s->op;
-	lens[1] = s->len;
-	sht_send(s->fd, &row, lens, s->data, s->len, 0);
-	return NULL;
-}
-
-static void nothing(int sig)
-{
-	(void)sig;
-}
-
-/* A thread that copies from memory which nobody provides does not stop another one that
- * does not want to wait.
- */
-static void dontwait(void)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct sigaction sa = { .sa_handler = nothing };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	struct uffdio_zeropage zero = { };
-	static char data[20000];
-	struct shuffle_row row = { .count = 2 };
-	uint64_t lens[2] = { 0, sizeof(data) };
-	struct sockaddr_shuffle m[2];
-	struct stuck s = { .op = next_op++ };
-	pthread_t thread;
-	int uffd, fds[2];
-	size_t size = 65536;
-	struct pollfd pfd;
-	ssize_t rc;
-	void *mem;
-
-	/* poll() of one that blocks does not wait */
-	uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api)) {
-		result(true, "send: MSG_DONTWAIT beside a stuck copy", "SKIP no userfaultfd");
-		return;
-	}
-	open_pair(fds, m, 0);
-	mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	reg.range.start = (uintptr_t)mem;
-	reg.range.len = size;
-	WORKS(!ioctl(uffd, UFFDIO_REGISTER, &reg), "userfaultfd: register");
-	s.fd = fds[0];
-	s.data = mem;
-	s.len = 20000;
-	pthread_create(&thread, NULL, send_stuck, &s);
-	pfd.fd = uffd;
-	pfd.events = POLLIN;
-	WORKS(EXPECT_EQ(poll(&pfd, 1, WAIT_MS), 1) && EXPECT_EQ(pfd.revents, POLLIN),
-	      "userfaultfd: the copy waits");
-
-	sigaction(SIGALRM, &sa, NULL);
-	row.op_id = next_op++;
-	alarm(10);
-	rc = sht_send(fds[0], &row, lens, data, sizeof(data), MSG_DONTWAIT);
-	/* its row is announced, so nothing taken is not an error */
-	WORKED(EXPECT_EQ(rc, 0) && alarm(600) > 0, "send: MSG_DONTWAIT beside a stuck copy");
-	row.first_rank = 2;
-	row.count = 0;
-	alarm(10);
-	errno = 0;
-	rc = sht_send(fds[0], &row, NULL, data, sizeof(data), MSG_DONTWAIT);
-	WORKED(EXPECT_EQ(rc, -1) && EXPECT_ERRNO(errno, EAGAIN) && alarm(600) > 0,
-	       "send: and EAGAIN");
-	zero.range = reg.range;
-	WORKS(!ioctl(uffd, UFFDIO_ZEROPAGE, &zero), "userfaultfd: provide the memory");
-	pthread_join(thread, NULL);
-	close(uffd);
-	close_pair(fds);
-}
-
 int main(int argc, char **argv)
 {
 	api_start(argc, argv);
 	next_port = 20000;
 	small_writes();
-	dontwait();
 	many_operations();
 	message_limit();
 	ended_operations_of_others();

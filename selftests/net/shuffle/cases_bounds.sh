@@ -9,6 +9,7 @@
 bounds_cases()
 {
 	run_case "api-bounds" bounds_of_calls
+	run_case "api-waits" tap_program api_waits
 	run_case "byte-by-byte" bytes_one_by_one
 	run_case "early-packets-are-charged" early_charged
 	run_case "mem-limit-progress" mem_limit
