@@ -111,7 +111,8 @@ void coll_shuffle_members_close(struct coll_shuffle_members *g)
 
 const char *coll_shuffle_missing_str(const struct shuffle_record *rec)
 {
-	if (rec->flags & SHUFFLE_MISSING_LEFT)
+	/* who is silent has not left, whoever has noticed it first */
+	if (rec->flags & SHUFFLE_MISSING_LEFT && rec->error != ETIMEDOUT)
 		return shuffle_left_str(rec->error);
 	return rec->flags & SHUFFLE_MISSING_RECV ? "has not sent its message" :
 						   "has not acknowledged ours";
