@@ -87,7 +87,55 @@ u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 	if (op->blamed)
 		return is_blamed(&op->blame, rank) ?
 		       SHUFFLE_MISSING_LEFT | incomplete(op, rank) : 0;
-	return rank == op->excused ? 0 : incomplete(op, rank);
+	if (rank == op->excused ||
+	    (op->silent_since && op->in[rank].heard_at > op->silent_since))
+		return 0;
+	return incomplete(op, rank);
+}
+
+/* Those of the missing that have been silent for half of the idle timeout are to blame, and the
+ * others not: they wait as we do, in a chain for instance.  Returns how many are missing, *@silent:
+ * of these.  A walk over all members, a few times in an operation's life at most.
+ */
+static u32 find_silent(struct shuffle_op *op, u64 now, u32 *silent)
+{
+	u64 since = now - min(now, (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC / 2);
+	u32 i, missing = 0;
+
+	lockdep_assert_held(&op->ssk->lock);
+	*silent = 0;
+	/* whoever has just begun has heard nobody yet */
+	if (op->started_at > since)
+		return 0;
+	for (i = 0; i < op->group->count; i++) {
+		if (i == op->group->rank || i == op->excused || !incomplete(op, i))
+			continue;
+		missing++;
+		*silent += op->in[i].heard_at <= since;
+	}
+	op->silent_since = *silent ? since : 0;
+	return missing;
+}
+
+/**
+ * shuffle_abort_overdue() - the time of an operation is over: has it to fail at once?
+ * @op: operation, which has not ended
+ * @now: ns
+ *
+ * Where all that are missing still speak, another member knows who does not, and its time is over,
+ * too: its word is waited for, a little.
+ *
+ * Context: any, ssk->lock held.
+ * Return: ns to wait, 0: the operation is to fail.
+ */
+u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now)
+{
+	u32 silent, missing = find_silent(op, now, &silent);
+
+	if (!missing || silent || op->deadline_at || op->asked_others)
+		return 0;
+	op->asked_others = true;
+	return SHUFFLE_OVERDUE_NS;
 }
 
 /**
@@ -163,6 +211,19 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, &op->blame, q);
 }
 
+/* Has a member to be told?  Those that have left do not listen.  Of a host that was started again
+ * also those are told that need nothing of us, for it has told nobody itself.
+ */
+static bool is_told(const struct shuffle_op *op, u32 rank)
+{
+	bool known = op->in[rank].nonce || (rank < op->announced && !op->out[rank].absent);
+
+	if (op->blamed && op->blame.reason != SHUFFLE_LEFT_DISAGREES &&
+	    is_blamed(&op->blame, rank))
+		return false;
+	return incomplete(op, rank) || (op->blame.reason == SHUFFLE_LEFT_FORGOT && known);
+}
+
 /**
  * shuffle_abort_tell() - tell the others that we have left an operation
  * @op: operation that has failed, or is taken out before its end
@@ -194,10 +255,7 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
 		/* begin behind ourselves, so that not all tell rank 0 at once */
 		for (sent = 0; i < n && sent < SHUFFLE_BURST; i++) {
 			rank = (group->rank + i) % n;
-			/* those that have left do not listen */
-			if (!incomplete(op, rank) ||
-			    (op->blamed && op->blame.reason != SHUFFLE_LEFT_DISAGREES &&
-			     is_blamed(&op->blame, rank)))
+			if (!is_told(op, rank))
 				continue;
 			tell_member(op, rank, &q);
 			sent++;
@@ -236,6 +294,25 @@ static bool missed_others(const struct shuffle_op *op, u32 sender, u64 now)
 	       (op->deadline_at || now - op->progress_at > idle / 2);
 }
 
+/* Do we still need something of the one that has left, or of a host that has been started again?
+ * Nobody will get anything of that any more.
+ */
+static bool is_concerned(const struct shuffle_op *op, const struct shuffle_wire *w)
+{
+	u32 i, rank;
+
+	if (incomplete(op, w->src_rank))
+		return true;
+	if (w->blame.reason != SHUFFLE_LEFT_FORGOT)
+		return false;
+	for (i = 0; i < min_t(u32, w->blame.ranks, SHUFFLE_BLAMED); i++) {
+		rank = w->blame.rank[i];
+		if (rank < op->group->count && rank != op->group->rank && incomplete(op, rank))
+			return true;
+	}
+	return false;
+}
+
 /**
  * shuffle_abort_heard() - an ABORT has come
  * @op: operation; the sender is a member of its group
@@ -266,7 +343,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		ack.flags = 0;
 		shuffle_msg_out_ack(op, &ack, now);
 	}
-	if (op->ended || !incomplete(op, sender))
+	if (op->ended || !is_concerned(op, w))
 		return;
 
 	if (w->blame.reason == SHUFFLE_LEFT_DISAGREES) {
@@ -294,6 +371,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	    missed_others(op, sender, now)) {
 		op->blamed = false;
 		op->excused = sender;
+		find_silent(op, now, &n);
 	} else if (!n) {
 		op->blame.rank[0] = sender;
 		op->blame.ranks = 1;
@@ -368,7 +446,9 @@ static bool knows_us(const struct shuffle_wire *w)
 	case SHUFFLE_RESEND:
 		return w->nonce;
 	case SHUFFLE_DATA:
-		return w->flags & SHUFFLE_FLAG_HEARD;
+		/* what begins behind that goes by our grant only */
+		return w->flags & SHUFFLE_FLAG_HEARD ||
+		       (w->payload && w->data.off >= w->unsched);
 	}
 	return false;
 }

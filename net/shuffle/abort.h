@@ -13,8 +13,12 @@
 /* Answers of hosts that do not know the operation, each second at most. */
 #define SHUFFLE_FORGOT_RATE	1000
 
+/* What an operation waits beyond its idle timeout where all that it waits for live. */
+#define SHUFFLE_OVERDUE_NS	(50 * NSEC_PER_MSEC)
+
 int shuffle_abort_errno(u16 reason);
 u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank);
+u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now);
 void shuffle_op_disagrees(struct shuffle_op *op, u32 rank);
 void shuffle_abort_tell(struct shuffle_op *op, u16 reason);
 void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);

@@ -165,8 +165,12 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_ADD(sn, DropTag, run->n);
 		return;
 	}
-	if (unlikely(op->ended) && shuffle_abort_answer(op, w, q))
-		return;
+	if (unlikely(op->ended)) {
+		if (shuffle_abort_answer(op, w, q))
+			return;
+	} else {
+		op->in[w->src_rank].heard_at = c->now;
+	}
 	switch (w->type) {
 	case SHUFFLE_DATA:
 		SHUFFLE_ADD(sn, DataIn, run->n);

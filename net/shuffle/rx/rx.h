@@ -36,6 +36,7 @@
  * @progress_at: when have.prefix last grew, or a wait began
  * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
  * @moved_at: when have.prefix last grew, 0 never
+ * @heard_at: when its sender last said anything in this operation, 0 never
  * @resends: times that it was late
  * @late: of these, since it last made progress
  * @resent_at: when it was last asked for again
@@ -76,6 +77,7 @@ struct shuffle_msg_in {
 	u64			progress_at;
 	u64			wait_ns;
 	u64			moved_at;
+	u64			heard_at;
 	u32			resends;
 	u32			late;
 	u64			resent_at;

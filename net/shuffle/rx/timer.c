@@ -12,6 +12,7 @@
  */
 #include <linux/sizes.h>
 
+#include "../abort.h"
 #include "../shuffle.h"
 #include "../coll/engine.h"
 #include "../netlink/netlink.h"
@@ -558,10 +559,12 @@ static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 		end = op->progress_at + (u64)idle_ms * NSEC_PER_MSEC;
 	if (!end)
 		return false;
+	if (op->asked_others && !op->deadline_at)
+		end += SHUFFLE_OVERDUE_NS;
 	if (now >= end)
-		return true;
+		end = now + shuffle_abort_overdue(op, now);
 	*next = min(*next, end);
-	return false;
+	return now >= end;
 }
 
 /* until the timer may fire again, if it is not in the middle of its work */

@@ -160,6 +160,39 @@ static void abort__accused_of_waiting(struct kunit *test)
 	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 1), 0);
 }
 
+/* In the end only those are missed that have said nothing: the others wait as we do.  Where all
+ * speak, another member's word is waited for.
+ */
+static void abort__silent(struct kunit *test)
+{
+	fake->ssk.idle_ms = 1000;
+	fake_start(4, 0);
+	fake_row(10000, 2000);
+	fake->now += 800 * NSEC_PER_MSEC;
+	fake->op->in[0].heard_at = fake->now;
+	fake->op->in[2].heard_at = fake->now;
+	fake_advance(300 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	expect_missing(test, 1, SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK);
+}
+
+static void abort__all_speak(struct kunit *test)
+{
+	u32 i;
+
+	fake->ssk.idle_ms = 1000;
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	fake->now += 800 * NSEC_PER_MSEC;
+	for (i = 0; i < 2; i++)
+		fake->op->in[i].heard_at = fake->now;
+	fake->now += 201 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)),
+			SHUFFLE_OVERDUE_NS);
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)), 0ULL);
+	KUNIT_EXPECT_EQ(test, fake->op->silent_since, 0ULL);
+}
+
 /* Ranks that do not exist, and a reason of a later version: the sender, for some reason. */
 static void abort__nonsense(struct kunit *test)
 {
@@ -277,6 +310,37 @@ static void abort__answers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
 }
 
+/* A host has been started again: who has heard it tells all others, whether they need anything of
+ * the teller or not, for they wait for that host.
+ */
+static void abort__forgot(struct kunit *test)
+{
+	const struct shuffle_blame forgot = {
+		.reason = SHUFFLE_LEFT_FORGOT, .ranks = 1, .rank = { 1 },
+	}, closed = {
+		.reason = SHUFFLE_LEFT_CLOSED, .ranks = 1, .rank = { 1 },
+	};
+
+	fake->unsched = 1000;
+	fake_start(4, 0);
+	fake_row(1000, 1000);
+	fake_rx(0, 1000, 0, 1000);
+	fake_ack(0);
+	fake_rx(1, 2000, 0, 1000);
+	/* such a one would have told us itself */
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &closed);
+	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &forgot);
+	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->blame.reason), ENOENT);
+	expect_missing(test, 1, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
+				SHUFFLE_MISSING_ACK);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 0), 1U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), 0U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 2), 1U);
+}
+
 /* Another digest, where a message begins: the operation is another one. */
 static void abort__disagrees(struct kunit *test)
 {
@@ -337,6 +401,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(abort__large_group),
 	KUNIT_CASE(abort__timed_out),
 	KUNIT_CASE(abort__answers),
+	KUNIT_CASE(abort__forgot),
+	KUNIT_CASE(abort__silent),
+	KUNIT_CASE(abort__all_speak),
 	KUNIT_CASE(abort__disagrees),
 	KUNIT_CASE(abort__who_disagrees),
 	{}

@@ -12,27 +12,41 @@
  *	stop	SIGSTOP for 3 s: nobody may give it up
  *	cancel	it cancels its operation
  *	close	it closes its socket
- *	netns	it is killed, and its network namespace deleted, with its last packet
+ *	netns	its host is gone: its link down, killed, and its network namespace deleted
+ *	reboot	the same, and a second later there is a host with the same address, and a socket with
+ *		the same members, which has not begun anything
+ *	bare	the same, and its socket has another port and other members
  *	link	the link to its host goes down
  *	other	it takes part in another operation (another digest) from the start
+ *
+ * What is going on (kind=):
+ *
+ *	shuffle	each sends to each
+ *	forward	a chain: rank 0 sends, each forwards it to the next one (SHUFFLE_CMSG_FORWARD)
+ *	reduce	a chain: each adds what it has (SHUFFLE_CMSG_REDUCE); the last one gets the sum
+ *	same	each sends to all others at once (SHUFFLE_ROW_SAME)
  *
  * Members are processes in the namespaces PREFIXh0, PREFIXh1, ... that lib.sh sets up.  Each sends
  * a row with one blocking call of a thread (or, with mode=poll, in order of rank and without
  * waiting; with mode=want when it is asked for it), and checks what it gets.  With fewer than 10000
  * bytes the others start when it has happened, for nothing takes so long.
  *
- * Whatever its kernel can notice, the others hear at once: they end within NOTICED_MS.  Else it is
- * the idle timeout of the last progress.
+ * Whatever its kernel can notice, the others hear at once: they end within NOTICED_MS.  That of a
+ * host that was started again can when it gets the first packet.  Else it is the idle timeout of
+ * the last progress.
  *
  * Prints one line for a person and one for the table of reliability.rst; the exit status is 0 if
  * every survivor ended as it should: in time, with the right error, and naming rank 1, the reason
  * why it has left, and nobody else.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_ether.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +60,19 @@
 
 #define MEMBERS		8
 #define VICTIM		1
+#define PORT		7000
 #define RECORDS		16
 #define SHORT		10000
 #define SLACK_MS	1000
-#define NOTICED_MS	100	/* one round trip more */
+#define NOTICED_MS	100
+/* One round trip more where somebody has to ask: twice what a packet takes behind the data that is
+ * in the queues.
+ */
+#define RTT_MS		60
+/* Of what all get at once several rows may be on their way to a receiver. */
+#define SAME_MS		200
 #define START_MS	500
+#define DOWN_MS		1000
 
 /* What a member has seen, ms since the start of all. */
 struct view {
@@ -64,13 +86,21 @@ struct view {
 	char why[200];		/* what went wrong with the test itself */
 };
 
+/* What all processes see. */
+static struct seen {
+	struct view view[MEMBERS];
+	uint64_t first_ms[MEMBERS];	/* the first packet to the host that was started again */
+	char why[200];		/* what went wrong there */
+} *seen;
+
 static struct view *views;
 static uint64_t start_ms;
 static unsigned int rank;
 static int sock = -1;
 static volatile sig_atomic_t told;
+static pid_t again;	/* at the host that was started again */
 
-static char prefix[32] = "shf-", what[16], mode[16] = "block";
+static char prefix[32] = "shf-", what[16], mode[16] = "block", kind[16] = "shuffle";
 static uint64_t bytes = 1000;
 static unsigned long n = 2, idle = 20000, at = 200, op = 1, most = 300;
 
@@ -87,6 +117,46 @@ static void broken(const char *why, int err)
 	_exit(1);
 }
 
+static bool is(const char *name)
+{
+	return !strcmp(what, name);
+}
+
+static bool kind_is(const char *name)
+{
+	return !strcmp(kind, name);
+}
+
+static bool chain(void)
+{
+	return kind_is("forward") || kind_is("reduce");
+}
+
+static bool sends_to(unsigned int from, unsigned int to)
+{
+	if (chain())
+		return to == from + 1;
+	return from != to || kind_is("shuffle");
+}
+
+/* Of the row's data, as the program brings it. */
+static uint64_t row_bytes(void)
+{
+	if (kind_is("shuffle"))
+		return n * bytes;
+	if (kind_is("forward"))
+		return rank ? 0 : bytes;
+	return kind_is("reduce") && rank == n - 1 ? 0 : bytes;
+}
+
+/* What the bytes of a message are made from; of a sum: what @src puts in. */
+static uint64_t key_of(unsigned int src, unsigned int dst)
+{
+	if (kind_is("shuffle"))
+		return sht_key(1, op, src, dst);
+	return sht_key(1, op, kind_is("forward") ? 0 : src, 0);
+}
+
 static unsigned char *make_row(void)
 {
 	unsigned char *buf = malloc(n * bytes);
@@ -95,31 +165,90 @@ static unsigned char *make_row(void)
 	if (!buf)
 		broken("row", ENOMEM);
 	for (i = 0; i < n; i++)
-		sht_fill(buf + i * bytes, bytes, sht_key(1, op, rank, i), 0);
+		sht_fill(buf + i * bytes, bytes, key_of(rank, i), 0);
 	return buf;
+}
+
+/* Are these the bytes of the message from @src? */
+static bool right(const unsigned char *data, uint64_t len, unsigned int src, uint64_t off)
+{
+	static unsigned char sum[1 << 20], one[1 << 20];
+	unsigned int i;
+	uint64_t k;
+
+	if (!kind_is("reduce"))
+		return sht_check(data, len, key_of(src, rank), off) == len;
+	if (len > sizeof(sum))
+		return false;
+	memset(sum, 0, len);
+	for (i = 0; i <= src; i++) {
+		sht_fill(one, len, key_of(i, 0), off);
+		for (k = 0; k < len; k++)
+			sum[k] ^= one[k];
+	}
+	return !memcmp(sum, data, len);
 }
 
 static uint64_t digest(void)
 {
-	if (strcmp(what, "other"))
+	if (!is("other"))
 		return 0;
 	return rank == VICTIM ? 2 : 1;
+}
+
+/* Begins the operation, with as much of its data as there is room for. */
+static ssize_t announce(const void *data, size_t len, int flags)
+{
+	struct {
+		struct shuffle_row row;
+		uint64_t lens[MEMBERS];
+	} row = { { .size = sizeof(row.row), .op_id = op, .count = n, .digest = digest() }, { 0 } };
+	struct {
+		struct shuffle_absent head;
+		uint64_t bits;
+	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0 };
+	struct shuffle_forward forward = { .size = sizeof(forward), .from = rank - 1 };
+	struct shuffle_reduction reduction = {
+		.size = sizeof(reduction), .to = rank + 1, .oper = SHUFFLE_COLL_XOR,
+		.type = SHUFFLE_COLL_U8 };
+	struct iovec iov = { (void *)data, len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	bool inner = rank && rank < n - 1;
+	union {
+		struct cmsghdr align;
+		char buf[1024];
+	} control = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		row.lens[i] = sends_to(rank, i) ? bytes : SHUFFLE_ABSENT;
+		absent.bits |= (uint64_t)!sends_to(i, rank) << i;
+	}
+	if (kind_is("same"))
+		row.row.flags = SHUFFLE_ROW_SAME;
+	msg.msg_control = control.buf;
+	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + n * sizeof(row.lens[0]));
+	if (absent.bits)
+		sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
+	if (kind_is("forward") && inner)
+		sht_add_cmsg(&msg, SHUFFLE_CMSG_FORWARD, &forward, sizeof(forward));
+	if (kind_is("reduce") && inner)
+		sht_add_cmsg(&msg, SHUFFLE_CMSG_REDUCE, &reduction, sizeof(reduction));
+	return sendmsg(sock, &msg, MSG_NOSIGNAL | flags);
 }
 
 /* All that is left of the row; false: there is no room for now. */
 static bool send_row(const unsigned char *buf, uint64_t *done, bool *announced, int flags)
 {
-	struct shuffle_row row = { .op_id = op, .digest = digest() };
-	uint64_t lens[MEMBERS];
-	unsigned int i;
+	struct shuffle_row row = { .op_id = op, .first_rank = n };
+	uint64_t all = row_bytes();
 	ssize_t rc;
 
-	for (i = 0; i < n; i++)
-		lens[i] = bytes;
-	while (*done < n * bytes || !*announced) {
-		row.first_rank = *announced ? n : 0;
-		row.count = *announced ? 0 : n;
-		rc = sht_send(sock, &row, lens, buf + *done, n * bytes - *done, flags);
+	while (*done < all || !*announced) {
+		if (*announced)
+			rc = sht_send(sock, &row, NULL, buf + *done, all - *done, flags);
+		else
+			rc = announce(buf, all, flags);
 		if (rc < 0 && errno == EINTR) {
 			if (told)
 				return true;
@@ -155,8 +284,7 @@ static void take(const struct shuffle_record *rec, const unsigned char *data, ui
 	switch (rec->type) {
 	case SHUFFLE_RECORD_DATA:
 		if (rec->rank >= n || rec->offset != have[rec->rank] ||
-		    sht_check(data, rec->len, sht_key(1, op, rec->rank, rank), rec->offset) !=
-		    rec->len)
+		    !right(data, rec->len, rec->rank, rec->offset))
 			broken("wrong bytes", EBADMSG);
 		have[rec->rank] += rec->len;
 		if (rec->len)
@@ -228,7 +356,7 @@ static void run_member(unsigned char *row, bool threaded)
 				pos += recs[i].len;
 		}
 	}
-	if (told && !strcmp(what, "cancel")) {
+	if (told && is("cancel")) {
 		if (sht_cancel(sock, op) && errno != ENOENT)
 			broken("cancel", errno);
 		sleep(1000);
@@ -252,34 +380,56 @@ static void on_signal(int sig)
 /* When this member starts. */
 static uint64_t begins(void)
 {
-	bool short_one = bytes < SHORT && strcmp(what, "other");
+	bool short_one = bytes < SHORT && !is("other");
 
 	return rank != VICTIM && short_one ? START_MS + at + 100 : START_MS;
+}
+
+static void set_buffer(int name, int size)
+{
+	if (setsockopt(sock, SOL_SOCKET, name, &size, sizeof(size)))
+		broken("buffer", errno);
+}
+
+/* A socket at our address, with a group of @count members from @first on. */
+static void open_sock(unsigned int first, unsigned int count, uint16_t port)
+{
+	struct shuffle_multicast all = { .size = sizeof(all), .ip_family = AF_INET,
+					 .addr = { 239, 77, 0, 1 } };
+	struct sockaddr_shuffle members[MEMBERS];
+	char ns[64];
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		sht_addr(&members[i], SHT_RACK, 0, first + i, port);
+	snprintf(ns, sizeof(ns), "%.31sh%u", prefix, rank);
+	if (sht_enter_netns(ns))
+		broken(ns, errno);
+	sock = socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0 || bind(sock, (struct sockaddr *)&members[rank - first], sizeof(*members)))
+		broken("socket", errno);
+	/* a row that is combined is taken at once, or not at all */
+	if (kind_is("reduce"))
+		set_buffer(SO_SNDBUFFORCE, bytes);
+	if (kind_is("same") && setsockopt(sock, SOL_SHUFFLE, SHUFFLE_MULTICAST, &all, sizeof(all)))
+		broken("multicast", errno);
+	if (sht_set_group(sock, members, count, rank - first))
+		broken("group", errno);
 }
 
 static void member(void)
 {
 	struct sigaction act = { .sa_handler = on_signal };
-	struct sockaddr_shuffle members[MEMBERS];
-	bool alone = rank == VICTIM && !strcmp(what, "close");
+	bool alone = rank == VICTIM && is("close");
 	bool announced = false;
 	unsigned char *row;
 	uint64_t done = 0;
 	uint32_t ms = idle;
-	char ns[64];
-	unsigned int i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGUSR1, &act, NULL);
-	for (i = 0; i < n; i++)
-		sht_addr(&members[i], SHT_RACK, 0, i, 7000);
-	snprintf(ns, sizeof(ns), "%.31sh%u", prefix, rank);
-	if (sht_enter_netns(ns))
-		broken(ns, errno);
-	sock = sht_open(members, n, rank, 0);
-	if (sock < 0)
-		broken("open", errno);
+	open_sock(0, n, PORT);
 	if (setsockopt(sock, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &ms, sizeof(ms)))
 		broken("idle timeout", errno);
 	row = make_row();
@@ -298,29 +448,117 @@ static void member(void)
 	_exit(0);
 }
 
+static bool command(const char *format, ...)
+{
+	char cmd[1000];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(cmd, sizeof(cmd), format, args);
+	va_end(args);
+	if (!system(cmd))
+		return true;
+	snprintf(seen->why, sizeof(seen->why), "%.180s: failed", cmd);
+	return false;
+}
+
+static bool reboots(void)
+{
+	return is("reboot") || is("bare");
+}
+
+/* When the first packet of each member comes to the host, which is a new one. */
+static void reborn(int ready)
+{
+	unsigned char packet[64];
+	uint64_t *first;
+	int fd;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	rank = VICTIM;
+	if (is("bare"))
+		open_sock(VICTIM, 1, PORT + 1);
+	else
+		open_sock(0, n, PORT);
+	fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_IP));
+	if (fd < 0)
+		broken("AF_PACKET", errno);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;) {
+		/* a header without options; the address is 10.77.0.rank+1 */
+		if (recv(fd, packet, sizeof(packet), 0) < 20 || packet[9] != IPPROTO_UDP)
+			continue;
+		first = &seen->first_ms[(packet[15] - 1) % MEMBERS];
+		if (!*first)
+			*first = elapsed();
+	}
+}
+
+/* The host of rank 1 once more: names, addresses and links as lib.sh makes them. */
+static void start_again(const char *mac)
+{
+	char byte;
+	int ready[2];
+
+	/* until the old link is gone */
+	while (!system("ip -n $ns_br link show dev p1 >/dev/null 2>&1"))
+		usleep(10000);
+	usleep(DOWN_MS * 1000);
+	command("ip netns add $ns_host && "
+		"ip -n $ns_br link add p1 type veth peer name eth0 netns $ns_host index 99 address %s && "
+		"ip -n $ns_br link set p1 addrgenmode none && ip -n $ns_br link set p1 master br0 && "
+		"ip -n $ns_host link set lo up && ip -n $ns_host addr add 10.77.0.2/16 dev eth0 && "
+		"for at in \"$ns_host eth0\" \"$ns_br p1\"; do set -- $at; "
+		"tc -n $1 qdisc replace dev $2 root tbf rate 20mbit burst 9100 limit 2000000 || exit 1; done",
+		mac);
+	if (pipe(ready))
+		return;
+	again = fork();
+	if (!again)
+		reborn(ready[1]);
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1)
+		command("ip -n $ns_host link set eth0 up && ip -n $ns_br link set p1 up");
+	close(ready[0]);
+}
+
+static void mac_of_victim(char *mac, int size)
+{
+	FILE *f = popen("ip netns exec $ns_host cat /sys/class/net/eth0/address", "r");
+
+	if (!f || !fgets(mac, size, f))
+		snprintf(seen->why, sizeof(seen->why), "no address of eth0");
+	mac[strcspn(mac, "\n")] = 0;
+	if (f)
+		pclose(f);
+}
+
 static void happens(pid_t pid)
 {
-	char cmd[200];
+	bool gone = is("netns") || reboots();
+	char mac[32] = "";
 
-	if (!strcmp(what, "kill") || !strcmp(what, "netns"))
+	if (reboots())
+		mac_of_victim(mac, sizeof(mac));
+	/* the last words of its kernel are lost with it */
+	if (gone)
+		command("ip -n $ns_br link set p1 down");
+	if (is("kill") || gone)
 		kill(pid, SIGKILL);
-	if (!strcmp(what, "cancel") || !strcmp(what, "close") || !strcmp(what, "exit"))
+	if (is("cancel") || is("close") || is("exit"))
 		kill(pid, SIGUSR1);
-	if (!strcmp(what, "stop")) {
+	if (is("stop")) {
 		kill(pid, SIGSTOP);
 		sleep(3);
 		kill(pid, SIGCONT);
 	}
-	if (!strcmp(what, "netns")) {
-		snprintf(cmd, sizeof(cmd), "ip netns del %.31sh%u", prefix, VICTIM);
-		if (system(cmd))
-			fprintf(stderr, "%s failed\n", cmd);
-	}
-	if (!strcmp(what, "link")) {
-		snprintf(cmd, sizeof(cmd), "ip -n %.31sbr link set p%u down", prefix, VICTIM);
-		if (system(cmd))
-			fprintf(stderr, "%s failed\n", cmd);
-	}
+	if (gone)
+		command("ip netns del $ns_host");
+	if (reboots())
+		start_again(mac);
+	if (is("link"))
+		command("ip -n $ns_br link set p1 down");
 }
 
 /* With what the survivors have to end, and why rank 1 has left; false: nobody can notice. */
@@ -333,11 +571,15 @@ static bool noticed(int *error, int *left)
 		{ "kill", ECONNRESET, EPIPE }, { "exit", ECONNRESET, EPIPE },
 		{ "close", ECONNRESET, EPIPE }, { "cancel", ECONNRESET, ECANCELED },
 		{ "other", EPROTO, EPROTO }, { "stop", 0, 0 },
+		{ "reboot", ECONNRESET, ENOENT }, { "bare", ECONNRESET, ENOENT },
 	};
 	unsigned int i;
 
 	*error = ETIMEDOUT;
 	*left = 0;
+	/* who has heard nothing of a host cannot ask it for anything */
+	if (reboots() && bytes < SHORT)
+		return false;
 	for (i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (strcmp(what, table[i].what))
 			continue;
@@ -348,12 +590,29 @@ static bool noticed(int *error, int *left)
 	return false;
 }
 
+/* When the new host could notice, ms.  Members of a chain do not know each other: those who have
+ * something to do with it hear of it when each of them asks.
+ */
+static uint64_t first_asked(void)
+{
+	uint64_t at = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t ms = seen->first_ms[i];
+
+		if (i != VICTIM && ms && (!at || (chain() ? ms > at : ms < at)))
+			at = ms;
+	}
+	return at;
+}
+
 /* One line: what it got, and what it wanted.  Returns true if they are the same. */
 static bool judge(uint64_t at_ms)
 {
-	bool lives = !strcmp(what, "stop"), ok = true, all = true, early;
+	bool lives = is("stop"), ok = true, all = true, early;
+	uint64_t last = 0, end = 0, limit = NOTICED_MS;
 	int error, left;
-	uint64_t last = 0, end = 0;
 	char names[100] = "", verdict[300] = "";
 	unsigned int i, r, len = 0;
 
@@ -370,9 +629,16 @@ static bool judge(uint64_t at_ms)
 		last = v->last_ms > last ? v->last_ms : last;
 		end = v->end_ms > end ? v->end_ms : end;
 	}
+	if (seen->why[0]) {
+		printf("# %s\n", seen->why);
+		ok = false;
+	}
+	limit += (reboots() ? RTT_MS : 0) + (kind_is("same") ? SAME_MS : 0);
 	early = noticed(&error, &left);
-	if (early && !strcmp(what, "other"))
+	if (early && is("other"))
 		at_ms = START_MS;
+	else if (early && reboots())
+		at_ms = first_asked();
 	else if (early && bytes < SHORT)
 		at_ms = START_MS + at + 100;	/* the others start when it has happened */
 	last = last > at_ms ? last : at_ms;
@@ -408,9 +674,9 @@ static bool judge(uint64_t at_ms)
 		snprintf(verdict, sizeof(verdict), "not all ended within %lu s", most);
 		ok = false;
 	} else if (early) {
-		if (end > at_ms + NOTICED_MS) {
-			snprintf(verdict, sizeof(verdict), "got %llu ms after it, want %d at most",
-				 (unsigned long long)(end - at_ms), NOTICED_MS);
+		if (end > at_ms + limit) {
+			snprintf(verdict, sizeof(verdict), "got %llu ms after it, want %llu at most",
+				 (unsigned long long)(end - at_ms), (unsigned long long)limit);
 			ok = false;
 		}
 	} else if (end > last + (lives ? SLACK_MS : idle + SLACK_MS)) {
@@ -421,11 +687,12 @@ static bool judge(uint64_t at_ms)
 		snprintf(verdict, sizeof(verdict), "before the idle timeout of %lu ms", idle);
 		ok = false;
 	}
-	printf("%s, %llu bytes a pair, %lu members, %s: the last survivor ended %.3f s after it and %.1f s after the last byte; named: %s (wanted: %s)%s%s\n",
-	       what, (unsigned long long)bytes, n, mode, all ? ((double)end - at_ms) / 1000 : -1.0,
+	printf("%s, %s, %llu bytes a pair, %lu members, %s: the last survivor ended %.3f s after it and %.1f s after the last byte; named: %s (wanted: %s)%s%s\n",
+	       what, kind, (unsigned long long)bytes, n, mode, all ? ((double)end - at_ms) / 1000 : -1.0,
 	       all ? ((double)end - last) / 1000 : -1.0, names, lives ? "nobody" : "1",
 	       verdict[0] ? ": " : "", verdict);
-	printf("ROW %-7s %10llu %8lu %7s %12.3f %12.1f  %s\n", what, (unsigned long long)bytes, n,
+	printf("ROW %-7s %-7s %10llu %8lu %7s %12.3f %12.1f  %s\n", what, kind,
+	       (unsigned long long)bytes, n,
 	       mode, all ? ((double)end - at_ms) / 1000 : -1.0,
 	       all ? ((double)end - last) / 1000 : -1.0, names);
 	return ok;
@@ -437,35 +704,49 @@ static bool option(const char *arg)
 	       sscanf(arg, "n=%lu", &n) == 1 || sscanf(arg, "idle=%lu", &idle) == 1 ||
 	       sscanf(arg, "at=%lu", &at) == 1 || sscanf(arg, "op=%lu", &op) == 1 ||
 	       sscanf(arg, "most=%lu", &most) == 1 || sscanf(arg, "mode=%15s", mode) == 1 ||
+	       sscanf(arg, "kind=%15s", kind) == 1 ||
 	       sscanf(arg, "prefix=%31s", prefix) == 1;
+}
+
+/* For the commands of a shell. */
+static void name_hosts(void)
+{
+	char ns[64];
+
+	snprintf(ns, sizeof(ns), "%.31sbr", prefix);
+	setenv("ns_br", ns, 1);
+	snprintf(ns, sizeof(ns), "%.31sh%u", prefix, VICTIM);
+	setenv("ns_host", ns, 1);
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = {
-		"never", "kill", "exit", "stop", "cancel", "close", "netns", "link", "other" };
+	static const char *const events[] = {
+		"never", "kill", "exit", "stop", "cancel", "close", "netns", "reboot", "bare", "link",
+		"other" };
 	unsigned int i, left;
 	pid_t pid[MEMBERS] = {};
 	bool known = false;
 	uint64_t at_ms;
 	int a;
 
-	for (i = 0; argc > 1 && i < sizeof(kinds) / sizeof(*kinds); i++)
-		known |= !strcmp(argv[1], kinds[i]);
+	for (i = 0; argc > 1 && i < sizeof(events) / sizeof(*events); i++)
+		known |= !strcmp(argv[1], events[i]);
 	for (a = 2; known && a < argc; a++)
 		known = option(argv[a]);
 	if (!known || n < 2 || n > MEMBERS || !bytes) {
-		fprintf(stderr, "usage: death never|kill|exit|stop|cancel|close|netns|link|other [bytes= n= idle= at= op= most= mode=block|poll|want prefix=]\n");
+		fprintf(stderr, "usage: death never|kill|exit|stop|cancel|close|netns|reboot|bare|link|other [kind=shuffle|forward|reduce|same bytes= n= idle= at= op= most= mode=block|poll|want prefix=]\n");
 		return 2;
 	}
 	strcpy(what, argv[1]);
-	views = mmap(NULL, sizeof(*views) * MEMBERS, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (views == MAP_FAILED)
+	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (seen == MAP_FAILED)
 		return 2;
+	views = seen->view;
+	name_hosts();
 	start_ms = sht_now_ms();
 	for (rank = 0; rank < n; rank++) {
-		if (rank == VICTIM && !strcmp(what, "never"))
+		if (rank == VICTIM && is("never"))
 			continue;
 		pid[rank] = fork();
 		if (pid[rank] < 0)
@@ -488,6 +769,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < n; i++)
 		if (pid[i])
 			kill(pid[i], SIGKILL);
+	if (again > 0)
+		kill(again, SIGKILL);
 	while (wait(NULL) > 0)
 		;
 	return !judge(at_ms);
