@@ -87,8 +87,10 @@ u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 	if (op->blamed)
 		return is_blamed(&op->blame, rank) ?
 		       SHUFFLE_MISSING_LEFT | incomplete(op, rank) : 0;
-	if (rank == op->excused ||
-	    (op->silent_since && op->in[rank].heard_at > op->silent_since))
+	if (rank == op->excused)
+		return 0;
+	if (op->silent_since &&
+	    (rank == op->group->rank || op->in[rank].heard_at > op->silent_since))
 		return 0;
 	return incomplete(op, rank);
 }
@@ -118,6 +120,20 @@ static u32 find_silent(struct shuffle_op *op, u64 now, u32 *silent)
 }
 
 /**
+ * shuffle_abort_overdue_ns() - how much longer than its time an operation waits for such a word
+ * @op: operation
+ *
+ * Context: any.
+ * Return: ns.
+ */
+u64 shuffle_abort_overdue_ns(const struct shuffle_op *op)
+{
+	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
+
+	return min_t(u64, SHUFFLE_OVERDUE_NS, idle / 8);
+}
+
+/**
  * shuffle_abort_overdue() - the time of an operation is over: has it to fail at once?
  * @op: operation, which has not ended
  * @now: ns
@@ -135,7 +151,7 @@ u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now)
 	if (!missing || silent || op->deadline_at || op->asked_others)
 		return 0;
 	op->asked_others = true;
-	return SHUFFLE_OVERDUE_NS;
+	return shuffle_abort_overdue_ns(op);
 }
 
 /**

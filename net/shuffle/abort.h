@@ -13,11 +13,15 @@
 /* Answers of hosts that do not know the operation, each second at most. */
 #define SHUFFLE_FORGOT_RATE	1000
 
-/* What an operation waits beyond its idle timeout where all that it waits for live. */
-#define SHUFFLE_OVERDUE_NS	(50 * NSEC_PER_MSEC)
+/* What an operation waits beyond its idle timeout where all that it waits for live, but no more than
+ * an eighth of that.  The one that knows who is missing may have heard a last ACK, which it counts
+ * as progress, when its receiver asked it for the first time.
+ */
+#define SHUFFLE_OVERDUE_NS	(500 * NSEC_PER_MSEC)
 
 int shuffle_abort_errno(u16 reason);
 u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank);
+u64 shuffle_abort_overdue_ns(const struct shuffle_op *op);
 u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now);
 void shuffle_op_disagrees(struct shuffle_op *op, u32 rank);
 void shuffle_abort_tell(struct shuffle_op *op, u16 reason);

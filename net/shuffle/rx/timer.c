@@ -560,7 +560,7 @@ static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 	if (!end)
 		return false;
 	if (op->asked_others && !op->deadline_at)
-		end += SHUFFLE_OVERDUE_NS;
+		end += shuffle_abort_overdue_ns(op);
 	if (now >= end)
 		end = now + shuffle_abort_overdue(op, now);
 	*next = min(*next, end);

@@ -188,7 +188,7 @@ static void abort__all_speak(struct kunit *test)
 		fake->op->in[i].heard_at = fake->now;
 	fake->now += 201 * NSEC_PER_MSEC;
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)),
-			SHUFFLE_OVERDUE_NS);
+			125ULL * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)), 0ULL);
 	KUNIT_EXPECT_EQ(test, fake->op->silent_since, 0ULL);
 }

@@ -560,10 +560,12 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	}
 	if (shuffle_merge_makes(op, rank))
 		shuffle_merge_end(op, rank, 0, q);
-	if (len)
-		retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
+	/* an answer, behind what has left; also to who waits for what has yet to come to us */
+	if (!len || (w->resend.off >= shuffle_msg_out_next(op, rank) &&
+		     (op->forward || op->reduction || op->merge)))
+		queue_again(op, rank, 0, 0);
 	else
-		queue_again(op, rank, 0, 0);	/* an answer, behind what has left */
+		retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));
 	raise_granted(op, rank, end, now);
 	shuffle_egress_kick(op);
 }

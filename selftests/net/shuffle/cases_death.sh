@@ -11,12 +11,17 @@ death_cases()
 {
 	local what
 
-	for what in never kill exit stop cancel close netns link other; do
+	for what in never kill exit stop cancel close netns reboot bare link other; do
 		run_case "death-$what" death_sizes "$what" 1000:2 1000:4 1000000:2 1000000:4 20000000:2
 	done
 	for what in never kill stop; do
 		run_case "death-$what-long" death_sizes "$what" 20000000:4
 	done
+	for what in forward reduce; do
+		run_case "death-$what" death_kind "$what" kill never link reboot stop
+	done
+	run_case "death-same" death_kind same kill never bare
+	run_case "death-eight-members" death_sizes kill 1000000:8
 	run_case "death-rows-asked-for" death_mode want
 	run_case "signal-ends-sendmsg" tap_program api_signal
 	run_case "reader-that-does-not-read-is-idle" death_reader
@@ -39,6 +44,19 @@ death_sizes()
 	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "takes minutes where time is not virtual"
 	for pair in "$@"; do
 		death "$what" "${pair%:*}" "${pair#*:}" || rc=1
+	done
+	return $rc
+}
+
+# death_kind KIND WHAT...
+death_kind()
+{
+	local kind=$1 what rc=0
+	shift
+
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "takes minutes where time is not virtual"
+	for what in "$@"; do
+		death "$what" 1000000 4 kind="$kind" || rc=1
 	done
 	return $rc
 }

@@ -687,6 +687,17 @@ static bool judge(uint64_t at_ms)
 		snprintf(verdict, sizeof(verdict), "before the idle timeout of %lu ms", idle);
 		ok = false;
 	}
+	for (i = 0; i < n && !ok; i++) {
+		if (i == VICTIM)
+			continue;
+		printf("# rank %u ended %lld ms after it with %s, %lld ms after its last byte, and names:",
+		       i, (long long)(views[i].end_ms - at_ms), sht_errno_name(views[i].error),
+		       (long long)(views[i].end_ms - views[i].last_ms));
+		for (r = 0; r < n; r++)
+			if (views[i].named[r])
+				printf(" %u (left: %s)", r, sht_errno_name(views[i].left[r]));
+		printf("\n");
+	}
 	printf("%s, %s, %llu bytes a pair, %lu members, %s: the last survivor ended %.3f s after it and %.1f s after the last byte; named: %s (wanted: %s)%s%s\n",
 	       what, kind, (unsigned long long)bytes, n, mode, all ? ((double)end - at_ms) / 1000 : -1.0,
 	       all ? ((double)end - last) / 1000 : -1.0, names, lives ? "nobody" : "1",
