@@ -13,7 +13,7 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12
 	selftests-qemu-6.1 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit topo
-	stream query sort workload saba rperf wireshark deb budget faults-uml-debug
+	parser stream query sort workload saba rperf wireshark deb budget faults-uml-debug
 	kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
@@ -111,6 +111,8 @@ run_job()
 	static) "$here/static.sh" ;;
 	static-all) ALL=1 "$here/static.sh" ;;
 	unit) make -s -C net/shuffle/test OUT="$BUILD/portable" check ;;
+	# 10^9 datagrams, 20 minutes
+	parser) make -s -C net/shuffle/test OUT="$BUILD/portable" check-parser ;;
 	sim) make -s -C tools/sim OUT="$BUILD/tools" check ;;
 	workload | topo | rperf | stream | saba | sort | query) tool "$name" ;;
 	demo) as_test "demo: every byte of every message" tools/examples/demo/demo.sh qemu-6.12 ;;

@@ -10,12 +10,14 @@
 
 static size_t records(struct shuffle_rnd *rnd, u8 *p, size_t max)
 {
+	static const u8 types[] = { SHUFFLE_DATA, SHUFFLE_DATA, SHUFFLE_GRANT, SHUFFLE_ACK,
+				    SHUFFLE_RESEND, SHUFFLE_ECHO, SHUFFLE_END, SHUFFLE_ABORT };
 	size_t end = 0;
 	u32 flips;
 
 	while (end + SHUFFLE_WIRE_MAX_HDR <= max && shuffle_rnd_below(rnd, 8)) {
 		struct shuffle_wire w = {
-			.type = (u8)shuffle_rnd_in(rnd, SHUFFLE_DATA, SHUFFLE_ECHO),
+			.type = types[shuffle_rnd_below(rnd, sizeof(types))],
 			.op_id = shuffle_rnd64(rnd),
 			.nonce = shuffle_rnd64(rnd),
 			.flags = shuffle_rnd_below(rnd, 2) ? SHUFFLE_FLAG_TAG : 0,
@@ -23,8 +25,17 @@ static size_t records(struct shuffle_rnd *rnd, u8 *p, size_t max)
 			.data.off = shuffle_rnd_below(rnd, 1000),
 		};
 
+		/* now and then a flag that the type has, or has not */
+		if (!shuffle_rnd_below(rnd, 4))
+			w.flags |= (u8)(1 << shuffle_rnd_below(rnd, 8));
 		if (w.type == SHUFFLE_DATA)
 			w.payload = (u16)shuffle_rnd_below(rnd, 300);
+		if (w.type == SHUFFLE_ABORT)
+			w.blame = (struct shuffle_blame) {
+				.reason = (u16)shuffle_rnd_below(rnd, 9),
+				.ranks = (u16)shuffle_rnd_below(rnd, 6),
+				.rank = { (u16)shuffle_rnd_below(rnd, 3) },
+			};
 		end += shuffle_wire_build(p + end, &w);
 		if (end + w.payload > max)
 			break;

@@ -1,13 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh FOLDER RUNS TARGET... - the user-space tests and fuzz targets, as one TAP
+# run.sh FOLDER RUNS TARGET... - the user-space tests and fuzz targets, as one TAP; PARSER_RUNS=N:
+# and so many datagrams for the parser
+# run.sh --parser FOLDER MILLIONS - only the parser, a line of TAP for each seed
+
+# a sanitizer's finding must not go by as a skipped line
+export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:malloc_context_size=0"
+export UBSAN_OPTIONS="print_stacktrace=1"
+
+# parse RUNS SEED - a line of TAP
+parse()
+{
+	n=$((n + 1))
+	if timeout 3600 "$out/parser" -runs="$1" -seed="$2" -max_len=512 >"$out/parser.log" 2>&1; then
+		echo "ok $n - parser: $1 datagrams, seed $2"
+	else
+		bad=$((bad + 1))
+		tail -n 40 "$out/parser.log" | sed 's/^/# /'
+		echo "not ok $n - parser: $1 datagrams, seed $2"
+	fi
+}
+
+n=0
+bad=0
+if [ "$1" = --parser ]; then
+	out=$2
+	seed=1
+	while [ $((n * 50)) -lt "$3" ]; do
+		parse 50000000 "$seed"
+		seed=$((seed + 1))
+	done
+	echo "1..$n"
+	[ "$bad" -eq 0 ]
+	exit
+fi
 out=$1
 runs=$2
 shift 2
-
-# a sanitizer's finding must not go by as a skipped line
-export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99"
-export UBSAN_OPTIONS="print_stacktrace=1"
 
 # every wait has an end
 timeout 1200 "$out/portable_test" >"$out/portable_test.tap" 2>"$out/portable_test.err"
@@ -37,5 +66,6 @@ for target in "$@"; do
 		echo "not ok $n - $target: $r runs, see $log"
 	fi
 done
+[ -z "${PARSER_RUNS-}" ] || parse "$PARSER_RUNS" 1
 echo "1..$n"
 [ "$bad" -eq 0 ]
