@@ -476,6 +476,8 @@ static bool knows_us(const struct shuffle_wire *w)
  * @at: address that the record came to
  * @from: address that it came from
  * @w: the record
+ * @ended: one of its number has ended here, and is another one: that of a group before, whose
+ *	members this host remembers longer than the sender does
  * @q: packets
  *
  * The program has ended long ago, or the host has been started again.  Answers are no larger than
@@ -486,7 +488,7 @@ static bool knows_us(const struct shuffle_wire *w)
  */
 void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
-			  const struct shuffle_wire *w, struct sk_buff_head *q)
+			  const struct shuffle_wire *w, bool ended, struct sk_buff_head *q)
 {
 	struct sockaddr_shuffle to;
 	struct shuffle_wire abort;
@@ -494,7 +496,7 @@ void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	struct sk_buff *skb;
 
 	/* not so of packets that come before their operation has begun, which are many */
-	if (!knows_us(w) ||
+	if ((!ended && !knows_us(w)) ||
 	    !shuffle_rate_take(&sn->forgot_full_at, shuffle_now(), SHUFFLE_FORGOT_RATE))
 		return;
 	blame = (struct shuffle_blame) {

@@ -33,6 +33,6 @@ bool shuffle_abort_reply(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			 const struct shuffle_blame *blame, struct sk_buff_head *q);
 void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
-			  const struct shuffle_wire *w, struct sk_buff_head *q);
+			  const struct shuffle_wire *w, bool ended, struct sk_buff_head *q);
 
 #endif /* _SHUFFLE_ABORT_H */

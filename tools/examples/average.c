@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	fd = shuffle_open(members, n, rank, 0);
 	if (fd < 0)
 		err(1, "cannot join the group");
-	coll = shuffle_coll_new(fd, rank, n, 1);
+	coll = shuffle_coll_new(fd, rank, n, SHUFFLE_COLL_AGREE);
 	if (!coll)
 		err(1, "no collectives");
 	while (scanf("%lf", &mine.sum) == 1) {

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		err(1, "%s", address);
 	if (shuffle_join(fd, members, n, rank))
 		err(1, "cannot join the group");
-	coll = shuffle_coll_new(fd, rank, n, 1);
+	coll = shuffle_coll_new(fd, rank, n, SHUFFLE_COLL_AGREE);
 	if (!coll)
 		err(1, "no collectives");
 	/* 0: the address does not reach all, so the data takes other ways */

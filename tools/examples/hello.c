@@ -22,7 +22,8 @@ int main(int argc, char **argv)
 	const void *bufs[MEMBERS];
 	uint64_t lens[MEMBERS];
 	struct shuffle_column *col;
-	unsigned int rank, n, i;
+	unsigned int rank, n, i, missing;
+	uint64_t op;
 	int fd;
 
 	if (argc < 3 || argc - 2 > MEMBERS)
@@ -43,6 +44,10 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		err(1, "cannot join the group");
 
+	/* A number that this group has not had before, also when it is started again. */
+	if (shuffle_agree(fd, n, 30000, &op, &missing))
+		err(1, "the members do not agree");
+
 	/* The row: one message for every member.  Others may start later. */
 	for (i = 0; i < n; i++) {
 		lens[i] = snprintf(lines[i], sizeof(lines[i]),
@@ -51,8 +56,8 @@ int main(int argc, char **argv)
 	}
 
 	/* The column: one message from every member. */
-	col = shuffle_column_new(1, n);
-	if (!col || shuffle_exchange(fd, 1, bufs, lens, n, 30000, col))
+	col = shuffle_column_new(op, n);
+	if (!col || shuffle_exchange(fd, op, bufs, lens, n, 30000, col))
 		err(1, "the shuffle has failed");
 	for (i = 0; i < n; i++)
 		printf("from %u: %.*s\n", i, (int)col->lens[i], (char *)col->bufs[i]);

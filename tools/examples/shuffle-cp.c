@@ -18,7 +18,7 @@
 #define RX_RECORDS	64
 
 static const char usage_text[] =
-"Usage: shuffle-cp --group GROUP [--rank R] --op ID --send DIR --recv DIR [options]\n"
+"Usage: shuffle-cp --group GROUP [--rank R] --send DIR --recv DIR [options]\n"
 "\n"
 "One member of a shuffle: sends a file to every member of a group and receives\n"
 "one from each, over an AF_SHUFFLE socket.  Start one at every member.\n"
@@ -27,6 +27,7 @@ static const char usage_text[] =
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
 "  -r, --rank R         which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID          number of the operation, the same everywhere, never reused\n"
+"                       (default: the members agree on one)\n"
 "  -s, --send DIR       DIR/0, DIR/1, ... are the messages to member 0, 1, ...; a\n"
 "                       file that is not there is an empty message.  Or a matrix:\n"
 "                       DIR/R/0, DIR/R/1, ...\n"
@@ -66,6 +67,7 @@ struct copy {
 	struct timeline tl;
 	unsigned int rank;
 	uint64_t op_id;
+	int agree;
 	uint64_t deadline_ms;
 	double start;
 	int sndbuf, rcvbuf;
@@ -137,8 +139,9 @@ static void parse(struct copy *cp, int argc, char **argv)
 	}
 	if (optind < argc)
 		errx(2, "unexpected argument \"%s\", see --help", argv[optind]);
-	if (!group || !have_op || !cp->send || !cp->recv)
-		errx(2, "--group, --op, --send and --recv are needed, see --help");
+	cp->agree = !have_op;
+	if (!group || !cp->send || !cp->recv)
+		errx(2, "--group, --send and --recv are needed, see --help");
 	cp->rank = group_join(&cp->group, group, cp->rank);
 }
 
@@ -158,6 +161,20 @@ static void open_socket(struct copy *cp)
 	if (cp->rcvbuf && setsockopt(cp->fd, SOL_SOCKET, SO_RCVBUF, &cp->rcvbuf,
 				     sizeof(cp->rcvbuf)))
 		err(1, "SO_RCVBUF");
+}
+
+static void agree(struct copy *cp)
+{
+	uint64_t ms = cp->deadline_ms ? cp->deadline_ms : 60000;
+	unsigned int missing;
+	char name[80];
+
+	if (!cp->agree || !shuffle_agree(cp->fd, cp->group.count, ms, &cp->op_id, &missing))
+		return;
+	if (missing >= cp->group.count)
+		err(1, "the members do not agree on an operation");
+	err(1, "member %u (%s) does not take part", missing,
+	    shuffle_addr_str(&cp->group.members[missing], name, sizeof(name)));
 }
 
 static uint64_t since_start(const struct copy *cp)
@@ -321,6 +338,7 @@ int main(int argc, char **argv)
 	if (!cp.missing || !cp.buf)
 		err(1, "memory");
 	open_socket(&cp);
+	agree(&cp);
 
 	cp.tl.on = !!cp.timeline;
 	cp.tl.start_ns = start_wait(cp.start);

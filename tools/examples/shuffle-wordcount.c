@@ -267,8 +267,13 @@ static struct shuffle_coll *collectives(const struct count *wc, int fd)
 {
 	const char *pattern = wc->pattern ? wc->pattern : "auto";
 	struct shuffle_coll *coll;
+	unsigned int missing;
+	uint64_t op;
 
-	coll = shuffle_coll_new(fd, wc->rank, wc->group.count, 1);
+	if (shuffle_agree(fd, wc->group.count, wc->timeout_ms ? wc->timeout_ms : 60000, &op,
+			  &missing))
+		err(1, "member %u: nothing comes", missing < wc->group.count ? missing : wc->rank);
+	coll = shuffle_coll_new(fd, wc->rank, wc->group.count, op);
 	if (!coll)
 		err(1, "no collectives");
 	shuffle_coll_timeout(coll, wc->timeout_ms);

@@ -421,6 +421,8 @@ struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int co
 		errno = EINVAL;
 		return NULL;
 	}
+	if (first_op == SHUFFLE_COLL_AGREE && shuffle_agree(fd, count, AGREE_MS, &first_op, &i))
+		return NULL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;

@@ -27,6 +27,8 @@
 #include "../../net/shuffle/coll/plan.h"
 #include "../../net/shuffle/coll/plan_table.h"
 
+/* How long members wait for one another to agree. */
+#define AGREE_MS	60000
 /* Operation ids of one call. */
 #define COLL_OPS	(1ULL << 20)
 /* of these, for its steps: more than twice the members */

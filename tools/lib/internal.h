@@ -63,6 +63,9 @@ static inline int must_wait(int fd)
 	return flags >= 0 && (flags & O_NONBLOCK);
 }
 
+/* Give an operation up and leave nothing of it; errno stays. */
+__attribute__((visibility("hidden"))) void shuffle_give_up(int fd, struct shuffle_column *col);
+
 /* Give a new socket the key that $SHUFFLE_KEY_FILE has, if that is set. */
 __attribute__((visibility("hidden"))) int shuffle_key_set(int fd);
 

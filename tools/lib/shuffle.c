@@ -545,8 +545,7 @@ static void drain(int fd, struct shuffle_column *col)
 	free(buf);
 }
 
-/* Give the operation up and leave nothing of it; errno stays. */
-static void give_up(int fd, struct shuffle_column *col)
+void shuffle_give_up(int fd, struct shuffle_column *col)
 {
 	int err = errno;
 
@@ -573,7 +572,7 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 			goto fail;
 		ret = shuffle_recv_column(fd, col);
 		if (ret)
-			give_up(fd, col);
+			shuffle_give_up(fd, col);
 		return ret;
 	}
 	/* first the announcement: then there is an operation that will end */
@@ -595,7 +594,7 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 	pthread_join(thread, NULL);
 	if (ret) {
 		errno = s.error && s.error != EPIPE ? s.error : err;
-		give_up(fd, col);
+		shuffle_give_up(fd, col);
 	}
 	return ret;
 
@@ -604,7 +603,7 @@ fail:
 	 * the data has begun one and ended it.
 	 */
 	if (s.tx.announced || errno == EFAULT)
-		give_up(fd, col);
+		shuffle_give_up(fd, col);
 	return -1;
 }
 

@@ -86,6 +86,15 @@ int shuffle_saba(int fd, const char *app, const char *sockets);
  */
 const char *shuffle_left_str(unsigned int error);
 
+/* Agree where operation ids begin: 2^62 of them from *@first_op on are new to the group, also to
+ * one of the same members and ports that was there before and has ended.  The socket's first
+ * operation, which all @count members call; it takes until the last one does, but @timeout_ms at
+ * most.  ETIMEDOUT: member *@missing has not; ECONNRESET: it has left meanwhile; EINTR: a signal.
+ * Not for groups with relays of the kernel: these have no process that could agree.
+ */
+int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *first_op,
+		  unsigned int *missing);
+
 /* Submit a row: bufs[i], lens[i] is the message to rank i, for all members; a length
  * SHUFFLE_ABSENT says that there is none.
  * Blocks until all of it is in the kernel's hands (the buffers may be reused).

@@ -21,8 +21,10 @@ struct shuffle_coll;
 
 /* fd: a socket that has joined its group of @count members as @rank.  first_op: where the
  * operation ids begin, the same at all members; a collective takes 2^20 of them.  Other operations
- * of the socket must have ended.
+ * of the socket must have ended.  SHUFFLE_COLL_AGREE: the members agree (shuffle_agree()), which
+ * waits for all of them, a minute at most.
  */
+#define SHUFFLE_COLL_AGREE	UINT64_MAX
 struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int count,
 				      uint64_t first_op);
 /* For a member that cannot make a call that the others make: from now on all fail with @error. */

@@ -17,7 +17,7 @@
 #define DEADLINE_MS	60000
 
 static const char usage_text[] =
-"Usage: shuffle-query run QUERY --tables DIR --group GROUP [--rank R] --op ID [options]\n"
+"Usage: shuffle-query run QUERY --tables DIR --group GROUP [--rank R] [options]\n"
 "       shuffle-query run QUERY --tables DIR --local [--hosts N] [options]\n"
 "\n"
 "One host of a query.  Start one at every member of the group; member 0 writes the\n"
@@ -30,7 +30,7 @@ static const char usage_text[] =
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
 "  -r, --rank R         which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID          number of the query, the same everywhere, that this group has not\n"
-"                       used before (default: 1)\n"
+"                       used before (default: the members agree; with --relays 1)\n"
 "  -t, --deadline MS    of the whole query (default: 60000)\n"
 "      --roles FILE     sums of a gather go over the relays of a plan: who does what, as\n"
 "                       'shuffle-plan-install roles' prints it\n"
@@ -151,7 +151,6 @@ static void parse(struct run *r, int argc, char **argv)
 	int opt;
 
 	r->rank = GROUP_RANK_UNKNOWN;
-	r->op = 1;
 	r->deadline_ms = DEADLINE_MS;
 	while ((opt = getopt_long(argc, argv, "T:g:r:o:t:ln:k:jeh", options, NULL)) != -1) {
 		switch (opt) {
@@ -166,6 +165,8 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'o':
 			r->op = arg_number("--op", optarg, INT32_MAX);
+			if (!r->op)
+				errx(2, "--op 0: numbers of queries begin with 1");
 			break;
 		case 't':
 			r->deadline_ms = arg_number("--deadline", optarg, 1000000000);
@@ -219,8 +220,8 @@ static void parse(struct run *r, int argc, char **argv)
 		errx(2, "either --group or --local is needed, see --help");
 	if (!r->roles != !r->relays || (r->roles && r->local))
 		errx(2, "--roles and --relays: both, and not with --local");
-	if (!r->op)
-		errx(2, "--op 0: numbers of queries begin with 1");
+	if (!r->op && r->relays)
+		r->op = 1;
 	if (!r->deadline_ms)
 		errx(2, "--deadline 0: no query is that fast");
 	r->rank = r->local ? 0 : group_join(&r->group, group, r->rank);

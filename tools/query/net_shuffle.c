@@ -27,7 +27,8 @@ struct shuffle_net {
 	const struct group *group;
 	int rows_fd, coll_fd;
 	struct shuffle_coll *coll;
-	uint64_t op, next_op;	/* the query's number, and the next operation */
+	uint64_t op;		/* the query's number; 0: agreed on */
+	uint64_t first_op, next_op;
 	uint64_t end_ns;	/* the deadline */
 	uint64_t roll_call_ms;
 };
@@ -84,7 +85,7 @@ static int roll_call(struct shuffle_net *n)
 	uint64_t *lens = xcalloc(n->net.count, sizeof(*lens));
 	struct shuffle_column *col;
 
-	col = exchange(n, n->op << OP_SHIFT | OP_ROLL_CALL, bufs, lens,
+	col = exchange(n, n->first_op | OP_ROLL_CALL, bufs, lens,
 		       left_ms(n) + n->roll_call_ms, false);
 	free(bufs);
 	free(lens);
@@ -229,7 +230,7 @@ static void open_coll(struct shuffle_net *n)
 	if (shuffle_join(n->coll_fd, members, n->net.count, n->net.rank))
 		err(1, "cannot join the group of collectives");
 	n->coll = shuffle_coll_new(n->coll_fd, n->net.rank, n->net.count,
-				   n->op << COLL_SHIFT);
+				   n->op ? n->op << COLL_SHIFT : n->first_op);
 	if (!n->coll || shuffle_coll_pattern(n->coll, "tree", GATHER_RADIX))
 		err(1, "collectives");
 	free(members);
@@ -237,11 +238,27 @@ static void open_coll(struct shuffle_net *n)
 	free(lens);
 }
 
+/* Room for the query's operations: the roll call is the last of them. */
+static void agree(struct shuffle_net *n, uint64_t deadline_ms)
+{
+	unsigned int missing;
+	char name[80];
+
+	if (!shuffle_agree(n->rows_fd, n->net.count, deadline_ms, &n->first_op, &missing)) {
+		n->first_op &= ~OP_ROLL_CALL;
+		return;
+	}
+	if (missing >= n->net.count)
+		err(1, "the members do not agree on an operation");
+	err(1, "member %u (%s) does not answer", missing,
+	    shuffle_addr_str(&n->group->members[missing], name, sizeof(name)));
+}
+
 /**
  * net_shuffle_open - join the group
  * @group: all members
  * @rank: which one this is
- * @op: a number of the query that this group has not used before, below 2^31
+ * @op: a number of the query that this group has not used before, below 2^31; 0: the members agree
  * @deadline_ms: that the whole query may take
  *
  * Return: the hosts.
@@ -266,7 +283,7 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 	};
 	n->group = group;
 	n->op = op;
-	n->next_op = op << OP_SHIFT;
+	n->first_op = op << OP_SHIFT;
 	n->roll_call_ms = deadline_ms / 2 > ROLL_CALL_MS ? deadline_ms / 2 : ROLL_CALL_MS;
 	n->end_ns = now_ns() + deadline_ms * NS_PER_MS;
 	n->rows_fd = shuffle_open(group->members, group->count, rank, SOCK_CLOEXEC);
@@ -275,6 +292,9 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 	if (n->rows_fd < 0)
 		err(1, "cannot join the group as %s",
 		    shuffle_addr_str(&group->members[rank], name, sizeof(name)));
+	if (!op)
+		agree(n, deadline_ms);
+	n->next_op = n->first_op;
 	open_coll(n);
 	return &n->net;
 }

@@ -38,7 +38,7 @@ struct column_part {
  * @start: when the local sort begins, in seconds since the epoch; 0: at once
  * @memory: bytes of records that are held at once; 0: all
  * @rounds: shuffles of a sort that is larger
- * @op: number of the sort
+ * @op: number of the sort; NET_OP_AGREE: the hosts agree on one
  * @pivots: of each host, 0: as many as hosts
  * @reduction: reduction factor
  * @threads: of the local sort, 0: as many as processors, fewer for few records

@@ -526,10 +526,21 @@ static void announce_roll_call(struct net *net)
 		die_send(op);
 }
 
+static void agree(struct net *net, uint64_t deadline_ms)
+{
+	unsigned int missing;
+
+	if (!shuffle_agree(net->fd, net->group.count, deadline_ms, &net->first_op, &missing))
+		return;
+	if (missing >= net->group.count)
+		die("the hosts do not agree: %s", strerror(errno));
+	die("host %u (%s) does not answer: %s", missing, net_name(net, missing), strerror(errno));
+}
+
 /**
  * net_open() - join the group; the program ends if that is not possible
  * @net: @group and @rank are set
- * @op: number of the sort, never used before in the group
+ * @op: number of the sort, never used before in the group; NET_OP_AGREE: all agree on one
  * @deadline_ms: until the program ends, whatever others do
  */
 void net_open(struct net *net, uint64_t op, uint64_t deadline_ms)
@@ -550,6 +561,8 @@ void net_open(struct net *net, uint64_t op, uint64_t deadline_ms)
 	net->left = memory(net->group.count, sizeof(*net->left));
 	if (shuffle_rx_init(&net->rx, take_record, place_data, net))
 		die("out of memory");
+	if (op == NET_OP_AGREE)
+		agree(net, deadline_ms);
 	announce_roll_call(net);
 	hooked = net;
 	die_hook(call_failed);

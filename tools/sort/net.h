@@ -17,6 +17,7 @@
 
 /* Operations of a sort, after the first one. */
 #define NET_OPS		(1U << 20)
+#define NET_OP_AGREE	UINT64_MAX
 /* NET_ROUNDS and those after it: of a sort larger than memory */
 enum { NET_ROLL_CALL, NET_AGREE, NET_DATA, NET_OUTPUT, NET_LEVELS = 8, NET_ROUNDS = 256 };
 /* and of each level of the partitioning */

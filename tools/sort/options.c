@@ -182,7 +182,7 @@ help(const char *usage, int records, int generate, int charge)
 /* ---- sort ---- */
 
 static const char host_usage[] =
-"Usage: shuffle-sort --group GROUP [--rank R] --op ID --output DIR [options] [FILE|DIR...]\n"
+"Usage: shuffle-sort --group GROUP [--rank R] --output DIR [options] [FILE|DIR...]\n"
 "       shuffle-sort generate|verify|quality --help\n"
 "\n"
 "One host of a distributed sort over AF_SHUFFLE sockets.  Start one at every host:\n"
@@ -193,6 +193,7 @@ static const char host_usage[] =
 "                             ADDRESS:PORT,...; the same everywhere\n"
 "  -r, --rank R               which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID                number of the sort, the same everywhere, never reused\n"
+"                             (the hosts agree on one)\n"
 "  -d, --output DIR           folder of the output\n"
 "      --one-file             DIR/sorted, in a folder that all hosts share, has all records\n"
 "      --no-output            instead: the sorted records stay in memory\n"
@@ -210,11 +211,12 @@ static const char host_usage[] =
 
 static void host_parse(struct host *h, int argc, char **argv)
 {
-	int opt, have_op = 0, made = 0, first = 0, no_output = 0;
+	int opt, made = 0, first = 0, no_output = 0;
 	const char *group = NULL, *wrong;
 	char *end;
 
 	h->net.rank = GROUP_RANK_UNKNOWN;
+	h->op = NET_OP_AGREE;
 	while ((opt = getopt_long(argc, argv, "g:r:o:d:Tk:t:n:aejqh", options, NULL)) != -1) {
 		if (format_option(&h->format, opt, optarg))
 			continue;
@@ -232,7 +234,6 @@ static void host_parse(struct host *h, int argc, char **argv)
 			break;
 		case 'o':
 			h->op = number("--op", optarg, 0, UINT64_MAX / NET_OPS - 1);
-			have_op = 1;
 			break;
 		case 'd':
 			h->dir = optarg;
@@ -286,8 +287,8 @@ static void host_parse(struct host *h, int argc, char **argv)
 			try_help(opt);
 		}
 	}
-	if (!group || !have_op || !h->dir == !no_output)
-		usage_die("--group, --op and either --output or --no-output are needed, see --help");
+	if (!group || !h->dir == !no_output)
+		usage_die("--group and either --output or --no-output are needed, see --help");
 	if (h->memory && no_output)
 		usage_die("--memory: what is more than memory holds needs --output");
 	if (h->one_file && no_output)

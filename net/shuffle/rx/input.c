@@ -229,7 +229,7 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	const struct shuffle_wire *w = &run->w;
 	struct shuffle_net *sn = c->sn;
 	bool member, valid = false;
-	int kept;
+	int kept, ended = 0;
 
 	/* once for each message of a datagram: an answer is never more than the question */
 	if (c->reacked == w->op_id && c->reacked_rank == w->src_rank)
@@ -239,15 +239,18 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}
-	if (!c->multicast && shuffle_timewait_answer(sn, &c->to, &c->from, w, q)) {
+	if (!c->multicast)
+		ended = shuffle_timewait_answer(sn, &c->to, &c->from, w, q);
+	if (ended) {
 		c->reacked = w->op_id;
 		c->reacked_rank = w->src_rank;
-		return false;
 	}
+	if (ended > 0)
+		return false;
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
-		if (!c->multicast && !c->passed_on)
-			shuffle_abort_forgot(sn, NULL, &c->to, &c->from, w, q);
+		if (!c->multicast && !c->passed_on && !ended)
+			shuffle_abort_forgot(sn, NULL, &c->to, &c->from, w, false, q);
 		return false;
 	}
 	/* an operation that we have not started yet: only members are believed */
@@ -256,7 +259,7 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	if (member)
 		valid = run_tags_valid(ssk->group, run);
 	if (valid && !c->multicast)
-		shuffle_abort_forgot(sn, ssk, &c->to, &c->from, w, q);
+		shuffle_abort_forgot(sn, ssk, &c->to, &c->from, w, ended, q);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
@@ -266,7 +269,7 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		SHUFFLE_ADD(sn, DropTag, run->n);
 		return false;
 	}
-	if (w->type != SHUFFLE_DATA || w->flags & SHUFFLE_FLAG_HEARD) {
+	if (ended || w->type != SHUFFLE_DATA || w->flags & SHUFFLE_FLAG_HEARD) {
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}

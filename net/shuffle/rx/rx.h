@@ -165,9 +165,9 @@ void shuffle_timewait_init(struct shuffle_net *sn);
 bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
 			     u64 op_id);
 void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op);
-bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
-			     const struct sockaddr_shuffle *from,
-			     const struct shuffle_wire *w, struct sk_buff_head *q);
+int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+			    const struct sockaddr_shuffle *from,
+			    const struct shuffle_wire *w, struct sk_buff_head *q);
 void shuffle_timewait_purge(struct shuffle_net *sn);
 
 /* msg_in.c */

@@ -250,20 +250,34 @@ static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
  * @q: answers
  *
  * Context: softirq.
- * Return: true if the operation has ended and the record is dealt with.
+ * Return:
+ * * 1 - the operation has ended and the record is dealt with
+ * * 0 - it is not known
+ * * -EEXIST - an operation of this number has ended, and the record brings a message of another one
  */
-bool shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
-			     const struct sockaddr_shuffle *from,
-			     const struct shuffle_wire *w, struct sk_buff_head *q)
+int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
+			    const struct sockaddr_shuffle *from,
+			    const struct shuffle_wire *w, struct sk_buff_head *q)
 {
 	struct finished *f;
+	int ret = 0;
+	bool member;
 
 	spin_lock_bh(&sn->finished_lock);
 	f = finished_find(sn, at, w->op_id);
-	if (f && !(finished_member(f, at, from, w) && finished_answer(sn, f, w, q)))
-		SHUFFLE_INC(sn, DropNoOp);
+	if (f) {
+		member = finished_member(f, at, from, w);
+		if (member && finished_answer(sn, f, w, q)) {
+			ret = 1;
+		} else if (w->type == SHUFFLE_DATA && !(member && !f->nonce[w->src_rank])) {
+			ret = -EEXIST;
+		} else {
+			SHUFFLE_INC(sn, DropNoOp);
+			ret = 1;
+		}
+	}
 	spin_unlock_bh(&sn->finished_lock);
-	return f;
+	return ret;
 }
 
 /**

@@ -29,6 +29,8 @@
 . "$here/cases_networks.sh"
 # shellcheck source=cases_life.sh
 . "$here/cases_life.sh"
+# shellcheck source=cases_anew.sh
+. "$here/cases_anew.sh"
 # shellcheck source=cases_death.sh
 . "$here/cases_death.sh"
 # shellcheck source=cases_identity.sh
@@ -78,7 +80,7 @@ case $LANE in
 qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
-sets=(data net networks life death identity echo qdisc ctl order netlink bounds cool same
+sets=(data net networks life anew death identity echo qdisc ctl order netlink bounds cool same
 	forward query keys topology_install sort stream relay bcube saba soak)
 
 if [ -n "${CASES_CORE-}" ]; then
