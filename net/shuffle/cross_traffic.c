@@ -4,7 +4,8 @@
  *
  * The device's own counters say it, so nothing changes where a shuffle is alone, however slow its
  * members or the network are.  They can be read in a worker only (some drivers take locks for them
- * that are not safe in softirqs).  Arrivals start it, once in a millisecond at most.
+ * that are not safe in softirqs).  Arrivals from ports that shuffles use start it, once in a
+ * millisecond at most, and it looks at devices by which operations have granted something.
  *
  * What all devices of a namespace have received of shuffles is taken for each of them: with
  * several, others may be overlooked on one.
@@ -67,6 +68,11 @@ static void look(struct shuffle_dev *dev, u64 own, u64 pause, u64 now)
 
 	if (pause >= CROSS_FORGET_NS)
 		WRITE_ONCE(cross->limit, 0);
+	/* nobody has granted anything by it: counters are taken where they mean something only */
+	if (!atomic_read(&dev->rx_ops)) {
+		cross->at = 0;
+		return;
+	}
 	if (!paused && now - cross->at < (u64)CROSS_RTTS * READ_ONCE(dev->rtt))
 		return;
 	netdev = dev_get_by_index_rcu(dev->sn->net, dev->ifindex);

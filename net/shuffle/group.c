@@ -68,6 +68,7 @@ static void group_free(struct shuffle_membership *group)
 	u32 i;
 
 	for (i = 0; i < group->count + group->multicast; i++) {
+		cond_resched();
 		dst_release(group->member[i].dst);
 		shuffle_peer_put(group->member[i].peer);
 	}

@@ -55,14 +55,26 @@ static void sock_destruct(struct sock *sk)
 {
 	struct shuffle_sock *ssk = shuffle_sk(sk);
 
-	shuffle_group_put(ssk->group);
-	shuffle_racks_put(ssk->racks);
 	shuffle_user_put(ssk->user);
 	memzero_explicit(&ssk->key, sizeof(ssk->key));
 	sk_mem_reclaim_final(sk);
 	WARN_ON_ONCE(sk->sk_forward_alloc);
 	WARN_ON_ONCE(atomic_read(&sk->sk_rmem_alloc));
 	WARN_ON_ONCE(sk->sk_wmem_queued);
+}
+
+/* Here, where one may sleep, and not in sock_destruct(): of a large group that takes long. */
+static void drop_group(struct shuffle_sock *ssk)
+{
+	struct shuffle_membership *group = NULL;
+	struct shuffle_racks *racks = NULL;
+
+	spin_lock_bh(&ssk->lock);
+	swap(group, ssk->group);
+	swap(racks, ssk->racks);
+	spin_unlock_bh(&ssk->lock);
+	shuffle_racks_put(racks);
+	shuffle_group_put(group);
 }
 
 static int sock_release_op(struct socket *sock)
@@ -94,6 +106,7 @@ static int sock_release_op(struct socket *sock)
 		shuffle_udp_put(shuffle_net(sock_net(sk)));
 	shuffle_early_exit(ssk);
 	shuffle_pages_exit(ssk);
+	drop_group(ssk);
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	sock_orphan(sk);
 	sock->sk = NULL;

@@ -467,13 +467,13 @@ static void addresses_of_way(struct rx_ctx *c, const struct shuffle_wire_path *p
  */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct shuffle_sock *claims)
 {
-	if (!claims)
-		shuffle_cross_traffic_came(sn, skb);
 	if (!shuffle_source_port(ntohs(udp_hdr(skb)->source))) {
 		SHUFFLE_INC(sn, DropSource);
 		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 		return;
 	}
+	if (!claims)
+		shuffle_cross_traffic_came(sn, skb);
 	if (likely(!rcu_access_pointer(sn->overlay)) || !shuffle_passed_on(sn, skb, claims))
 		shuffle_input_records(sn, skb, 0, NULL, claims);
 }
