@@ -14,8 +14,8 @@
 #define SHUFFLE_FORGOT_RATE	1000
 
 /* What an operation waits beyond its idle timeout where all that it waits for live, but no more
- * than an eighth of that.  The one that knows who is missing may have heard a last ACK, which it counts
- * as progress, when its receiver asked it for the first time.
+ * than an eighth of that.  The one that knows who is missing may have heard a last ACK, which it
+ * counts as progress, when its receiver asked it for the first time.
  */
 #define SHUFFLE_OVERDUE_NS	(500 * NSEC_PER_MSEC)
 

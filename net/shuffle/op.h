@@ -173,8 +173,8 @@ struct shuffle_slowest {
  * @blame: because of whom it has ended, or what is told to others; without @blamed not before
  *	@wind_up
  * @excused: a member that is missing only because it has missed others, SHUFFLE_NONE: none
- * @silent_since: of those that are missing when its time is over, some have said nothing since then:
- *	the others are not to blame.  0: not so
+ * @silent_since: of those that are missing when its time is over, some have said nothing since
+ *	then: the others are not to blame.  0: not so
  * @asked_others: it waits a little longer than its time: others may know better who is missing
  * @end_cursor: MISSING records already returned, plus one
  */

@@ -12,7 +12,7 @@
  *        mpi_calls silent		the last rank stops: an error class
  *        mpi_calls short		a message longer than its receiver expects
  *        mpi_calls kill		the last rank dies
- *        mpi_calls dies		likewise, in a call, and nobody ends the others: each call says so
+ *        mpi_calls dies		likewise, in a call, and nobody ends the others
  *        mpi_calls zero		no data: nobody is waited for
  *        mpi_calls many N		N communicators at once
  *        mpi_calls outstanding N BYTES	N non-blocking calls at once, BYTES for each pair

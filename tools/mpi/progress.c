@@ -156,8 +156,8 @@ void coll_shuffle_progress_watch(coll_shuffle_module *m)
 	if (m->watched)
 		return;
 	m->watched = true;
-	/* the program may free its communicator while a call is under way: messages still come and go
-	 * by it then, and what is wrong is said with its name
+	/* the program may free its communicator while a call is under way: messages still come and
+	 * go by it then, and what is wrong is said with its name
 	 */
 	OBJ_RETAIN(m);
 	OBJ_RETAIN(m->comm);

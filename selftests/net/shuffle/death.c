@@ -13,8 +13,8 @@
  *	cancel	it cancels its operation
  *	close	it closes its socket
  *	netns	its host is gone: its link down, killed, and its network namespace deleted
- *	reboot	the same, and a second later there is a host with the same address, and a socket with
- *		the same members, which has not begun anything
+ *	reboot	the same, and a second later there is a host with the same address, and a
+ *		socket with the same members, which has not begun anything
  *	bare	the same, and its socket has another port and other members
  *	link	the link to its host goes down
  *	other	it takes part in another operation (another digest) from the start
@@ -699,7 +699,8 @@ static bool judge(uint64_t at_ms)
 		printf("\n");
 	}
 	printf("%s, %s, %llu bytes a pair, %lu members, %s: the last survivor ended %.3f s after it and %.1f s after the last byte; named: %s (wanted: %s)%s%s\n",
-	       what, kind, (unsigned long long)bytes, n, mode, all ? ((double)end - at_ms) / 1000 : -1.0,
+	       what, kind, (unsigned long long)bytes, n, mode,
+	       all ? ((double)end - at_ms) / 1000 : -1.0,
 	       all ? ((double)end - last) / 1000 : -1.0, names, lives ? "nobody" : "1",
 	       verdict[0] ? ": " : "", verdict);
 	printf("ROW %-7s %-7s %10llu %8lu %7s %12.3f %12.1f  %s\n", what, kind,
