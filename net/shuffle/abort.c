@@ -193,15 +193,16 @@ static void blame_for(const struct shuffle_op *op, u16 reason, struct shuffle_bl
 
 /* Add an ABORT to a list of packets.  @asked: the record that it answers, or one with the receiver
  * as its source.  @nonce: of our message to the receiver; 0: @asked is of the receiver's message,
- * and has it.  The others, and the locks: shuffle_output_alloc().
+ * and has it; @whole: that message has arrived.  The others, and the locks: shuffle_output_alloc().
  */
 static void put_abort(struct shuffle_net *sn, struct shuffle_sock *ssk,
 		      struct shuffle_membership *group, const struct shuffle_wire *asked,
-		      u64 nonce, const struct shuffle_blame *blame, struct sk_buff_head *q)
+		      u64 nonce, bool whole, const struct shuffle_blame *blame,
+		      struct sk_buff_head *q)
 {
 	struct shuffle_wire w = {
 		.type = SHUFFLE_ABORT,
-		.flags = nonce ? 0 : SHUFFLE_FLAG_YOURS | (asked->flags & SHUFFLE_FLAG_WHOLE),
+		.flags = (nonce ? 0 : SHUFFLE_FLAG_YOURS) | (whole ? SHUFFLE_FLAG_WHOLE : 0),
 		.op_id = asked->op_id,
 		.nonce = nonce ?: asked->nonce,
 		.blame = *blame,
@@ -216,15 +217,14 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
 	const struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_wire w = { .src_rank = rank, .op_id = op->id, .nonce = in->nonce };
+	/* the ACK of its message may have been lost */
+	bool whole = in->complete && in->nonce;
 	u64 nonce = 0;
 
 	lockdep_assert_held(&op->ssk->lock);
-	/* the ACK of its message may have been lost */
-	if (in->complete && in->nonce)
-		w.flags = SHUFFLE_FLAG_WHOLE;
-	else if (!in->nonce || (rank < op->announced && !op->out[rank].absent))
+	if (!whole && (!in->nonce || (rank < op->announced && !op->out[rank].absent)))
 		nonce = shuffle_op_nonce(op, rank);
-	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, &op->blame, q);
+	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, whole, &op->blame, q);
 }
 
 /* Has a member to be told?  Those that have left do not listen.  Of a host that was started again
@@ -422,7 +422,7 @@ bool shuffle_abort_reply(struct shuffle_net *sn, struct shuffle_sock *ssk,
 		return false;
 	if (!is_data(w) && w->nonce && w->nonce != ours)
 		return false;
-	put_abort(sn, ssk, group, w, is_data(w) ? 0 : ours, blame, q);
+	put_abort(sn, ssk, group, w, is_data(w) ? 0 : ours, false, blame, q);
 	return true;
 }
 
@@ -504,7 +504,7 @@ void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	};
 	if (ssk) {
 		lockdep_assert_held(&ssk->lock);
-		put_abort(sn, ssk, ssk->group, w, is_data(w) ? 0 : w->nonce, &blame, q);
+		put_abort(sn, ssk, ssk->group, w, is_data(w) ? 0 : w->nonce, false, &blame, q);
 		return;
 	}
 	if (w->flags & SHUFFLE_FLAG_TAG)

@@ -304,6 +304,10 @@ static void abort__answers(struct kunit *test)
 	w.type = SHUFFLE_DATA;
 	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.nonce, 7ULL);
+	/* flags of DATA mean other things in an ABORT: sent again is not whole */
+	w.flags = SHUFFLE_FLAGS_DATA & ~(SHUFFLE_FLAG_TAG | SHUFFLE_FLAG_DIGEST);
+	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.flags, SHUFFLE_FLAG_YOURS);
 	w.src_rank = 0;
 	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
 	w.type = SHUFFLE_ABORT;
