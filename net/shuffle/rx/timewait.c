@@ -92,15 +92,17 @@ static void finished_unlink(struct shuffle_net *sn, struct finished *f, struct l
 	finished_count(sn, f->user, -(int)f->cost);
 }
 
-/* The next record to forget: one too many, or one that is too old.  sn->finished_lock held. */
-static struct finished *finished_victim(struct shuffle_net *sn)
+/* The next record to forget: one too many, one that is too old, or with @all any.
+ * sn->finished_lock held.
+ */
+static struct finished *finished_victim(struct shuffle_net *sn, bool all)
 {
 	struct finished *f = list_first_entry_or_null(&sn->finished, struct finished, node);
 	struct shuffle_user *most;
 
 	lockdep_assert_held(&sn->finished_lock);
-	if (!f)
-		return NULL;
+	if (!f || all)
+		return f;
 	if (sn->finished_n > READ_ONCE(sn->dev0.cfg.finished_max)) {
 		most = rb_entry(rb_last(&sn->finished_users), struct shuffle_user, by_cost);
 		return list_first_entry(&most->finished, struct finished, of_user);
@@ -108,8 +110,8 @@ static struct finished *finished_victim(struct shuffle_net *sn)
 	return time_before(jiffies, f->expires) ? NULL : f;
 }
 
-/* Forget what is too old or too much.  Process context. */
-static void finished_trim(struct shuffle_net *sn)
+/* Forget what is too old or too much, or all.  Process context. */
+static void finished_trim(struct shuffle_net *sn, bool all)
 {
 	struct finished *f, *tmp;
 	LIST_HEAD(old);
@@ -117,9 +119,9 @@ static void finished_trim(struct shuffle_net *sn)
 
 	do {
 		spin_lock_bh(&sn->finished_lock);
-		for (n = 0; n < SHUFFLE_SLICE && (f = finished_victim(sn)); n++)
+		for (n = 0; n < SHUFFLE_SLICE && (f = finished_victim(sn, all)); n++)
 			finished_unlink(sn, f, &old);
-		if (!list_empty(&sn->finished))
+		if (!all && !list_empty(&sn->finished))
 			schedule_delayed_work(&sn->finished_work, HZ);
 		spin_unlock_bh(&sn->finished_lock);
 	} while (n == SHUFFLE_SLICE);
@@ -129,7 +131,8 @@ static void finished_trim(struct shuffle_net *sn)
 
 static void finished_work(struct work_struct *work)
 {
-	finished_trim(container_of(to_delayed_work(work), struct shuffle_net, finished_work));
+	finished_trim(container_of(to_delayed_work(work), struct shuffle_net, finished_work),
+		      false);
 }
 
 void shuffle_timewait_init(struct shuffle_net *sn)
@@ -196,7 +199,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 	list_add_tail(&f->of_user, &f->user->finished);
 	finished_count(sn, f->user, f->cost);
 	spin_unlock_bh(&sn->finished_lock);
-	finished_trim(sn);
+	finished_trim(sn, false);
 }
 
 /* Is the record from a member, for the one that has ended? */
@@ -288,21 +291,6 @@ int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffl
  */
 void shuffle_timewait_purge(struct shuffle_net *sn)
 {
-	struct finished *f, *tmp;
-	LIST_HEAD(old);
-	int n;
-
 	cancel_delayed_work_sync(&sn->finished_work);
-	do {
-		n = 0;
-		spin_lock_bh(&sn->finished_lock);
-		list_for_each_entry_safe(f, tmp, &sn->finished, node) {
-			finished_unlink(sn, f, &old);
-			if (++n == SHUFFLE_SLICE)
-				break;
-		}
-		spin_unlock_bh(&sn->finished_lock);
-	} while (n == SHUFFLE_SLICE);
-	list_for_each_entry_safe(f, tmp, &old, node)
-		finished_free(f);
+	finished_trim(sn, true);
 }
