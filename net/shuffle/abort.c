@@ -96,16 +96,16 @@ u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 }
 
 /* Those of the missing that have been silent for half of the idle timeout are to blame, and the
- * others not: they wait as we do, in a chain for instance.  Returns how many are missing, *@silent:
- * of these.  A walk over all members, a few times in an operation's life at most.
+ * others not: they wait as we do, in a chain for instance.  Returns how many are missing.  A walk
+ * over all members, a few times in an operation's life at most.
  */
-static u32 find_silent(struct shuffle_op *op, u64 now, u32 *silent)
+static u32 find_silent(struct shuffle_op *op, u64 now)
 {
 	u64 since = now - min(now, (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC / 2);
 	u32 i, missing = 0;
+	bool silent = false;
 
 	lockdep_assert_held(&op->ssk->lock);
-	*silent = 0;
 	/* whoever has just begun has heard nobody yet */
 	if (op->started_at > since)
 		return 0;
@@ -113,9 +113,9 @@ static u32 find_silent(struct shuffle_op *op, u64 now, u32 *silent)
 		if (i == op->group->rank || i == op->excused || !incomplete(op, i))
 			continue;
 		missing++;
-		*silent += op->in[i].heard_at <= since;
+		silent |= op->in[i].heard_at <= since;
 	}
-	op->silent_since = *silent ? since : 0;
+	op->silent_since = silent ? since : 0;
 	return missing;
 }
 
@@ -146,9 +146,9 @@ u64 shuffle_abort_overdue_ns(const struct shuffle_op *op)
  */
 u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now)
 {
-	u32 silent, missing = find_silent(op, now, &silent);
+	u32 missing = find_silent(op, now);
 
-	if (!missing || silent || op->deadline_at || op->asked_others)
+	if (!missing || op->silent_since || op->deadline_at || op->asked_others)
 		return 0;
 	op->asked_others = true;
 	return shuffle_abort_overdue_ns(op);
@@ -387,7 +387,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	    missed_others(op, sender, now)) {
 		op->blamed = false;
 		op->excused = sender;
-		find_silent(op, now, &n);
+		find_silent(op, now);
 	} else if (!n) {
 		op->blame.rank[0] = sender;
 		op->blame.ranks = 1;
