@@ -70,6 +70,11 @@ void shuffle_path_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now)
  */
 void shuffle_path_arrived(struct shuffle_op *op, u32 rank)
 {
+	struct shuffle_member *m = &op->group->member[rank];
+
 	lockdep_assert_held(&op->ssk->lock);
-	op->group->member[rank].payload_lost = 0;
+	m->payload_lost = 0;
+	/* not believed any more, and not again when jiffies have wrapped */
+	if (unlikely(m->payload_max) && time_after(jiffies, m->payload_until))
+		WRITE_ONCE(m->payload_max, 0);
 }
