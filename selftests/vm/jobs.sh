@@ -4,6 +4,9 @@
 # What check.sh runs: which jobs there are, what each does, which kernel it needs.  Sourced.
 # shellcheck disable=SC2034,SC2154 # the lists are check.sh's; here: of who sources this
 
+# shellcheck source=../../tools/common/tap.sh
+. "$SHUFFLE_ROOT/tools/common/tap.sh"
+
 # Long ones first: two workers take one after the other.
 check_jobs=(selftests-core-qemu-6.12 static mpi-quick-qemu-6.12 sim demo unit topo stream query
 	sort workload saba rperf)
@@ -62,9 +65,9 @@ as_test()
 	"$@" 2>&1 | sed -u 's/^/# /'
 	status=${PIPESTATUS[0]}
 	if [ "$status" = 0 ]; then
-		echo "ok - $name"
+		tap ok "$name"
 	else
-		echo "not ok - $name: got status $status, want 0"
+		tap "not ok" "$name: got status $status, want 0"
 	fi
 	return "$status"
 }
@@ -98,7 +101,7 @@ flaky()
 		"$here/lane.sh" "$BUILD/out/flaky-$lane-$name" "$lane" -e "CASES=^$name\$" -e CASES_TIMES=10 \
 			selftests/net/shuffle/run_all.sh
 	done < <(known_flaky)
-	[ $any = 1 ] || echo "ok - no case is known to be flaky"
+	[ $any = 1 ] || tap ok "no case is known to be flaky"
 }
 
 # run_job NAME - TAP, or whatever tally.awk counts.

@@ -5,11 +5,15 @@
 usage: budget_report.py check BUDGET RAW UPDATE CASE...
        budget_report.py median RAW
 """
+import os
 import re
 import statistics
 import sys
 
 from records import records
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../common"))
+from tap import Tap, diag  # noqa: E402
 
 NS = {"us": 1e3, "ms": 1e6}
 LINE = re.compile(r"(\S+)(\s+)([\d.]+) (us|ms)(\s+)(\d+) %$")
@@ -84,23 +88,21 @@ def check(path, raw, update, names):
     """Print TAP; the exit status."""
     budget, lines = read_budget(path)
     found = measured(raw)
-    lower, bad = [], 0
-    print("TAP version 13")
-    print(f"1..{len(names)}")
-    for i, name in enumerate(names, 1):
+    lower = []
+    tests = Tap()
+    for name in names:
         good, text, below = verdict(name, found.get(name), budget.get(name))
-        bad += not good
-        print(f"{'ok' if good else 'not ok'} {i} - budget {text}", flush=True)
+        tests.line(good, f"budget {text}")
         if below:
             lower.append(name)
             got = show(statistics.median(found[name]), budget[name][2])
-            print(f"# lower the budget: {name} {got} (make budget UPDATE=1)")
+            diag(f"lower the budget: {name} {got} (make budget UPDATE=1)")
     if update == "all":
         lower = [n for n in names if found.get(n) and n in budget]
     if update and lower:
         rewrite(path, lines, found, lower)
-        print(f"# {path}: {', '.join(lower)}")
-    return 1 if bad else 0
+        diag(f"{path}: {', '.join(lower)}")
+    return tests.end()
 
 
 def main():
