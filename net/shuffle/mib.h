@@ -43,7 +43,6 @@
 	X(CtrlBehind,		"control packets in the data's class: their user had too many")	\
 	X(OrderDenied,		"rows that asked to go in front of those of other users")	\
 	X(AheadOut,		"packets of short messages sent in front of other data")	\
-	X(Timed,		"messages that waited for their time to leave")	\
 	X(SameAlone,		"messages that others had in common, sent alone")\
 	X(ProbeOut,		"asked for an ACK that is overdue")		\
 	X(ReAck,		"ACK sent on behalf of a finished operation")	\

@@ -39,7 +39,6 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 static void op_free(struct shuffle_op *op)
 {
 	shuffle_want_free(op->want);
-	kvfree(op->times);
 	kfree(op->same);
 	kfree(op->forward);
 	kfree(op->reduction);
@@ -451,8 +450,6 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		err = shuffle_reduction_alloc(op, column->reduction);
 	if (!err && column->merge)
 		err = shuffle_merge_alloc(op, column->merge);
-	if (!err && column->times)
-		err = shuffle_times_alloc(op, column->times);
 	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
@@ -481,8 +478,6 @@ static void op_stop(struct shuffle_op *op, int error)
 	shuffle_turns_del_op(op);
 	shuffle_want_stop(op);
 	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
-	if (op->times)
-		shuffle_times_stop(op);
 	if (op->forward)
 		shuffle_forward_stop(op);
 	op->ended_at = shuffle_now();

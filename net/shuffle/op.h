@@ -27,7 +27,6 @@ struct shuffle_forward_state;
 struct shuffle_key_merge;
 struct shuffle_reduction_state;
 struct shuffle_want;
-struct shuffle_op_times;
 
 /**
  * struct shuffle_ready - something that recvmsg() can return
@@ -136,7 +135,6 @@ struct shuffle_slowest {
  * @delays: the row was announced with SHUFFLE_ROW_DELAYED_ACK
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
  * @want: what is asked for then: tx/want.c
- * @times: of a row whose messages have times to leave, else NULL: tx/times.c
  * @same: of a row with SHUFFLE_ROW_SAME, else NULL: tx/same.c
  * @forward: of a row that is forwarded, which has @same, too, else NULL: tx/forward.c
  * @reduction: of a row that takes in what comes, else NULL: tx/reduction.c
@@ -225,7 +223,6 @@ struct shuffle_op {
 	bool			delays;
 	bool			asks;
 	struct shuffle_want	*want;
-	struct shuffle_op_times	*times;
 	struct shuffle_same	*same;
 	struct shuffle_forward_state *forward;
 	struct shuffle_reduction_state *reduction;
@@ -337,12 +334,11 @@ static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
 }
 
 /**
- * struct shuffle_column - what the caller says of the messages that come, and of their times
+ * struct shuffle_column - what the caller says of the messages that come
  * @absent: those that do not come, or NULL
  * @forward: the one that goes on to others, or NULL
  * @reduction: into which message of the row they are combined, or NULL
  * @merge: into which they are merged, or NULL
- * @times: when the messages of the row are to leave, or NULL
  * @row: its first part, or NULL: there is a message to each member
  * @digest: what all members have to agree on, 0: nothing
  * @flags: of the first call: SHUFFLE_ROW_*
@@ -352,7 +348,6 @@ struct shuffle_column {
 	const struct shuffle_forward	*forward;
 	const struct shuffle_reduction	*reduction;
 	const struct shuffle_merge	*merge;
-	const struct shuffle_times	*times;
 	const struct shuffle_row	*row;
 	u64				digest;
 	u32				flags;

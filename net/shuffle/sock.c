@@ -98,7 +98,6 @@ static int sock_release_op(struct socket *sock)
 			shuffle_op_unlink(op);
 			cond_resched();
 		}
-	shuffle_times_exit(ssk);
 	shuffle_delayed_exit(ssk);
 	shuffle_multicast_leave(ssk);
 	shuffle_owner_close(ssk);
@@ -511,7 +510,6 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->tx_fair);
 	INIT_LIST_HEAD(&ssk->egress_node);
 	INIT_LIST_HEAD(&ssk->egress_order);
-	shuffle_times_init(ssk);
 	shuffle_pages_init(ssk);
 	shuffle_early_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;

@@ -156,8 +156,6 @@ struct shuffle_owner {
  * @tx_fair: the others, likewise
  * @tx_mix: their numbers
  * @tx_turn: counts turns of its operations
- * @times: operations with messages that wait for their times, by the next one: tx/times.c
- * @times_timer: for the first of them
  * @egress_node: in sn->egress_socks
  * @egress_order: in sn->egress_class
  * @egress_class: where
@@ -209,8 +207,6 @@ struct shuffle_sock {
 	struct list_head	tx_fair;
 	struct shuffle_order_mix tx_mix;
 	u32			tx_turn;
-	struct rb_root_cached	times;
-	struct hrtimer		times_timer;
 	struct list_head	egress_node;
 	struct list_head	egress_order;
 	u8			egress_class;

@@ -16,7 +16,7 @@ root=$(cd "$here/../.." && pwd)
 cd "$root"
 
 # name, inputs, builders, time-slices of an interval, intervals; ways
-most="none-4 none-2 none grants bench tcp matrix clocks slow slow-median ahead"
+most="none-4 none-2 none grants bench tcp matrix clocks slow slow-median"
 cases=(
 	"stream-8x8    8 8 160 40    dfs $most"
 	"stream-20x20  20 20 200 24  dfs $most"

@@ -51,7 +51,6 @@ args_of()
 	grants) args+=(--schedule none) ;;
 	none-*) args+=(--schedule none --tickets "${1#none-}") ;;
 	dfs-*) args+=(--tickets "${1#dfs-}") ;;
-	ahead) args+=(--ahead 500) ;;
 	slow-median) args+=(--change 0) ;;
 	esac
 }
@@ -106,7 +105,7 @@ counted()
 	local h name names=()
 
 	for ((h = 0; h < hosts; h++)); do names+=("h$h"); done
-	for name in AnnounceOut GrantOut AckOut ResendOut CtrlPktsOut RetransBytes Timed; do
+	for name in AnnounceOut GrantOut AckOut ResendOut CtrlPktsOut RetransBytes; do
 		echo "$name=$("$bin/host_counter" '' $name "${names[@]}")"
 	done
 }

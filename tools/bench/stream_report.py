@@ -89,10 +89,9 @@ def ratio(a, b):
 def rows_of(key, ways):
     """Rows of a case: metric, value, goal."""
     dfs, none, bench = (median(ways, w, "gbit") for w in ("dfs", "none", "bench"))
-    ahead, tcp, matrix, clocks, grants = (
-        median(ways, w, "gbit") for w in ("ahead", "tcp", "matrix", "clocks", "grants"))
+    tcp, matrix, clocks, grants = (
+        median(ways, w, "gbit") for w in ("tcp", "matrix", "clocks", "grants"))
     yield "throughput_share", ratio(dfs, bench), GOALS.get(key[1] // 2)
-    yield "ahead_throughput_share", ratio(ahead, bench), None
     yield "none_throughput_share", ratio(none, bench), None
     yield "grants_throughput_share", ratio(grants, bench), None
     yield "faster_than_none", ratio(dfs, none), FASTER_THAN_NONE
@@ -109,7 +108,6 @@ def rows_of(key, ways):
         yield f"{way}_throughput_share", ratio(median(ways, way, "gbit"), bench), goal
         yield f"{way}_gap_ns", median(ways, way, "gap_ns"), None
         yield f"{way}_fill_p95", median(ways, way, "fill"), None
-    yield "ahead_gap_ns", median(ways, "ahead", "gap_ns"), None
     yield "none_gap_ns", median(ways, "none", "gap_ns"), None
     yield "fill_p95", median(ways, "dfs", "fill"), FILL
     yield "grants_gap_ns", median(ways, "grants", "gap_ns"), None

@@ -120,7 +120,6 @@ struct shuffle_tx {
 	unsigned int forward;	/* see shuffle_tx_forward(): that rank, plus one */
 	unsigned int reduce;	/* see shuffle_tx_reduce(): that rank, plus one */
 	unsigned char oper, type;	/* likewise */
-	const uint64_t *times;	/* see shuffle_tx_times() */
 	struct shuffle_merge merge;	/* see shuffle_tx_merge(); size 0: none */
 	uint64_t digest;	/* see shuffle_tx_digest() */
 };
@@ -147,11 +146,6 @@ void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order);
  * Before the first of the calls below; not with shuffle_tx_merge().
  */
 void shuffle_tx_digest(struct shuffle_tx *tx, uint64_t digest);
-/* When the messages are to leave: ns of CLOCK_MONOTONIC for each of tx->count ranks, 0: at once.
- * One whose time is over leaves at once, too.  Nobody is told of a message before.  The times stay
- * the caller's.  Before the first of the calls below; of rows of up to 1024 members (EMSGSIZE).
- */
-void shuffle_tx_times(struct shuffle_tx *tx, const uint64_t *times);
 /* All messages have the same bytes, and none is for ourselves: they are sent once, to the group's
  * multicast address.  EOPNOTSUPP where the group has none.  Before the first of the calls below;
  * not with shuffle_tx_want().

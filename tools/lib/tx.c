@@ -48,11 +48,6 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 	tx->absent = absent;
 }
 
-void shuffle_tx_times(struct shuffle_tx *tx, const uint64_t *times)
-{
-	tx->times = times;
-}
-
 void shuffle_tx_same(struct shuffle_tx *tx)
 {
 	tx->flags |= SHUFFLE_ROW_SAME;
@@ -155,14 +150,12 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
-			   CMSG_SPACE(sizeof(struct shuffle_times) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_merge))];	/* or a smaller one */
 		struct cmsghdr align;
 	} control;
 	struct shuffle_reduction reduction = { .size = sizeof(reduction) };
 	struct shuffle_forward forward = { .size = sizeof(forward) };
 	struct shuffle_absent absent = { .size = sizeof(absent) };
-	struct shuffle_times times = { .size = sizeof(times) };
 	unsigned int count = tx->count - tx->announced;
 	struct iovec iov[TX_IOVS];
 	struct shuffle_row row;
@@ -170,7 +163,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	ssize_t taken;
 
 	if ((tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) ||
-	    ((tx->times || tx->merge.size) && tx->count > TX_LENS)) {
+	    (tx->merge.size && tx->count > TX_LENS)) {
 		errno = EMSGSIZE;
 		return -1;
 	}
@@ -195,10 +188,6 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		absent.words = (tx->count + 63) / 64;
 		add_control(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent), tx->absent,
 			    absent.words);
-	}
-	if (tx->times && !tx->announced) {
-		times.count = count;
-		add_control(&msg, SHUFFLE_CMSG_TIMES, &times, sizeof(times), tx->times, count);
 	}
 	if (tx->forward && !tx->announced) {
 		forward.from = tx->forward - 1;

@@ -178,8 +178,6 @@ enum {
 	SHUFFLE_CMSG_REDUCE = 6,
 	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_merge */
 	SHUFFLE_CMSG_MERGE = 7,
-	/* to sendmsg(), beside the first SHUFFLE_CMSG_ROW: struct shuffle_times */
-	SHUFFLE_CMSG_TIMES = 8,
 };
 
 /*
@@ -284,28 +282,6 @@ struct shuffle_absent {
 };
 
 #define SHUFFLE_ABSENT_SIZE_VER0	8
-
-/**
- * struct shuffle_times - when the messages of a row are to leave
- * @size: sizeof(struct shuffle_times): where the times begin, a multiple of 8
- * @count: number of @at; the first messages of the row, no more than the call announces
- * @at: ns of CLOCK_MONOTONIC; 0: at once; at most SHUFFLE_MAX_AHEAD_NS from now
- *
- * The receiver of a message hears nothing of it before its time, and so grants nothing.  Then it is
- * announced, or sent, as if the row had been submitted now.  A time that is over is no error: the
- * message leaves at once.
- *
- * Not beside SHUFFLE_CMSG_FORWARD, SHUFFLE_CMSG_REDUCE or SHUFFLE_CMSG_MERGE, nor with
- * SHUFFLE_ROW_SAME.
- */
-struct shuffle_times {
-	__u32	size;
-	__u32	count;
-	__u64	at[];
-};
-
-#define SHUFFLE_TIMES_SIZE_VER0		8
-#define SHUFFLE_MAX_AHEAD_NS		60000000000ULL
 
 /**
  * struct shuffle_forward - the row's messages are copies of one that comes

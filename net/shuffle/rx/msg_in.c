@@ -250,8 +250,7 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
-	       !op->out[rank].held && !shuffle_reduction_holds(op, rank) && !op->forward &&
-	       !op->merge &&
+	       !shuffle_reduction_holds(op, rank) && !op->forward && !op->merge &&
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 

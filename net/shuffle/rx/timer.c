@@ -305,7 +305,7 @@ static bool out_waits(const struct shuffle_op *op, u32 rank)
 	if (rank >= op->announced || (shuffle_merge_makes(op, rank) && !op->merge->closed))
 		return false;
 	/* our own ACK is a call: it cannot be lost */
-	return !op->out[rank].acked && !op->out[rank].held && rank != op->group->rank &&
+	return !op->out[rank].acked && rank != op->group->rank &&
 	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
 	       op->prx.msg[rank].announced;
 }

@@ -306,15 +306,6 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 {
 }
 
-int shuffle_times_alloc(struct shuffle_op *op, const struct shuffle_times *times)
-{
-	return 0;
-}
-
-void shuffle_times_stop(struct shuffle_op *op)
-{
-}
-
 void shuffle_sock_write_space(struct sock *sk)
 {
 }

@@ -155,7 +155,6 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 	u64 len = plan->msg[rank].len, limit = plan->msg[rank].limit;
 
 	if (out->absent) {
-		out->held = false;
 		out->acked = true;
 		op->unacked--;
 		return;
@@ -169,7 +168,7 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 	if (limit < len)
 		limit = rounddown(limit, SHUFFLE_UNSCHED_UNIT);
 	out->unsched = limit;
-	out->granted = out->held ? 0 : limit;
+	out->granted = limit;
 	op->ptx.msg[rank].len = len;	/* its limit is 0: nothing has been copied yet */
 	shuffle_op_left(op, op->row_left + len);
 }
@@ -229,8 +228,7 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 
 			/* one that is merged is announced when all others are */
-			if (op->out[rank].absent || op->out[rank].held ||
-			    shuffle_merge_makes(op, rank))
+			if (op->out[rank].absent || shuffle_merge_makes(op, rank))
 				continue;
 			if (rank == op->group->rank) {
 				op->out[rank].announced_at = shuffle_now();
@@ -247,39 +245,6 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 		shuffle_output_flush(sn, &q);
 		cond_resched();
 	}
-}
-
-/**
- * shuffle_announce_held() - the time of a message has come: as if it were announced now
- * @op: operation
- * @rank: message
- * @q: packets
- *
- * Context: any, ssk->lock held.
- */
-void shuffle_announce_held(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
-{
-	struct shuffle_msg_out *out = &op->out[rank];
-
-	lockdep_assert_held(&op->ssk->lock);
-	if (!out->held)
-		return;
-	out->held = false;
-	/* of the idle timeout: what has left late may be answered late */
-	op->progress_at = shuffle_now();
-	out->granted = max(out->granted, out->unsched);
-	SHUFFLE_INC(shuffle_op_net(op), Timed);
-	shuffle_msg_out_limit(op, rank);
-	shuffle_timer_start(op);
-	if (rank == op->group->rank) {
-		out->announced_at = shuffle_now();
-		if (!out->unsched)
-			announce_to_self(op, q);
-	} else if (!out->unsched) {
-		shuffle_msg_out_announce(op, rank, 0, q);
-		shuffle_timer_out(op, rank);
-	}
-	shuffle_egress_kick(op);
 }
 
 /* The lengths of the messages [from, to): those behind the row are empty.  Nobody looks at
@@ -371,8 +336,6 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		announce_messages(op, from, to);
 	if (!err && op->forward)
 		shuffle_forward_start(op);
-	if (!err && op->times && !from)
-		shuffle_times_start(op);
 out:
 	shuffle_free_schedule(&plan);
 	return err;

@@ -54,19 +54,6 @@ static int check_forward(const struct shuffle_forward *forward, size_t len)
 	return memchr_inv(forward + 1, 0, len - sizeof(*forward)) ? -E2BIG : 0;
 }
 
-/* The same for the times to leave. */
-static int check_times(const struct shuffle_times *times, size_t len)
-{
-	BUILD_BUG_ON(sizeof(*times) != SHUFFLE_TIMES_SIZE_VER0);
-	if (len < SHUFFLE_TIMES_SIZE_VER0 || times->size < SHUFFLE_TIMES_SIZE_VER0 ||
-	    times->size > len || times->size % sizeof(u64))
-		return -EINVAL;
-	if (times->count > SHUFFLE_MAX_MEMBERS ||
-	    len != times->size + times->count * sizeof(u64))
-		return -EINVAL;
-	return memchr_inv(times + 1, 0, times->size - sizeof(*times)) ? -E2BIG : 0;
-}
-
 /* The same for the messages that are combined. */
 static int check_reduction(const struct shuffle_reduction *r, size_t len)
 {
@@ -124,11 +111,7 @@ static bool fits_column(const struct shuffle_row *row, const struct shuffle_colu
 		return false;
 	if (column->reduction && !has_reduced(row, column->reduction))
 		return false;
-	if (column->times && (column->forward || column->reduction || column->merge ||
-			      row->flags & SHUFFLE_ROW_SAME || column->times->count > row->count))
-		return false;
-	return (!column->absent && !column->forward && !column->reduction && !column->merge &&
-		!column->times) ||
+	return (!column->absent && !column->forward && !column->reduction && !column->merge) ||
 	       (!row->first_rank && row->count);
 }
 
@@ -166,9 +149,6 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_co
 		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_MERGE && !column->merge) {
 			column->merge = CMSG_DATA(cmsg);
 			err = check_merge(column->merge, cmsg->cmsg_len - CMSG_LEN(0));
-		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_TIMES && !column->times) {
-			column->times = CMSG_DATA(cmsg);
-			err = check_times(column->times, cmsg->cmsg_len - CMSG_LEN(0));
 		} else {
 			err = -EINVAL;
 		}

@@ -622,7 +622,7 @@ static int lock_row(const struct row_call *c, bool created)
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
  * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and SHUFFLE_CMSG_FORWARD,
- *	SHUFFLE_CMSG_REDUCE, SHUFFLE_CMSG_MERGE or SHUFFLE_CMSG_TIMES, and data; or
+ *	SHUFFLE_CMSG_REDUCE or SHUFFLE_CMSG_MERGE, and data; or
  *	SHUFFLE_CMSG_COLLECTIVE and data
  * @len: bytes of data
  *

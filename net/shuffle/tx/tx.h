@@ -84,7 +84,6 @@ struct shuffle_chunk {
  * @reannounced: announced more than once: an answer measures nothing
  * @acked: it has arrived whole, or there is none
  * @absent: there is none
- * @held: its time has not come: times.c
  * @shared: it has the same bytes as others, which are held, and sent, as those of
  *	shuffle_group_all(): same.c
  * @alone: they are sent to this receiver alone all the same
@@ -103,7 +102,6 @@ struct shuffle_msg_out {
 	bool			reannounced;
 	bool			acked;
 	bool			absent;
-	bool			held;
 	bool			shared;
 	bool			alone;
 };
@@ -139,7 +137,6 @@ static inline u32 shuffle_chunk_payload(u32 pkt)
 
 /* announce.c */
 int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row);
-void shuffle_announce_held(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 
 /* turns.c */
 void shuffle_turns_init(struct shuffle_net *sn);
@@ -208,12 +205,6 @@ s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len);
 void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur);
 
-/* times.c */
-int shuffle_times_alloc(struct shuffle_op *op, const struct shuffle_times *times);
-void shuffle_times_start(struct shuffle_op *op);
-void shuffle_times_stop(struct shuffle_op *op);
-void shuffle_times_init(struct shuffle_sock *ssk);
-void shuffle_times_exit(struct shuffle_sock *ssk);
 
 /* pages.c */
 void shuffle_pages_init(struct shuffle_sock *ssk);

@@ -22,7 +22,6 @@ life_cases()
 		run_case "api-vectors-v$v" tap_program api_vectors -v $v
 		run_case "api-want-v$v" tap_program api_want -v $v
 		run_case "api-absent-v$v" tap_program api_absent -v $v
-		run_case "api-times-v$v" tap_program api_times -v $v
 		run_case "api-same-v$v" tap_program api_same -v $v
 		run_case "api-edges-v$v" tap_program api_edges -v $v
 		run_case "api-delay-v$v" tap_program api_delay -v $v

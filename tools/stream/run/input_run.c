@@ -27,7 +27,6 @@ static void init(struct input *in, struct run *r)
 	in->news = true;
 	in->lens = memory(n, sizeof(*in->lens));
 	in->bufs = memory(n, sizeof(*in->bufs));
-	in->times = memory(n, sizeof(*in->times));
 	in->absent = memory(n / 64 + 1, sizeof(*in->absent));
 	for (i = 0; i < n; i++) {
 		in->lens[i] = SHUFFLE_ABSENT;
@@ -43,7 +42,6 @@ static void release_all(struct input *in)
 	free(in->peer);
 	free(in->lens);
 	free(in->bufs);
-	free(in->times);
 	free(in->absent);
 }
 

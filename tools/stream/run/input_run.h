@@ -54,7 +54,6 @@ struct input_peer {
  * @latency: of the last interval, ns
  * @lens: lengths of a row, all absent but while a piece is handed over
  * @bufs: its data
- * @times: its times to leave
  * @absent: nobody has a message for us
  */
 struct input {
@@ -84,7 +83,6 @@ struct input {
 	s64			latency;
 	uint64_t		*lens;
 	const void		**bufs;
-	uint64_t		*times;
 	uint64_t		*absent;
 };
 

@@ -22,10 +22,8 @@ void input_hand_over(struct input *in, struct piece *q)
 
 	in->lens[to] = q->len;
 	in->bufs[to] = q->data;
-	in->times[to] = (u64)q->leaves;
 	done = shuffle_tx_step(in->r->data, &q->tx);
 	in->lens[to] = SHUFFLE_ABSENT;
-	in->times[to] = 0;
 	q->waits = done <= 0;
 	in->full |= !done;
 	if (done >= 0 || errno == ENOBUFS || errno == ENOMEM)
@@ -52,19 +50,14 @@ void input_hand_over_waiting(struct input *in)
 				input_hand_over(in, q);
 }
 
-static void start(struct input *in, struct piece *q, s64 leaves)
+static void start(struct input *in, struct piece *q)
 {
-	s64 now = run_monotonic();
-
 	q->op = run_op(in->peer[q->builder].incarnation, q->slice);
 	q->runs = true;
-	q->leaves = leaves;
-	q->at = leaves > now ? leaves : now;
+	q->at = run_monotonic();
 	shuffle_tx_init(&q->tx, q->op, in->bufs, in->lens,
 			in->r->cfg.inputs + in->r->cfg.builders, 0);
 	shuffle_tx_absent(&q->tx, in->absent);
-	if (leaves)
-		shuffle_tx_times(&q->tx, in->times);
 	input_hand_over(in, q);
 }
 
@@ -78,7 +71,7 @@ void input_send_again(struct input *in, struct piece *q)
 	if (q->runs)
 		shuffle_cancel(in->r->data, q->op);
 	in->again++;
-	start(in, q, 0);
+	start(in, q);
 }
 
 /* Has the source what the engine may ask for next? */
@@ -155,17 +148,6 @@ bool input_is_over(const struct input *in)
 	return e->next >= last(in) && (!e->begun || e->next > last(in) || o->sent == e->total);
 }
 
-/* Without times nothing is ahead of its time, and an interval begins when theta has been reached,
- * not that much later.
- */
-static bool may_be_ahead(const struct input *in)
-{
-	const struct stream_input *e = in->engine;
-
-	return in->r->schedule == RUN_DFS && e->begun && e->duration &&
-	       e->open[(e->next - 1) % STREAM_OPEN].sent < e->total;
-}
-
 /**
  * input_send() - send what is due
  * @in: the input
@@ -179,7 +161,7 @@ bool input_send(struct input *in, s64 *until)
 	struct stream_step step;
 	bool any = false;
 	struct piece *q;
-	s64 ahead, now;
+	s64 now;
 
 	*until = STREAM_NEVER;
 	take_end(in);
@@ -193,19 +175,17 @@ bool input_send(struct input *in, s64 *until)
 			*until = in->hold;
 			break;
 		}
-		ahead = may_be_ahead(in) ? in->r->ahead : 0;
 		now = run_now(&in->r->clock);
-		stream_input_next(e, now + ahead, &step);
+		stream_input_next(e, now, &step);
 		if (step.kind == STREAM_UNTIL)
-			*until = run_to_monotonic(&in->r->clock, step.time - ahead);
+			*until = run_to_monotonic(&in->r->clock, step.time);
 		if (step.kind != STREAM_SEND)
 			break;
 		q = pieces_add(&in->pieces, step.slice, step.builder);
 		if (!q)
 			die("more pieces than tickets");
 		q->len = source_take(in->source, step.slice, q->data);
-		start(in, q, ahead && step.time > now ?
-		      run_to_monotonic(&in->r->clock, step.time) : 0);
+		start(in, q);
 		if (is_slow(in))
 			slow_down(in);
 		any = true;

@@ -17,7 +17,7 @@ static const char *const schedule_names[] = { "dfs", "none", "bench", NULL };
 enum {
 	OPT_MEMBERS = 1000, OPT_RANK, OPT_STREAM, OPT_SCHEDULE, OPT_SLICES, OPT_INTERVALS,
 	OPT_TICKETS, OPT_PIECE, OPT_TIMEOUT, OPT_HISTORY, OPT_GATE, OPT_SPEEDUP, OPT_CHANGE,
-	OPT_THETA, OPT_AHEAD, OPT_SOURCE, OPT_SINK, OPT_VERIFY, OPT_PROCESS, OPT_SLOW, OPT_CLOCK,
+	OPT_THETA, OPT_SOURCE, OPT_SINK, OPT_VERIFY, OPT_PROCESS, OPT_SLOW, OPT_CLOCK,
 	OPT_JSON, OPT_LOG, OPT_METRICS, OPT_QUIET, OPT_HELP,
 };
 
@@ -40,8 +40,6 @@ static const struct option_def opts[] = {
 	  "source's rule (10)" },
 	{ "theta", OPT_THETA, "PART", "of the acknowledgments before the next interval\n"
 	  "(0.95)" },
-	{ "ahead", OPT_AHEAD, "US", "give pieces with their times to the kernel so long\n"
-	  "before; 0: at their times (0)" },
 	{ "source", OPT_SOURCE, "FROM", "input: file, FIFO, - or udp:ADDRESS:PORT\n"
 	  "(generated data)" },
 	{ "sink", OPT_SINK, "TO", "builder: folder, FIFO, pipe or - (count only)" },
@@ -246,9 +244,6 @@ static void take(struct run *r, int opt, const char *arg)
 	case OPT_PIECE:
 		r->piece = option_whole("piece", arg, 1, 64 << 20);
 		break;
-	case OPT_AHEAD:
-		r->ahead = (s64)(1e3 * option_number("ahead", arg, 0, 1e6));
-		break;
 	case OPT_SOURCE:
 		r->source = arg;
 		break;
@@ -330,10 +325,6 @@ static void check(struct run *r, bool builder)
 		die("--source and --slow are for inputs");
 	if (!builder && (r->sink || r->verify || r->process))
 		die("--sink, --verify and --process are for builders");
-	if (r->ahead && r->schedule != RUN_DFS)
-		die("--ahead is for --schedule dfs: without times there is nothing to be ahead of");
-	if (r->ahead > r->cfg.min_duration * 1000000)
-		die("--ahead: at most a second");
 }
 
 /**

@@ -11,8 +11,7 @@
  * @op: operation that carries it
  * @builder: who builds the time-slice
  * @len: bytes
- * @leaves: its time, CLOCK_MONOTONIC
- * @at: when it was handed to the kernel, or was to leave
+ * @at: when it was handed to the kernel
  * @acked: the builder has it; counts once for the engine
  * @runs: its operation has not ended
  * @waits: the kernel has not taken all of it
@@ -28,7 +27,6 @@ struct piece {
 	u64			op;
 	u32			builder;
 	u32			len;
-	s64			leaves;
 	s64			at;
 	bool			acked;
 	bool			runs;

@@ -55,7 +55,6 @@ struct run_member {
  * @rank: among inputs, or among builders
  * @id: of the stream: what belongs to another one is dropped
  * @schedule: when pieces leave
- * @ahead: times to leave are the kernel's matter so long before, ns; 0: the program waits itself
  * @piece: most bytes of a piece
  * @intervals: how many; 0: until the sources end
  * @source: what an input sends: NULL: generated
@@ -81,7 +80,6 @@ struct run {
 	u32			rank;
 	u64			id;
 	enum run_schedule	schedule;
-	s64			ahead;
 	u32			piece;
 	u64			intervals;
 	const char		*source;

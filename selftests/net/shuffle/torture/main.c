@@ -36,7 +36,7 @@
 #include "torture.h"
 
 #define KIND(name)	(1U << KIND_##name)
-#define PLAIN		(KIND(ROW) | KIND(PIECES) | KIND(ABSENT) | KIND(WANT) | KIND(TIMES))
+#define PLAIN		(KIND(ROW) | KIND(PIECES) | KIND(ABSENT) | KIND(WANT))
 #define DERIVED		(KIND(FORWARD) | KIND(REDUCE) | KIND(MERGE) | KIND(COLL))
 
 #define LOOKS	[ACT_dump] = 2, [ACT_diag] = 1, [ACT_poll] = 4, [ACT_junk] = 4, [ACT_dup] = 3

@@ -13,7 +13,7 @@
 #define MOST_REDUCED	65536
 
 static const char *const kind_names[] = {
-	"row", "pieces", "absent", "want", "times", "same", "forward", "reduce", "merge",
+	"row", "pieces", "absent", "want", "same", "forward", "reduce", "merge",
 	"collective",
 };
 

@@ -54,22 +54,6 @@ static void ctl_absent(struct ctl *c, const struct op_spec *op, unsigned int ran
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ABSENT, &a, sizeof(a));
 }
 
-static void ctl_times(struct ctl *c, const struct op_spec *op, unsigned int rank)
-{
-	struct {
-		struct shuffle_times head;
-		uint64_t at[MAX_MEMBERS];
-	} t = { .head = { .size = sizeof(t.head), .count = slot->plan.n } };
-	struct timespec now;
-	unsigned int i;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	for (i = 0; i < slot->plan.n; i++)
-		t.at[i] = now.tv_sec * 1000000000ull + now.tv_nsec +
-			  sht_key(op->seed, 4, rank, i) % 50000000;
-	sht_add_cmsg(&c->msg, SHUFFLE_CMSG_TIMES, &t, sizeof(t.head) + slot->plan.n * 8);
-}
-
 /* What makes the row one that is computed. */
 static void ctl_derived(struct ctl *c, const struct op_spec *op, unsigned int rank)
 {
@@ -260,8 +244,6 @@ ssize_t submit_part(struct call *c, int fd, unsigned int op, unsigned int rank, 
 		ctl_begin(&m, data, len);
 		ctl_row(&m, o, flags, 0, p->n, lens);
 		ctl_absent(&m, o, rank);
-		if (o->kind == KIND_TIMES)
-			ctl_times(&m, o, rank);
 		ctl_derived(&m, o, rank);
 		/* a row that does not wait is taken in order, and stops at a member that is gone */
 		rc = call_send(c, ACT_send, fd, &m.msg, mix->dead || roll(d, 2) ? 0 : MSG_DONTWAIT,

@@ -53,7 +53,6 @@ enum kind {
 	KIND_PIECES,		/* announced and filled in several calls, some with empty rest */
 	KIND_ABSENT,		/* some messages are absent at both ends */
 	KIND_WANT,		/* the kernel asks for the data */
-	KIND_TIMES,		/* messages leave later */
 	KIND_SAME,		/* one multicast row, others have none */
 	KIND_FORWARD,		/* a chain from 0 to the last */
 	KIND_REDUCE,		/* a chain of sums from the last to 0 */
