@@ -104,7 +104,8 @@ if [ "${STEP-}" != purge ]; then
 fi
 
 # A member waits for another that never comes, so the module is in use: for as long
-# as the purge may take here (hello would give up after half a minute).
+# as the purge may take here, and with the default idle timeout its operation ends after a minute.
+inside shufflectl config set idle-timeout 0 || fail "idle-timeout"
 # shellcheck disable=SC2016 # for the inner shell
 inside sh -c 'cd /root && echo $$ >pid && exec shuffle-cp -g 127.0.0.1:7200,127.0.0.1:7201,127.0.0.1:7202 \
 	-r 0 -o 9 -s out -d in-9 -t 3600000' >/dev/null 2>&1 &
