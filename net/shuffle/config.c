@@ -23,9 +23,7 @@ static void from_params(struct shuffle_config *cfg)
 	const struct shuffle_params *p = &shuffle_params;
 
 	*cfg = (struct shuffle_config) {
-		.policy = READ_ONCE(p->policy),
 		.op_order = READ_ONCE(p->op_order),
-		.hadoop_c = clamp(READ_ONCE(p->hadoop_c), 1U, SHUFFLE_MAX_MEMBERS + 0U),
 		.give_way = 40,
 		.overcommit = clamp(READ_ONCE(p->overcommit), 1U, 1000U),
 		.window_mode = SHUFFLE_NL_WINDOW_MODE_PRO_RATA,

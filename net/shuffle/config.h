@@ -29,8 +29,6 @@ struct shuffle_net;
  * Documentation/netlink/specs/shuffle.yaml.  These can be set for a device:
  */
 #define SHUFFLE_CONFIG_DEV_LIST(X)						\
-	X(POLICY,			policy,			"policy")		\
-	X(HADOOP_C,			hadoop_c,		"hadoop-c")		\
 	X(OVERCOMMIT,			overcommit,		"overcommit")		\
 	X(WINDOW_MODE,			window_mode,		"window-mode")		\
 	X(SCALE_BACK_EXPONENT,		scale_back_exponent,	"scale-back-exponent")	\

@@ -46,7 +46,6 @@ static void op_free(struct shuffle_op *op)
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
-	kvfree(op->ptx.served);
 	kvfree(op->prx.msg);
 	kvfree(op->prx.heap.node);
 	kvfree(op->out);
@@ -273,17 +272,15 @@ static u8 order_of(const struct shuffle_op *op, u32 flags)
 	return set;
 }
 
-/* The schedules of row and column, as the device's settings say.  0 or -ENOMEM. */
-static int setup_schedules(struct shuffle_op *op, u32 payload)
+/* The schedules of row and column, as the device's settings say. */
+static void setup_schedules(struct shuffle_op *op, u32 payload)
 {
-	const struct shuffle_config *cfg = &op->dev->cfg;
 	u32 members = op->group->count;
 	u32 unit;
 
 	/* losses before a pause count no more, and nobody has looked since */
 	shuffle_dev_compute(op->dev);
 	unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
-	op->ptx.kind = READ_ONCE(cfg->policy);
 	op->ptx.seed = hash_64(op->id, 32);
 	op->ptx.rank = op->group->rank;
 	op->ptx.members = members;
@@ -297,17 +294,8 @@ static int setup_schedules(struct shuffle_op *op, u32 payload)
 	 * packet by packet keeps all receivers equally busy.
 	 */
 	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
-	op->prx.kind = op->ptx.kind;
-	op->prx.hadoop_c = READ_ONCE(cfg->hadoop_c);
 	op->prx.unit = unit;
 	op->prx.unannounced = members;
-	if (shuffle_policy_round_robin(op->ptx.kind)) {
-		op->ptx.served = kvcalloc(members + 1, sizeof(*op->ptx.served),
-					  GFP_KERNEL_ACCOUNT);
-		if (!op->ptx.served)
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 /* Who has no message for us.  Nobody else has seen the operation yet.  0 or -EINVAL. */
@@ -438,11 +426,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	for (i = 0; i < group->count; i++)
 		op->in[i].progress_at = op->started_at;
 	op->order = order_of(op, column->flags);
-	err = setup_schedules(op, payload);
+	setup_schedules(op, payload);
 	shuffle_timer_init(op);
 	op->engine = engine;
 	mutex_lock(&op->tx_mutex);
-	err = err ?: without_absent(op, column->absent);
+	err = without_absent(op, column->absent);
 	/* before a reader can take anything of it */
 	if (!err && column->forward)
 		err = shuffle_forward_alloc(op, column->forward->from);

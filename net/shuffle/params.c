@@ -7,9 +7,7 @@
 struct shuffle_params shuffle_params = {
 	.family = SHUFFLE_DEFAULT_FAMILY,
 	.udp_port = 818,
-	.policy = SHUFFLE_POLICY_GRPF,
 	.op_order = SHUFFLE_ORDER_FAIR,
-	.hadoop_c = 5,
 	.overcommit = 10,
 	.early_kbytes = 4096,
 	.finished_max = 4096,
@@ -38,21 +36,6 @@ static int named_set(const char *val, const struct kernel_param *kp,
 	}
 	return -EINVAL;
 }
-
-static int policy_set(const char *val, const struct kernel_param *kp)
-{
-	return named_set(val, kp, shuffle_policy_name, SHUFFLE_POLICY_KINDS);
-}
-
-static int policy_get(char *buf, const struct kernel_param *kp)
-{
-	return sysfs_emit(buf, "%s\n", shuffle_policy_name(*(uint *)kp->arg));
-}
-
-static const struct kernel_param_ops policy_ops = {
-	.set = policy_set,
-	.get = policy_get,
-};
 
 static int op_order_set(const char *val, const struct kernel_param *kp)
 {
@@ -83,12 +66,8 @@ module_param_named(family, shuffle_params.family, int, 0444);
 MODULE_PARM_DESC(family, "address family number: 18 (default), 22, 19 or 13");
 module_param_named(udp_port, shuffle_params.udp_port, ushort, 0444);
 MODULE_PARM_DESC(udp_port, "UDP port of all shuffle traffic (default 818)");
-module_param_cb(policy, &policy_ops, &shuffle_params.policy, 0644);
-MODULE_PARM_DESC(policy, "grpf (default), srpt, grpt or hadoop; for new operations");
 module_param_cb(op_order, &op_order_ops, &shuffle_params.op_order, 0644);
 MODULE_PARM_DESC(op_order, "fair (default), smallest or deadline first; for new operations");
-module_param_cb(hadoop_c, &uint_ops, &shuffle_params.hadoop_c, 0644);
-MODULE_PARM_DESC(hadoop_c, "policy hadoop: messages pulled at a time (default 5)");
 module_param_cb(overcommit, &uint_ops, &shuffle_params.overcommit, 0644);
 MODULE_PARM_DESC(overcommit, "outstanding grants of a receiver, in RTTbytes (default 10)");
 module_param_cb(link_mbps, &uint_ops, &shuffle_params.link_mbps, 0644);

@@ -10,9 +10,7 @@
 struct shuffle_params {
 	int family;
 	ushort udp_port;
-	uint policy;
 	uint op_order;
-	uint hadoop_c;
 	uint overcommit;
 	uint link_mbps;
 	uint rtt_ns;

@@ -15,7 +15,7 @@ import sys
 
 RACK = {"rate": "25", "rtt": "4", "loss": "0", "racks": "1", "core": "100", "nic": "0",
         "prio": "1"}
-CASE = {"overcommit": "10", "window": "pro-rata", "policy": "grpf", "order": "fair", "unsched": "0",
+CASE = {"overcommit": "10", "window": "pro-rata", "order": "fair", "unsched": "0",
         "stop": "0", "flows": "0", "beside": "", "late": "0", "cold": "0",
         "coll": "", "load": "", "ways": ""}
 

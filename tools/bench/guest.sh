@@ -261,7 +261,6 @@ measure()
 		tell 0 0
 		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
 		echo "${opt[overcommit]}" >$params/overcommit
-		echo "${opt[policy]}" >$params/policy
 		[ "$way" != shuffle-smallest ] || opt[order]=smallest
 		echo "${opt[order]}" >$params/op_order
 		unscheduled "${opt[unsched]}"

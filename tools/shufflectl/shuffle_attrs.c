@@ -8,24 +8,6 @@
 
 #include "shuffle_attrs.h"
 
-static const char *const enum_policy_names[] = {
-	"grpf",
-	"srpt",
-	"grpt",
-	"hadoop",
-};
-
-static const char *const enum_policy_docs[] = {
-	"greatest remaining processing fraction",
-	"shortest remaining processing time",
-	"greatest remaining processing time",
-	"a receiver pulls from C random senders at a time",
-};
-
-const struct shuffle_attr_enum shuffle_attr_enum_policy = {
-	"policy", false, 4, enum_policy_names, enum_policy_docs
-};
-
 static const char *const enum_merge_oper_names[] = {
 	"none",
 	"sum",
@@ -221,8 +203,6 @@ const struct shuffle_attr_enum shuffle_attr_enum_echo = {
 };
 
 static const char *const enum_setting_names[] = {
-	"policy",
-	"hadoop-c",
 	"overcommit",
 	"window-mode",
 	"scale-back-exponent",
@@ -278,12 +258,10 @@ static const char *const enum_setting_docs[] = {
 	NULL,
 	NULL,
 	NULL,
-	NULL,
-	NULL,
 };
 
 const struct shuffle_attr_enum shuffle_attr_enum_setting = {
-	"setting", true, 28, enum_setting_names, enum_setting_docs
+	"setting", true, 26, enum_setting_names, enum_setting_docs
 };
 
 static const struct shuffle_attr set_config[] = {
@@ -338,26 +316,14 @@ static const struct shuffle_attr set_config[] = {
 	[SHUFFLE_A_CONFIG_OWN] = {
 		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
-		0ULL, 268435455ULL,
+		0ULL, 67108863ULL,
 		"Settings that have been set here; the others are followed."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
 		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
-		0ULL, 268435455ULL,
+		0ULL, 67108863ULL,
 		"Settings to follow again."
-	},
-	[SHUFFLE_A_CONFIG_POLICY] = {
-		"policy", "policy", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_policy, NULL,
-		0ULL, 3ULL,
-		"Schedule of new operations."
-	},
-	[SHUFFLE_A_CONFIG_HADOOP_C] = {
-		"hadoop-c", "hadoop_c", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		1ULL, 4096ULL,
-		"Policy hadoop, messages that a receiver pulls at a time."
 	},
 	[SHUFFLE_A_CONFIG_OVERCOMMIT] = {
 		"overcommit", "overcommit", SHUFFLE_ATTR_U32, false, "RTTbytes",
@@ -569,12 +535,6 @@ static const struct shuffle_attr set_op[] = {
 		NULL, NULL,
 		0ULL, 4294967295ULL,
 		"Number of members."
-	},
-	[SHUFFLE_A_OP_POLICY] = {
-		"policy", "policy", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_policy, NULL,
-		0ULL, 3ULL,
-		"Its schedule."
 	},
 	[SHUFFLE_A_OP_IFINDEX] = {
 		"ifindex", "ifindex", SHUFFLE_ATTR_U32, false, NULL,
@@ -1460,8 +1420,6 @@ static const unsigned int config_get_reply[] = {
 	SHUFFLE_A_CONFIG_RTT_BYTES_NOW,
 	SHUFFLE_A_CONFIG_MEM_USED,
 	SHUFFLE_A_CONFIG_OWN,
-	SHUFFLE_A_CONFIG_POLICY,
-	SHUFFLE_A_CONFIG_HADOOP_C,
 	SHUFFLE_A_CONFIG_OVERCOMMIT,
 	SHUFFLE_A_CONFIG_WINDOW_MODE,
 	SHUFFLE_A_CONFIG_SCALE_BACK_EXPONENT,
@@ -1493,8 +1451,6 @@ static const unsigned int config_get_reply[] = {
 static const unsigned int config_set_request[] = {
 	SHUFFLE_A_CONFIG_IFINDEX,
 	SHUFFLE_A_CONFIG_UNSET,
-	SHUFFLE_A_CONFIG_POLICY,
-	SHUFFLE_A_CONFIG_HADOOP_C,
 	SHUFFLE_A_CONFIG_OVERCOMMIT,
 	SHUFFLE_A_CONFIG_WINDOW_MODE,
 	SHUFFLE_A_CONFIG_SCALE_BACK_EXPONENT,
@@ -1533,8 +1489,6 @@ static const unsigned int config_ntf_reply[] = {
 	SHUFFLE_A_CONFIG_RTT_BYTES_NOW,
 	SHUFFLE_A_CONFIG_MEM_USED,
 	SHUFFLE_A_CONFIG_OWN,
-	SHUFFLE_A_CONFIG_POLICY,
-	SHUFFLE_A_CONFIG_HADOOP_C,
 	SHUFFLE_A_CONFIG_OVERCOMMIT,
 	SHUFFLE_A_CONFIG_WINDOW_MODE,
 	SHUFFLE_A_CONFIG_SCALE_BACK_EXPONENT,
@@ -1577,7 +1531,6 @@ static const unsigned int op_get_reply[] = {
 	SHUFFLE_A_OP_ERROR,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_POLICY,
 	SHUFFLE_A_OP_COLLECTIVE,
 	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
@@ -1622,7 +1575,6 @@ static const unsigned int op_started_ntf_reply[] = {
 	SHUFFLE_A_OP_UID,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_POLICY,
 	SHUFFLE_A_OP_COLLECTIVE,
 	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
@@ -1636,7 +1588,6 @@ static const unsigned int op_finished_ntf_reply[] = {
 	SHUFFLE_A_OP_UID,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_POLICY,
 	SHUFFLE_A_OP_COLLECTIVE,
 	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
@@ -1656,7 +1607,6 @@ static const unsigned int op_failed_ntf_reply[] = {
 	SHUFFLE_A_OP_ERROR,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_POLICY,
 	SHUFFLE_A_OP_COLLECTIVE,
 	SHUFFLE_A_OP_PATTERN,
 	SHUFFLE_A_OP_IFINDEX,
@@ -1862,28 +1812,28 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"config-get", SHUFFLE_CMD_CONFIG_GET, &shuffle_attr_set_config,
 		NULL, true,
 		1, config_get_request,
-		37, config_get_reply,
+		35, config_get_reply,
 		"Settings of the namespace, or of a device. The dump has the namespace first, then every device that has settings of its own or that operations have used."
 	},
 	{
 		"config-set", SHUFFLE_CMD_CONFIG_SET, &shuffle_attr_set_config,
 		NULL, false,
-		30, config_set_request,
+		28, config_set_request,
 		0, NULL,
-		"Change settings of the namespace, or of a device. All of them or none takes effect; running operations follow except in policy, hadoop-c, op-order and what is laid out in packets already."
+		"Change settings of the namespace, or of a device. All of them or none takes effect; running operations follow except in op-order and what is laid out in packets already."
 	},
 	{
 		"config-ntf", SHUFFLE_CMD_CONFIG_NTF, &shuffle_attr_set_config,
 		"config", false,
 		0, NULL,
-		37, config_ntf_reply,
+		35, config_ntf_reply,
 		"Settings have changed; what they are now."
 	},
 	{
 		"op-get", SHUFFLE_CMD_OP_GET, &shuffle_attr_set_op,
 		NULL, true,
 		2, op_get_request,
-		34, op_get_reply,
+		33, op_get_reply,
 		"An operation, or all. Several sockets of a namespace can take part in one operation; socket picks one of them."
 	},
 	{
@@ -1897,21 +1847,21 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		"op-started-ntf", SHUFFLE_CMD_OP_STARTED_NTF, &shuffle_attr_set_op,
 		"ops", false,
 		0, NULL,
-		11, op_started_ntf_reply,
+		10, op_started_ntf_reply,
 		"An operation has started here."
 	},
 	{
 		"op-finished-ntf", SHUFFLE_CMD_OP_FINISHED_NTF, &shuffle_attr_set_op,
 		"ops", false,
 		0, NULL,
-		16, op_finished_ntf_reply,
+		15, op_finished_ntf_reply,
 		"An operation is complete here, all received and all acknowledged."
 	},
 	{
 		"op-failed-ntf", SHUFFLE_CMD_OP_FAILED_NTF, &shuffle_attr_set_op,
 		"ops", false,
 		0, NULL,
-		21, op_failed_ntf_reply,
+		20, op_failed_ntf_reply,
 		"An operation has failed here or was cancelled, and which ranks are missing."
 	},
 	{

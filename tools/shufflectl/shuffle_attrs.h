@@ -84,7 +84,6 @@ extern const struct shuffle_attr_set shuffle_attr_set_overlay_neighbour;
 extern const struct shuffle_attr_set shuffle_attr_set_overlay_path;
 extern const struct shuffle_attr_set shuffle_attr_set_overlay;
 
-extern const struct shuffle_attr_enum shuffle_attr_enum_policy;
 extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_order;

@@ -5,7 +5,7 @@
 #include "netlink.h"
 
 #define MASK_DEV	(SHUFFLE_NL_SETTING_PORT - 1)
-#define FIRST		SHUFFLE_A_CONFIG_POLICY
+#define FIRST		SHUFFLE_A_CONFIG_OVERCOMMIT
 
 /* The attributes, the bits and the fields are in one order. */
 #define NUMBER(field)	(offsetof(struct shuffle_config, field) / sizeof(u32))
@@ -214,10 +214,6 @@ int shuffle_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct shuffle_dev *dev;
 	int err;
 
-	BUILD_BUG_ON((int)SHUFFLE_NL_POLICY_GRPF != (int)SHUFFLE_POLICY_GRPF ||
-		     (int)SHUFFLE_NL_POLICY_SRPT != (int)SHUFFLE_POLICY_SRPT ||
-		     (int)SHUFFLE_NL_POLICY_GRPT != (int)SHUFFLE_POLICY_GRPT ||
-		     (int)SHUFFLE_NL_POLICY_HADOOP != (int)SHUFFLE_POLICY_HADOOP);
 	BUILD_BUG_ON((int)SHUFFLE_NL_OP_ORDER_FAIR != (int)SHUFFLE_ORDER_FAIR ||
 		     (int)SHUFFLE_NL_OP_ORDER_SMALLEST != (int)SHUFFLE_ORDER_SMALLEST ||
 		     (int)SHUFFLE_NL_OP_ORDER_DEADLINE != (int)SHUFFLE_ORDER_DEADLINE);

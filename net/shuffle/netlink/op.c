@@ -89,7 +89,6 @@ int shuffle_netlink_put_op(struct sk_buff *skb, struct shuffle_op *op)
 			from_kuid_munged(ns_of(ssk), READ_ONCE(ssk->sk.sk_uid))) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_RANK, op->group->rank) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_MEMBERS, op->group->count) ||
-	    nla_put_u32(skb, SHUFFLE_A_OP_POLICY, op->ptx.kind) ||
 	    (op->dev->ifindex && nla_put_u32(skb, SHUFFLE_A_OP_IFINDEX, op->dev->ifindex)) ||
 	    (op->engine && put_collective(skb, op->engine)))
 		return -EMSGSIZE;

@@ -2,33 +2,48 @@
 /* The schedule (portable: see portable.h, policy.h). */
 #include "policy_ops.h"
 
-static const struct shuffle_policy_ops *const policies[SHUFFLE_POLICY_KINDS] = {
-	[SHUFFLE_POLICY_GRPF] = &shuffle_policy_grpf,
-	[SHUFFLE_POLICY_SRPT] = &shuffle_policy_srpt,
-	[SHUFFLE_POLICY_GRPT] = &shuffle_policy_grpt,
-	[SHUFFLE_POLICY_HADOOP] = &shuffle_policy_hadoop,
-};
-
-/**
- * shuffle_policy_name() - what a policy is called
- * @kind: enum shuffle_policy_kind
- *
- * Return: its name.
- */
-const char *shuffle_policy_name(u8 kind)
+/* part / whole in 1/2^32, for part <= whole, without 128-bit arithmetic */
+static u64 fraction(u64 part, u64 whole)
 {
-	return policies[kind]->name;
+	while (whole > U32_MAX) {
+		whole >>= 1;
+		part >>= 1;
+	}
+	return shuffle_div64(part << 32, whole);
 }
 
-/**
- * shuffle_policy_round_robin() - does a sender serve what it has served least recently?
- * @kind: enum shuffle_policy_kind
- *
- * Return: whether a schedule needs @served (struct shuffle_policy_tx).
+/* What fraction of a message is left, in 1/2^32, greater is sooner:
+ * 1 - (random offset inside the unit) / len (section 3.3).  The randomness keeps equal messages
+ * from meeting at their receiver in lock step, the seed lets both ends agree.  Consecutive seeds
+ * give offsets that lie evenly between each other (multiples of the golden ratio), so that hosts
+ * whose seeds are shifted against each other prefer different receivers at any moment.
  */
-bool shuffle_policy_round_robin(u8 kind)
+static u64 grpf_prio(u32 seed, u64 len, u64 off, u32 unit)
 {
-	return policies[kind]->round_robin;
+	u64 left = len - off;
+	u32 span = left < unit ? (u32)left : unit;
+
+	if (!len)
+		return U64_MAX;
+	if (span > 1)
+		left -= ((u64)(seed * 0x9e3779b1U + shuffle_policy_mix(0, off)) * span) >> 32;
+	return fraction(left, len);
+}
+
+static const struct shuffle_policy_ops grpf = {
+	.prio = grpf_prio,
+};
+
+/* The module has one policy, and the compiler sees which: no call goes through a pointer.  The
+ * simulator and the unit tests have its rivals beside it.
+ */
+static const struct shuffle_policy_ops *ops_of(u8 kind)
+{
+#ifdef SHUFFLE_RIVALS
+	if (kind != SHUFFLE_POLICY_GRPF)
+		return shuffle_rivals[kind];
+#endif
+	return &grpf;
 }
 
 /* a * b / c for b <= c, rounded down (up to the bits that a large c loses) */
@@ -63,10 +78,7 @@ static u64 mul_div(u64 a, u64 b, u64 c)
  */
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit)
 {
-	/* an indirect call costs more than the rest where it is mitigated */
-	if (kind == SHUFFLE_POLICY_GRPF)
-		return shuffle_policy_grpf_prio(seed, len, off, unit);
-	return policies[kind]->prio(seed, len, off, unit);
+	return ops_of(kind)->prio(seed, len, off, unit);
 }
 
 /**
@@ -94,7 +106,7 @@ static u64 tx_key(const struct shuffle_policy_tx *tx, u32 i)
 {
 	const struct shuffle_tx_sched *m = &tx->msg[i];
 
-	if (tx->kind != SHUFFLE_POLICY_GRPF && tx->served && policies[tx->kind]->round_robin)
+	if (ops_of(tx->kind)->round_robin && tx->served)
 		return U64_MAX - tx->served[i];
 	return shuffle_policy_prio(tx->kind, tx_seed(tx, i), m->len, m->next, tx->unit);
 }
@@ -305,7 +317,7 @@ static u64 limit_to_slowest(const struct shuffle_policy_rx *rx, u64 max_out)
 static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 {
 	const struct shuffle_rx_sched *m = &rx->msg[i];
-	const struct shuffle_policy_ops *ops = policies[rx->kind];
+	const struct shuffle_policy_ops *ops = ops_of(rx->kind);
 	u64 key;
 
 	if (m->granted >= m->len) {
@@ -322,7 +334,7 @@ static void rx_update(struct shuffle_policy_rx *rx, u32 i)
 /* a message is granted whole, or stalled; true if its priority has changed */
 static bool rx_released(struct shuffle_policy_rx *rx, u32 i)
 {
-	const struct shuffle_policy_ops *ops = policies[rx->kind];
+	const struct shuffle_policy_ops *ops = ops_of(rx->kind);
 
 	return ops->released && ops->released(rx, i);
 }
@@ -389,7 +401,7 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 	if (m->granted >= m->len)
 		rx_released(rx, i);
 	/* a priority is of what is granted next, but for policies with their own */
-	if (!same || policies[rx->kind]->grant_prio || !shuffle_heap_has(&rx->heap, i))
+	if (!same || ops_of(rx->kind)->grant_prio || !shuffle_heap_has(&rx->heap, i))
 		rx_update(rx, i);
 }
 
@@ -471,7 +483,7 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx
 	u64 n = 1;
 
 	if (rx->burst > 1 && !m->unit_only_left && !rx->constant_window &&
-	    !policies[rx->kind]->unit_only &&
+	    !ops_of(rx->kind)->unit_only &&
 	    m->len / SHUFFLE_GRANTS_PER_MSG >= 2ULL * rx->unit) {
 		n = shuffle_div64(m->len / SHUFFLE_GRANTS_PER_MSG, rx->unit);
 		if (n > rx->burst)
@@ -483,7 +495,7 @@ static u64 amount_of(const struct shuffle_policy_rx *rx, const struct shuffle_rx
 /* most that may be outstanding on a message */
 static u64 window_of(const struct shuffle_policy_rx *rx, u32 i, u64 max_out, u64 rtt_bytes)
 {
-	const struct shuffle_policy_ops *ops = policies[rx->kind];
+	const struct shuffle_policy_ops *ops = ops_of(rx->kind);
 
 	if (ops->window)
 		return ops->window(rx, i, rtt_bytes);
@@ -508,7 +520,7 @@ static u64 window_of(const struct shuffle_policy_rx *rx, u32 i, u64 max_out, u64
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
 			    u64 room)
 {
-	const struct shuffle_policy_ops *ops = policies[rx->kind];
+	const struct shuffle_policy_ops *ops = ops_of(rx->kind);
 
 	/* At the start, keep for those not heard of what is theirs: otherwise all
 	 * receivers give everything to the same early senders.  The windows below

@@ -14,6 +14,7 @@
 #include "portable.h"
 #include "tuning.h"
 
+/* The module has GRPF; the others are the simulator's and the unit tests': ../test/rivals.c. */
 enum shuffle_policy_kind {
 	SHUFFLE_POLICY_GRPF,	/* greatest remaining processing fraction */
 	SHUFFLE_POLICY_SRPT,	/* shortest remaining processing time */
@@ -45,7 +46,7 @@ struct shuffle_tx_sched {
  * @unit: bytes that are scheduled as one (a packet or super-packet)
  * @turn: counts what has been sent
  * @served: Hadoop: @turn when each message sent last, 0: never; the caller's memory, zeroed, or
- *	NULL: a policy that does not need it (shuffle_policy_round_robin())
+ *	NULL: a policy that does not need it
  * @n: messages
  * @heap: messages that may send; its nodes are the caller's memory
  * @msg: the messages; the caller's memory
@@ -157,8 +158,6 @@ static inline u64 shuffle_policy_amount(u64 left, u32 unit)
 	return left < unit + unit / 2 ? left : unit;
 }
 
-const char *shuffle_policy_name(u8 kind);
-bool shuffle_policy_round_robin(u8 kind);
 u32 shuffle_policy_seed(u32 seed, u32 from, u32 to, u32 members);
 u64 shuffle_policy_prio(u8 kind, u32 seed, u64 len, u64 off, u32 unit);
 

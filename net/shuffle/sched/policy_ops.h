@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a policy is: struct shuffle_policy_ops, one file each (policy_NAME.c), and one
- * entry in the table of policy.c.  The machinery in policy.c keeps heaps, windows and
- * sums; it asks the policy which message comes first and which may be granted at all.
+ * What a policy is.  The machinery in policy.c keeps heaps, windows and sums; it asks the policy
+ * which message comes first and which may be granted at all.  The module's own policy, GRPF, is
+ * there, too; its rivals are for the simulator and the unit tests (../test/rivals.c).
  *
  * Portable, as policy.h.  All functions run under the lock of the schedule's owner and
  * must be O(1).
@@ -14,7 +14,6 @@
 
 /**
  * struct shuffle_policy_ops - one policy
- * @name: as module parameters and tools write it
  * @unlimited: the limit of the whole column (overcommit) does not bind it
  * @unit_only: a grant is never for several units
  * @round_robin: a sender serves next what it has served least recently, not by @prio
@@ -30,7 +29,6 @@
  *	Returns true if @grant_prio has changed.
  */
 struct shuffle_policy_ops {
-	const char	*name;
 	bool		unlimited;
 	bool		unit_only;
 	bool		round_robin;
@@ -42,13 +40,10 @@ struct shuffle_policy_ops {
 	bool		(*released)(struct shuffle_policy_rx *rx, u32 i);
 };
 
-extern const struct shuffle_policy_ops shuffle_policy_grpf;
-extern const struct shuffle_policy_ops shuffle_policy_srpt;
-extern const struct shuffle_policy_ops shuffle_policy_grpt;
-extern const struct shuffle_policy_ops shuffle_policy_hadoop;
-
-/* policy_grpf.c; the default is called without a function pointer */
-u64 shuffle_policy_grpf_prio(u32 seed, u64 len, u64 off, u32 unit);
+#ifdef SHUFFLE_RIVALS
+/* by kind; none for GRPF */
+extern const struct shuffle_policy_ops *const shuffle_rivals[SHUFFLE_POLICY_KINDS];
+#endif
 
 /* Mixing function of MurmurHash3's finalizer: equal seeds give equal offsets at
  * both ends of a message, different messages give unrelated ones.

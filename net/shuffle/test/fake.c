@@ -45,7 +45,6 @@ int fake_init(struct kunit *test)
 	dev->cfg.resend_first_us = 50000;
 	dev->cfg.resend_min_us = 1000;
 	dev->cfg.resend_max_us = 200000;
-	dev->cfg.policy = SHUFFLE_POLICY_GRPF;
 
 	ssk = &fake->ssk;
 	spin_lock_init(&ssk->lock);

@@ -21,7 +21,6 @@
 int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx)
 {
 	*tx = (struct shuffle_policy_tx) {
-		.kind = op->ptx.kind,
 		.seed = op->ptx.seed,
 		.rank = op->ptx.rank,
 		.members = op->ptx.members,
@@ -30,11 +29,6 @@ int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *
 	};
 	tx->heap.node = kvcalloc(tx->n, sizeof(*tx->heap.node), GFP_KERNEL_ACCOUNT);
 	tx->msg = kvcalloc(tx->n, sizeof(*tx->msg), GFP_KERNEL_ACCOUNT);
-	if (shuffle_policy_round_robin(tx->kind)) {
-		tx->served = kvcalloc(tx->n, sizeof(*tx->served), GFP_KERNEL_ACCOUNT);
-		if (!tx->served)
-			return -ENOMEM;
-	}
 	return tx->heap.node && tx->msg ? 0 : -ENOMEM;
 }
 
@@ -134,5 +128,4 @@ void shuffle_free_schedule(struct shuffle_policy_tx *tx)
 {
 	kvfree(tx->msg);
 	kvfree(tx->heap.node);
-	kvfree(tx->served);
 }

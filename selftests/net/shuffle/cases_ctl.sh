@@ -51,19 +51,19 @@ ctl_config()
 	is 0 overcommit 7
 	is 1 overcommit 10
 	# several at once, units, names shortened, names as JSON has them
-	want_ok "set" hctl 0 config set rtt 4us link-rate 25gbit rcv 1m control_dscp cs5 pol srpt
+	want_ok "set" hctl 0 config set rtt 4us link-rate 25gbit rcv 1m control_dscp cs5 op-o smallest
 	is 0 rtt 4000
 	is 0 link_rate 25000
 	is 0 rcvbuf 1048576
 	is 0 control_dscp 40
-	is 0 policy srpt
+	is 0 op_order smallest
 	is 0 rtt_bytes_now 12500
 	# all or none; the kernel's words name the attribute and its range
 	refused 2 'overcommit' hctl 0 config set rtt 8us overcommit 0
 	want_grep "no range" "$(<"$work/err")" '1.*1000'
 	is 0 rtt 4000
 	is 0 overcommit 7
-	hctl 0 config set policy hadoop window-mode constant hadoop-c 3 link-rate auto packet-size 1200 \
+	hctl 0 config set window-mode constant link-rate auto packet-size 1200 \
 		resend-first 2ms resend-min 1500us resend-max 2s early-expiry 10s finished-max 100 \
 		unscheduled 64k idle-timeout 5s || fail "set"
 	is 0 resend_min 1500
@@ -79,9 +79,9 @@ ctl_config()
 	refused 3 'no device "nix"' hctl 0 config set dev nix overcommit 1
 	want_ok "default" hctl 0 config set dev eth0 overcommit default
 	want_grep "the device does not follow" "$(hctl 0 -j config show dev eth0)" '"overcommit":7'
-	want_ok "default" hctl 0 config set overcommit default policy default
+	want_ok "default" hctl 0 config set overcommit default op-order default
 	is 0 overcommit 10
-	is 0 policy grpf
+	is 0 op_order fair
 	refused 1 'out of range' hctl 0 config set overcommit 4294967296
 	refused 1 'is not a whole number' hctl 0 config set overcommit -1
 	refused 1 'one device at a time' hctl 0 config set dev eth0 dev lo overcommit 1
@@ -90,10 +90,10 @@ ctl_config()
 ctl_save_load()
 {
 	rack 2
-	want_ok "set" hctl 0 config set overcommit 7 policy hadoop rtt 4us
+	want_ok "set" hctl 0 config set overcommit 7 op-order deadline rtt 4us
 	want_ok "set of a device" hctl 0 config set dev eth0 link-rate 25gbit window-mode constant
 	want_ok "save" hctl 0 config save "$work/a"
-	want_ok "set" hctl 0 config set overcommit 3 policy default idle-timeout 1s
+	want_ok "set" hctl 0 config set overcommit 3 op-order default idle-timeout 1s
 	want_ok "set of a device" hctl 0 config set dev eth0 link-rate default rtt 9us
 	hctl 0 config save >"$work/b" || fail "save: got status $?, want 0"
 	cmp -s "$work/a" "$work/b" && fail "nothing has changed"
@@ -106,7 +106,7 @@ ctl_save_load()
 	# the same file is a batch; another namespace takes it
 	want_ok "batch" hctl 1 -b "$work/a"
 	is 1 overcommit 7
-	is 1 policy hadoop
+	is 1 op_order deadline
 	# a file that is wrong somewhere changes nothing
 	{ cat "$work/a"; echo "config set dev eth0 overcommit"; } >"$work/bad"
 	refused 1 'wants a value' hctl 0 config load "$work/bad"
@@ -523,8 +523,8 @@ ctl_completion()
 	offers --kind -n shf-h0 qdisc install eth0 --
 	offers mqprio qdisc install eth0 --kind ''
 	offers overcommit config set ov
-	offers window-mode config set policy srpt w
-	offers grpf config set policy ''
+	offers window-mode config set op-order fair w
+	offers smallest config set op-order ''
 	offers DataBytesIn -n shf-h0 stats Data
 	offers memory monitor ''
 	offers install topology ins

@@ -173,10 +173,10 @@ nl_ynl()
 	want_grep "answers" "$(<"$work/answers")" -E "'family': (18|22)"
 	stands_still n=2 op=99 matrix=others:8000000 expect=ECANCELED
 	ynl_expect 0 <<-'END'
-		do config-set {"overcommit": 4, "policy": "srpt"} => None
-		dump config-get => 'own': .'(overcommit|policy)', '(overcommit|policy)'
+		do config-set {"overcommit": 4, "op-order": "smallest"} => None
+		dump config-get => 'own': .'(overcommit|op-order)', '(overcommit|op-order)'
 		do config-set {"overcommit": 5000} => out of range.*min-value': 1, 'max-value': 1000.*overcommit
-		do config-set {"unset": ["policy", "overcommit"]} => None
+		do config-set {"unset": ["op-order", "overcommit"]} => None
 		dump op-get => 'op-id': 99
 		do op-get {"op-id": 99} => 'members': 2
 		dump msg-get {"op-id": 99} => 'direction': 'in'

@@ -61,7 +61,7 @@ ctl_command_line()
 	refused 1 'setting "x" is unknown' ctl config set x 1
 	refused 1 'wants a value' ctl config set overcommit
 	refused 1 'is there twice' ctl config set overcommit 1 overc 2
-	refused 1 'is none of grpf' ctl config set policy best
+	refused 1 'is none of fair' ctl config set op-order best
 	refused 1 'is not a rate' ctl config set link-rate fast
 	refused 1 '-i wants seconds' ctl stats -i 0
 	refused 1 'no IP address' ctl peer show 1.2.3

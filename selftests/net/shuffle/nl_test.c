@@ -96,8 +96,6 @@ static const struct {
 	uint16_t	attr;
 	uint32_t	value, low, high;	/* just out of range; low 0: none */
 } settings[] = {
-	{ SHUFFLE_A_CONFIG_POLICY, 2, 0, 4 },
-	{ SHUFFLE_A_CONFIG_HADOOP_C, 7, 0, 4097 },
 	{ SHUFFLE_A_CONFIG_OVERCOMMIT, 3, 0, 1001 },
 	{ SHUFFLE_A_CONFIG_WINDOW_MODE, 1, 0, 3 },
 	{ SHUFFLE_A_CONFIG_SCALE_BACK_EXPONENT, 1, 0, 5 },
@@ -148,8 +146,7 @@ static void test_config(int fd)
 		      get(fd, SHUFFLE_A_CONFIG_OWN) >> i & 1, name);
 		snprintf(name, sizeof(name), "config-set: setting %u too large", i);
 		res = set(fd, settings[i].attr, settings[i].high);
-		if (settings[i].attr == SHUFFLE_A_CONFIG_POLICY ||
-		    settings[i].attr == SHUFFLE_A_CONFIG_WINDOW_MODE ||
+		if (settings[i].attr == SHUFFLE_A_CONFIG_WINDOW_MODE ||
 		    settings[i].attr == SHUFFLE_A_CONFIG_OP_ORDER)
 			res.bad_attr = res.bad_attr ?: -1;
 		result(res.err == ERANGE && res.bad_attr == settings[i].attr && res.has_range &&
@@ -592,7 +589,7 @@ static void test_borrowed_permission(void)
 static void test_namespaces(int fd)
 {
 	struct sockaddr_shuffle m[2];
-	int before = get(fd, SHUFFLE_A_CONFIG_HADOOP_C);
+	int before = get(fd, SHUFFLE_A_CONFIG_RESEND_FIRST);
 	int ops, other, fds[2];
 	struct seen s = { 0 };
 	uint64_t bytes;
@@ -607,9 +604,9 @@ static void test_namespaces(int fd)
 	other = nl_open();
 	open_pair(fds, m, 0);
 	WORKS(pair_works(fds), "a pair in another namespace shuffles");
-	set(other, SHUFFLE_A_CONFIG_HADOOP_C, 1234);
-	WORKS(EXPECT_EQ((int)get(fd, SHUFFLE_A_CONFIG_HADOOP_C), before) &&
-	      EXPECT_EQ(get(other, SHUFFLE_A_CONFIG_HADOOP_C), 1234), "namespaces: settings");
+	set(other, SHUFFLE_A_CONFIG_RESEND_FIRST, 1234);
+	WORKS(EXPECT_EQ((int)get(fd, SHUFFLE_A_CONFIG_RESEND_FIRST), before) &&
+	      EXPECT_EQ(get(other, SHUFFLE_A_CONFIG_RESEND_FIRST), 1234), "namespaces: settings");
 	s.n = 0;
 	simple(fd, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s);
 	WORKS_EQ(s.n, 0, "namespaces: sockets");

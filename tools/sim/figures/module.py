@@ -24,6 +24,8 @@ PACKET = 1500
 STEP_NS = 480	# 1500 bytes at 25 Gb/s
 RATE = 25.0
 PAIRS = "circle.csv"
+# Measured when the module had these policies, which only the simulator has now.
+RIVALS = "circle-rivals.csv"
 FIELDS = ["policy", "overcommit", "window", "prio", "stop", "unsched", "matrix", "run"]
 VALUES = ["module", "simulator", "module_queue", "simulator_queue", "headers", "control",
           "module_ns", "simulator_steps"]
@@ -55,10 +57,10 @@ def settings_of(v):
     m = re.match(r"unsched(\d+)-", v["case"])
     if m:
         return dict(usual, unsched=m.group(1))
-    m = re.match(r"(grpf|srpt|grpt|hadoop)-oc(\d+)-(pro-rata|constant)-", v["case"])
+    m = re.match(r"grpf-oc(\d+)-(pro-rata|constant)-", v["case"])
     if not m:
         raise ValueError("case %s: no setting is known by this name" % v["case"])
-    return dict(usual, policy=m.group(1), overcommit=m.group(2), window=m.group(3))
+    return dict(usual, overcommit=m.group(1), window=m.group(2))
 
 
 def simulator_options(s):
@@ -332,7 +334,8 @@ def main():
             print("module: %s has no results of the group \"circle\"" % args.raw, file=sys.stderr)
             return 1
         write_pairs(path, rows)
-    text = document(read_pairs(path), args.figures)
+    rivals = os.path.join(args.figures, RIVALS)
+    text = document(read_pairs(path) + read_pairs(rivals), args.figures)
     with open(args.document, "w", encoding="utf-8") as f:
         f.write(text)
     return 0

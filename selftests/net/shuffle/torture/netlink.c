@@ -168,8 +168,6 @@ static const struct {
 	uint16_t attr;
 	uint32_t least, most;
 } settings[] = {
-	{ SHUFFLE_A_CONFIG_POLICY, 0, 3 },
-	{ SHUFFLE_A_CONFIG_HADOOP_C, 1, 8 },
 	{ SHUFFLE_A_CONFIG_OVERCOMMIT, 1, 50 },
 	{ SHUFFLE_A_CONFIG_WINDOW_MODE, 0, 2 },
 	{ SHUFFLE_A_CONFIG_LINK_RATE, 100, 100000 },
@@ -198,7 +196,7 @@ int netlink_config(int fd, struct dice *d)
 
 	begin(&r, family_id(fd), SHUFFLE_CMD_CONFIG_SET, 0);
 	if (roll(d, 2)) {
-		value = 1U << (settings[i].attr - SHUFFLE_A_CONFIG_POLICY);
+		value = 1U << (settings[i].attr - SHUFFLE_A_CONFIG_OVERCOMMIT);
 		add(&r, SHUFFLE_A_CONFIG_UNSET, &value, sizeof(value));
 	} else {
 		add(&r, settings[i].attr, &value, sizeof(value));

@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hadoop-C (portable: see portable.h): a receiver pulls C random messages at a time, each
- * with a window of RTTbytes, until they are granted whole; a sender serves next the message
- * that it has served least recently (Li, section 6.1).
+ * GRPF's rivals (portable: see ../sched/portable.h), for the simulator and the unit tests: shortest
+ * and greatest remaining processing time, and Hadoop-C.
  */
-#include "policy_ops.h"
+#include "../sched/policy_ops.h"
+
+static u64 srpt_prio(u32 seed, u64 len, u64 off, u32 unit)
+{
+	return U64_MAX - (len - off);
+}
+
+static const struct shuffle_policy_ops srpt = {
+	.prio = srpt_prio,
+};
+
+static u64 grpt_prio(u32 seed, u64 len, u64 off, u32 unit)
+{
+	return len - off;
+}
+
+static const struct shuffle_policy_ops grpt = {
+	.prio = grpt_prio,
+};
+
+/*
+ * Hadoop-C: a receiver pulls C random messages at a time, each with a window of RTTbytes, until
+ * they are granted whole; a sender serves next the message that it has served least recently (Li,
+ * section 6.1).
+ */
 
 /* of what is sent unasked: the message of which the fewest units have been */
 static u64 hadoop_prio(u32 seed, u64 len, u64 off, u32 unit)
@@ -47,8 +70,7 @@ static bool hadoop_released(struct shuffle_policy_rx *rx, u32 i)
 	return true;
 }
 
-const struct shuffle_policy_ops shuffle_policy_hadoop = {
-	.name = "hadoop",
+static const struct shuffle_policy_ops hadoop = {
 	.unlimited = true,
 	.unit_only = true,
 	.round_robin = true,
@@ -58,4 +80,10 @@ const struct shuffle_policy_ops shuffle_policy_hadoop = {
 	.window = hadoop_window,
 	.granted = hadoop_granted,
 	.released = hadoop_released,
+};
+
+const struct shuffle_policy_ops *const shuffle_rivals[SHUFFLE_POLICY_KINDS] = {
+	[SHUFFLE_POLICY_SRPT] = &srpt,
+	[SHUFFLE_POLICY_GRPT] = &grpt,
+	[SHUFFLE_POLICY_HADOOP] = &hadoop,
 };
