@@ -74,49 +74,18 @@ static bool errno_plausible(int error)
 	}
 }
 
-static void check_done(unsigned int op, unsigned int rank)
-{
-	const struct plan *p = &slot->plan;
-	const struct op_spec *o = &p->op[op];
-	const struct part *part = &slot->part[op][rank];
-	unsigned int src;
-	uint64_t len;
-
-	for (src = 0; src < p->n; src++) {
-		if (!spec_reads(p, o, src, rank, &len))
-			continue;
-		if (part->got[src] != len || !(part->last & 1U << src))
-			wrong("%s: operation %u is DONE at member %u: got %llu bytes of %u%s, want %llu",
-			      spec_kind_name(o->kind), op, rank,
-			      (unsigned long long)part->got[src], src,
-			      part->last & 1U << src ? "" : " without an end",
-			      (unsigned long long)len);
-	}
-}
-
 static void check_failed(unsigned int op, unsigned int rank)
 {
 	const struct plan *p = &slot->plan;
 	const struct op_spec *o = &p->op[op];
 	const struct part *part = &slot->part[op][rank];
-	unsigned int r, named = part->miss_recv | part->miss_ack;
+	unsigned int named = part->miss_recv | part->miss_ack;
 
 	if (!errno_plausible(part->error))
 		wrong("%s: operation %u fails at member %u: got %s, want %s",
 		      spec_kind_name(o->kind), op, rank, strerrorname_np(part->error),
 		      mix->calm ? "DONE" : "an error for which there is a reason");
-	if (part->named != part->missing)
-		wrong("%s: operation %u at member %u: got %u MISSING records, FAILED says %u",
-		      spec_kind_name(o->kind), op, rank, part->named, part->missing);
-	for (r = 0; r < p->n; r++) {
-		const struct part *other = &slot->part[op][r];
-
-		/* who is DONE has been told that all of its row has come */
-		if (part->miss_recv & 1U << r && r != rank && other->ended && !other->error &&
-		    o->kind != KIND_COLL)
-			wrong("%s: operation %u: member %u misses the message of %u, which is DONE",
-			      spec_kind_name(o->kind), op, rank, r);
-	}
+	check_names(op, rank);
 	if (p->dead != NOBODY && !slot->disturbed && named != 1U << p->dead)
 		wrong("%s: operation %u: member %u names %#x missing, want %#x: the one that never took part",
 		      spec_kind_name(o->kind), op, rank, named, 1U << p->dead);

@@ -7,70 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "torture.h"
 
 #define PIECE	65536
-
-void ctl_begin(struct ctl *c, const void *data, size_t len)
-{
-	memset(c, 0, sizeof(*c));
-	c->iov = (struct iovec){ (void *)data, len };
-	c->msg.msg_iov = &c->iov;
-	c->msg.msg_iovlen = 1;
-	c->msg.msg_control = c->control.buf;
-}
-
-void ctl_row(struct ctl *c, const struct op_spec *op, uint32_t flags, unsigned int first,
-	     unsigned int count, const uint64_t *lens)
-{
-	struct {
-		struct shuffle_row row;
-		uint64_t lens[MAX_MEMBERS];
-	} r = { .row = { .size = sizeof(r.row), .flags = flags, .op_id = op->id,
-			 .deadline_ms = op->deadline_ms, .first_rank = first, .count = count } };
-
-	if (count)
-		memcpy(r.lens, lens, count * sizeof(*lens));
-	sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ROW, &r, sizeof(r.row) + count * sizeof(*lens));
-}
-
-/* Who has no message for us: where that is so. */
-static void ctl_absent(struct ctl *c, const struct op_spec *op, unsigned int rank)
-{
-	const struct plan *p = &slot->plan;
-	struct {
-		struct shuffle_absent head;
-		uint64_t bits;
-	} a = { .head = { .size = sizeof(a.head), .words = 1 } };
-	unsigned int i;
-
-	for (i = 0; i < p->n; i++)
-		if (spec_len(p, op, i, rank) == SHUFFLE_ABSENT)
-			a.bits |= 1ull << i;
-	if (a.bits)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ABSENT, &a, sizeof(a));
-}
-
-/* What makes the row one that is computed. */
-static void ctl_derived(struct ctl *c, const struct op_spec *op, unsigned int rank)
-{
-	struct shuffle_forward f = { .size = sizeof(f), .from = rank - 1 };
-	struct shuffle_reduction r = { .size = sizeof(r), .to = rank - 1,
-				       .oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64 };
-	struct shuffle_merge m = { .size = sizeof(m), .to = 0, .oper = SHUFFLE_MERGE_SUM,
-				   .flags = SHUFFLE_MERGE_SORTED, .senders = slot->plan.n - 1 };
-	unsigned int last = slot->plan.n - 1;
-
-	if (op->kind == KIND_FORWARD && rank && rank < last)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_FORWARD, &f, sizeof(f));
-	if (op->kind == KIND_REDUCE && rank && rank < last)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_REDUCE, &r, sizeof(r));
-	if (op->kind == KIND_MERGE && rank < 2)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_MERGE, &m, sizeof(m));
-}
 
 ssize_t call_send(struct call *c, enum action a, int fd, const struct msghdr *msg, int flags,
 		  unsigned int rank, unsigned int op)
@@ -110,30 +51,15 @@ static ssize_t collective(struct call *c, int fd, unsigned int op, unsigned int 
 /* All data of a row, in memory of its own; NULL if there is none. */
 static unsigned char *row_data(const struct op_spec *o, unsigned int rank, size_t *len)
 {
-	const struct plan *p = &slot->plan;
-	unsigned char *buf, *at;
-	unsigned int i;
-	uint64_t l;
+	unsigned char *buf;
 
-	*len = 0;
-	if (o->kind == KIND_WANT || (o->kind == KIND_FORWARD && rank && rank < p->n - 1))
-		return NULL;
-	for (i = 0; i < p->n; i++) {
-		l = spec_len(p, o, rank, i);
-		*len += l == SHUFFLE_ABSENT || (o->kind == KIND_SAME && i > 1) ? 0 : l;
-	}
+	*len = row_size(&slot->plan, o, rank);
 	if (!*len)
 		return NULL;
 	buf = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED)
 		die("mmap");
-	for (at = buf, i = 0; i < p->n; i++) {
-		l = spec_len(p, o, rank, i);
-		if (l == SHUFFLE_ABSENT || (o->kind == KIND_SAME && i > 1))
-			continue;
-		spec_put(p, o, rank, i, at, l, 0);
-		at += l;
-	}
+	row_fill(&slot->plan, o, rank, buf);
 	return buf;
 }
 
@@ -243,8 +169,8 @@ ssize_t submit_part(struct call *c, int fd, unsigned int op, unsigned int rank, 
 			flags &= SHUFFLE_ROW_DELAYED_ACK;
 		ctl_begin(&m, data, len);
 		ctl_row(&m, o, flags, 0, p->n, lens);
-		ctl_absent(&m, o, rank);
-		ctl_derived(&m, o, rank);
+		ctl_absent(&m, p, o, rank);
+		ctl_derived(&m, p, o, rank);
 		/* a row that does not wait is taken in order, and stops at a member that is gone */
 		rc = call_send(c, ACT_send, fd, &m.msg, mix->dead || roll(d, 2) ? 0 : MSG_DONTWAIT,
 			       rank, op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * torture: every system call of AF_SHUFFLE by threads and processes on shared sockets, with all
- * that may come between.  See main.c for how it is called and spec.c for what is random.
+ * that may come between.  See main.c for how it is called and plan.c for what is random.
  *
  * A *mix* is a list of actions with weights and runs in a network namespace of its own (two, with
  * a veth pair between them, where it has devices).  Some *slots*, a process each, run *rounds*
@@ -28,7 +28,10 @@
 
 #include "../shtest.h"
 
+/* ../soak has larger groups. */
+#ifndef MAX_MEMBERS
 #define MAX_MEMBERS	5
+#endif
 #define MAX_OPS		24
 #define MAX_CALLS	96
 #define MAX_SLOTS	8
@@ -111,7 +114,6 @@ struct plan {
 };
 
 struct mix;
-void spec_plan(struct plan *p, const struct mix *mix, uint64_t seed, uint16_t port);
 /* Length of the message from @src to @dst, or SHUFFLE_ABSENT. */
 uint64_t spec_len(const struct plan *p, const struct op_spec *op, unsigned int src,
 		  unsigned int dst);
@@ -125,6 +127,10 @@ void spec_get(const struct plan *p, const struct op_spec *op, unsigned int src, 
 	      void *buf, size_t len, uint64_t off);
 const char *spec_kind_name(int kind);
 
+/* ---- plan.c ---- */
+
+void spec_plan(struct plan *p, const struct mix *mix, uint64_t seed, uint16_t port);
+
 /* ---- what has happened in a round: shared memory ---- */
 
 /**
@@ -134,7 +140,8 @@ const char *spec_kind_name(int kind);
  * @ended: DONE or FAILED has been read
  * @error: of FAILED
  * @last: senders whose message is whole, bits
- * @miss_recv, @miss_ack: ranks named missing, bits
+ * @miss_recv, @miss_ack, @miss_left: ranks named missing, bits
+ * @why: they have left
  * @missing: MISSING records announced
  * @named: and read
  * @got: bytes read, of each sender
@@ -142,7 +149,8 @@ const char *spec_kind_name(int kind);
 struct part {
 	_Atomic int claimed, started, ended;
 	_Atomic int error;
-	_Atomic unsigned int last, miss_recv, miss_ack, missing, named;
+	_Atomic unsigned int last, miss_recv, miss_ack, miss_left, missing, named;
+	_Atomic int why[MAX_MEMBERS];
 	_Atomic uint64_t got[MAX_MEMBERS];
 };
 
@@ -282,6 +290,8 @@ void submit_answer(struct call *c, int fd, const struct op_spec *op, unsigned in
 /* Carry out a part; the errors are as of sendmsg(). */
 ssize_t submit_part(struct call *c, int fd, unsigned int op, unsigned int rank, struct dice *d);
 
+/* ---- control.c ---- */
+
 /* A row's control message behind those of @msg, whose buffer has room. */
 struct ctl {
 	struct msghdr msg;
@@ -295,6 +305,30 @@ struct ctl {
 void ctl_begin(struct ctl *c, const void *data, size_t len);
 void ctl_row(struct ctl *c, const struct op_spec *op, uint32_t flags, unsigned int first,
 	     unsigned int count, const uint64_t *lens);
+/* Who has no message for us: where that is so. */
+void ctl_absent(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank);
+/* What makes the row one that is computed. */
+void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank);
+/* What the program brings of a row: its bytes. */
+size_t row_size(const struct plan *p, const struct op_spec *o, unsigned int rank);
+void row_fill(const struct plan *p, const struct op_spec *o, unsigned int rank, unsigned char *buf);
+
+/* ---- oracle.c: of the round in @slot; what is wrong is told to wrong() ---- */
+
+/* NOBODY if the group has no such operation. */
+unsigned int find_op(const struct shuffle_record *rec, unsigned int rank);
+/* DATA; room for as many bytes at @want. */
+void see_data(const struct shuffle_record *rec, unsigned int op, unsigned int rank,
+	      const unsigned char *bytes, unsigned char *want);
+void see_end(const struct shuffle_record *rec, unsigned int op, unsigned int rank);
+void see_missing(const struct shuffle_record *rec, unsigned int op, unsigned int rank);
+/* All of an operation that is DONE has come. */
+void check_done(unsigned int op, unsigned int rank);
+/* One that has failed names as many as it says, and nobody who is DONE. */
+void check_names(unsigned int op, unsigned int rank);
+
+/* ---- submit.c ---- */
+
 /* sendmsg() that is watched; until MSG_DONTWAIT is given it may wait. */
 ssize_t call_send(struct call *c, enum action a, int fd, const struct msghdr *msg, int flags,
 		  unsigned int rank, unsigned int op);
