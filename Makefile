@@ -34,6 +34,8 @@ help:
 	@echo "                      torture on 2 CPUs, the budget"
 	@echo "  make torture [LANE=qemu-smp] [MINUTES=10] [SEED=n]"
 	@echo "                      all system calls at once on two CPUs, seeded, with an oracle"
+	@echo "  make soak [OPS=1000000] [SEED=n] [MINUTES=n] [LANE=uml-time]"
+	@echo "                      random operations, loss and lifetimes in virtual time, in two guests"
 	@echo "  make check-all [CONTINUE=1] [PART=1/2] [JOBS='deb unit']"
 	@echo "                      everything, on all kernels: hours; jobs: make check-list"
 	@echo "  make mpi, make install-mpi"
@@ -148,6 +150,13 @@ torture:
 	@$(MAKE) -s -C selftests/net/shuffle OUT=$(OUT) UAPI=$(CURDIR)/uapi
 	@$(VM)/torture.sh $(or $(LANE),qemu-smp) $(or $(MINUTES),10) $(SEED)
 
+soak:
+	@$(VM)/build-kernel.sh -s um 'make soak'
+	@$(VM)/deps.sh check
+	@$(MAKE) -s -C selftests/net/shuffle OUT=$(OUT) UAPI=$(CURDIR)/uapi
+	@$(VM)/build-kernel.sh um >/dev/null
+	@MINUTES='$(MINUTES)' $(VM)/soak.sh $(or $(OPS),1000000) $(or $(SEED),1) $(or $(LANE),uml-time)
+
 # The first line says which kernel is missing.
 bench:
 	@$(if $(filter list cpu% smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
@@ -246,5 +255,5 @@ clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo demo-sort demo-aggregate check check-deep check-all \
-	check-list torture budget mpi install-mpi check-mpi bench bench-mpi figures figures-module figures-coll \
+	check-list torture soak budget mpi install-mpi check-mpi bench bench-mpi figures figures-module figures-coll \
 	figures-agg figures-stream install install-tools deb check-deb clean

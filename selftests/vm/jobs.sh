@@ -20,7 +20,7 @@ all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time se
 	kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
-	torture-qemu-debug kernel-x86-kcsan planted-qemu-kcsan torture-qemu-kcsan flaky)
+	torture-qemu-debug soak-uml soak-uml-debug kernel-x86-kcsan planted-qemu-kcsan torture-qemu-kcsan flaky)
 
 # MPI on Debian's kernel, where starting a process takes long.
 mpi_core='^(ompi_info|4 hosts, 100 kB|40 random calls|random collectives on 4|non-blocking calls)'
@@ -128,6 +128,9 @@ run_job()
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
 	torture-*) MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
+	# 20 minutes, and some
+	soak-uml) "$here/soak.sh" 1000000 "${SEED:-1}" uml-time ;;
+	soak-*) "$here/soak.sh" 20000 "${SEED:-1}" "${name#soak-}-time" ;;
 	faults-*) cases "$name" "${name#faults-}" -e CASES=^faults- -e FAULTS=1 ;;
 	mpi-quick-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-quick-}" -L -e MPI_QUICK=1 \
 		-e "CASES=$mpi_core" selftests/mpi/run_all.sh ;;

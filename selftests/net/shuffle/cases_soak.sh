@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Cases: random collectives in random groups, every byte compared; a short slice of coll_soak.sh.
+# Cases: random collectives in random groups, every byte compared; a short slice of coll_soak.sh,
+# and one of 'make soak'.
 # Sourced by run_all.sh and coll_soak.sh.
 #
 #   SOAK_OPS=N	collectives of all cases together (default 200); a share for each.  Below
@@ -15,6 +16,7 @@ SOAK_SEED=${SOAK_SEED:-1}
 
 soak_cases()
 {
+	run_case "soak-members-come-and-go" soak_slice
 	run_case "soak-collectives" soak 30
 	KEEP=1
 	run_case "soak-collectives-killed" soak_killed 10
@@ -40,6 +42,14 @@ soak()
 		members=$((SOAK_OPS < 1000 ? 8 : 64)) \
 		timeout=$(($(tmo 30) * 1000)) fault_timeout=$((1000 * slow)) "${@:2}" ||
 		fail "coll_soak ${*:2}"
+}
+
+# A slice of 'make soak': soak/main.c.
+soak_slice()
+{
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "takes long where time is not virtual"
+	rack 4
+	"$BIN/soak" ops=300 each=150 seed=3 prefix="$PFX" || fail "soak"
 }
 
 # On hosts with a network between them.
