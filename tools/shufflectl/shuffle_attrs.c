@@ -1005,7 +1005,7 @@ static const struct shuffle_attr set_socket[] = {
 		"mark", "mark", SHUFFLE_ATTR_U32, false, NULL,
 		NULL, NULL,
 		0ULL, 4294967295ULL,
-		"SO_MARK."
+		"SO_MARK; for those with CAP_NET_ADMIN."
 	},
 	[SHUFFLE_A_SOCKET_PRIORITY] = {
 		"priority", "priority", SHUFFLE_ATTR_U32, false, NULL,

@@ -43,7 +43,6 @@ int shuffle_netlink_put_sock(struct sk_buff *skb, struct shuffle_sock *ssk)
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_RCV_USED, atomic_read(&sk->sk_rmem_alloc)) ||
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_SNDBUF, READ_ONCE(sk->sk_sndbuf)) ||
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_SND_USED, READ_ONCE(sk->sk_wmem_queued)) ||
-	    nla_put_u32(skb, SHUFFLE_A_SOCKET_MARK, READ_ONCE(sk->sk_mark)) ||
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_PRIORITY, READ_ONCE(sk->sk_priority)) ||
 	    nla_put_u32(skb, SHUFFLE_A_SOCKET_IDLE_TIMEOUT, READ_ONCE(ssk->idle_ms)) ||
 	    nla_put_u8(skb, SHUFFLE_A_SOCKET_PRESSURE, ssk->pressure))
@@ -58,21 +57,34 @@ int shuffle_netlink_put_sock(struct sk_buff *skb, struct shuffle_sock *ssk)
 	return 0;
 }
 
+/**
+ * struct fill_arg - what a message is made from
+ * @ssk: the socket
+ * @admin: the asker has CAP_NET_ADMIN here, and sees the mark, as with sock_diag
+ */
+struct fill_arg {
+	struct shuffle_sock	*ssk;
+	bool			admin;
+};
+
 static int fill_socket(struct sk_buff *skb, const void *arg)
 {
-	struct shuffle_sock *ssk = (struct shuffle_sock *)arg;
+	const struct fill_arg *f = arg;
+	struct shuffle_sock *ssk = f->ssk;
 	int err;
 
 	spin_lock_bh(&ssk->lock);
 	err = shuffle_netlink_put_sock(skb, ssk);
 	spin_unlock_bh(&ssk->lock);
+	if (!err && f->admin)
+		err = nla_put_u32(skb, SHUFFLE_A_SOCKET_MARK, READ_ONCE(ssk->sk.sk_mark));
 	return err;
 }
 
 int shuffle_nl_socket_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct fill_arg f = { .admin = netlink_net_capable(skb, CAP_NET_ADMIN) };
 	struct shuffle_net *sn = shuffle_net(genl_info_net(info));
-	struct shuffle_sock *ssk;
 	struct nlattr *a;
 	int err;
 
@@ -84,13 +96,13 @@ int shuffle_nl_socket_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	a = info->attrs[SHUFFLE_A_SOCKET_SOCKET];
-	ssk = shuffle_sock_list_find(sn, nla_get_u64(a));
-	if (!ssk) {
+	f.ssk = shuffle_sock_list_find(sn, nla_get_u64(a));
+	if (!f.ssk) {
 		NL_SET_ERR_MSG_ATTR(info->extack, a, "socket: no such socket here");
 		return -ENOENT;
 	}
-	err = shuffle_netlink_reply(info, SHUFFLE_CMD_SOCKET_GET, fill_socket, ssk);
-	sock_put(&ssk->sk);
+	err = shuffle_netlink_reply(info, SHUFFLE_CMD_SOCKET_GET, fill_socket, &f);
+	sock_put(&f.ssk->sk);
 	return err;
 }
 
@@ -99,23 +111,24 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(skb->sk));
 	struct nlattr *tb[SHUFFLE_A_SOCKET_SOCKET + 1];
-	struct shuffle_sock *ssk;
+	struct fill_arg f;
 	int err;
 
 	err = shuffle_netlink_dump_parse(cb, tb, SHUFFLE_A_SOCKET_SOCKET,
 					 shuffle_socket_get_nl_policy);
 	if (err)
 		return err;
+	f.admin = netlink_net_capable(cb->skb, CAP_NET_ADMIN);
 	cb->seq = atomic_read(&sn->gen);
-	while ((ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
+	while ((f.ssk = shuffle_sock_list_next(sn, cb->args[0]))) {
 		struct nlattr *a = tb[SHUFFLE_A_SOCKET_SOCKET];
 
-		if (!a || ssk->cookie == nla_get_u64(a))
+		if (!a || f.ssk->cookie == nla_get_u64(a))
 			err = shuffle_netlink_dump_one(skb, cb, SHUFFLE_CMD_SOCKET_GET,
-						       fill_socket, ssk);
+						       fill_socket, &f);
 		if (!err)
-			cb->args[0] = ssk->number + 1UL;
-		sock_put(&ssk->sk);
+			cb->args[0] = f.ssk->number + 1UL;
+		sock_put(&f.ssk->sk);
 		if (err)
 			break;
 		cond_resched();

@@ -525,14 +525,23 @@ static void test_pressure(int fd)
 	close(mem);
 }
 
-/* Without CAP_NET_ADMIN here: reads all, changes nothing. */
-static void test_permission(void)
+/* Without CAP_NET_ADMIN here: reads all but marks, changes nothing. */
+static void test_permission(int own)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2];
-	int status = 0;
+	struct sockaddr_shuffle m[2];
+	int mark = 7, status = 0;
+	struct seen s = { 0 };
+	int fds[2];
 	pid_t pid;
 
+	open_pair(fds, m, 0);
+	WORKS_EQ(setsockopt(fds[0], SOL_SOCKET, SO_MARK, &mark, sizeof(mark)), 0, "a mark");
+	WORKS_EQ(setsockopt(fds[1], SOL_SOCKET, SO_MARK, &mark, sizeof(mark)), 0, "and another");
+	simple(own, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s);
+	WORKS(s.has[SHUFFLE_A_SOCKET_MARK] && EXPECT_EQ(s.v[SHUFFLE_A_SOCKET_MARK], 7),
+	      "permission: CAP_NET_ADMIN sees marks");
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
@@ -546,6 +555,9 @@ static void test_permission(void)
 		bad |= simple(fd, SHUFFLE_CMD_OP_GET, NLM_F_DUMP, NULL).err ? 2 : 0;
 		bad |= simple(fd, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP, NULL).err ? 4 : 0;
 		bad |= simple(fd, SHUFFLE_CMD_STATS_GET, NLM_F_DUMP, NULL).err ? 8 : 0;
+		memset(&s, 0, sizeof(s));
+		bad |= simple(fd, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s).err ? 64 : 0;
+		bad |= s.n && !s.has[SHUFFLE_A_SOCKET_MARK] ? 0 : 128;
 		bad |= set(fd, SHUFFLE_A_CONFIG_OVERCOMMIT, 9).err == EPERM ? 0 : 16;
 		bad |= about_op(fd, SHUFFLE_CMD_OP_CANCEL, 0, 1, 0, NULL).err == EPERM ? 0 : 32;
 		nl_join(fd, SHUFFLE_MCGRP_OPS);
@@ -554,7 +566,8 @@ static void test_permission(void)
 	waitpid(pid, &status, 0);
 	errno = 0;
 	WORKED(EXPECT_EQ(status, 0),
-	       "permission: everybody reads and listens, CAP_NET_ADMIN changes");
+	       "permission: everybody reads and listens, but for marks; CAP_NET_ADMIN changes");
+	close_pair(fds);
 }
 
 /* Who opens a socket without privilege gets none by making a privileged program write to it. */
@@ -705,7 +718,7 @@ int main(int argc, char **argv)
 	test_events(fd);
 	test_overrun(fd);
 	test_pressure(fd);
-	test_permission();
+	test_permission(fd);
 	test_borrowed_permission();
 	test_diag();
 	test_namespaces(fd);
