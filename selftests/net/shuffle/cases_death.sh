@@ -33,7 +33,27 @@ death()
 	rack_down
 	rack "$3"
 	rate 20
+	overtake
 	"$BIN/death" "$1" bytes="$2" n="$3" op="$((tap_count * 100 + 1))" prefix="$PFX" "${@:4}"
+}
+
+# Ports of a switch with two queues: what has the DSCP of control packets overtakes data, as in the
+# hosts' own qdiscs, which go by skb->priority.
+overtake()
+{
+	local h
+
+	modprobe -q sch_prio 2>/dev/null
+	modprobe -q cls_u32 2>/dev/null
+	for ((h = 0; h < hosts; h++)); do
+		tc -n "${PFX}h$h" qdisc add dev eth0 parent 1: handle 2: prio || skip "no prio"
+		tc -n "${PFX}br" -batch - <<-END || skip "no prio or no u32"
+			qdisc replace dev p$h root handle 1: tbf rate 20mbit burst 9100 limit 2000000
+			qdisc add dev p$h parent 1: handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+			filter add dev p$h parent 2: protocol ip u32 match ip dsfield 0xc0 0xfc flowid 2:1
+			filter add dev p$h parent 2: protocol ipv6 u32 match ip6 priority 0xc0 0xfc flowid 2:1
+		END
+	done
 }
 
 death_sizes()

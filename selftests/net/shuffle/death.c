@@ -65,12 +65,6 @@
 #define SHORT		10000
 #define SLACK_MS	1000
 #define NOTICED_MS	100
-/* One round trip more where somebody has to ask: twice what a packet takes behind the data that is
- * in the queues.
- */
-#define RTT_MS		60
-/* Of what all get at once several rows may be on their way to a receiver. */
-#define SAME_MS		200
 #define START_MS	500
 #define DOWN_MS		1000
 
@@ -633,7 +627,6 @@ static bool judge(uint64_t at_ms)
 		printf("# %s\n", seen->why);
 		ok = false;
 	}
-	limit += (reboots() ? RTT_MS : 0) + (kind_is("same") ? SAME_MS : 0);
 	early = noticed(&error, &left);
 	if (early && is("other"))
 		at_ms = START_MS;
