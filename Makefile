@@ -14,9 +14,9 @@ CONTINUE ?=
 VM	:= selftests/vm
 OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
-TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/bench tools/bench/mpi tools/shufflectl tools/saba selftests/net/shuffle selftests/mpi
+TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/bench tools/bench/mpi tools/shufflectl tools/relay tools/saba selftests/net/shuffle selftests/mpi
 # Of these, and of others, what 'make install' installs.
-INSTALLED := tools/lib tools/examples tools/shufflectl tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/saba tools/wireshark
+INSTALLED := tools/lib tools/examples tools/shufflectl tools/relay tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/saba tools/wireshark
 present	= $(patsubst %/Makefile,%,$(wildcard $(1:=/Makefile)))
 
 help:

@@ -9,14 +9,14 @@
 
 # Long ones first: two workers take one after the other.
 check_jobs=(selftests-core-qemu-6.12 static mpi-quick-qemu-6.12 sim demo unit topo stream query
-	sort workload saba rperf)
+	sort workload saba relay rperf)
 # What .ci/run runs besides.  A kernel first: jobs without one run while it is built.
 deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 	selftests-core-qemu-6.1 kunit-uml-debug planted-uml-debug planted-qemu-smp flaky)
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12
 	selftests-qemu-6.1 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit topo
-	parser stream query sort workload saba rperf wireshark deb budget faults-uml-debug
+	parser stream query sort workload saba relay rperf wireshark deb budget faults-uml-debug
 	kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
@@ -117,7 +117,7 @@ run_job()
 	# 10^9 datagrams, 20 minutes
 	parser) make -s -C net/shuffle/test OUT="$BUILD/portable" check-parser ;;
 	sim) make -s -C tools/sim OUT="$BUILD/tools" check ;;
-	workload | topo | rperf | stream | saba | sort | query) tool "$name" ;;
+	workload | topo | relay | rperf | stream | saba | sort | query) tool "$name" ;;
 	demo) as_test "demo: every byte of every message" tools/examples/demo/demo.sh qemu-6.12 ;;
 	demo-6.1) as_test "demo on 6.1: every byte of every message" tools/examples/demo/demo.sh qemu-6.1 ;;
 	deb) selftests/deb/check.sh ;;

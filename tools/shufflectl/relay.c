@@ -14,12 +14,13 @@
 #include "shuffle.h"
 #include "shufflectl.h"
 
-static const char usage[] =
-	"usage: shufflectl relay [show] [NAME]\n"
-	"       shufflectl relay add NAME rank RANK to RANK... from RANK...\n"
+const char relay_usage[] =
+	"usage: shufflectl relay [--daemon] [show] [NAME]\n"
+	"       shufflectl relay [--daemon] add NAME rank RANK to RANK... from RANK...\n"
 	"                  {members MEMBER... | file FILE} [oper OPER] [sorted]\n"
 	"                  [senders N] [records N] [flush TIME] [bytes SIZE] [key FILE]\n"
-	"       shufflectl relay del NAME\n"
+	"                  [idle TIME] [tree NUMBER]\n"
+	"       shufflectl relay [--daemon] del NAME\n"
 	"\n"
 	"MEMBER := ADDRESS:PORT[@LOCAL]\n"
 	"OPER := { none | sum | min | max | count | sumcount | or | and }\n"
@@ -28,6 +29,8 @@ static const char usage[] =
 	"        operation what comes \"from\" some members, records of key and value, is\n"
 	"        merged by key and sent on \"to\" another one, or several\n"
 	"  del   and is no more\n"
+	"  --daemon  relays of shuffle-relayd(8), which stay; the kernel's will go.  They have\n"
+	"        one member behind \"to\", no \"flush\", and only they have \"idle\" and \"tree\"\n"
 	"\n"
 	"  members, file  all members of the group, in order of rank; FILE has one a line;\n"
 	"           LOCAL is our address towards a member, if we have several\n"
@@ -40,7 +43,9 @@ static const char usage[] =
 	"  bytes    of the receive and send buffers each, and of memory to merge in, of all\n"
 	"           operations together (default 4M)\n"
 	"  key      FILE has the group's key: 16 bytes, or 32 hexadecimal digits\n"
-	"           (default $SHUFFLE_KEY_FILE)\n";
+	"           (default $SHUFFLE_KEY_FILE)\n"
+	"  idle     an operation fails after so long without progress (default 60s)\n"
+	"  tree     number of the plan, the same everywhere\n";
 
 /* Bytes of a request: 4096 members */
 #define REQUEST_MAX	(256U << 10)
@@ -364,5 +369,7 @@ int relay_object(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return ctl_dispatch("relay", usage, cmds, argc, argv);
+	if (argc && !strcmp(argv[0], "--daemon"))
+		return relay_daemon(argc - 1, argv + 1);
+	return ctl_dispatch("relay", relay_usage, cmds, argc, argv);
 }
