@@ -9,6 +9,8 @@
 #
 #   shuffle         sorted streams
 #   shuffle-table   in a table
+#   user            the same in user space, as shuffle-relayd does; sorted streams
+#   user-table      and in a table
 #   shuffle-none    every sender straight to the receiver: without a merge
 #   user-hash       a hash table in a program, of records in memory: no network
 set -euo pipefail
@@ -37,7 +39,7 @@ $bin/shuffle-workload generate uniform-8 -n $hosts -o /tmp/matrix
 # one WAY RUN ARGS...
 one()
 {
-	$bin/agg_bench -u -c agg-cpu -t "$1" -r "$2" -M $records "${@:3}" /tmp/matrix |
+	$bin/"${prog:-agg_bench}" -u -c agg-cpu -t "$1" -r "$2" -M $records "${@:3}" /tmp/matrix |
 		sed "s/case=agg-cpu hosts=[0-9]*/$facts records=$((senders * records))/" || {
 		status=1
 		echo "BENCH $facts transport=$1 run=$2 ok=0"
@@ -48,6 +50,8 @@ status=0
 for ((run = 1; run <= runs; run++)); do
 	one shuffle "$run" -G /tmp/through
 	one shuffle-table "$run" -Z -G /tmp/through
+	prog=agg_user one user "$run" -G /tmp/through
+	prog=agg_user one user-table "$run" -Z -G /tmp/through
 	one shuffle-none "$run" -G /tmp/straight
 	if user=$($bin/cpu_limits merge $senders $records); then
 		echo "BENCH $facts transport=user-hash run=$run ok=1 $user"

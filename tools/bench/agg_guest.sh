@@ -81,6 +81,8 @@ bcube()
 			plan irs 0 1 15 0 1
 			one "$c" shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways /tmp/matrix
 			one "$c" shuffle-table "$run" agg_bench -Z -G /tmp/plan -W /tmp/ways /tmp/matrix
+			one "$c" user "$run" agg_user -G /tmp/plan /tmp/matrix
+			one "$c" user-table "$run" agg_user -Z -G /tmp/plan /tmp/matrix
 			without "$c" "$run"
 		fi
 		matrix 0 12 4 12 >/tmp/matrix
@@ -91,6 +93,7 @@ bcube()
 			any=1
 			plan srs "$delta" 0 12 4 12
 			one "$c" shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways -D "$delta" /tmp/matrix
+			one "$c" user "$run" agg_user -G /tmp/plan -D "$delta" /tmp/matrix
 		done
 		[ -z "$any" ] || without agg-bcube41-shuffle "$run"
 	done

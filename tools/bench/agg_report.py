@@ -10,6 +10,8 @@ import sys
 from records import good_runs, publish, reached
 
 CPU = "agg-cpu"
+# records are merged on the way: by kernels, and in user space
+OURS = ("shuffle", "shuffle-table", "user", "user-table")
 # times the plan's bound
 GOALS = {"agg-bcube41-incast": 1.15, "agg-bcube41-shuffle": 1.2, "agg-rack-allreduce-1m": 1.25}
 # of the factor that the two bounds predict
@@ -61,7 +63,7 @@ def network_rows(found, key, transports):
                   for r in of.get("shuffle", {}).values() if "none_bound_ns" in r]
     for transport, runs in transports.items():
         goal = GOALS.get(group(key[0])) if transport == "shuffle" else None
-        own = transport in ("shuffle", "shuffle-table") or "allreduce" in key[0]
+        own = transport in OURS or "allreduce" in key[0]
         bounds = [r["bound_ns"] if own or not none_bound else none_bound[0]
                   for r in runs.values()]
         if own or none_bound:
@@ -78,7 +80,7 @@ def network_rows(found, key, transports):
         elif case == key[0] and mtu == key[2] and hosts != key[1]:
             others.update(found[case, hosts, mtu])
     for transport, runs in others.items():
-        if transport in ("shuffle", "shuffle-table") or not runs:
+        if transport in OURS or not runs:
             continue
         goal = 1.0
         if "incast" in key[0]:
@@ -99,7 +101,7 @@ def cpu_rows(key, transports):
         rows.append(row(key, transport, "records_per_s", "1/s", values))
         if values:
             rate[transport] = statistics.median(values)
-    for transport in ("shuffle", "shuffle-table"):
+    for transport in OURS:
         if transport not in rate:
             continue
         if "user-hash" in rate:
