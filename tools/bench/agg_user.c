@@ -58,7 +58,8 @@ static void prepare(unsigned int round)
 		uint64_t who = is_common(i) ? 0 : bench_self + 1;
 
 		own[i].key = i << 40 | agg_mix(i << 8 | who) >> 24;
-		own[i].value = agg_mix(i ^ (uint64_t)bench_self << 32 ^ (uint64_t)round << 48) >> 16;
+		own[i].value = agg_mix(i ^ (uint64_t)bench_self << 32 ^
+				       (uint64_t)round << 48) >> 16;
 		sum += weight(&own[i]);
 	}
 	for (t = 0; t < trees.n; t++)
@@ -95,7 +96,7 @@ static void wait_for_any(void)
 
 	for (t = 0; t < trees.n; t++)
 		if (member[t])
-			p[n++] = (struct pollfd){ .fd = shuffle_tree_fd(member[t]), .events = POLLIN };
+			p[n++] = (struct pollfd){ shuffle_tree_fd(member[t]), POLLIN, 0 };
 	poll(p, n, 20);
 }
 
@@ -176,7 +177,7 @@ static bool connected(void)
 			continue;
 		shuffle_tree_count(member[t], &c);
 		if (c.children_up < agg_children(&trees.tree[t], bench_self) ||
-		    c.up != (trees.tree[t].root != bench_self))
+		    c.up == (trees.tree[t].root == bench_self))
 			return false;
 	}
 	return true;
@@ -212,7 +213,8 @@ static void host_main(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: agg_user -G TABLE [-M RECORDS] [-D DELTA] [-Z] " BENCH_USAGE " MATRIX\n");
+	fprintf(stderr, "usage: agg_user -G TABLE [-M RECORDS] [-D DELTA] [-Z] "
+		BENCH_USAGE " MATRIX\n");
 	exit(2);
 }
 
@@ -258,8 +260,8 @@ int main(int argc, char **argv)
 	agg_read(&trees, plan, bench_hosts);
 	bench_opt.bound_ns = agg_bound_ns(&trees, records, delta);
 	bench_queues_open(true);
-	sent = mmap(NULL, trees.n * sizeof(*sent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		    -1, 0);
+	sent = mmap(NULL, trees.n * sizeof(*sent), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sent == MAP_FAILED)
 		bench_die("mmap: %s", strerror(errno));
 	op_base = (uint64_t)bench_now() >> 8;

@@ -140,8 +140,8 @@ int shuffle_tree_cancel(struct shuffle_tree *t, uint64_t op_id);
  */
 int shuffle_tree_wait(struct shuffle_tree *t, struct shuffle_tree_end *end, int timeout_ms);
 
-/* For programs with a loop of their own: readable when shuffle_tree_wait(, 0) has work to do; that is
- * to be called every 100 ms besides.
+/* For programs with a loop of their own: readable when shuffle_tree_wait(, 0) has work to do, which
+ * is to be called every 20 ms besides.
  */
 int shuffle_tree_fd(const struct shuffle_tree *t);
 

@@ -15,8 +15,8 @@
  *   TREE_HELLO | child << 22 | parent << 12 | n	child to parent: a number that it has drawn
  *   TREE_REPLY | child << 22 | parent << 12 | n	parent to child: another one
  *   base | direction << 31 | m		message m of a session; base is made of both numbers
- *   base | TREE_LIFE			both ways, and nobody ever sends what it has announced: this
- *					operation fails at once when the other one is gone
+ *   base | TREE_LIFE			both ways, and nobody ever sends what it has announced:
+ *					this operation fails at once when the other one is gone
  *
  * A message begins with TREE_HEAD bytes, numbers big-endian:
  *
@@ -78,7 +78,7 @@
 enum tree_type {
 	TREE_DATA = 1,
 	TREE_GO,	/* more chunks may come */
-	TREE_WANT,	/* the first chunk of this operation is waited for, whatever else there is */
+	TREE_WANT,	/* the first chunk of this operation is waited for */
 	TREE_END,	/* down: it has ended; up: it has failed */
 };
 
@@ -119,7 +119,7 @@ struct tree_edge {
 	struct tree_msg *in[2 * TREE_COLUMNS];
 	uint64_t hello;		/* bytes of what has come at a door */
 	unsigned char hello_data[TREE_HEAD + 8];
-	uint32_t slots;		/* of our parent: streams with a first chunk there and no memory */
+	uint32_t slots;		/* of our parent: streams that have sent a first chunk only */
 };
 
 struct tree_input {

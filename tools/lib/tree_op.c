@@ -293,7 +293,7 @@ static int check_first(struct shuffle_tree *t, struct tree_op *op, struct tree_e
 			     (unsigned long long)t->spec.tree);
 	else if (!known || shuffle_get16(p + 2) != SHUFFLE_PAIR_BYTES ||
 		 shuffle_get32(p + 4) != t->count || m->size < m->begin || m->chunk)
-		tree_op_fail(t, op, EPROTO, e->rank, "member %u has other records, or another group",
+		tree_op_fail(t, op, EPROTO, e->rank, "member %u has other records or another group",
 			     e->rank);
 	for (i = 0; i < t->words && !op->ended; i++) {
 		uint64_t set = shuffle_get64(p + TREE_FIRST_HEAD + 8 * i), twice = set & op->set[i];

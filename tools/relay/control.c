@@ -60,7 +60,7 @@ static const char *why(int error)
 {
 	switch (error) {
 	case EADDRNOTAVAIL:
-		return "members: that of our rank, or a local address, cannot be bound to: it is not ours";
+		return "members: that of our rank cannot be bound to, or a local address: not ours";
 	case EADDRINUSE:
 		return "members: that of our rank cannot be bound to: another socket has it";
 	case EINVAL:

@@ -136,6 +136,7 @@ static const char *one(struct relay_words *w, const char *word, const char *valu
 
 static const char *check(const struct relay_words *w, bool ranked)
 {
+	const char *twice = "from: no such rank, our own, or one that is there twice";
 	const struct shuffle_tree_spec *s = &w->spec;
 	uint32_t i, k;
 
@@ -149,12 +150,12 @@ static const char *check(const struct relay_words *w, bool ranked)
 		return wrong("to: no such rank, our own, or one that is in from");
 	for (i = 0; i < s->children; i++) {
 		if (w->r.from[i] >= s->count || w->r.from[i] == s->rank)
-			return wrong("from: no such rank, our own, or one that is there twice");
+			return wrong("%s", twice);
 		if (w->r.from[i] == s->parent)
 			return wrong("to: no such rank, our own, or one that is in from");
 		for (k = 0; k < i; k++)
 			if (w->r.from[k] == w->r.from[i])
-				return wrong("from: no such rank, our own, or one that is there twice");
+				return wrong("%s", twice);
 	}
 	if (s->flags & SHUFFLE_KEYS_SORTED && s->table_records)
 		return wrong("records: sorted streams need no table");
@@ -199,7 +200,7 @@ const char *relay_words_read(struct relay_words *w, char **word, unsigned int n)
 				if (w->spec.count == SHUFFLE_TREE_MEMBERS)
 					bad = wrong("members: more than %d", SHUFFLE_TREE_MEMBERS);
 				else if (!member(&w->edge[w->spec.count++], word[i]))
-					bad = wrong("members: \"%.60s\" is not ADDRESS:PORT[@LOCAL]",
+					bad = wrong("members: \"%.60s\" is not ADDRESS:PORT",
 						    word[i]);
 			}
 		} else if (!strcmp(what, "from") || !strcmp(what, "to")) {

@@ -211,8 +211,8 @@ static void expect_all(struct world *w, int error, uint32_t blamed)
 			EXPECT_EQ(w->end[rank][op].fault.error, error, "member %u: %s", rank,
 				  w->end[rank][op].fault.text);
 			if (error && blamed < MEMBERS)
-				EXPECT_EQ(w->end[rank][op].fault.rank, blamed, "member %u: %s", rank,
-					  w->end[rank][op].fault.text);
+				EXPECT_EQ(w->end[rank][op].fault.rank, blamed, "member %u: %s",
+					  rank, w->end[rank][op].fault.text);
 		}
 		if (!error)
 			check(w, op);
@@ -296,7 +296,8 @@ static void test_faults(unsigned int seeds)
 			if (!w.end[0][op].op_id)
 				shuffle_tree_cancel(w.t[0], op);
 			else if (w.end[0][op].fault.error)
-				EXPECT_EQ(w.end[0][op].fault.rank, 5, "%s", w.end[0][op].fault.text);
+				EXPECT_EQ(w.end[0][op].fault.rank, 5, "%s",
+					  w.end[0][op].fault.text);
 		}
 		run(&w, STEPS);
 		EXPECT_EQ(all_ended(&w), true);
@@ -314,7 +315,8 @@ static void test_faults(unsigned int seeds)
 		for (op = 1; op <= OPS; op++)
 			for (i = 0; i < MEMBERS; i++)
 				if (!is_relay(i) && w.end[0][op].fault.error)
-					EXPECT_EQ(w.end[i][op].fault.error, ECANCELED, "member %u", i);
+					EXPECT_EQ(w.end[i][op].fault.error, ECANCELED,
+						  "member %u", i);
 		EXPECT_EQ(all_ended(&w), true);
 		close_world(&w);
 	}
@@ -352,7 +354,7 @@ static void test_faults(unsigned int seeds)
 
 int main(int argc, char **argv)
 {
-	unsigned int seeds = argc > 1 ? strtoul(argv[1], NULL, 10) : 24;
+	unsigned int seeds = argc > 1 ? strtoul(argv[1], NULL, 10) : 8;
 
 	test_sums(seeds);
 	test_faults(seeds);
