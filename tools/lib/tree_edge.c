@@ -317,6 +317,8 @@ static int hello(struct shuffle_tree *t, struct tree_edge *e, uint64_t id)
 		rc = push(t, e, m);
 		if (!rc)
 			shuffle_cancel(t->fd, id);
+		if (rc == 1)
+			t->counts.bytes_out += m->size;
 		tree_msg_free(t, m);
 	}
 	return rc == 1 ? 0 : -1;

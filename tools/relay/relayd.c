@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "relayd.h"
@@ -29,6 +30,12 @@ static bool ending, until_last;
 static volatile sig_atomic_t signalled;
 static char buf[RELAYD_BYTES], answer[RELAYD_BYTES];
 
+/* In an event a descriptor is an odd number, a relay its address. */
+static uint64_t tag(int fd)
+{
+	return (uint64_t)fd << 1 | 1;
+}
+
 static void on_signal(int sig)
 {
 	signalled = sig;
@@ -42,7 +49,7 @@ static void on_signal(int sig)
  */
 int relayd_watch(struct relay *r)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = 0 };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (uintptr_t)r };
 
 	return epoll_ctl(poller, EPOLL_CTL_ADD, shuffle_tree_fd(r->t), &e);
 }
@@ -104,7 +111,7 @@ static void welcome(void)
 
 	if (fd < 0)
 		return;
-	e.data.u64 = fd;
+	e.data.u64 = tag(fd);
 	if (clients == CLIENTS || epoll_ctl(poller, EPOLL_CTL_ADD, fd, &e))
 		close(fd);
 	else
@@ -136,23 +143,45 @@ static void serve(int fd)
 		ending = true;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* What has come to one relay, which may be gone by now; NULL: all have their clocks looked at. */
+static void step(const struct relay *which)
+{
+	struct shuffle_tree_end end;
+	unsigned int i;
+
+	for (i = 0; i < relays; i++)
+		if (!which || relay[i] == which)
+			shuffle_tree_wait(relay[i]->t, &end, 0);
+}
+
 static void loop(void)
 {
 	struct epoll_event e[EVENTS];
-	struct shuffle_tree_end end;
-	unsigned int k;
+	int64_t ticked = now_ms();
 	int i, n;
 
 	while (!ending && !signalled) {
 		n = epoll_wait(poller, e, EVENTS, relays ? TICK_MS : IDLE_TICK_MS);
 		for (i = 0; i < n && !ending; i++) {
-			if (e[i].data.u64 == (uint64_t)listener)
+			if (e[i].data.u64 == tag(listener))
 				welcome();
-			else if (e[i].data.u64)
-				serve(e[i].data.u64);
+			else if (e[i].data.u64 & 1)
+				serve(e[i].data.u64 >> 1);
+			else
+				step((const struct relay *)(uintptr_t)e[i].data.u64);
 		}
-		for (k = 0; k < relays; k++)
-			shuffle_tree_wait(relay[k]->t, &end, 0);
+		if (now_ms() - ticked >= TICK_MS) {
+			step(NULL);
+			ticked = now_ms();
+		}
 	}
 }
 
@@ -232,7 +261,7 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	poller = epoll_create1(EPOLL_CLOEXEC);
-	e.data.u64 = listener;
+	e.data.u64 = tag(listener);
 	if (poller < 0 || epoll_ctl(poller, EPOLL_CTL_ADD, listener, &e)) {
 		complain("epoll");
 		unlink(path);

@@ -129,29 +129,17 @@ in_dtree()
 	for ((h = 0; h < ${#parents[@]}; h++)); do
 		[[ ${parents[h]} != *r ]] || relays+=("$h")
 	done
-	want_ok "relays are not installed" plan_install install --daemon
+	# who waits for the others has sent something already
 	sent=$(dsent)
+	want_ok "relays are not installed" plan_install install --daemon
 	tree "$@" -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "$*: $(cat "$work/plan")"
 	other=$(($(sed -n 's/^overhead //p' "$work/tree") + $(other_bytes "${relays[@]}")))
 	sent=$(($(dsent) - sent))
 	echo "cost $cost: $sent bytes sent, $other of them no records"
-	# each hop is two links; who begins and how a session does are messages of their own
-	records_sent=$((sent - other - $(hellos "${parents[@]}")))
-	[ $((2 * records_sent)) = $((cost * n * 16)) ] ||
-		fail "$((2 * records_sent)) bytes on links, not $cost flows: $(cat "$work/plan")"
+	# each hop is two links
+	[ $((2 * (sent - other))) = $((cost * n * 16)) ] ||
+		fail "$((2 * (sent - other))) bytes on links, not $cost flows: $(cat "$work/plan")"
 	want_ok "relays are not taken away" plan_install remove --daemon
-}
-
-# hellos PARENT... - bytes with which the sessions of the edges begin: 24 each way
-hellos()
-{
-	local p
-	local -i n=0
-
-	for p; do
-		[[ $p = *x || $p = - ]] || n+=48
-	done
-	echo $n
 }
 
 # The golden vectors of the source's figures: what the plan says is what goes over the links.
