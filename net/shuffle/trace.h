@@ -11,35 +11,6 @@
 #include "coll/engine.h"
 #include "shuffle.h"
 
-#define shuffle_show_collective(kind)					\
-	__print_symbolic(kind,						\
-			 { -1, "none" },				\
-			 { SHUFFLE_COLL_BARRIER, "barrier" },		\
-			 { SHUFFLE_COLL_BROADCAST, "broadcast" },	\
-			 { SHUFFLE_COLL_SCATTER, "scatter" },		\
-			 { SHUFFLE_COLL_GATHER, "gather" },		\
-			 { SHUFFLE_COLL_ALLGATHER, "all-gather" },	\
-			 { SHUFFLE_COLL_REDUCE, "reduce" },		\
-			 { SHUFFLE_COLL_ALLREDUCE, "all-reduce" },	\
-			 { SHUFFLE_COLL_REDUCE_SCATTER, "reduce-scatter" }, \
-			 { SHUFFLE_COLL_SCAN, "scan" },			\
-			 { SHUFFLE_COLL_EXSCAN, "exscan" })
-
-#define shuffle_show_pattern(pattern)					\
-	__print_symbolic(pattern,					\
-			 { -1, "none" },				\
-			 { SHUFFLE_COLL_FLAT, "flat" },			\
-			 { SHUFFLE_COLL_TREE, "tree" },			\
-			 { SHUFFLE_COLL_CHAIN, "chain" },		\
-			 { SHUFFLE_COLL_DOUBLING, "doubling" },		\
-			 { SHUFFLE_COLL_RING, "ring" },			\
-			 { SHUFFLE_COLL_RABENSEIFNER, "rabenseifner" },	\
-			 { SHUFFLE_COLL_COOL_PP, "cool-p-p" },		\
-			 { SHUFFLE_COLL_COOL_BR, "cool-b-r" },		\
-			 { SHUFFLE_COLL_SPREAD, "spread" },		\
-			 { SHUFFLE_COLL_GATHERED, "gathered" },		\
-			 { SHUFFLE_COLL_TWO_TREE, "two-tree" })
-
 TRACE_EVENT(shuffle_op_start,
 	TP_PROTO(const struct shuffle_op *op),
 	TP_ARGS(op),
@@ -47,19 +18,17 @@ TRACE_EVENT(shuffle_op_start,
 		__field(u64, id)
 		__field(u32, rank)
 		__field(u32, members)
-		__field(int, collective)
-		__field(int, pattern)
+		__field(int, steps)
 	),
 	TP_fast_assign(
 		__entry->id = op->id;
 		__entry->rank = op->group->rank;
 		__entry->members = op->group->count;
-		__entry->collective = op->engine ? op->engine->plan.kind : -1;
-		__entry->pattern = op->engine ? op->engine->plan.pattern : -1;
+		__entry->steps = op->engine ? op->engine->steps : -1;
 	),
-	TP_printk("op=%llu rank=%u members=%u collective=%s pattern=%s", __entry->id,
-		  __entry->rank, __entry->members, shuffle_show_collective(__entry->collective),
-		  shuffle_show_pattern(__entry->pattern))
+	/* of what is no collective -1 */
+	TP_printk("op=%llu rank=%u members=%u steps=%d", __entry->id, __entry->rank,
+		  __entry->members, __entry->steps)
 );
 
 TRACE_EVENT(shuffle_op_end,

@@ -100,7 +100,7 @@ int shuffle_barrier(struct shuffle_coll *c)
 
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_BARRIER, 0, 0))
 		return -1;
-	return w.in_kernel ? coll_run_in_kernel(&w, NULL, 0, NULL, 0, 1) : coll_run_steps(&w);
+	return w.in_kernel ? coll_run_in_kernel(&w, NULL, NULL, 0, 1) : coll_run_steps(&w);
 }
 
 int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned int root)
@@ -111,7 +111,7 @@ int shuffle_broadcast(struct shuffle_coll *c, void *buf, size_t size, unsigned i
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_BROADCAST, root, size))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, buf, is_root ? size : 0, buf, size, !is_root);
+		return coll_run_in_kernel(&w, buf, buf, size, !is_root);
 	return coll_run_steps(&w);
 }
 
@@ -154,7 +154,7 @@ int shuffle_scatter(struct shuffle_coll *c, const void *from, void *to, size_t s
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_SCATTER, root, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, is_root ? size * c->count : 0, to, size, 1);
+		return coll_run_in_kernel(&w, from, to, size, 1);
 	if (is_root && !receives(&w.plan)) {
 		w.data = (char *)from;
 		rc = coll_run_steps(&w);
@@ -182,7 +182,7 @@ int shuffle_gather(struct shuffle_coll *c, const void *from, void *to, size_t si
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_GATHER, root, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, size, to, size * c->count, is_root);
+		return coll_run_in_kernel(&w, from, to, size * c->count, is_root);
 	if (is_root) {
 		w.data = to;
 		if (size)
@@ -205,7 +205,7 @@ int shuffle_allgather(struct shuffle_coll *c, const void *from, void *to, size_t
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_ALLGATHER, 0, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, size, to, size * c->count, 1);
+		return coll_run_in_kernel(&w, from, to, size * c->count, 1);
 	if (size)
 		memmove(w.data + c->rank * size, from, size);
 	return coll_run_steps(&w);
@@ -252,7 +252,7 @@ int shuffle_reduce(struct shuffle_coll *c, const void *from, void *to, size_t si
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_REDUCE, root, size))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, size, to, size, is_root);
+		return coll_run_in_kernel(&w, from, to, size, is_root);
 	if (!is_root) {
 		/* what others give us to combine */
 		scratch = malloc(size + 1);
@@ -273,7 +273,7 @@ int shuffle_allreduce(struct shuffle_coll *c, const void *from, void *to, size_t
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_ALLREDUCE, 0, size))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, size, to, size, 1);
+		return coll_run_in_kernel(&w, from, to, size, 1);
 	return combine_in(&w, from, to);
 }
 
@@ -286,7 +286,7 @@ int shuffle_reduce_scatter(struct shuffle_coll *c, const void *from, void *to, s
 	if (coll_make_plan(&w, c, SHUFFLE_COLL_REDUCE_SCATTER, 0, size * c->count))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, size * c->count, to, size, 1);
+		return coll_run_in_kernel(&w, from, to, size, 1);
 	/* of other members' blocks partial sums may be combined here */
 	w.data = malloc(c->count * size + 1);
 	if (!w.data)
@@ -310,7 +310,7 @@ int shuffle_scan(struct shuffle_coll *c, const void *from, void *to, size_t size
 	if (coll_make_plan(&w, c, exclusive ? SHUFFLE_COLL_EXSCAN : SHUFFLE_COLL_SCAN, 0, size))
 		return -1;
 	if (w.in_kernel)
-		return coll_run_in_kernel(&w, from, size, to, size, !exclusive || c->rank);
+		return coll_run_in_kernel(&w, from, to, size, !exclusive || c->rank);
 	if (!exclusive)
 		return combine_in(&w, from, to);
 	scratch = malloc(size + 1);
@@ -391,6 +391,12 @@ static int adopt_racks(struct shuffle_coll *c)
 	return 0;
 }
 
+uint64_t coll_mix(uint64_t digest, uint64_t part)
+{
+	digest = (digest ^ part) * 0x9e3779b97f4a7c15ULL;
+	return digest ^ digest >> 29;
+}
+
 /* What all members of a call have to agree on.  @items: operator and type, where a kernel combines.
  * Where items are combined they are numbers to the program, in the byte order of its machine.
  */
@@ -403,10 +409,8 @@ uint64_t coll_digest(const struct work *w, uint64_t items)
 	uint64_t digest = 0xcbf29ce484222325ULL;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		digest = (digest ^ parts[i]) * 0x9e3779b97f4a7c15ULL;
-		digest ^= digest >> 29;
-	}
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		digest = coll_mix(digest, parts[i]);
 	return digest;
 }
 
@@ -483,6 +487,7 @@ int shuffle_coll_free(struct shuffle_coll *c)
 	errno = c->error;
 	shuffle_rx_free(&c->rx);
 	free(c->msg);
+	free(c->step);
 	free(c->lens);
 	free(c->bufs);
 	free(c->absent);

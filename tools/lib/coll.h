@@ -62,6 +62,8 @@ struct shuffle_coll {
 	int no_tables;			/* the call has a plan of its own */
 	struct shuffle_plan_msg *msg;	/* of the plan: room for max_msg */
 	uint32_t max_msg;
+	struct shuffle_step *step;	/* of a call in the kernel: room for max_step */
+	uint32_t max_step;
 
 	/* one step, by rank */
 	uint64_t *lens;
@@ -157,6 +159,7 @@ int coll_begin(struct shuffle_coll *c);
 int coll_make_plan(struct work *w, struct shuffle_coll *c, int kind, unsigned int root,
 		   size_t all_bytes);
 int coll_settable(const struct shuffle_coll *c);
+uint64_t coll_mix(uint64_t digest, uint64_t part);
 uint64_t coll_digest(const struct work *w, uint64_t items);
 
 /* coll_table.c */
@@ -186,8 +189,7 @@ int coll_run_steps(struct work *w);
 
 /* coll_kernel.c */
 int coll_kernel_can(const struct work *w);
-int coll_run_in_kernel(struct work *w, const void *in, size_t in_len, void *out, size_t out_len,
-		       int result);
+int coll_run_in_kernel(struct work *w, const void *in, void *out, size_t out_len, int result);
 
 /* coll_multicast.c */
 int coll_sends_same(const struct work *w, uint32_t from, uint32_t to);

@@ -84,68 +84,6 @@ const struct shuffle_attr_enum shuffle_attr_enum_op_state = {
 	"op-state", false, 4, enum_op_state_names, enum_op_state_docs
 };
 
-static const char *const enum_collective_names[] = {
-	"barrier",
-	"broadcast",
-	"scatter",
-	"gather",
-	"all-gather",
-	"reduce",
-	"all-reduce",
-	"reduce-scatter",
-	"scan",
-	"exscan",
-};
-
-static const char *const enum_collective_docs[] = {
-	"nobody goes on before all have come",
-	"the root's data to all",
-	"to each its block of the root",
-	"all blocks to the root",
-	"all blocks to all",
-	"combined at the root",
-	"combined everywhere",
-	"combined, to each its block",
-	"combined up to each member",
-	"combined in front of each member",
-};
-
-const struct shuffle_attr_enum shuffle_attr_enum_collective = {
-	"collective", false, 10, enum_collective_names, enum_collective_docs
-};
-
-static const char *const enum_pattern_names[] = {
-	"flat",
-	"tree",
-	"chain",
-	"doubling",
-	"ring",
-	"rabenseifner",
-	"cool-p-p",
-	"cool-b-r",
-	"spread",
-	"gathered",
-	"two-tree",
-};
-
-static const char *const enum_pattern_docs[] = {
-	"one step",
-	"k-nomial",
-	"one behind the other",
-	"recursive doubling, Bruck's all-gather",
-	"round and round",
-	"halving, then doubling",
-	"COOL, parallel in racks and across",
-	"COOL, binomial in racks, doubling across",
-	"by shuffles",
-	"all vectors to all, each combines them",
-	"by two binary trees",
-};
-
-const struct shuffle_attr_enum shuffle_attr_enum_pattern = {
-	"pattern", false, 11, enum_pattern_names, enum_pattern_docs
-};
-
 static const char *const enum_direction_names[] = {
 	"out",
 	"in",
@@ -704,17 +642,17 @@ static const struct shuffle_attr set_op[] = {
 		0ULL, 4294967295ULL,
 		"Operations cancelled."
 	},
-	[SHUFFLE_A_OP_COLLECTIVE] = {
-		"collective", "collective", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_collective, NULL,
-		0ULL, 9ULL,
-		"What it is; absent of a shuffle."
+	[SHUFFLE_A_OP_STEPS] = {
+		"steps", "steps", SHUFFLE_ATTR_U32, false, NULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
+		"Number of steps of a collective; absent of a shuffle."
 	},
-	[SHUFFLE_A_OP_PATTERN] = {
-		"pattern", "pattern", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_pattern, NULL,
-		0ULL, 10ULL,
-		"Which messages a collective has."
+	[SHUFFLE_A_OP_STEP] = {
+		"step", "step", SHUFFLE_ATTR_U32, false, NULL,
+		NULL, NULL,
+		0ULL, 4294967295ULL,
+		"The step of a collective whose turn it is, from 0 on."
 	},
 };
 
@@ -1531,8 +1469,8 @@ static const unsigned int op_get_reply[] = {
 	SHUFFLE_A_OP_ERROR,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_COLLECTIVE,
-	SHUFFLE_A_OP_PATTERN,
+	SHUFFLE_A_OP_STEPS,
+	SHUFFLE_A_OP_STEP,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_AGE,
 	SHUFFLE_A_OP_IDLE,
@@ -1575,8 +1513,8 @@ static const unsigned int op_started_ntf_reply[] = {
 	SHUFFLE_A_OP_UID,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_COLLECTIVE,
-	SHUFFLE_A_OP_PATTERN,
+	SHUFFLE_A_OP_STEPS,
+	SHUFFLE_A_OP_STEP,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_DEADLINE,
 };
@@ -1588,8 +1526,8 @@ static const unsigned int op_finished_ntf_reply[] = {
 	SHUFFLE_A_OP_UID,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_COLLECTIVE,
-	SHUFFLE_A_OP_PATTERN,
+	SHUFFLE_A_OP_STEPS,
+	SHUFFLE_A_OP_STEP,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_TX_BYTES,
 	SHUFFLE_A_OP_RX_BYTES,
@@ -1607,8 +1545,8 @@ static const unsigned int op_failed_ntf_reply[] = {
 	SHUFFLE_A_OP_ERROR,
 	SHUFFLE_A_OP_RANK,
 	SHUFFLE_A_OP_MEMBERS,
-	SHUFFLE_A_OP_COLLECTIVE,
-	SHUFFLE_A_OP_PATTERN,
+	SHUFFLE_A_OP_STEPS,
+	SHUFFLE_A_OP_STEP,
 	SHUFFLE_A_OP_IFINDEX,
 	SHUFFLE_A_OP_TX_BYTES,
 	SHUFFLE_A_OP_RX_BYTES,

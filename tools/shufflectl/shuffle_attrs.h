@@ -88,8 +88,6 @@ extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_order;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_state;
-extern const struct shuffle_attr_enum shuffle_attr_enum_collective;
-extern const struct shuffle_attr_enum shuffle_attr_enum_pattern;
 extern const struct shuffle_attr_enum shuffle_attr_enum_direction;
 extern const struct shuffle_attr_enum shuffle_attr_enum_msg_state;
 extern const struct shuffle_attr_enum shuffle_attr_enum_echo;

@@ -400,7 +400,7 @@ struct shuffle_merge {
 #define SHUFFLE_MERGE_SIZE_VER0		24
 #define SHUFFLE_MERGE_RECORDS		65536
 
-/* struct shuffle_collective, kind */
+/* Collectives of libshuffle */
 enum shuffle_coll_kind {
 	SHUFFLE_COLL_BARRIER,
 	SHUFFLE_COLL_BROADCAST,
@@ -415,7 +415,7 @@ enum shuffle_coll_kind {
 	SHUFFLE_COLL_KINDS,
 };
 
-/* struct shuffle_collective, pattern: see Documentation/networking/collectives.rst */
+/* Their patterns: see Documentation/networking/collectives.rst */
 enum shuffle_coll_pattern {
 	SHUFFLE_COLL_FLAT,		/* one step */
 	SHUFFLE_COLL_TREE,		/* k-nomial */
@@ -466,55 +466,83 @@ enum shuffle_coll_type {
 	SHUFFLE_COLL_TYPES,
 };
 
-/* Most bytes that a collective holds at one member: of a vector, or of all members' blocks, or
- * vectors that are gathered.
- */
+/* Most bytes that a collective holds at one member */
 #define SHUFFLE_COLL_MAX_BYTES	1024
-/* Most bytes of a vector, times the number of members */
+/* Most bytes that a member sends in one, all messages together, or receives */
 #define SHUFFLE_COLL_MAX_SUM	(256 * 1024)
+
+/* struct shuffle_step, what */
+enum shuffle_step_what {
+	SHUFFLE_STEP_SEND,		/* our bytes, as they are then, go to @peer */
+	SHUFFLE_STEP_STORE,		/* those that come from @peer take the place of ours */
+	SHUFFLE_STEP_COMBINE,		/* those that come from @peer are combined with ours */
+	SHUFFLE_STEPS,
+};
+
+/**
+ * struct shuffle_step - a message of one member in a collective
+ * @what: enum shuffle_step_what
+ * @peer: rank of the other member
+ * @at: where the bytes begin in the member's memory
+ * @len: their number; behind the memory's last byte they go on with its first one
+ *
+ * No two messages go to one member, and no two come from one.  Both ends have the same @len.
+ */
+struct shuffle_step {
+	__u32	what;
+	__u32	peer;
+	__u32	at;
+	__u32	len;
+};
+
+#define SHUFFLE_STEP_SIZE_VER0		16
 
 /**
  * struct shuffle_collective - start a collective, which the members' kernels carry out
  * @size: sizeof(struct shuffle_collective)
- * @flags: SHUFFLE_ROW_DELAYED_ACK, and one of SHUFFLE_ROW_ORDER
+ * @step_size: sizeof(struct shuffle_step): how far steps are apart, a multiple of 8
  * @op_id: identifier of the operation, as of a row
  * @deadline_ms: likewise
- * @len: bytes of the vector, or of each member's block where blocks are scattered or gathered;
- *	of a barrier 0
- * @kind: enum shuffle_coll_kind
- * @pattern: enum shuffle_coll_pattern: flat, tree, chain, doubling (but of exscan), gathered or
- *	COOL's two over SHUFFLE_RACKS; the same at all members, like all but @size and @deadline_ms
+ * @digest: likewise
+ * @flags: SHUFFLE_ROW_DELAYED_ACK, and one of SHUFFLE_ROW_ORDER
+ * @steps: number of steps
+ * @held: bytes of this member's memory, which are 0 at first, up to SHUFFLE_COLL_MAX_BYTES
+ * @in_at: where what this member puts in begins there
+ * @out_at: where the result begins there
+ * @out_len: bytes of the result
+ * @vectors: 0: there is no result; 1: it is what is there in the end; more: so many vectors of
+ *	@out_len bytes, one behind the other from @out_at on, are combined in the end
  * @oper: enum shuffle_coll_oper
- * @type: enum shuffle_coll_type
- * @root: rank of the root, of kinds that have one; else 0
- * @radix: of a tree, of doubling's barrier and all-gather, and of gathered; 0 for 2, at most
- *	SHUFFLE_MAX_MEMBERS
+ * @type: enum shuffle_coll_type; if items are combined, whole ones are held, sent and received
  * @reserved: must be zero
  *
- * The data of the call is what this member puts in: @len bytes; those of all members in order of
- * rank where they are scattered (SCATTER at the root, REDUCE_SCATTER); none of a barrier, nor of
- * BROADCAST and SCATTER at others than the root.  All of it is taken, without waiting.
+ * The data of the call is the steps, and behind them what this member puts in.  All of it is
+ * taken, without waiting.  Steps are carried out one behind the other: one that sends takes what
+ * is there then, one that receives waits for its message.
  *
- * The result is a message from our own rank.  It comes wherever there is one, and at the end of
- * a barrier (0 bytes), but not of BROADCAST at the root, of GATHER and REDUCE at others, and of
- * EXSCAN at rank 0.  DONE follows as of a row: all that we have sent has arrived.
+ * The result is a message from our own rank.  DONE follows as of a row: all that we have sent has
+ * arrived.  What a member has to do is the program's plan; members that are to find out that they
+ * have different ones give @digest.
  */
 struct shuffle_collective {
 	__u32	size;
-	__u32	flags;
+	__u32	step_size;
 	__u64	op_id;
 	__u64	deadline_ms;
-	__u64	len;
-	__u8	kind;
-	__u8	pattern;
+	__u64	digest;
+	__u32	flags;
+	__u32	steps;
+	__u32	held;
+	__u32	in_at;
+	__u32	out_at;
+	__u32	out_len;
+	__u32	vectors;
 	__u8	oper;
 	__u8	type;
-	__u32	root;
-	__u32	radix;
-	__u32	reserved;
+	__u16	reserved;
 };
 
-#define SHUFFLE_COLLECTIVE_SIZE_VER0	48
+#define SHUFFLE_COLLECTIVE_SIZE_VER0	64
 
 /* struct shuffle_record, type */
 enum {

@@ -80,60 +80,6 @@ enum shuffle_nl_op_state {
 };
 
 /**
- * enum shuffle_nl_collective - what a collective is
- * @SHUFFLE_NL_COLLECTIVE_BARRIER: nobody goes on before all have come
- * @SHUFFLE_NL_COLLECTIVE_BROADCAST: the root's data to all
- * @SHUFFLE_NL_COLLECTIVE_SCATTER: to each its block of the root
- * @SHUFFLE_NL_COLLECTIVE_GATHER: all blocks to the root
- * @SHUFFLE_NL_COLLECTIVE_ALL_GATHER: all blocks to all
- * @SHUFFLE_NL_COLLECTIVE_REDUCE: combined at the root
- * @SHUFFLE_NL_COLLECTIVE_ALL_REDUCE: combined everywhere
- * @SHUFFLE_NL_COLLECTIVE_REDUCE_SCATTER: combined, to each its block
- * @SHUFFLE_NL_COLLECTIVE_SCAN: combined up to each member
- * @SHUFFLE_NL_COLLECTIVE_EXSCAN: combined in front of each member
- */
-enum shuffle_nl_collective {
-	SHUFFLE_NL_COLLECTIVE_BARRIER,
-	SHUFFLE_NL_COLLECTIVE_BROADCAST,
-	SHUFFLE_NL_COLLECTIVE_SCATTER,
-	SHUFFLE_NL_COLLECTIVE_GATHER,
-	SHUFFLE_NL_COLLECTIVE_ALL_GATHER,
-	SHUFFLE_NL_COLLECTIVE_REDUCE,
-	SHUFFLE_NL_COLLECTIVE_ALL_REDUCE,
-	SHUFFLE_NL_COLLECTIVE_REDUCE_SCATTER,
-	SHUFFLE_NL_COLLECTIVE_SCAN,
-	SHUFFLE_NL_COLLECTIVE_EXSCAN,
-};
-
-/**
- * enum shuffle_nl_pattern - which messages a collective has
- * @SHUFFLE_NL_PATTERN_FLAT: one step
- * @SHUFFLE_NL_PATTERN_TREE: k-nomial
- * @SHUFFLE_NL_PATTERN_CHAIN: one behind the other
- * @SHUFFLE_NL_PATTERN_DOUBLING: recursive doubling, Bruck's all-gather
- * @SHUFFLE_NL_PATTERN_RING: round and round
- * @SHUFFLE_NL_PATTERN_RABENSEIFNER: halving, then doubling
- * @SHUFFLE_NL_PATTERN_COOL_P_P: COOL, parallel in racks and across
- * @SHUFFLE_NL_PATTERN_COOL_B_R: COOL, binomial in racks, doubling across
- * @SHUFFLE_NL_PATTERN_SPREAD: by shuffles
- * @SHUFFLE_NL_PATTERN_GATHERED: all vectors to all, each combines them
- * @SHUFFLE_NL_PATTERN_TWO_TREE: by two binary trees
- */
-enum shuffle_nl_pattern {
-	SHUFFLE_NL_PATTERN_FLAT,
-	SHUFFLE_NL_PATTERN_TREE,
-	SHUFFLE_NL_PATTERN_CHAIN,
-	SHUFFLE_NL_PATTERN_DOUBLING,
-	SHUFFLE_NL_PATTERN_RING,
-	SHUFFLE_NL_PATTERN_RABENSEIFNER,
-	SHUFFLE_NL_PATTERN_COOL_P_P,
-	SHUFFLE_NL_PATTERN_COOL_B_R,
-	SHUFFLE_NL_PATTERN_SPREAD,
-	SHUFFLE_NL_PATTERN_GATHERED,
-	SHUFFLE_NL_PATTERN_TWO_TREE,
-};
-
-/**
  * enum shuffle_nl_direction
  * @SHUFFLE_NL_DIRECTION_OUT: to the other member
  * @SHUFFLE_NL_DIRECTION_IN: from the other member
@@ -292,8 +238,8 @@ enum {
 	SHUFFLE_A_OP_MISSING_IN_COUNT,
 	SHUFFLE_A_OP_MISSING_ACK_COUNT,
 	SHUFFLE_A_OP_COUNT,
-	SHUFFLE_A_OP_COLLECTIVE,
-	SHUFFLE_A_OP_PATTERN,
+	SHUFFLE_A_OP_STEPS,
+	SHUFFLE_A_OP_STEP,
 
 	__SHUFFLE_A_OP_MAX
 };

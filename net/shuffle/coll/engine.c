@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine of a collective: it goes through the plan message by message.  One that we send is
+ * The engine of a collective: it goes through the table step by step.  A message that we send is
  * made from what we have when its turn comes; one that we receive is waited for, and then takes
- * its place.  So results depend on the plan alone, not on the order of arrival.
+ * its place.  So results depend on the table alone, not on the order of arrival.
  *
  * All memory is there before the first message: nothing in softirq can fail.
  */
@@ -11,7 +11,6 @@
 #include "../shuffle.h"
 #include "combine.h"
 #include "engine.h"
-#include "racks.h"
 
 /* A message without bytes is sent as one: a member waits for its sender, and an empty message
  * would be announced before its turn.
@@ -22,22 +21,20 @@
 #define BYTES_OF_STEP	256
 
 /**
- * shuffle_engine_bytes() - how long a message of the plan is on the wire
- * @e: engine
- * @m: message
+ * shuffle_engine_bytes() - how long a step's message is on the wire
+ * @s: step
  *
  * Context: any.
  * Return: bytes, at least 1.
  */
-u32 shuffle_engine_bytes(const struct shuffle_engine *e, const struct shuffle_plan_msg *m)
+u32 shuffle_engine_bytes(const struct shuffle_step *s)
 {
-	return max_t(u32, shuffle_blocks_bytes(&e->blocks, m), TOKEN_BYTES);
+	return max_t(u32, s->len, TOKEN_BYTES);
 }
 
 /**
  * shuffle_engine_fits() - is the engine one for the operation's group?
- * @op: operation with an engine; the socket's group or its racks may have changed since that
- *	was made
+ * @op: operation with an engine; the socket's group may have changed since that was made
  *
  * Context: any, ssk->lock held.
  */
@@ -46,8 +43,7 @@ bool shuffle_engine_fits(const struct shuffle_op *op)
 	const struct shuffle_engine *e = op->engine;
 
 	lockdep_assert_held(&op->ssk->lock);
-	return e->topo.n == op->group->count && e->plan.self == op->group->rank &&
-	       e->racks == op->ssk->racks;
+	return e->members == op->group->count && e->self == op->group->rank;
 }
 
 /**
@@ -65,50 +61,50 @@ bool shuffle_engine_expects(const struct shuffle_op *op, u32 rank, u64 len)
 	return op->engine->expected[rank] == len;
 }
 
+/* Bytes of a step before the memory's end; the others are at its beginning. */
+static u32 before_end(const struct shuffle_engine *e, const struct shuffle_step *s)
+{
+	return min(s->len, e->held - s->at);
+}
+
 /* Fill a message in and let the egress have it. */
-static void send_message(struct shuffle_op *op, const struct shuffle_plan_msg *m)
+static void send_message(struct shuffle_op *op, const struct shuffle_step *s)
 {
 	struct shuffle_engine *e = op->engine;
 	struct shuffle_chunk *chunk = e->chunk[e->at];
-	struct shuffle_block_piece piece[2];
-	u8 *to = chunk->bytes;
-	u32 i, n;
+	u32 n = before_end(e, s);
 
-	n = shuffle_blocks_pieces(&e->blocks, m, piece);
-	if (!n)
-		*to = 0;
-	for (i = 0; i < n; to += piece[i].len, i++)
-		memcpy(to, e->data->data + piece[i].at, piece[i].len);
+	if (!s->len)
+		*chunk->bytes = 0;
+	memcpy(chunk->bytes, e->data->data + s->at, n);
+	memcpy(chunk->bytes + n, e->data->data, s->len - n);
 	e->chunk[e->at] = NULL;
 	shuffle_msg_out_append(op, chunk);
 	shuffle_egress_kick(op);
 }
 
 /* What has arrived takes its place, or is combined with what is there. */
-static void take_message(struct shuffle_engine *e, const struct shuffle_plan_msg *m)
+static void take_message(struct shuffle_engine *e, const struct shuffle_step *s)
 {
-	struct shuffle_block_piece piece[2];
-	const u8 *from = e->scratch;
-	u32 i, n;
+	u32 n = before_end(e, s);
 
-	n = shuffle_blocks_pieces(&e->blocks, m, piece);
-	for (i = 0; i < n; from += piece[i].len, i++) {
-		if (m->take == SHUFFLE_COLL_STORE)
-			memcpy(e->data->data + piece[i].at, from, piece[i].len);
-		else
-			shuffle_coll_combine(e->oper, e->type, e->data->data + piece[i].at, from,
-					     piece[i].len);
+	if (s->what == SHUFFLE_STEP_STORE) {
+		memcpy(e->data->data + s->at, e->scratch, n);
+		memcpy(e->data->data, e->scratch + n, s->len - n);
+		return;
 	}
+	shuffle_coll_combine(e->oper, e->type, e->data->data + s->at, e->scratch, n);
+	shuffle_coll_combine(e->oper, e->type, e->data->data, e->scratch + n, s->len - n);
 }
 
-/* All vectors are there: combine those that are to be, in the order of ranks. */
-static void combine_gathered(struct shuffle_engine *e)
+/* All vectors are there: combine them, in their order. */
+static void combine_vectors(struct shuffle_engine *e)
 {
-	u32 i, n = shuffle_coll_gathered(e->plan.kind, e->plan.self, e->topo.n);
+	u8 *into = e->data->data + e->out_at;
+	u32 i;
 
-	for (i = 1; i < n; i++)
-		shuffle_coll_combine(e->oper, e->type, e->data->data,
-				     e->data->data + i * e->result_len, e->result_len);
+	for (i = 1; i < e->vectors; i++)
+		shuffle_coll_combine(e->oper, e->type, into, into + i * e->out_len, e->out_len);
 }
 
 /* The result becomes a message from ourselves. */
@@ -120,19 +116,18 @@ static void deliver(struct shuffle_op *op)
 	struct sk_buff *skb = e->data;
 
 	e->finished = true;
-	if (!e->has_result)
+	if (!e->vectors)
 		return;
-	if (e->plan.pattern == SHUFFLE_COLL_GATHERED)
-		combine_gathered(e);
-	op->prx.msg[self].len = e->result_len;
-	if (e->result_len) {
+	combine_vectors(e);
+	op->prx.msg[self].len = e->out_len;
+	if (e->out_len) {
 		/* it is the reader's, and counts against the receive buffer */
 		atomic_add(skb->truesize, &op->ssk->sk.sk_rmem_alloc);
 		e->data = NULL;
 		*SHUFFLE_PIECE(skb) = (struct shuffle_piece) {
-			.end = e->result_len,
-			.data = e->result_off,
-			.stride = e->result_len,
+			.end = e->out_len,
+			.data = e->out_at,
+			.stride = e->out_len,
 		};
 		shuffle_msg_in_insert_piece(in, skb);
 	}
@@ -156,20 +151,21 @@ bool shuffle_engine_run(struct shuffle_op *op)
 	lockdep_assert_held(&op->ssk->lock);
 	if (!e->started || e->finished || op->ended)
 		return false;
-	for (; e->at < e->plan.n; e->at++) {
-		const struct shuffle_plan_msg *m = &e->plan.msg[e->at];
+	for (; e->at < e->steps; e->at++) {
+		const struct shuffle_step *s = &e->step[e->at];
+		bool out = s->what == SHUFFLE_STEP_SEND;
 
 		if (budget <= 0)
 			return true;
-		if (!m->out && !op->in[m->peer].complete)
+		if (!out && !op->in[s->peer].complete)
 			return false;
-		if (!m->out && !shuffle_msg_in_take(op, m->peer, e->scratch, &budget))
+		if (!out && !shuffle_msg_in_take(op, s->peer, e->scratch, &budget))
 			return true;
-		if (m->out)
-			send_message(op, m);
+		if (out)
+			send_message(op, s);
 		else
-			take_message(e, m);
-		budget -= 1 + shuffle_engine_bytes(e, m) / BYTES_OF_STEP;
+			take_message(e, s);
+		budget -= 1 + shuffle_engine_bytes(s) / BYTES_OF_STEP;
 	}
 	deliver(op);
 	shuffle_op_check_done(op);
@@ -195,7 +191,7 @@ static u32 chunks_size(const struct shuffle_engine *e)
 {
 	u32 i, sum = 0;
 
-	for (i = 0; i < e->plan.n; i++)
+	for (i = 0; i < e->steps; i++)
 		if (e->chunk[i])
 			sum += e->chunk[i]->truesize;
 	return sum;
@@ -317,14 +313,13 @@ void shuffle_engine_free(struct shuffle_engine *e)
 
 	if (!e)
 		return;
-	for (i = 0; e->chunk && i < e->plan.n; i++)
+	for (i = 0; e->chunk && i < e->steps; i++)
 		if (e->chunk[i])
 			shuffle_msg_out_free_chunk(e->chunk[i]);
 	kvfree(e->chunk);
-	kvfree(e->plan.msg);
+	kvfree(e->step);
 	kvfree(e->expected);
 	kvfree(e->scratch);
 	consume_skb(e->data);
-	shuffle_racks_put(e->racks);
 	kfree(e);
 }

@@ -2,62 +2,62 @@
 /*
  * Collectives in the kernel: messages made from messages.
  *
- * A collective is an operation whose row and column have the messages of a plan, and no others
+ * A collective is an operation whose row and column have the messages of a table, and no others
  * (they are absent).  What we send is filled in when what it is made from has arrived, in the
  * softirq that brings it: no process wakes up between the first message and the result.
  *
  *   start.c	from the control message to an engine
- *   engine.c	walks through the plan
- *   racks.c	racks of the group
+ *   engine.c	walks through the table
+ *   combine.c	items of vectors
  */
 #ifndef _SHUFFLE_ENGINE_H
 #define _SHUFFLE_ENGINE_H
 
 #include "../op.h"
-#include "blocks.h"
 
 struct iov_iter;
-struct shuffle_racks;
 struct shuffle_chunk;
 
 /**
  * struct shuffle_engine - a member's part in a collective
- * @plan: our messages
- * @topo: of the group
- * @racks: where @topo has them from, or NULL
- * @blocks: of @data
+ * @self: our rank
+ * @members: of the group
+ * @steps: number of @step
+ * @step: our messages, in the order in which they are made and taken
  * @oper: enum shuffle_coll_oper
  * @type: enum shuffle_coll_type
- * @chunk: by message of the plan: what we send, filled in and handed over when its turn comes
+ * @chunk: by step: what we send, filled in and handed over when its turn comes
  * @data: what we have so far; in the end the result.  NULL: the reader's
+ * @held: bytes of @data
  * @expected: by rank, bytes of what it sends us; 0: nothing
  * @scratch: what has arrived, before it is combined
- * @at: the message of the plan whose turn it is
+ * @at: the step whose turn it is
  * @started: the row is announced, and memory charged
  * @finished: the result is there
- * @has_result: there is one
- * @result_off: where it begins in @data
- * @result_len: bytes
+ * @vectors: 0: there is no result; else it is so many combined
+ * @out_at: where it begins in @data
+ * @out_len: its bytes
  *
  * Made in process context; from shuffle_engine_start() on all under ssk->lock.
  */
 struct shuffle_engine {
-	struct shuffle_plan	plan;
-	struct shuffle_topology	topo;
-	struct shuffle_racks	*racks;
-	struct shuffle_blocks	blocks;
+	u32			self;
+	u32			members;
+	u32			steps;
+	struct shuffle_step	*step;
 	u8			oper;
 	u8			type;
 	struct shuffle_chunk	**chunk;
 	struct sk_buff		*data;
+	u32			held;
 	u32			*expected;
 	u8			*scratch;
 	u32			at;
 	bool			started;
 	bool			finished;
-	bool			has_result;
-	u32			result_off;
-	u32			result_len;
+	u32			vectors;
+	u32			out_at;
+	u32			out_len;
 };
 
 /* start.c */
@@ -66,7 +66,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 			     struct iov_iter *iter);
 
 /* engine.c */
-u32 shuffle_engine_bytes(const struct shuffle_engine *e, const struct shuffle_plan_msg *m);
+u32 shuffle_engine_bytes(const struct shuffle_step *s);
 bool shuffle_engine_fits(const struct shuffle_op *op);
 bool shuffle_engine_expects(const struct shuffle_op *op, u32 rank, u64 len);
 bool shuffle_engine_has_room(const struct shuffle_engine *e, const struct sock *sk);

@@ -23,6 +23,7 @@
  *   plan_rack_reduce.c	reduce, likewise
  *   plan_rack_blocks.c	all-gather and reduce-scatter of these over racks
  *   plan_table.c	those that somebody else has made
+ *   plan_steps.c	a member's part as the kernel takes it
  *   topology.c		places and racks
  *   blocks.c		where blocks are in memory
  *   combine.c		items of vectors
@@ -151,6 +152,10 @@ bool shuffle_coll_sends_once(u8 kind, u8 pattern, u32 radix);
 bool shuffle_coll_fits(u8 kind, u8 pattern, u64 len, u32 n);
 bool shuffle_plan_possible(u8 kind, u8 pattern);
 int shuffle_plan_make(struct shuffle_plan *plan);
+
+/* plan_steps.c */
+u32 shuffle_plan_steps(const struct shuffle_plan *plan, u32 len, u8 oper, u8 type,
+		       struct shuffle_collective *c, struct shuffle_step *step);
 
 /* topology.c */
 u32 shuffle_topology_rack(const struct shuffle_topology *t, u32 place);

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A collective is started: its control message, its plan, and the row that it becomes. */
+/* A collective is started: its control message, its table, and the row that it becomes. */
 #include <linux/slab.h>
 #include <linux/uio.h>
 
 #include "../shuffle.h"
 #include "combine.h"
 #include "engine.h"
-#include "racks.h"
+
+/* Bytes of a step that a later program may have. */
+#define STEP_SIZE_MAX	256U
 
 static int check_collective(const struct shuffle_collective *c, size_t len)
 {
-	BUILD_BUG_ON(sizeof(*c) != SHUFFLE_COLLECTIVE_SIZE_VER0);
+	u32 item;
+
+	BUILD_BUG_ON(sizeof(*c) != SHUFFLE_COLLECTIVE_SIZE_VER0 ||
+		     sizeof(struct shuffle_step) != SHUFFLE_STEP_SIZE_VER0);
 	if (len < SHUFFLE_COLLECTIVE_SIZE_VER0 || c->size < SHUFFLE_COLLECTIVE_SIZE_VER0 ||
-	    c->size != len)
+	    c->size != len || c->step_size < SHUFFLE_STEP_SIZE_VER0 || c->step_size % 8)
 		return -EINVAL;
-	if (memchr_inv(c + 1, 0, c->size - sizeof(*c)))
+	if (memchr_inv(c + 1, 0, c->size - sizeof(*c)) || c->step_size > STEP_SIZE_MAX)
 		return -E2BIG;
-	if (c->flags & ~SHUFFLE_ROW_FIRST_CALL || c->reserved ||
-	    !shuffle_plan_possible(c->kind, c->pattern))
+	if (c->flags & ~SHUFFLE_ROW_FIRST_CALL || c->reserved)
 		return -EINVAL;
-	if (!shuffle_coll_sends_once(c->kind, c->pattern, c->radix))
-		return -EOPNOTSUPP;
-	if (c->radix > SHUFFLE_MAX_MEMBERS || (c->root && !shuffle_coll_has_root(c->kind)))
-		return -EINVAL;
-	if (c->len > SHUFFLE_COLL_MAX_BYTES)
+	if (c->held > SHUFFLE_COLL_MAX_BYTES || c->in_at > c->held || c->out_at > c->held ||
+	    (u64)c->out_len * c->vectors > c->held - c->out_at)
 		return -EMSGSIZE;
-	if (c->kind == SHUFFLE_COLL_BARRIER && c->len)
+	if (c->out_len && !c->vectors)
 		return -EINVAL;
-	if (!shuffle_coll_combines(c->kind))
-		return c->oper || c->type ? -EINVAL : 0;
-	if (!shuffle_coll_can_combine(c->oper, c->type) ||
-	    (u32)c->len % shuffle_coll_item(c->type))
+	if (c->oper == SHUFFLE_COLL_NONE)
+		return c->type || c->vectors > 1 ? -EINVAL : 0;
+	if (!shuffle_coll_can_combine(c->oper, c->type))
 		return -EINVAL;
-	return 0;
+	item = shuffle_coll_item(c->type);
+	return c->held % item || c->out_at % item || c->out_len % item ||
+	       c->vectors > SHUFFLE_COLL_MAX_BYTES ? -EINVAL : 0;
 }
 
 /**
@@ -41,8 +43,8 @@ static int check_collective(const struct shuffle_collective *c, size_t len)
  *
  * Context: any.
  * Return: the collective, in the call's memory; NULL: the first control message is none; or an
- * ERR_PTR: -EINVAL (malformed, or not alone), -E2BIG (fields that we do not know), -EOPNOTSUPP (a
- * pattern in which a member sends to another twice), -EMSGSIZE.
+ * ERR_PTR: -EINVAL (malformed, or not alone), -E2BIG (fields that we do not know), -EMSGSIZE (it
+ * holds more than a collective may, or not what it says).
  */
 const struct shuffle_collective *shuffle_collective_find(struct msghdr *msg)
 {
@@ -65,69 +67,74 @@ const struct shuffle_collective *shuffle_collective_find(struct msghdr *msg)
 	return c;
 }
 
-/* Room for a plan's messages, which are counted first. */
-static int make_plan(struct shuffle_plan *plan)
+/* A step that is longer than ours: what we do not know of it is 0, or -E2BIG. */
+static int read_long_step(struct shuffle_step *s, size_t size, struct iov_iter *iter)
 {
-	int err = shuffle_plan_make(plan);
+	u8 bytes[STEP_SIZE_MAX];
 
-	if (err != -ENOSPC)
-		return err;
-	/* one to and one from each member at most */
-	if (WARN_ON_ONCE(plan->n > 2 * plan->topo->n))
-		return -EOPNOTSUPP;
-	plan->msg = kvmalloc_array(plan->n, sizeof(*plan->msg), GFP_KERNEL_ACCOUNT);
-	if (!plan->msg)
-		return -ENOMEM;
-	plan->max = plan->n;
-	return shuffle_plan_make(plan);
+	if (!copy_from_iter_full(bytes, size, iter))
+		return -EFAULT;
+	memcpy(s, bytes, sizeof(*s));
+	return memchr_inv(bytes + sizeof(*s), 0, size - sizeof(*s)) ? -E2BIG : 0;
 }
 
-/* Where a member's data and its result are.  Returns the bytes of all that it holds. */
-static u32 lay_out(struct shuffle_engine *e, const struct shuffle_collective *c, u32 *in_off,
-		   u32 *in_len)
+static int read_steps(struct shuffle_engine *e, const struct shuffle_collective *c,
+		      struct iov_iter *iter)
 {
-	u32 self = e->plan.self, len = c->len, all = e->topo.n * len;
-	u32 held = e->blocks.by_member ? all : len;
-	bool is_root = self == c->root;
+	int err = 0;
+	u32 i;
 
-	e->blocks.n = e->plan.blocks;
-	e->blocks.size = len;
-	e->blocks.item = shuffle_coll_combines(c->kind) ? shuffle_coll_item(c->type) : 1;
-	e->has_result = c->kind != SHUFFLE_COLL_EXSCAN || self;
-	e->result_len = len;
-	*in_off = c->pattern == SHUFFLE_COLL_GATHERED ? self * len : 0;
-	*in_len = len;
-	switch (c->kind) {
-	case SHUFFLE_COLL_BROADCAST:
-		e->has_result = !is_root;
-		*in_len = is_root ? len : 0;
-		break;
-	case SHUFFLE_COLL_SCATTER:
-	case SHUFFLE_COLL_GATHER:
-		e->blocks.base = is_root ? 0 : self;
-		held = is_root ? all : shuffle_blocks_members(&e->blocks, &e->plan) * len;
-		if (c->kind == SHUFFLE_COLL_SCATTER) {
-			e->result_off = is_root ? self * len : 0;
-			*in_len = is_root ? all : 0;
-		} else {
-			e->has_result = is_root;
-			e->result_len = all;
-			*in_off = is_root ? self * len : 0;
-		}
-		break;
-	case SHUFFLE_COLL_ALLGATHER:
-		e->result_len = all;
-		*in_off = self * len;
-		break;
-	case SHUFFLE_COLL_REDUCE_SCATTER:
-		*in_len = all;
-		e->result_off = self * len;
-		break;
-	case SHUFFLE_COLL_REDUCE:
-		e->has_result = is_root;
-		break;
+	/* one to and one from each member at most */
+	if (c->steps > 2 * (e->members - 1))
+		return -EINVAL;
+	if (iov_iter_count(iter) < (size_t)c->steps * c->step_size)
+		return -EMSGSIZE;
+	e->step = kvmalloc_array(c->steps ?: 1, sizeof(*e->step), GFP_KERNEL_ACCOUNT);
+	if (!e->step)
+		return -ENOMEM;
+	e->steps = c->steps;
+	if (c->step_size == sizeof(*e->step))
+		return copy_from_iter_full(e->step, c->steps * sizeof(*e->step), iter) ? 0 :
+											 -EFAULT;
+	for (i = 0; i < c->steps && !err; i++)
+		err = read_long_step(&e->step[i], c->step_size, iter);
+	return err;
+}
+
+static int check_step(const struct shuffle_engine *e, const struct shuffle_step *s)
+{
+	u32 item;
+
+	if (s->what >= SHUFFLE_STEPS || s->peer >= e->members || s->peer == e->self)
+		return -EINVAL;
+	if (s->at > e->held || s->len > e->held)
+		return -EMSGSIZE;
+	if (s->what != SHUFFLE_STEP_COMBINE)
+		return 0;
+	if (e->oper == SHUFFLE_COLL_NONE)
+		return -EINVAL;
+	item = shuffle_coll_item(e->type);
+	return s->at % item || s->len % item ? -EINVAL : 0;
+}
+
+/* Steps as the caller has them become our own, which do not change any more. */
+static int check_steps(const struct shuffle_engine *e)
+{
+	u32 sum[2] = {}, i;
+	int err;
+
+	for (i = 0; i < e->steps; i++) {
+		const struct shuffle_step *s = &e->step[i];
+		u32 *all = &sum[s->what == SHUFFLE_STEP_SEND];
+
+		err = check_step(e, s);
+		if (err)
+			return err;
+		*all += s->len;
+		if (*all > SHUFFLE_COLL_MAX_SUM)
+			return -EMSGSIZE;
 	}
-	return held;
+	return 0;
 }
 
 /* What is sent goes into chunks of its own: a step sends what there is when it begins. */
@@ -136,13 +143,13 @@ static int alloc_chunks(struct shuffle_engine *e)
 	struct shuffle_chunk *chunk;
 	u32 i, len, size;
 
-	e->chunk = kvcalloc(e->plan.n ?: 1, sizeof(*e->chunk), GFP_KERNEL_ACCOUNT);
+	e->chunk = kvcalloc(e->steps ?: 1, sizeof(*e->chunk), GFP_KERNEL_ACCOUNT);
 	if (!e->chunk)
 		return -ENOMEM;
-	for (i = 0; i < e->plan.n; i++) {
-		if (!e->plan.msg[i].out)
+	for (i = 0; i < e->steps; i++) {
+		if (e->step[i].what != SHUFFLE_STEP_SEND)
 			continue;
-		len = shuffle_engine_bytes(e, &e->plan.msg[i]);
+		len = shuffle_engine_bytes(&e->step[i]);
 		size = kmalloc_size_roundup(struct_size(chunk, bytes, len));
 		chunk = kmalloc(size, GFP_KERNEL_ACCOUNT);
 		if (!chunk)
@@ -150,7 +157,7 @@ static int alloc_chunks(struct shuffle_engine *e)
 		*chunk = (struct shuffle_chunk) {
 			.len = len,
 			.pkt = len,
-			.rank = e->plan.msg[i].peer,
+			.rank = e->step[i].peer,
 			.kind = SHUFFLE_CHUNK_BYTES,
 			.truesize = size,
 		};
@@ -159,46 +166,40 @@ static int alloc_chunks(struct shuffle_engine *e)
 	return 0;
 }
 
-static int alloc_data(struct shuffle_engine *e, u32 held)
+static int alloc_data(struct shuffle_engine *e)
 {
-	e->data = alloc_skb(max(held, 1U), GFP_KERNEL);
-	e->scratch = kvmalloc(max(held, 1U), GFP_KERNEL_ACCOUNT);
+	u32 held = max(e->held, 1U);
+
+	e->data = alloc_skb(held, GFP_KERNEL);
+	e->scratch = kvmalloc(held, GFP_KERNEL_ACCOUNT);
 	if (!e->data || !e->scratch)
 		return -ENOMEM;
-	memset(skb_put(e->data, max(held, 1U)), 0, max(held, 1U));
+	memset(skb_put(e->data, held), 0, held);
 	return 0;
 }
 
 static int fill_engine(struct shuffle_engine *e, const struct shuffle_collective *c,
 		       struct iov_iter *iter)
 {
-	u32 held, in_off, in_len, n = e->topo.n;
+	size_t in_len;
 	int err;
 
-	if (shuffle_coll_has_root(c->kind) && c->root >= n)
-		return -EINVAL;
-	if (!shuffle_coll_fits(c->kind, c->pattern, c->len, n))
-		return -EMSGSIZE;
 	e->oper = c->oper;
 	e->type = c->type;
-	e->plan.kind = c->kind;
-	e->plan.pattern = c->pattern;
-	e->plan.radix = c->radix;
-	e->plan.topo = &e->topo;
-	e->plan.root = c->root;
-	err = make_plan(&e->plan);
+	e->held = c->held;
+	e->vectors = c->vectors;
+	e->out_at = c->out_at;
+	e->out_len = c->out_len;
+	err = read_steps(e, c, iter) ?: check_steps(e);
 	if (err)
 		return err;
-	e->blocks.by_member = shuffle_coll_by_member(c->kind, c->pattern);
-	held = lay_out(e, c, &in_off, &in_len);
-	if (iov_iter_count(iter) != in_len)
+	in_len = iov_iter_count(iter);
+	if (in_len > c->held - c->in_at)
 		return -EMSGSIZE;
-	err = alloc_data(e, held) ?: alloc_chunks(e);
+	err = alloc_data(e) ?: alloc_chunks(e);
 	if (err)
 		return err;
-	if (!copy_from_iter_full(e->data->data + in_off, in_len, iter))
-		return -EFAULT;
-	return 0;
+	return copy_from_iter_full(e->data->data + c->in_at, in_len, iter) ? 0 : -EFAULT;
 }
 
 /**
@@ -217,11 +218,11 @@ static void free_rows(struct rows *r)
 	kvfree(r->absent);
 }
 
-/* 0 or -ENOMEM; -EOPNOTSUPP if a plan should have more than one message between two members. */
+/* 0 or -ENOMEM; -EINVAL if there is more than one message from a member to another. */
 static int make_rows(struct shuffle_engine *e, const struct shuffle_collective *c,
 		     struct rows *r)
 {
-	u32 n = e->topo.n, words = DIV_ROUND_UP(n, 64), i;
+	u32 n = e->members, words = DIV_ROUND_UP(n, 64), i;
 	u64 *bits;
 
 	r->row = kvzalloc(struct_size(r->row, lens, n), GFP_KERNEL);
@@ -240,17 +241,18 @@ static int make_rows(struct shuffle_engine *e, const struct shuffle_collective *
 		r->row->lens[i] = SHUFFLE_ABSENT;
 		bits[i / 64] |= 1ULL << i % 64;
 	}
-	for (i = 0; i < e->plan.n; i++) {
-		const struct shuffle_plan_msg *m = &e->plan.msg[i];
-		u32 len = shuffle_engine_bytes(e, m);
+	for (i = 0; i < e->steps; i++) {
+		const struct shuffle_step *s = &e->step[i];
+		bool out = s->what == SHUFFLE_STEP_SEND;
+		u32 len = shuffle_engine_bytes(s);
 
-		if (m->out ? r->row->lens[m->peer] != SHUFFLE_ABSENT : !!e->expected[m->peer])
-			return -EOPNOTSUPP;
-		if (m->out) {
-			r->row->lens[m->peer] = len;
+		if (out ? r->row->lens[s->peer] != SHUFFLE_ABSENT : !!e->expected[s->peer])
+			return -EINVAL;
+		if (out) {
+			r->row->lens[s->peer] = len;
 		} else {
-			e->expected[m->peer] = len;
-			bits[m->peer / 64] &= ~(1ULL << m->peer % 64);
+			e->expected[s->peer] = len;
+			bits[s->peer / 64] &= ~(1ULL << s->peer % 64);
 		}
 	}
 	return 0;
@@ -275,52 +277,18 @@ static int run_op(struct shuffle_sock *ssk, struct shuffle_op *op, const struct 
 	return err;
 }
 
-/* Of what all members have to agree on.  Items are in the byte order of their machines. */
-static u64 digest_of(const struct shuffle_engine *e, const struct shuffle_collective *c)
-{
-	const struct shuffle_key key = {};
-	u8 head[24] = {}, racks[12];
-	bool racked = e->topo.first;
-	u64 hash[2], digest;
-	u32 i;
-
-	head[0] = c->kind;
-	head[1] = c->pattern;
-	head[2] = c->oper;
-	head[3] = c->type;
-	head[4] = c->oper != SHUFFLE_COLL_NONE && IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
-	shuffle_put64(head + 8, c->len);
-	shuffle_put32(head + 16, c->root);
-	shuffle_put32(head + 20, c->radix);
-	shuffle_siphash(&key, head, sizeof(head), hash);
-	digest = hash[0];
-	/* the others do not look at racks */
-	if (c->pattern != SHUFFLE_COLL_COOL_PP && c->pattern != SHUFFLE_COLL_COOL_BR)
-		racked = false;
-	for (i = 0; racked && i <= e->topo.racks; i++) {
-		shuffle_put64(racks, digest);
-		shuffle_put32(racks + 8, e->topo.first[i]);
-		shuffle_siphash(&key, racks, sizeof(racks), hash);
-		digest = hash[0];
-	}
-	return (digest & SHUFFLE_DIGEST_MAX) ?: 1;
-}
-
-/* Our place in the group and its racks as they are now.  0 or -ENOTCONN. */
+/* Our place in the group as it is now.  0 or -ENOTCONN. */
 static int find_place(struct shuffle_engine *e, struct shuffle_sock *ssk)
 {
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&ssk->lock);
 	if (ssk->group) {
-		e->plan.self = ssk->group->rank;
-		e->topo.n = ssk->group->count;
-		e->racks = shuffle_racks_hold(ssk);
+		e->self = ssk->group->rank;
+		e->members = ssk->group->count;
 		err = 0;
 	}
 	spin_unlock_bh(&ssk->lock);
-	e->topo.racks = e->racks ? e->racks->racks : 1;
-	e->topo.first = e->racks ? e->racks->first : NULL;
 	return err;
 }
 
@@ -328,12 +296,13 @@ static int find_place(struct shuffle_engine *e, struct shuffle_sock *ssk)
  * shuffle_collective_start() - start a collective
  * @ssk: socket
  * @c: from shuffle_collective_find()
- * @iter: what this member puts in
+ * @iter: its steps, and what this member puts in
  *
  * Context: process, may sleep, but waits for nobody.
- * Return: 0: all data has been taken; or -ENOTCONN, -EMSGSIZE (too long, too much to be sent, or
- * not as many bytes as the kind takes), -EINVAL (no such root), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE
- * (ended meanwhile), and those of shuffle_op_create().
+ * Return: 0: all data has been taken; or -ENOTCONN, -EINVAL (steps that are none, or with nobody,
+ * or twice with one), -E2BIG (fields of steps that we do not know), -EMSGSIZE (steps behind the end
+ * of what is held, too much in all, or not the data), -EFAULT, -ENOMEM, -ENOBUFS, -EPIPE (ended
+ * meanwhile), and those of shuffle_op_create().
  */
 int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_collective *c,
 			     struct iov_iter *iter)
@@ -357,7 +326,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 	}
 	column.absent = r.absent;
 	column.flags = c->flags;
-	column.digest = digest_of(e, c);
+	column.digest = shuffle_row_digest(c->digest);
 	op = shuffle_op_create(ssk, c->op_id, c->deadline_ms, &column, e);
 	if (IS_ERR(op)) {
 		err = PTR_ERR(op);

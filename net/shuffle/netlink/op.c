@@ -63,11 +63,8 @@ static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 
 static int put_collective(struct sk_buff *skb, const struct shuffle_engine *e)
 {
-	/* the numbers are those of struct shuffle_collective */
-	BUILD_BUG_ON((int)SHUFFLE_NL_COLLECTIVE_EXSCAN != (int)SHUFFLE_COLL_EXSCAN ||
-		     (int)SHUFFLE_NL_PATTERN_TWO_TREE != (int)SHUFFLE_COLL_TWO_TREE);
-	return nla_put_u32(skb, SHUFFLE_A_OP_COLLECTIVE, e->plan.kind) ?:
-	       nla_put_u32(skb, SHUFFLE_A_OP_PATTERN, e->plan.pattern);
+	return nla_put_u32(skb, SHUFFLE_A_OP_STEPS, e->steps) ?:
+	       nla_put_u32(skb, SHUFFLE_A_OP_STEP, e->at);
 }
 
 /**

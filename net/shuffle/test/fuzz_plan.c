@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is what a member may ask for in SHUFFLE_CMSG_COLLECTIVE, and racks of any sizes.  Each
+ * The input is what members may call, and racks of any sizes.  Each
  * message that one plan sends must be received by another one, in the same step and with the same
  * blocks, and lie within what the kernel's engine has room for.
  */
 #include "../coll/blocks.h"
+#include "../coll/combine.h"
 #include "../coll/plan.h"
 #include "fuzz.h"
 
@@ -43,7 +44,7 @@ static u64 hash_of(const struct shuffle_plan *plan, const struct shuffle_plan_ms
 	return hash(hash(hash((u64)src << 32 | dst, m->step), m->block), m->blocks);
 }
 
-/* As the engine lays it out, in start.c. */
+/* As plan_steps.c lays it out. */
 static u64 held(const struct shuffle_plan *plan, const struct shuffle_blocks *b, bool is_root)
 {
 	u64 all = plan->topo->n * b->size;
@@ -69,6 +70,41 @@ static void check_message(const struct shuffle_plan *plan, const struct shuffle_
 	for (i = 0; i < n; i++)
 		if (piece[i].at + piece[i].len > room || piece[i].len > room)
 			fuzz_check("a piece beyond what is held");
+}
+
+/* What the kernel refuses in a table, start.c. */
+static void check_steps(const struct shuffle_plan *plan, u64 len, u32 item)
+{
+	static struct shuffle_step step[MESSAGES];
+	/* items of a byte, or of eight */
+	u8 type = item % 8 ? SHUFFLE_COLL_U8 : SHUFFLE_COLL_U64;
+	bool combines = shuffle_coll_combines(plan->kind);
+	struct shuffle_collective c;
+	u64 all[2] = {};
+	u32 i, in_len;
+
+	if (!shuffle_coll_sends_once(plan->kind, plan->pattern, plan->radix) ||
+	    !shuffle_coll_fits(plan->kind, plan->pattern, len, plan->topo->n))
+		return;
+	in_len = shuffle_plan_steps(plan, len, combines ? SHUFFLE_COLL_SUM : SHUFFLE_COLL_NONE,
+				    combines ? type : 0, &c, step);
+	item = combines ? shuffle_coll_item(type) : 1;
+	if (c.held > SHUFFLE_COLL_MAX_BYTES || c.in_at > c.held || in_len > c.held - c.in_at ||
+	    c.out_at > c.held || (u64)c.vectors * c.out_len > c.held - c.out_at)
+		fuzz_check("data or a result beyond what is held");
+	if (c.held % item || c.out_at % item || c.out_len % item || (c.out_len && !c.vectors) ||
+	    (c.vectors > 1 && !combines))
+		fuzz_check("a result of half an item, or of nothing");
+	for (i = 0; i < c.steps; i++) {
+		all[step[i].what == SHUFFLE_STEP_SEND] += step[i].len;
+		if (step[i].at > c.held || step[i].len > c.held)
+			fuzz_check("a step beyond what is held");
+		if (step[i].what == SHUFFLE_STEP_COMBINE &&
+		    (step[i].at % item || step[i].len % item || !combines))
+			fuzz_check("a step that combines what is no items");
+	}
+	if (all[0] > SHUFFLE_COLL_MAX_SUM || all[1] > SHUFFLE_COLL_MAX_SUM)
+		fuzz_check("more than a kernel sends or receives");
 }
 
 static void check_order(const struct shuffle_plan *plan)
@@ -102,6 +138,7 @@ static u64 check_plan(const struct shuffle_plan *plan, u64 len, u32 item)
 	if (plan->kind == SHUFFLE_COLL_SCATTER || plan->kind == SHUFFLE_COLL_GATHER)
 		b.base = is_root ? 0 : plan->self;
 	check_order(plan);
+	check_steps(plan, len, item);
 	for (i = 0; i < plan->n; i++) {
 		check_message(plan, &plan->msg[i], &b, held(plan, &b, is_root));
 		if (plan->msg[i].out)

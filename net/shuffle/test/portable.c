@@ -22,6 +22,7 @@
 #include "../coll/plan_rack_reduce.c"
 #include "../coll/plan_racks.c"
 #include "../coll/plan_spread.c"
+#include "../coll/plan_steps.c"
 #include "../coll/plan_table.c"
 #include "../coll/plan_tree.c"
 #include "../coll/plan_two_tree.c"

@@ -22,14 +22,9 @@ static int check_row(const struct shuffle_row *row, size_t len)
 			      SHUFFLE_ROW_FIRST_CALL) ? -EINVAL : 0;
 }
 
-/* The digest that a row gives, in as many bits as records have for it. */
 static u64 digest_of(const struct shuffle_row *row)
 {
-	u64 digest = row->size < SHUFFLE_ROW_SIZE_VER1 ? 0 : row->digest;
-
-	if (!digest)
-		return 0;
-	return ((digest ^ digest >> 48) & SHUFFLE_DIGEST_MAX) ?: 1;
+	return shuffle_row_digest(row->size < SHUFFLE_ROW_SIZE_VER1 ? 0 : row->digest);
 }
 
 /* The same for the ranks that have no message. */

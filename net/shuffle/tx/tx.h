@@ -163,6 +163,17 @@ struct shuffle_chunk *shuffle_copy_chunk(struct shuffle_op *op, u32 rank, u32 le
 const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_column *column);
 
 /**
+ * shuffle_row_digest() - a program's digest, in as many bits as records have for it
+ * @digest: of struct shuffle_row or struct shuffle_collective; 0: none
+ */
+static inline u64 shuffle_row_digest(u64 digest)
+{
+	if (!digest)
+		return 0;
+	return ((digest ^ digest >> 48) & SHUFFLE_DIGEST_MAX) ?: 1;
+}
+
+/**
  * shuffle_absent_from() - does a rank have no message for us?
  * @absent: the ranks that have none, or NULL
  * @rank: one of them, perhaps

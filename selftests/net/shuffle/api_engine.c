@@ -7,24 +7,24 @@
  */
 #define _GNU_SOURCE
 #include "api.h"
+#include "coll_ask.h"
 
 #define MEMBERS	5
 #define MANY	24
 
 static const uint64_t mine[2048] = { 5 };
 
-static struct shuffle_collective barrier(uint64_t op)
+static struct coll_ask barrier(uint64_t op)
 {
-	return (struct shuffle_collective){
-		.size = sizeof(struct shuffle_collective), .op_id = op,
-		.kind = SHUFFLE_COLL_BARRIER, .pattern = SHUFFLE_COLL_DOUBLING,
+	return (struct coll_ask){
+		.op_id = op, .kind = SHUFFLE_COLL_BARRIER, .pattern = SHUFFLE_COLL_DOUBLING,
 	};
 }
 
 /* A sum of @n 64-bit numbers by a tree. */
-static struct shuffle_collective sum(uint64_t op, unsigned int n)
+static struct coll_ask sum(uint64_t op, unsigned int n)
 {
-	struct shuffle_collective c = barrier(op);
+	struct coll_ask c = barrier(op);
 
 	c.kind = SHUFFLE_COLL_ALLREDUCE;
 	c.pattern = SHUFFLE_COLL_TREE;
@@ -34,15 +34,9 @@ static struct shuffle_collective sum(uint64_t op, unsigned int n)
 	return c;
 }
 
-static ssize_t start_with(int fd, const struct shuffle_collective *c, size_t bytes)
+static ssize_t start(int fd, const struct coll_ask *c)
 {
-	return send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, c, sizeof(*c), mine, bytes,
-			MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static ssize_t start(int fd, const struct shuffle_collective *c)
-{
-	return start_with(fd, c, c->len);
+	return coll_ask_send(fd, c, mine, c->len, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static void open_group(int *fds, unsigned int n)
@@ -130,99 +124,142 @@ static struct told listen_to(int fd, uint64_t op)
 	return t;
 }
 
-static void refused(int fd, const char *name, struct shuffle_collective c, size_t bytes, int err)
+/* A sum of two numbers at the root of a tree of five: 3 messages come, and 3 go. */
+static struct coll_table table(void)
 {
-	FAILS(start_with(fd, &c, bytes), name, err);
+	struct coll_ask ask = sum(next_op++, 2);
+	struct coll_table t;
+
+	coll_ask_table(&t, &ask, 0, MEMBERS);
+	return t;
 }
 
+static void refused(int fd, const char *name, struct coll_table t, size_t bytes, int err)
+{
+	FAILS(coll_table_send(fd, &t, mine, bytes, MSG_DONTWAIT | MSG_NOSIGNAL), name, err);
+}
+
+#define WITH(field, value)	({ struct coll_table x = table(); x.field = value; x; })
+
+/* The control message. */
 static void test_refused(int fd)
 {
 	struct {
 		struct shuffle_collective c;
 		uint64_t more;
-	} longer = { barrier(next_op++), 0 };
-	struct shuffle_collective c = barrier(next_op++);
+	} longer = { table().c, 1 };
+	struct coll_table t = table();
 
-#define WITH(field, value)	({ struct shuffle_collective x = sum(next_op++, 2); \
-				   x.field = value; x; })
-	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &c, sizeof(c) - 8, NULL, 0, 0),
-	      "a structure that is too short", EINVAL);
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &t.c, sizeof(t.c) - 8, t.step,
+		       t.bytes, 0), "a structure that is too short", EINVAL);
 	longer.c.size = sizeof(longer);
-	longer.more = 1;
-	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &longer, sizeof(longer), NULL, 0,
-		       0),
-	      "a field that the kernel does not know", E2BIG);
-	refused(fd, "a size that is not there", WITH(size, sizeof(c) + 8), 16, EINVAL);
-	refused(fd, "a flag", WITH(flags, 1), 16, EINVAL);
-	refused(fd, "something reserved", WITH(reserved, 1), 16, EINVAL);
-	refused(fd, "a kind that there is not", WITH(kind, SHUFFLE_COLL_KINDS), 16, EINVAL);
-	refused(fd, "a pattern that there is not", WITH(pattern, SHUFFLE_COLL_PATTERNS), 16,
-		EINVAL);
-	refused(fd, "a pattern that does not do that", WITH(pattern, SHUFFLE_COLL_CHAIN), 16,
-		EINVAL);
-	refused(fd, "a pattern that sends twice", WITH(pattern, SHUFFLE_COLL_RING), 16, EOPNOTSUPP);
-	refused(fd, "no operator", WITH(oper, SHUFFLE_COLL_NONE), 16, EINVAL);
-	refused(fd, "an operator that there is not", WITH(oper, SHUFFLE_COLL_OPERS), 16, EINVAL);
-	refused(fd, "a type that there is not", WITH(type, SHUFFLE_COLL_TYPES), 16, EINVAL);
-	refused(fd, "a sum of IEEE numbers", WITH(type, SHUFFLE_COLL_F64), 16, EINVAL);
-	refused(fd, "a sum of pairs", WITH(type, SHUFFLE_COLL_PAIR64), 16, EINVAL);
-	refused(fd, "where the least integer is", WITH(oper, SHUFFLE_COLL_MINLOC), 16, EINVAL);
-	refused(fd, "a radix of more than all members", WITH(radix, 0xffffffff), 16, EINVAL);
-	refused(fd, "a root of a kind without", WITH(root, 1), 16, EINVAL);
-	refused(fd, "half an item", WITH(len, 12), 12, EINVAL);
-	refused(fd, "too little data", WITH(len, 16), 8, EMSGSIZE);
-	refused(fd, "too much data", WITH(len, 16), 24, EMSGSIZE);
-	refused(fd, "a vector that is too long", WITH(len, SHUFFLE_COLL_MAX_BYTES + 8), 16,
-		EMSGSIZE);
-	refused(fd, "one that wraps round", WITH(len, 0ULL - 8), 16, EMSGSIZE);
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &longer, sizeof(longer), t.step,
+		       t.bytes, 0), "a field that the kernel does not know", E2BIG);
+	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &t.c, sizeof(t.c), NULL, 96, 0),
+	      "data at no address", EFAULT);
+	refused(fd, "a size that is not there", WITH(c.size, sizeof(t.c) + 8), 16, EINVAL);
+	refused(fd, "a flag", WITH(c.flags, 1), 16, EINVAL);
+	refused(fd, "something reserved", WITH(c.reserved, 1), 16, EINVAL);
+	refused(fd, "steps that are too short", WITH(c.step_size, 8), 16, EINVAL);
+	refused(fd, "steps that are half a number longer", WITH(c.step_size, 20), 16, EINVAL);
+	refused(fd, "steps of a kilobyte", WITH(c.step_size, 1024), 16, E2BIG);
+	refused(fd, "no operator", WITH(c.oper, SHUFFLE_COLL_NONE), 16, EINVAL);
+	refused(fd, "an operator that there is not", WITH(c.oper, SHUFFLE_COLL_OPERS), 16, EINVAL);
+	refused(fd, "a type that there is not", WITH(c.type, SHUFFLE_COLL_TYPES), 16, EINVAL);
+	refused(fd, "a sum of IEEE numbers", WITH(c.type, SHUFFLE_COLL_F64), 16, EINVAL);
+	refused(fd, "a sum of pairs", WITH(c.type, SHUFFLE_COLL_PAIR64), 16, EINVAL);
+	refused(fd, "where the least integer is", WITH(c.oper, SHUFFLE_COLL_MINLOC), 16, EINVAL);
+	refused(fd, "half an item that is held", WITH(c.held, 20), 16, EINVAL);
+	refused(fd, "half an item that is the result", WITH(c.out_len, 12), 16, EINVAL);
+	refused(fd, "more than a collective may hold", WITH(c.held, SHUFFLE_COLL_MAX_BYTES + 8),
+		16, EMSGSIZE);
+	refused(fd, "what is put in behind the end", WITH(c.in_at, 24), 8, EMSGSIZE);
+	refused(fd, "too much put in", table(), 24, EMSGSIZE);
+	refused(fd, "a result behind the end", WITH(c.out_at, 24), 16, EMSGSIZE);
+	refused(fd, "a result across the end", WITH(c.out_at, 8), 16, EMSGSIZE);
+	refused(fd, "more vectors than are held", WITH(c.vectors, 2), 16, EMSGSIZE);
+	refused(fd, "vectors whose sum wraps round", WITH(c.vectors, 1U << 28), 16, EMSGSIZE);
+	t.c.vectors = 0;
+	refused(fd, "bytes of no result", t, 16, EINVAL);
+	t = table();
+	t.c.out_len = 0;
+	t.c.vectors = ~0U;
+	refused(fd, "no end of empty vectors", t, 16, EINVAL);
+}
+
+/* Steps. */
+static void test_steps(int fd)
+{
+	struct coll_table t = table();
+
+	refused(fd, "more steps than members", WITH(c.steps, 2 * MEMBERS - 1), 16, EINVAL);
+	refused(fd, "steps that are not there", WITH(c.steps, 8), 16, EMSGSIZE);
+	refused(fd, "a step that there is not", WITH(step[0].what, SHUFFLE_STEPS), 16, EINVAL);
+	refused(fd, "somebody who is no member", WITH(step[0].peer, MEMBERS), 16, EINVAL);
+	refused(fd, "a message to ourselves", WITH(step[0].peer, 0), 16, EINVAL);
+	refused(fd, "bytes behind the end", WITH(step[0].at, 24), 16, EMSGSIZE);
+	refused(fd, "a step that wraps round", WITH(step[0].at, ~0U), 16, EMSGSIZE);
+	refused(fd, "more bytes than are held", WITH(step[0].len, 24), 16, EMSGSIZE);
+	refused(fd, "half an item that comes", WITH(step[0].len, 12), 16, EINVAL);
+	refused(fd, "an item that begins in another one", WITH(step[0].at, 4), 16, EINVAL);
+	refused(fd, "two messages from one", WITH(step[1].peer, t.step[0].peer), 16, EINVAL);
+	refused(fd, "two messages to one", WITH(step[5].peer, t.step[4].peer), 16, EINVAL);
+	t.c.oper = 0;
+	t.c.type = 0;
+	refused(fd, "a step that combines, and no operator", t, 16, EINVAL);
+}
 #undef WITH
-	c.len = 8;
-	refused(fd, "a barrier with data", c, 8, EINVAL);
-	c.len = 0;
-	c.oper = SHUFFLE_COLL_SUM;
-	refused(fd, "a barrier with an operator", c, 0, EINVAL);
-	c = barrier(next_op++);
-	c.kind = SHUFFLE_COLL_BROADCAST;
-	c.pattern = SHUFFLE_COLL_TREE;
-	c.root = MEMBERS;
-	refused(fd, "a root that is no member", c, 0, EINVAL);
-	c.root = 0;
-	c.pattern = SHUFFLE_COLL_SPREAD;
-	c.radix = 0xffffffff;
-	refused(fd, "more segments than there is time for", c, 0, EOPNOTSUPP);
-	c.pattern = SHUFFLE_COLL_TWO_TREE;
-	refused(fd, "two trees, in which some send twice", c, 0, EOPNOTSUPP);
-	c.kind = SHUFFLE_COLL_SCAN;
-	c.pattern = SHUFFLE_COLL_GATHERED;
-	c.radix = 0;
-	c.oper = SHUFFLE_COLL_SUM;
-	c.type = SHUFFLE_COLL_U64;
-	c.len = 208;	/* 5 of them */
-	refused(fd, "vectors that are too long together", c, 208, EMSGSIZE);
-	c = barrier(next_op++);
-	c.kind = SHUFFLE_COLL_GATHER;
-	c.pattern = SHUFFLE_COLL_TREE;
-	c.root = 1;
-	c.len = 1ULL << 61;
-	refused(fd, "blocks whose sum wraps round", c, 16, EMSGSIZE);
-	c = barrier(next_op++);
-	FAILS(send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &c, sizeof(c), NULL, 8, 0),
-	      "data at no address", EMSGSIZE);
+
+/* Steps of a later program: what the kernel does not know of them is 0, or they are refused. */
+static void test_long_steps(int *fds)
+{
+	struct {
+		struct shuffle_step s;
+		uint64_t more;
+	} longer[2 * MEMBERS] = { 0 };
+	struct coll_ask ask = sum(next_op++, 1);
+	struct coll_table t;
+	unsigned int i, k;
+	bool ok = true;
+	struct told told;
+
+	for (i = 0; i < MEMBERS; i++) {
+		coll_ask_table(&t, &ask, i, MEMBERS);
+		t.c.step_size = sizeof(longer[0]);
+		t.bytes = t.c.steps * sizeof(longer[0]);
+		for (k = 0; k < t.c.steps; k++)
+			longer[k].s = t.step[k];
+		memcpy(t.step, longer, sizeof(longer));
+		if (!i) {
+			((typeof(&longer[0]))t.step)[1].more = 1;
+			refused(fds[0], "a field of a step that the kernel does not know", t, 8,
+				E2BIG);
+			memcpy(t.step, longer, sizeof(longer));
+		}
+		ok &= coll_table_send(fds[i], &t, mine, 8, 0) == 8;
+	}
+	for (i = 0; i < MEMBERS; i++) {
+		told = listen_to(fds[i], ask.op_id);
+		ok &= told.done && told.number == 5 * MEMBERS;
+	}
+	WORKS(ok, "steps that are longer, with nothing in it");
 }
 
 static void test_no_group(void)
 {
-	struct shuffle_collective c = barrier(next_op++);
+	struct coll_ask ask = barrier(next_op++);
+	struct coll_table t;
 	int fd = new_socket(0);
 
-	FAILS(start(fd, &c), "without a group", ENOTCONN);
+	coll_ask_table(&t, &ask, 0, 2);
+	FAILS(coll_table_send(fd, &t, NULL, 0, 0), "without a group", ENOTCONN);
 	close(fd);
 }
 
 /* All of a group, the last one late: nobody is through before. */
 static void test_waits(int *fds)
 {
-	struct shuffle_collective c = sum(next_op++, 1);
+	struct coll_ask c = sum(next_op++, 1);
 	struct told t[MEMBERS];
 	struct shuffle_record rec;
 	bool ok = true;
@@ -254,7 +291,7 @@ static void test_waits(int *fds)
 /* A row's later part cannot be sent to a collective. */
 static void test_no_row(int *fds)
 {
-	struct shuffle_collective c = barrier(next_op++);
+	struct coll_ask c = barrier(next_op++);
 	struct row_buf row = { .row = { .size = sizeof(row.row), .op_id = c.op_id } };
 
 	WORKS_EQ(start(fds[0], &c), 0, "a barrier has begun");
@@ -267,7 +304,7 @@ static void test_no_row(int *fds)
 /* The tree 0 <- 1, 0 <- 2 <- 3, 0 <- 4: who waits for one that never comes says so. */
 static void test_deadline(int *fds)
 {
-	struct shuffle_collective c = sum(next_op++, 4);
+	struct coll_ask c = sum(next_op++, 4);
 	bool ok = true;
 	struct told t;
 	int i;
@@ -290,7 +327,7 @@ static void test_deadline(int *fds)
 
 static void test_disagree(int *fds)
 {
-	struct shuffle_collective a = sum(next_op++, 1), b = a;
+	struct coll_ask a = sum(next_op++, 1), b = a;
 	struct told t;
 
 	b.len = 16;
@@ -318,7 +355,7 @@ static void test_beside(int *fds)
 
 		ok &= sht_send(fds[i], &r, lens, mine, 1500, MSG_DONTWAIT) == 1500;
 		for (k = 0; k < AT_ONCE; k++) {
-			struct shuffle_collective c = sum(first + (k * 7 + i * 11) % AT_ONCE, 100);
+			struct coll_ask c = sum(first + (k * 7 + i * 11) % AT_ONCE, 100);
 
 			ok &= start(fds[i], &c) == 800;
 		}
@@ -351,7 +388,7 @@ static void test_beside(int *fds)
 /* Sockets are closed in the middle: nothing stays, and the others end. */
 static void test_closed(void)
 {
-	struct shuffle_collective c = sum(next_op++, 128);
+	struct coll_ask c = sum(next_op++, 128);
 	int fds[MEMBERS];
 	struct told t;
 
@@ -372,7 +409,7 @@ static void test_closed(void)
  */
 static void test_small_buffer(void)
 {
-	struct shuffle_collective c[8];
+	struct coll_ask c[8];
 	unsigned int i, k, begun;
 	int fds[MANY], size = 1;
 	struct told t;
@@ -405,7 +442,7 @@ static void test_small_buffer(void)
 
 static void test_alone(void)
 {
-	struct shuffle_collective c = sum(next_op++, 1), b = barrier(next_op++);
+	struct coll_ask c = sum(next_op++, 1), b = barrier(next_op++);
 	struct told t;
 	int fd;
 
@@ -426,7 +463,9 @@ int main(int argc, char **argv)
 	api_start(argc, argv);
 	open_group(fds, MEMBERS);
 	test_refused(fds[0]);
+	test_steps(fds[0]);
 	test_no_group();
+	test_long_steps(fds);
 	test_waits(fds);
 	test_no_row(fds);
 	test_deadline(fds);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 
 #include "api.h"
+#include "coll_ask.h"
 
 #define MEMBERS	4
 #define LEN	100000
@@ -250,20 +251,14 @@ static void test_digest(void)
 	close_group(fds, MEMBERS);
 }
 
-static ssize_t collective(int fd, struct shuffle_collective c)
-{
-	c.size = sizeof(c);
-	return send_raw(fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &c, sizeof(c), data, c.len, 0);
-}
-
-/* Kernels that combine: operator, type and pattern have to be the same. */
+/* Kernels that combine: operator, type and pattern have to be the same, as the digest says. */
 static void test_collectives(void)
 {
-	const struct shuffle_collective sum = {
+	const struct coll_ask sum = {
 		.kind = SHUFFLE_COLL_ALLREDUCE, .pattern = SHUFFLE_COLL_TREE,
 		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64, .len = 8,
 	};
-	struct shuffle_collective other[3] = { sum, sum, sum };
+	struct coll_ask other[3] = { sum, sum, sum };
 	static const char *const names[3] = {
 		"MAX at one, SUM at others: all fail", "another type: all fail",
 		"another pattern: all fail",
@@ -280,11 +275,11 @@ static void test_collectives(void)
 		uint64_t op = next_op++;
 
 		for (j = bad = 0; j < MEMBERS; j++) {
-			struct shuffle_collective c = j == 2 ? other[i] : sum;
+			struct coll_ask c = j == 2 ? other[i] : sum;
 
 			c.op_id = op;
 			/* it may end while it begins, by what has come before */
-			bad += collective(fds[j], c) != 8 && errno != EPIPE;
+			bad += coll_ask_send(fds[j], &c, data, c.len, 0) != 8 && errno != EPIPE;
 		}
 		for (j = 0; j < MEMBERS; j++)
 			bad += !EXPECT_ERRNO(listen_to(fds[j], op).error, EPROTO);

@@ -26,6 +26,7 @@
 
 #include "faults.h"
 #include "nl.h"
+#include "coll_ask.h"
 
 /* ---- each call, and its faults ---- */
 
@@ -261,22 +262,25 @@ static bool after_cancel(long rc, int err)
 
 #define COLL_BYTES	64
 
-static struct shuffle_collective coll;
+static struct coll_ask coll;
+static struct coll_table coll_part[2];
 
 static bool new_coll(void)
 {
-	coll = (struct shuffle_collective){
-		.size = sizeof(coll), .op_id = next_op++, .len = COLL_BYTES,
+	coll = (struct coll_ask){
+		.op_id = next_op++, .len = COLL_BYTES,
 		.kind = SHUFFLE_COLL_ALLREDUCE, .pattern = SHUFFLE_COLL_DOUBLING,
 		.oper = SHUFFLE_COLL_XOR, .type = SHUFFLE_COLL_U64,
 	};
-	return true;
+	/* not in the call whose allocations fail */
+	return !coll_ask_table(&coll_part[0], &coll, 0, 2) &&
+	       !coll_ask_table(&coll_part[1], &coll, 1, 2);
 }
 
 static long start_coll(unsigned int member)
 {
-	return send_raw(side[member].fd, SOL_SHUFFLE, SHUFFLE_CMSG_COLLECTIVE, &coll, sizeof(coll),
-			in_buf, COLL_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return coll_table_send(side[member].fd, &coll_part[member], in_buf, COLL_BYTES,
+			       MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static long run_coll(void)

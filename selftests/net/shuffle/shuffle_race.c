@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "shtest.h"
+#include "coll_ask.h"
 
 #define MEMBERS		4
 #define MSG		60000
@@ -345,30 +346,18 @@ static void want_cancel(void)
 static bool start_sum(int fd, unsigned int rank, uint64_t op, unsigned int len)
 {
 	uint64_t numbers[SHUFFLE_COLL_MAX_BYTES / sizeof(uint64_t)];
-	struct shuffle_collective coll = {
-		.size = sizeof(coll), .op_id = op, .len = len, .kind = SHUFFLE_COLL_ALLREDUCE,
+	const struct coll_ask coll = {
+		.op_id = op, .len = len, .kind = SHUFFLE_COLL_ALLREDUCE,
 		.flags = op % 3 ? SHUFFLE_ROW_DELAYED_ACK : 0,
 		/* the same at all members */
 		.pattern = op % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
 		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
 	};
-	struct iovec iov = { numbers, len };
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(coll))];
-	} control = { 0 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
-			      .msg_controllen = sizeof(control.buf) };
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 	unsigned int i;
 
 	for (i = 0; i < len / sizeof(numbers[0]); i++)
 		numbers[i] = op * (rank + 1);
-	cmsg->cmsg_level = SOL_SHUFFLE;
-	cmsg->cmsg_type = SHUFFLE_CMSG_COLLECTIVE;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(coll));
-	memcpy(CMSG_DATA(cmsg), &coll, sizeof(coll));
-	return sendmsg(fd, &msg, MSG_DONTWAIT) == (ssize_t)len;
+	return coll_ask_send(fd, &coll, numbers, len, MSG_DONTWAIT) == (ssize_t)len;
 }
 
 /* Collectives are cancelled, and their sockets closed, at any moment. */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../coll_ask.h"
 #include "soak.h"
 
 #define RECORDS		64
@@ -110,20 +111,20 @@ static uint64_t try_again(struct group *g, unsigned int op, unsigned int rank)
 
 static ssize_t collective(const struct plan *p, const struct op_spec *o, int fd, unsigned int rank)
 {
-	struct shuffle_collective coll = {
-		.size = sizeof(coll), .op_id = o->id, .deadline_ms = o->deadline_ms,
+	const struct coll_ask ask = {
+		.op_id = o->id, .deadline_ms = o->deadline_ms,
 		.len = spec_len(p, o, rank, rank), .kind = SHUFFLE_COLL_ALLREDUCE,
 		.pattern = o->seed % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
 		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
 		.flags = o->flags & SHUFFLE_ROW_DELAYED_ACK,
 	};
 	unsigned char data[256];
-	struct ctl m;
+	struct coll_table t;
 
-	spec_put(p, o, rank, rank, data, coll.len, 0);
-	ctl_begin(&m, data, coll.len);
-	sht_add_cmsg(&m.msg, SHUFFLE_CMSG_COLLECTIVE, &coll, sizeof(coll));
-	return sendmsg(fd, &m.msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (coll_ask_table(&t, &ask, rank, p->n))
+		return -1;
+	spec_put(p, o, rank, rank, data, ask.len, 0);
+	return coll_table_send(fd, &t, data, ask.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* The whole row in one call. */

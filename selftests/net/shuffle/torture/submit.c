@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "torture.h"
+#include "../coll_ask.h"
 
 #define PIECE	65536
 
@@ -32,19 +33,24 @@ ssize_t call_send(struct call *c, enum action a, int fd, const struct msghdr *ms
 static ssize_t collective(struct call *c, int fd, unsigned int op, unsigned int rank)
 {
 	const struct op_spec *o = &slot->plan.op[op];
-	struct shuffle_collective coll = {
-		.size = sizeof(coll), .op_id = o->id, .deadline_ms = o->deadline_ms,
+	const struct coll_ask ask = {
+		.op_id = o->id, .deadline_ms = o->deadline_ms,
 		.len = spec_len(&slot->plan, o, rank, rank), .kind = SHUFFLE_COLL_ALLREDUCE,
 		.pattern = o->seed % 2 ? SHUFFLE_COLL_TREE : SHUFFLE_COLL_DOUBLING,
 		.oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64,
 		.flags = o->flags & (SHUFFLE_ROW_DELAYED_ACK | SHUFFLE_ROW_ORDER),
 	};
-	unsigned char data[256];
+	/* steps, and what we put in */
+	unsigned char data[sizeof(struct coll_table) + 256];
+	struct coll_table t;
 	struct ctl m;
 
-	spec_put(&slot->plan, o, rank, rank, data, coll.len, 0);
-	ctl_begin(&m, data, coll.len);
-	sht_add_cmsg(&m.msg, SHUFFLE_CMSG_COLLECTIVE, &coll, sizeof(coll));
+	if (coll_ask_table(&t, &ask, rank, slot->plan.n))
+		return -1;
+	memcpy(data, t.step, t.bytes);
+	spec_put(&slot->plan, o, rank, rank, data + t.bytes, ask.len, 0);
+	ctl_begin(&m, data, t.bytes + ask.len);
+	sht_add_cmsg(&m.msg, SHUFFLE_CMSG_COLLECTIVE, &t.c, sizeof(t.c));
 	return call_send(c, ACT_send, fd, &m.msg, 0, rank, op);
 }
 
