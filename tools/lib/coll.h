@@ -22,10 +22,10 @@
 
 #include "shuffle_coll.h"
 #include "internal.h"
-#include "../../net/shuffle/coll/blocks.h"
 #include "../../net/shuffle/coll/combine.h"
-#include "../../net/shuffle/coll/plan.h"
-#include "../../net/shuffle/coll/plan_table.h"
+#include "plan/blocks.h"
+#include "plan/plan.h"
+#include "plan/plan_table.h"
 
 /* How long members wait for one another to agree. */
 #define AGREE_MS	60000

@@ -5,7 +5,7 @@
 
 #include "collective.h"
 #include "job.h"
-#include "../../net/shuffle/coll/plan_table.h"
+#include "../lib/plan/plan_table.h"
 
 /* Fewer would do: a picture is to be looked at. */
 #define SVG_HOSTS	64U

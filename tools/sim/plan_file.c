@@ -14,7 +14,7 @@
 
 #include "collective.h"
 #include "job.h"
-#include "../../net/shuffle/coll/plan_table.h"
+#include "../lib/plan/plan_table.h"
 
 static const char *const takes[] = { "store", "before", "after" };
 

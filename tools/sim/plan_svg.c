@@ -7,7 +7,7 @@
 
 #include "collective.h"
 #include "job.h"
-#include "../../net/shuffle/coll/plan_table.h"
+#include "../lib/plan/plan_table.h"
 
 #define LEFT	74U
 #define TOP	44U

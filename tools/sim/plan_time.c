@@ -8,7 +8,7 @@
 
 #include "collective.h"
 #include "job.h"
-#include "../../net/shuffle/coll/plan_table.h"
+#include "../lib/plan/plan_table.h"
 
 #define PS_OF_BYTE	320U		/* 25 Gb/s */
 #define PS_OF_LINK	1000000U	/* 1 us: a round trip is 4 us in a rack, 8 between racks */

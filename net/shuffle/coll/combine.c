@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Items of vectors, combined (portable: see plan.h). */
+/* Items of vectors, combined (portable: see ../sched/portable.h). */
 #include "combine.h"
 
 static __always_inline u64 load(const u8 *p, u32 item)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* Items of vectors, combined (portable: see plan.h). */
+/* Items of vectors, combined (portable: see ../sched/portable.h). */
 #ifndef _SHUFFLE_COMBINE_H
 #define _SHUFFLE_COMBINE_H
 
-#include "plan.h"
+#include "../../../uapi/linux/shuffle.h"
+#include "../sched/portable.h"
 
 u32 shuffle_coll_item(u8 type);
 bool shuffle_coll_can_combine(u8 oper, u8 type);

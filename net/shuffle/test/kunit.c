@@ -20,9 +20,6 @@ kunit_test_suites(&shuffle_number_suite,
 		  &shuffle_policy_grant_suite,
 		  &shuffle_budget_suite,
 		  &shuffle_sim_suite,
-		  &shuffle_plan_suite,
-		  &shuffle_two_tree_suite,
-		  &shuffle_table_suite,
 		  &shuffle_coll_suite,
 		  &shuffle_merge_suite);
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../../../net/shuffle/coll/plan.h"
+#include "../../../tools/lib/plan/plan.h"
 
 /* Members of a test's group at most. */
 #define COLL_ASK_MEMBERS	64

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "shtest.h"
-#include "../../../net/shuffle/coll/plan.h"
+#include "../../../tools/lib/plan/plan.h"
 #include "../../../tools/lib/shuffle_coll.h"
 
 /* Kinds that only libshuffle has, behind those of the kernel. */

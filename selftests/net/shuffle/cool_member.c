@@ -48,7 +48,7 @@
 
 #include "shtest.h"
 #include "wire.h"
-#include "../../../net/shuffle/coll/plan.h"
+#include "../../../tools/lib/plan/plan.h"
 #include "../../../tools/lib/shuffle_coll.h"
 
 #define MOST_MEMBERS	64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Long data by two binary trees (portable: see plan.h): Sanders, Speck, Träff, "Two-tree
+ * Long data by two binary trees: Sanders, Speck, Träff, "Two-tree
  * algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009).
  *
  * A member in the middle of one binary tree has to send all data twice, and a leaf nothing.  So

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
  * A member's part of a plan as the kernel's engine takes it: where its data and its result are, and
- * steps that say where bytes come from and go to (portable: see plan.h).
+ * steps that say where bytes come from and go to.
  */
 #include "blocks.h"
-#include "combine.h"
+#include "../../../net/shuffle/coll/combine.h"
 
 /* Where the data that a member puts in begins and how long it is, and where its result is. */
 static void lay_out_steps(const struct shuffle_plan *plan, u32 len, struct shuffle_blocks *b,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * A plan that somebody else has made: all messages of all members in a table.  Portable, like
- * plan.h; the kernel's engine has none of it.
+ * A plan that somebody else has made: all messages of all members in a table.
  */
 #ifndef _SHUFFLE_PLAN_TABLE_H
 #define _SHUFFLE_PLAN_TABLE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * A long all-reduce over racks (portable: see plan.h).  The vector has as many parts as the
+ * A long all-reduce over racks.  The vector has as many parts as the
  * smallest rack has members, and each part an owner in every rack.  Four phases:
  *
  *	0  owners combine what their rack has

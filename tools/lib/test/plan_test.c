@@ -4,8 +4,8 @@
  * that what everybody has in the end can be compared with what the kind promises: each member's
  * data once, in an order that is known.
  */
-#include "harness.h"
-#include "../coll/plan.h"
+#include "../../../net/shuffle/test/harness.h"
+#include "../plan/plan.h"
 
 #define MOST		40U	/* members */
 #define SEGMENTS	3U	/* at most */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * COOL (AlSader): three phases, of which one crosses racks, between their leaders (portable: see
- * plan.h).  P-P: each phase is one step.  B-R: a binomial tree in the rack, recursive doubling
- * between leaders.
+ * COOL (AlSader): three phases, of which one crosses racks, between their leaders.  P-P: each phase
+ * is one step.  B-R: a binomial tree in the rack, recursive doubling between leaders.
  */
 #include "plan.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Plans: which pattern can do what, and who computes it (portable: see plan.h). */
+/* Plans: which pattern can do what, and who computes it. */
 #include "plan.h"
 
 #define BIT_OF(kind)	(1U << SHUFFLE_COLL_##kind)

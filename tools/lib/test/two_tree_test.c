@@ -3,8 +3,8 @@
  * Long data by two trees: all groups of up to 64 members and all roots.  What a member has of a
  * block is a run of members, counted from the root, for nothing else is in order.
  */
-#include "harness.h"
-#include "../coll/plan.h"
+#include "../../../net/shuffle/test/harness.h"
+#include "../plan/plan.h"
 
 #define MOST		64U	/* members */
 #define SEGMENTS	9U	/* at most */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Exchanges without a root (portable: see plan.h).  Where a power of two is needed and the group
+ * Exchanges without a root.  Where a power of two is needed and the group
  * has more members, the first ones join in pairs: of each pair the second takes part for both.
  */
 #include "plan.h"

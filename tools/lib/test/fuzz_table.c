@@ -4,8 +4,8 @@
  * check says is compared with what comes of carrying the table out, all blocks together, with
  * numbers instead of sets.
  */
-#include "../coll/plan_table.h"
-#include "fuzz.h"
+#include "../plan/plan_table.h"
+#include "../../../net/shuffle/test/fuzz.h"
 
 #define MEMBERS		8U
 #define BLOCKS		24U

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Long all-gather and reduce-scatter over racks (portable: see plan.h): a block crosses to another
+ * Long all-gather and reduce-scatter over racks: a block crosses to another
  * rack once, and not once for each member there.
  *
  * All-gather.  In step 0 each member tells its rack, and one member of every other rack, its agent

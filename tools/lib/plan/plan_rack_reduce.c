@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * A long reduce over racks (portable: see plan.h), in order of places: the racks before the root's
+ * A long reduce over racks, in order of places: the racks before the root's
  * are a chain to it, and those behind it are another one.  If the root is alone in its rack, the
  * chains meet in the next rack, or in the one before if it is the last.
  *

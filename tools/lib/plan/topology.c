@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Places and racks (portable: see plan.h). */
+/* Places and racks. */
 #include "plan.h"
 
 /**

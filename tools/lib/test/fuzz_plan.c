@@ -4,10 +4,10 @@
  * message that one plan sends must be received by another one, in the same step and with the same
  * blocks, and lie within what the kernel's engine has room for.
  */
-#include "../coll/blocks.h"
-#include "../coll/combine.h"
-#include "../coll/plan.h"
-#include "fuzz.h"
+#include "../plan/blocks.h"
+#include "../../../net/shuffle/coll/combine.h"
+#include "../plan/plan.h"
+#include "../../../net/shuffle/test/fuzz.h"
 
 #define MEMBERS		12U
 #define MESSAGES	(8U * MEMBERS * (SHUFFLE_PLAN_SEGMENTS + 4U))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* What a plan costs: COOL's tables (portable: see plan.h). */
+/* What a plan costs: COOL's tables. */
 #include "plan_table.h"
 
 /* A message in a rack crosses 2 links, one between racks 4, of which 2 lead to the core. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * A long broadcast over racks (portable: see plan.h): a chain of racks, each of which has the data
+ * A long broadcast over racks: a chain of racks, each of which has the data
  * once and tells its members.  The first is the root's, without the root, if anybody else is there.
  *
  * The data goes in plan->radix segments, and each of them in as many parts as the smallest rack of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* Where the blocks of a collective are in a member's memory (portable: see plan.h). */
+/* Where the blocks of a collective are in a member's memory. */
 #ifndef _SHUFFLE_BLOCKS_H
 #define _SHUFFLE_BLOCKS_H
 

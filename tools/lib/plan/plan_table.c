@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Plans from tables (portable: see plan.h).  A table is carried out before it is used, block by
+ * Plans from tables.  A table is carried out before it is used, block by
  * block: of each member it is known whose data its block has.  So what a table promises is what it
  * does, whatever made it.
  */

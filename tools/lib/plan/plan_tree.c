@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Trees (portable: see plan.h).  They are built of places counted from the root: that one is 0.
+ * Trees.  They are built of places counted from the root: that one is 0.
  * In a k-nomial tree a member at a distance d from its parent has all that is less than d further.
  */
 #include "plan.h"

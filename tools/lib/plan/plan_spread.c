@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Long data by shuffles (portable: see plan.h): it is spread over all members, and each link
+ * Long data by shuffles: it is spread over all members, and each link
  * carries all of it once or twice, whatever the number of members.
  *
  * Broadcast and reduce: the members but the root have a part each.  The data is sent in

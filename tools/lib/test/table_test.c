@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Plans from tables: those of all patterns are right, and each way of being wrong is found. */
-#include "harness.h"
-#include "../coll/plan_table.h"
+#include "../../../net/shuffle/test/harness.h"
+#include "../plan/plan_table.h"
 
 #define MOST		17U	/* members */
 #define SEGMENTS	3U

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * Plans of collectives: which messages a member sends and receives, in which order, and what they
- * hold.  Portable (see ../sched/portable.h): the same source runs in user space, in the simulator
- * and in KUnit.  A member computes its own part from its place alone, in time and memory that grow
- * with its neighbours.
+ * hold.  The same source runs in libshuffle, in the simulator and in tests, and takes no memory (it
+ * is written as the module's portable files, net/shuffle/sched/portable.h).  A member computes its own
+ * part from its place alone, in time and memory that grow with its neighbours.
  *
  * Members are counted by place: rack by rack, as the topology says.  What they have is divided
  * into blocks: one of each member where data is gathered or scattered, one in all where the same
@@ -26,15 +26,13 @@
  *   plan_steps.c	a member's part as the kernel takes it
  *   topology.c		places and racks
  *   blocks.c		where blocks are in memory
- *   combine.c		items of vectors
- *   merge.c		records of a key and a value (merge.h)
  *   cost.c		what a plan costs in links and messages
  */
 #ifndef _SHUFFLE_PLAN_H
 #define _SHUFFLE_PLAN_H
 
 #include "../../../uapi/linux/shuffle.h"
-#include "../sched/portable.h"
+#include "../../../net/shuffle/sched/portable.h"
 
 /**
  * enum shuffle_coll_take - what becomes of a message that arrives

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A copy of the plans for their tests and fuzz targets. */
+#include "../plan/blocks.c"
+#include "../plan/cost.c"
+#include "../plan/plan.c"
+#include "../plan/plan_cool.c"
+#include "../plan/plan_exchange.c"
+#include "../plan/plan_rack_blocks.c"
+#include "../plan/plan_rack_broadcast.c"
+#include "../plan/plan_rack_reduce.c"
+#include "../plan/plan_racks.c"
+#include "../plan/plan_spread.c"
+#include "../plan/plan_steps.c"
+#include "../plan/plan_table.c"
+#include "../plan/plan_tree.c"
+#include "../plan/plan_two_tree.c"
+#include "../plan/topology.c"
