@@ -229,14 +229,14 @@ static int apply_port(struct shuffle_net *sn, const struct shuffle_config *new,
 			       "port: sockets of this namespace are bound; close them first");
 		return -EBUSY;
 	}
-	if (new->echo != SHUFFLE_NL_ECHO_TABLE)
+	if (new->echo != SHUFFLE_NL_ECHO_ALL)
 		return 0;
 	err = open_port(sn);
 	if (!err)
 		return 0;
 	NL_SET_ERR_MSG(extack, "echo: the UDP port cannot be opened");
 	if (new->port != old && !shuffle_udp_set_port(sn, old) &&
-	    sn->dev0.cfg.echo == SHUFFLE_NL_ECHO_TABLE)
+	    sn->dev0.cfg.echo == SHUFFLE_NL_ECHO_ALL)
 		open_port(sn);
 	return err;
 }

@@ -7,8 +7,6 @@
 #include <net/ipv6.h>
 
 #include "shuffle.h"
-#include "coll/rack_table.h"
-#include "coll/racks.h"
 
 /**
  * shuffle_addr_check() - is this an address a member can have?
@@ -310,7 +308,6 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
 int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
 	struct shuffle_membership *group, *old;
-	struct shuffle_racks *racks = NULL;
 	struct shuffle_ports ports;
 	struct shuffle_group head;
 	int err;
@@ -340,21 +337,12 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 		group_free(group);
 		return err;
 	}
-	/* Members know one another by different addresses: they would not find the same racks. */
-	if (!group->edges)
-		racks = shuffle_rack_table_group(shuffle_net(sock_net(&ssk->sk)), group);
-	if (IS_ERR(racks)) {
-		shuffle_ports_drop(ssk, &ports, &ssk->more_ports);
-		group_free(group);
-		return PTR_ERR(racks);
-	}
 
 	spin_lock_bh(&ssk->lock);
 	old = group;
 	if (!ssk->nr_ops) {
 		old = ssk->group;
 		ssk->group = group;
-		swap(ssk->racks, racks);
 		swap(ssk->more_ports, ports);
 	} else {
 		err = -EBUSY;
@@ -363,7 +351,6 @@ int shuffle_group_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int o
 	shuffle_ports_drop(ssk, &ports, &ssk->more_ports);
 	if (!err)
 		shuffle_delayed_exit(ssk);
-	shuffle_racks_put(racks);
 	shuffle_group_put(old);
 	return err;
 }

@@ -3,7 +3,6 @@
 #include <linux/random.h>
 #include <net/netns/generic.h>
 
-#include "coll/rack_table.h"
 #include "netlink/netlink.h"
 #include "overlay.h"
 #include "relay.h"
@@ -47,7 +46,6 @@ static int __net_init shuffle_net_init(struct net *net)
 	/* netlink dumps use generation 0 for "not started" */
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;
-	sn->rack_gen = 1;
 	sn->overlay_gen = 1;
 	get_random_bytes(&sn->echo_key, sizeof(sn->echo_key));
 	shuffle_event_init(sn);
@@ -114,7 +112,6 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_cross_traffic_exit(sn);
 	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
-	shuffle_rack_table_put(rcu_dereference_raw(sn->rack_table));
 	shuffle_overlay_put(rcu_dereference_raw(sn->overlay));
 	shuffle_event_exit(sn);
 	shuffle_sock_list_exit(sn);

@@ -94,8 +94,6 @@ struct shuffle_sock;
  * @event_work: sends them
  * @config_gen: changes with every setting
  * @config_node: in the list of all namespaces
- * @rack_table: which hosts share a rack, or NULL: coll/rack_table.h
- * @rack_gen: changes with the table
  * @overlay: who passes packets on, or NULL: overlay.h
  * @overlay_gen: changes with it
  * @relays: members of groups that have no process: relay.h
@@ -103,7 +101,7 @@ struct shuffle_sock;
  * @relay_gen: changes with them
  * @relay_mutex: all three
  * @change_mutex: those who change settings or the overlay, and open sockets for that
- * @config_mutex: settings, @devs, @rack_table, @overlay
+ * @config_mutex: settings, @devs, @overlay
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
  *	read under RCU
@@ -165,8 +163,6 @@ struct shuffle_net {
 	unsigned long		events_lost;
 	struct work_struct	event_work;
 	u32			config_gen;
-	struct shuffle_rack_table __rcu *rack_table;
-	u32			rack_gen;
 	struct shuffle_overlay __rcu *overlay;
 	u32			overlay_gen;
 	struct list_head	relays;

@@ -13,7 +13,6 @@
 #include <net/route.h>
 
 #include "shuffle.h"
-#include "coll/racks.h"
 
 static int shuffle_buf_min = PAGE_SIZE;
 
@@ -67,13 +66,10 @@ static void sock_destruct(struct sock *sk)
 static void drop_group(struct shuffle_sock *ssk)
 {
 	struct shuffle_membership *group = NULL;
-	struct shuffle_racks *racks = NULL;
 
 	spin_lock_bh(&ssk->lock);
 	swap(group, ssk->group);
-	swap(racks, ssk->racks);
 	spin_unlock_bh(&ssk->lock);
-	shuffle_racks_put(racks);
 	shuffle_group_put(group);
 }
 
@@ -355,11 +351,6 @@ static int sock_setsockopt_op(struct socket *sock, int level, int optname,
 		return err;
 	case SHUFFLE_KEY:
 		return set_key(ssk, optval, optlen);
-	case SHUFFLE_RACKS:
-		lock_sock(sk);
-		err = shuffle_racks_set(ssk, optval, optlen);
-		release_sock(sk);
-		return err;
 	case SHUFFLE_MULTICAST:
 		lock_sock(sk);
 		err = shuffle_multicast_set(ssk, optval, optlen);
@@ -406,11 +397,6 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	case SHUFFLE_GROUP:
 		lock_sock(sk);
 		err = shuffle_group_get(ssk, optval, optlen);
-		release_sock(sk);
-		return err;
-	case SHUFFLE_RACKS:
-		lock_sock(sk);
-		err = shuffle_racks_get(ssk, optval, optlen);
 		release_sock(sk);
 		return err;
 	case SHUFFLE_MULTICAST:

@@ -133,7 +133,6 @@ struct shuffle_owner {
  * @keyed: there is one
  * @multicast: address for the next SHUFFLE_GROUP, or NULL; lock_sock
  * @group: members, NULL before the option SHUFFLE_GROUP
- * @racks: of @group, NULL: one rack; changed under the sk lock and @lock
  * @ops: operations by id
  * @nr_ops: their number
  * @nr_msgs: their members
@@ -185,7 +184,6 @@ struct shuffle_sock {
 	bool			keyed;
 	struct shuffle_multicast_entry *multicast;
 	struct shuffle_membership *group;
-	struct shuffle_racks	*racks;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
 	u32			nr_msgs;

@@ -113,7 +113,7 @@ checkpatch_ignored()
 	selftests/net/shuffle/api.h) echo "$user,SPACING,PARENTHESIS_ALIGNMENT" ;;
 	selftests/net/shuffle/torture/*) echo "$user,COMPLEX_MACRO,LINE_SPACING,BRACKET_SPACE" ;;
 	selftests/net/shuffle/shuffle_race.c) echo "$user,LINE_SPACING" ;;
-	net/shuffle/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
+	net/shuffle/test/* | tools/lib/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
 	selftests/vm/fpu/*) echo "$user,COMPLEX_MACRO" ;;	# an asm statement
 	# The list of calls.
 	tools/mpi/calls.h | tools/mpi/collectives.c | tools/mpi/pmpi.c)

@@ -369,25 +369,19 @@ static void set_racks(struct shuffle_coll *c, uint32_t *first, uint32_t racks)
 	c->topo.racks = racks ? racks : 1;
 }
 
-/* Racks of the socket's group, which its namespace's table or the program has given it. */
+/* Racks of the socket's group, as its namespace's table has them. */
 static int adopt_racks(struct shuffle_coll *c)
 {
-	socklen_t len = c->count * sizeof(unsigned int);
-	unsigned int *size = malloc(len);
+	unsigned int *size = malloc(c->count * sizeof(*size));
+	int racks = size ? shuffle_racks(c->fd, size, c->count) : -1;
 
-	/* one rack at this member only would be another plan */
-	if (!size)
-		return -1;
-	/* a kernel without the option, and a socket without a group, know no racks */
-	if (!getsockopt(c->fd, SOL_SHUFFLE, SHUFFLE_RACKS, size, &len) && len > sizeof(*size)) {
-		c->first = first_members(c->count, size, len / sizeof(*size));
-		if (!c->first) {
-			free(size);
-			return -1;
-		}
-	}
-	set_racks(c, c->first, c->first ? len / sizeof(*size) : 0);
+	if (racks > 0)
+		c->first = first_members(c->count, size, racks);
 	free(size);
+	/* one rack at this member only would be another plan */
+	if (racks < 0 || (racks && !c->first))
+		return -1;
+	set_racks(c, c->first, racks);
 	return 0;
 }
 
@@ -455,9 +449,8 @@ struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int co
 	if (count % 64)
 		c->absent[words - 1] = (1ULL << count % 64) - 1;
 	if (adopt_racks(c)) {
-		c->error = ENOMEM;
+		c->error = errno;
 		shuffle_coll_free(c);
-		errno = ENOMEM;
 		return NULL;
 	}
 	return c;
@@ -528,12 +521,6 @@ int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigne
 		first = first_members(c->count, size, racks);
 		if (!first)
 			return -1;
-	}
-	/* user space can do without */
-	if (setsockopt(c->fd, SOL_SHUFFLE, SHUFFLE_RACKS, size, racks * sizeof(*size)) &&
-	    (c->engine != ENGINE_USER || errno != ENOPROTOOPT)) {
-		free(first);
-		return coll_fail(c);
 	}
 	free(c->first);
 	c->first = first;

@@ -10,6 +10,7 @@
  *   coll_segments.c	a broadcast or reduction in which the kernels forward or combine
  *   coll_multicast.c	does what a member sends to all reach all?
  *   coll_arrive.c	what arrives
+ *   racks.c		who shares a rack
  *   coll_lengths.c	calls in which each member has a length of its own
  *   coll_alltoall.c	all-to-all of equal blocks
  *   coll_owners.c	over racks packed by owners

@@ -12,6 +12,7 @@
 #define SHUFFLE_COLL_H
 
 #include "shuffle.h"
+#include "shuffle_coll_kind.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,10 +47,17 @@ void shuffle_coll_timeout(struct shuffle_coll *c, uint64_t ms);
 typedef int (*shuffle_coll_waiter)(void *arg, int fd, short events);
 void shuffle_coll_wait(struct shuffle_coll *c, shuffle_coll_waiter wait, void *arg);
 
-/* Which members share a rack.  Until this is called: as the socket's group knows, which has it
- * from the namespace's table (shufflectl topology).  @size has the number of members of each, in
- * order of rank; racks 0: all share one.  The same at all members, between two calls.  EINVAL: a
- * rack without members, or the sum is not the group.
+/* Racks of the group that a socket has joined, after the table of its network namespace: the file
+ * that "shufflectl topology" writes, or the one that $SHUFFLE_TOPOLOGY names.  @size: room for
+ * @count numbers, the group's members; becomes the number of members of each.  Their number; 0: all
+ * share one, as far as is known: there is no table, or it does not know a member, or members of a
+ * rack have ranks that do not follow one another.  -1 with errno: EINVAL: a line makes no sense.
+ */
+int shuffle_racks(int fd, unsigned int *size, unsigned int count);
+
+/* Which members share a rack.  Until this is called: as shuffle_racks() says.  @size has the number
+ * of members of each, in order of rank; racks 0: all share one.  The same at all members, between
+ * two calls.  EINVAL: a rack without members, or the sum is not the group.
  */
 int shuffle_coll_racks(struct shuffle_coll *c, const unsigned int *size, unsigned int racks);
 

@@ -43,17 +43,15 @@ void coll_shuffle_members_open(struct coll_shuffle_members *g, struct sockaddr_s
 		addr->shs_family = 0;
 }
 
-/* Of the racks that the kernel has found in its namespace's table. */
+/* Of the racks that libshuffle finds in the namespace's table; 0: one rack. */
 static uint64_t hash_racks(const struct coll_shuffle_members *g)
 {
-	socklen_t len = g->size * sizeof(unsigned int);
-	unsigned int *racks = malloc(len);
+	unsigned int *racks = malloc(g->size * sizeof(*racks));
+	int n = racks ? shuffle_racks(g->fd, racks, g->size) : 0;
 	uint64_t hash = 0;
 
-	/* one rack, or a kernel that knows none: libshuffle takes none either */
-	if (racks && !getsockopt(g->fd, SOL_SHUFFLE, SHUFFLE_RACKS, racks, &len) &&
-	    len > sizeof(*racks))
-		hash = coll_shuffle_hash(racks, len) | 1;
+	if (n > 0)
+		hash = coll_shuffle_hash(racks, n * sizeof(*racks)) | 1;
 	free(racks);
 	return hash;
 }

@@ -20,6 +20,7 @@
 
 #include "rack_file.h"
 #include "shufflectl.h"
+#include "topology_path.h"
 
 /* Hosts that one list like node[0-99] may stand for. */
 #define LIST_MAX	65536U
@@ -95,6 +96,16 @@ static int add_name(struct rack_file *f, unsigned int line, const char *rack, co
 	return err;
 }
 
+static bool has_bits_behind(const uint8_t *addr, unsigned int all, unsigned int len)
+{
+	unsigned int i;
+
+	for (i = len; i < all; i++)
+		if (addr[i / 8] & 0x80 >> i % 8)
+			return true;
+	return false;
+}
+
 /* ADDRESS or ADDRESS/BITS.  -1 if it is none. */
 static int add_address(struct rack_file *f, unsigned int line, const char *rack, const char *host)
 {
@@ -122,6 +133,8 @@ static int add_address(struct rack_file *f, unsigned int line, const char *rack,
 		if (errno || !isdigit((unsigned char)slash[1]) || *end || bits > most)
 			return wrong(f, line, "no number of bits in", host);
 	}
+	if (has_bits_behind(addr, v6 ? 128 : 32, bits))
+		return wrong(f, line, "bits behind the length are set in", host);
 	return add_range(f, line, rack, v6, addr, bits);
 }
 
@@ -401,6 +414,8 @@ int rack_file_read(struct rack_file *f, const char *path, const char *format)
 		fclose(in);
 	if (!err)
 		err = unite(f);
+	if (!err && f->n > TOPOLOGY_RANGES)
+		err = ctl_error("%s: more ranges of addresses than %u", f->path, TOPOLOGY_RANGES);
 	if (!err && !f->n)
 		err = ctl_error("%s: there is no host in it", f->path);
 	if (err)

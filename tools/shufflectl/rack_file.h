@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RACK_NAME	64	/* bytes, with the zero behind it */
+#include "topology_path.h"
+
+#define RACK_NAME	TOPOLOGY_NAME
 
 /**
  * struct rack_range - addresses of a rack

@@ -127,13 +127,13 @@ const struct shuffle_attr_enum shuffle_attr_enum_msg_state = {
 static const char *const enum_echo_names[] = {
 	"off",
 	"members",
-	"table",
+	"all",
 };
 
 static const char *const enum_echo_docs[] = {
 	"nobody's",
 	"hosts of members of the groups of this namespace's sockets",
-	"these, and the hosts in the table of racks",
+	"everybody's",
 };
 
 const struct shuffle_attr_enum shuffle_attr_enum_echo = {
@@ -405,7 +405,7 @@ static const struct shuffle_attr set_config[] = {
 		"echo", "echo", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_echo, NULL,
 		0ULL, 2ULL,
-		"Whose echoes the kernel answers; with table the UDP port is open before a socket is bound. Not for a device."
+		"Whose echoes the kernel answers; with all the UDP port is open before a socket is bound. Not for a device."
 	},
 	[SHUFFLE_A_CONFIG_ECHO_RATE] = {
 		"echo-rate", "echo_rate", SHUFFLE_ATTR_U32, false, "1/s",
@@ -1025,62 +1025,6 @@ const struct shuffle_attr_set shuffle_attr_set_stat = {
 	"stat", sizeof(set_stat) / sizeof(set_stat[0]), set_stat
 };
 
-static const struct shuffle_attr set_rack[] = {
-	[SHUFFLE_A_RACK_NAME] = {
-		"name", "name", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, NULL,
-		0ULL, 63ULL,
-		"Name of the rack."
-	},
-	[SHUFFLE_A_RACK_IPV4] = {
-		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"First address, if these are IPv4 addresses."
-	},
-	[SHUFFLE_A_RACK_IPV6] = {
-		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"First address, if these are IPv6 addresses."
-	},
-	[SHUFFLE_A_RACK_LENGTH] = {
-		"length", "length", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 128ULL,
-		"Leading bits that all of its addresses have in common."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_rack = {
-	"rack", sizeof(set_rack) / sizeof(set_rack[0]), set_rack
-};
-
-static const struct shuffle_attr set_topology[] = {
-	[SHUFFLE_A_TOPOLOGY_ENTRY] = {
-		"entry", "entry", SHUFFLE_ATTR_NEST, true, NULL,
-		NULL, &shuffle_attr_set_rack,
-		0ULL, 0ULL,
-		"A range of addresses."
-	},
-	[SHUFFLE_A_TOPOLOGY_IPV4] = {
-		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"Address of a host, if it is an IPv4 address."
-	},
-	[SHUFFLE_A_TOPOLOGY_IPV6] = {
-		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Address of a host, if it is an IPv6 address."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_topology = {
-	"topology", sizeof(set_topology) / sizeof(set_topology[0]), set_topology
-};
-
 static const struct shuffle_attr set_relay_member[] = {
 	[SHUFFLE_A_RELAY_MEMBER_IPV4] = {
 		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
@@ -1676,19 +1620,6 @@ static const unsigned int stats_get_reply[] = {
 	SHUFFLE_A_STAT_DOC,
 };
 
-static const unsigned int topology_set_request[] = {
-	SHUFFLE_A_TOPOLOGY_ENTRY,
-};
-
-static const unsigned int topology_get_request[] = {
-	SHUFFLE_A_TOPOLOGY_IPV4,
-	SHUFFLE_A_TOPOLOGY_IPV6,
-};
-
-static const unsigned int topology_get_reply[] = {
-	SHUFFLE_A_TOPOLOGY_ENTRY,
-};
-
 static const unsigned int relay_add_request[] = {
 	SHUFFLE_A_RELAY_NAME,
 	SHUFFLE_A_RELAY_MEMBER,
@@ -1843,20 +1774,6 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		1, stats_get_request,
 		3, stats_get_reply,
 		"A counter of the namespace by its name, or all."
-	},
-	{
-		"topology-set", SHUFFLE_CMD_TOPOLOGY_SET, &shuffle_attr_set_topology,
-		NULL, false,
-		1, topology_set_request,
-		0, NULL,
-		"Replace the namespace's table of racks, all of it at once; without entries there is none. A host is in the rack of the longest range that has its address. Groups that are set from then on get their racks from the table, if the members of each rack have ranks one behind the other."
-	},
-	{
-		"topology-get", SHUFFLE_CMD_TOPOLOGY_GET, &shuffle_attr_set_topology,
-		NULL, true,
-		2, topology_get_request,
-		1, topology_get_reply,
-		"The entry that holds for a host, or the table of racks, an entry in each message."
 	},
 	{
 		"relay-add", SHUFFLE_CMD_RELAY_ADD, &shuffle_attr_set_relay,

@@ -76,8 +76,6 @@ extern const struct shuffle_attr_set shuffle_attr_set_peer;
 extern const struct shuffle_attr_set shuffle_attr_set_socket;
 extern const struct shuffle_attr_set shuffle_attr_set_socket_local;
 extern const struct shuffle_attr_set shuffle_attr_set_stat;
-extern const struct shuffle_attr_set shuffle_attr_set_rack;
-extern const struct shuffle_attr_set shuffle_attr_set_topology;
 extern const struct shuffle_attr_set shuffle_attr_set_relay_member;
 extern const struct shuffle_attr_set shuffle_attr_set_relay;
 extern const struct shuffle_attr_set shuffle_attr_set_overlay_neighbour;

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* shufflectl topology: which hosts share a rack. */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/shuffle_netlink.h>
-#include <netlink/attr.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "objects.h"
 #include "rack_file.h"
 #include "record.h"
 #include "shufflectl.h"
 #include "topology.h"
+#include "topology_path.h"
 
 static const char usage[] =
 	"usage: shufflectl topology [show] [ADDRESS]\n"
@@ -35,11 +41,9 @@ static const char usage[] =
 	"         with --route, those of this machine leave by DEV\n"
 	"  remove  take that out again\n"
 	"\n"
-	"Groups that are set from then on get their racks from the table, if it knows all\n"
-	"members, and the members of each rack have ranks one behind the other.\n";
-
-/* bytes of a request: 16384 ranges with names of 63 bytes */
-#define REQUEST_MAX	(2U << 20)
+	"The table is a file, which libshuffle reads: collectives of groups that are joined\n"
+	"from then on use the racks, if the table knows all members, and the members of\n"
+	"each rack have ranks one behind the other.\n";
 
 static void print_range(const struct rack_range *r)
 {
@@ -56,132 +60,136 @@ static void print_range(const struct rack_range *r)
 	out_close();
 }
 
-/* The entry of a message of the kernel.  0 or -1. */
-static int read_entry(struct nl_msg *msg, struct rack_range *r)
+/* The file of the namespace that we are in. */
+static int table_path(char *path, size_t size)
 {
-	struct nlattr *tb[GENL_MAX_ATTRS], *e[SHUFFLE_A_RACK_MAX + 1];
-	struct nlattr *addr;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err = fd < 0 || shuffle_topology_path(fd, path, size);
 
-	if (genl_parse(msg, &shuffle_attr_set_topology, tb) || !tb[SHUFFLE_A_TOPOLOGY_ENTRY] ||
-	    nla_parse_nested(e, SHUFFLE_A_RACK_MAX, tb[SHUFFLE_A_TOPOLOGY_ENTRY], NULL))
-		return -1;
-	memset(r, 0, sizeof(*r));
-	r->v6 = e[SHUFFLE_A_RACK_IPV6];
-	addr = r->v6 ? e[SHUFFLE_A_RACK_IPV6] : e[SHUFFLE_A_RACK_IPV4];
-	if (!addr || nla_len(addr) != (r->v6 ? 16 : 4) || !e[SHUFFLE_A_RACK_NAME] ||
-	    !e[SHUFFLE_A_RACK_LENGTH])
-		return -1;
-	memcpy(r->addr, nla_data(addr), nla_len(addr));
-	r->len = nla_get_u32(e[SHUFFLE_A_RACK_LENGTH]);
-	nla_strlcpy(r->name, e[SHUFFLE_A_RACK_NAME], sizeof(r->name));
-	return 0;
-}
-
-/* Ask for the whole table, or for the entry of @address. */
-static int ask(const char *address, struct nl_reply *reply)
-{
-	struct nl_msg *msg;
-	uint8_t addr[16];
-	struct genl g;
-	int err, v6 = 0;
-
-	if (address) {
-		v6 = !!strchr(address, ':');
-		if (inet_pton(v6 ? AF_INET6 : AF_INET, address, addr) != 1)
-			return ctl_usage("\"%s\" is no IP address", address);
-	}
-	err = genl_open(&g, false);
 	if (err)
-		return err;
-	msg = genl_request(&g, SHUFFLE_CMD_TOPOLOGY_GET, !address);
-	if (address)
-		nla_put(msg, v6 ? SHUFFLE_A_TOPOLOGY_IPV6 : SHUFFLE_A_TOPOLOGY_IPV4, v6 ? 16 : 4,
-			addr);
-	err = genl_talk(&g, msg, genl_op(SHUFFLE_CMD_TOPOLOGY_GET), reply);
-	genl_close(&g);
-	return err;
+		ctl_error("no name for the table of this namespace: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return err ? CTL_ENV : CTL_OK;
 }
 
 /**
- * topology_table() - the table of racks of this namespace, as a file
+ * topology_table() - the table of racks of this namespace
  * @f: result, to be freed by rack_file_free()
  *
  * Return: enum ctl_exit.
  */
 int topology_table(struct rack_file *f)
 {
-	struct nl_reply reply;
-	unsigned int i;
-	int err;
+	static char path[PATH_MAX];
+	int err = table_path(path, sizeof(path));
 
 	memset(f, 0, sizeof(*f));
 	f->path = "the table of racks";
-	err = ask(NULL, &reply);
-	if (err)
+	if (err || (access(path, F_OK) && errno == ENOENT))
 		return err;
-	f->range = calloc(reply.n + 1, sizeof(*f->range));
-	if (!f->range)
-		err = ctl_error("out of memory");
-	for (i = 0; !err && i < reply.n; i++)
-		f->n += !read_entry(reply.msg[i], &f->range[f->n]);
-	nl_reply_free(&reply);
-	return err;
+	return rack_file_read(f, path, "hadoop");
+}
+
+static bool has_address(const struct rack_range *r, bool v6, const uint8_t *addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->len; i++)
+		if ((r->addr[i / 8] ^ addr[i / 8]) & 0x80 >> i % 8)
+			return false;
+	return r->v6 == v6;
+}
+
+/* The longest range that has an address, or NULL. */
+static const struct rack_range *find_range(const struct rack_file *f, bool v6, const uint8_t *addr)
+{
+	const struct rack_range *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < f->n; i++)
+		if (has_address(&f->range[i], v6, addr) && (!best || f->range[i].len > best->len))
+			best = &f->range[i];
+	return best;
+}
+
+static int show_host(const struct rack_file *f, const char *address)
+{
+	const struct rack_range *r;
+	bool v6 = strchr(address, ':');
+	uint8_t addr[16];
+
+	if (inet_pton(v6 ? AF_INET6 : AF_INET, address, addr) != 1)
+		return ctl_usage("\"%s\" is no IP address", address);
+	r = find_range(f, v6, addr);
+	if (!r) {
+		ctl_error("the table of racks has no such host: %s", address);
+		return CTL_KERNEL;
+	}
+	out_begin(false);
+	print_range(r);
+	out_end();
+	return CTL_OK;
 }
 
 static int topology_show(int argc, char **argv)
 {
-	struct nl_reply reply;
-	struct rack_range r;
+	struct rack_file f;
 	unsigned int i;
 	int err;
 
 	if (argc > 1)
 		return ctl_usage("\"%s\" behind the address means nothing", argv[1]);
-	err = ask(argc ? argv[0] : NULL, &reply);
+	err = topology_table(&f);
 	if (err)
 		return err;
-	out_begin(false);
-	for (i = 0; i < reply.n; i++)
-		if (!read_entry(reply.msg[i], &r))
-			print_range(&r);
-	out_end();
-	nl_reply_free(&reply);
-	return CTL_OK;
+	if (argc) {
+		err = show_host(&f, argv[0]);
+	} else {
+		out_begin(false);
+		for (i = 0; i < f.n; i++)
+			print_range(&f.range[i]);
+		out_end();
+	}
+	rack_file_free(&f);
+	return err;
 }
 
-static int put_range(struct nl_msg *msg, const struct rack_range *r)
+static int write_ranges(FILE *out, const struct rack_file *f)
 {
-	struct nlattr *nest = nla_nest_start(msg, SHUFFLE_A_TOPOLOGY_ENTRY);
+	char buf[64];
+	unsigned int i;
 
-	if (!nest || nla_put_string(msg, SHUFFLE_A_RACK_NAME, r->name) ||
-	    nla_put(msg, r->v6 ? SHUFFLE_A_RACK_IPV6 : SHUFFLE_A_RACK_IPV4, r->v6 ? 16 : 4,
-		    r->addr) ||
-	    nla_put_u32(msg, SHUFFLE_A_RACK_LENGTH, r->len))
-		return -1;
-	nla_nest_end(msg, nest);
-	return 0;
+	for (i = 0; i < f->n; i++)
+		fprintf(out, "%s %s\n", rack_range_text(&f->range[i], buf, sizeof(buf)),
+			f->range[i].name);
+	/* everybody reads it, whatever our mask */
+	return fflush(out) || ferror(out) || fchmod(fileno(out), 0644) ? -1 : 0;
 }
 
-/* Replace the table by the ranges of @f, or by none. */
+/* Another file takes the place of the table, so nobody reads half of one. */
 static int replace(const struct rack_file *f)
 {
-	struct nl_msg *msg;
-	unsigned int i;
-	struct genl g;
-	int err;
+	char path[PATH_MAX], other[PATH_MAX + 8];
+	int fd, err = table_path(path, sizeof(path));
+	FILE *out;
 
-	err = genl_open(&g, false);
 	if (err)
 		return err;
-	msg = genl_large_request(&g, SHUFFLE_CMD_TOPOLOGY_SET, REQUEST_MAX);
-	for (i = 0; f && i < f->n && !err; i++)
-		if (put_range(msg, &f->range[i]))
-			err = ctl_error("%s: too many hosts for one request", f->path);
-	if (err)
-		nlmsg_free(msg);
-	else
-		err = genl_talk(&g, msg, genl_op(SHUFFLE_CMD_TOPOLOGY_SET), NULL);
-	genl_close(&g);
+	if (!strncmp(path, TOPOLOGY_DIR "/", strlen(TOPOLOGY_DIR "/")) &&
+	    mkdir(TOPOLOGY_DIR, 0755) && errno != EEXIST)
+		return ctl_error("%s: %s", TOPOLOGY_DIR, strerror(errno));
+	snprintf(other, sizeof(other), "%s.XXXXXX", path);
+	fd = mkostemp(other, O_CLOEXEC);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out)
+		return ctl_error("%s: %s", path, strerror(errno));
+	err = write_ranges(out, f);
+	err |= fclose(out);
+	if (!err && !rename(other, path))
+		return CTL_OK;
+	err = ctl_error("%s: %s", path, strerror(errno));
+	unlink(other);
 	return err;
 }
 
@@ -245,7 +253,15 @@ static int topology_check(int argc, char **argv)
 
 static int topology_clear(int argc, char **argv)
 {
-	return argc ? ctl_usage("\"%s\" behind clear means nothing", argv[0]) : replace(NULL);
+	char path[PATH_MAX];
+	int err;
+
+	if (argc)
+		return ctl_usage("\"%s\" behind clear means nothing", argv[0]);
+	err = table_path(path, sizeof(path));
+	if (!err && unlink(path) && errno != ENOENT)
+		err = ctl_error("%s: %s", path, strerror(errno));
+	return err;
 }
 
 int topology_object(int argc, char **argv)

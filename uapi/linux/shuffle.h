@@ -71,11 +71,6 @@ enum {
 	 * it are dropped.  It cannot be read.
 	 */
 	SHUFFLE_KEY = 4,
-	/* get, set: __u32 for each rack: how many members it has, in order of rank; none: one
-	 * rack, as in each new group.  For the group set before, the same at all members; the
-	 * first member of a rack is its leader in SHUFFLE_COLL_COOL_PP and SHUFFLE_COLL_COOL_BR
-	 */
-	SHUFFLE_RACKS = 5,
 	/* get, set: struct shuffle_multicast, or nothing to take the address back; for the groups
 	 * set from then on
 	 */
@@ -399,37 +394,6 @@ struct shuffle_merge {
 
 #define SHUFFLE_MERGE_SIZE_VER0		24
 #define SHUFFLE_MERGE_RECORDS		65536
-
-/* Collectives of libshuffle */
-enum shuffle_coll_kind {
-	SHUFFLE_COLL_BARRIER,
-	SHUFFLE_COLL_BROADCAST,
-	SHUFFLE_COLL_SCATTER,
-	SHUFFLE_COLL_GATHER,
-	SHUFFLE_COLL_ALLGATHER,
-	SHUFFLE_COLL_REDUCE,
-	SHUFFLE_COLL_ALLREDUCE,
-	SHUFFLE_COLL_REDUCE_SCATTER,
-	SHUFFLE_COLL_SCAN,
-	SHUFFLE_COLL_EXSCAN,
-	SHUFFLE_COLL_KINDS,
-};
-
-/* Their patterns: see Documentation/networking/collectives.rst */
-enum shuffle_coll_pattern {
-	SHUFFLE_COLL_FLAT,		/* one step */
-	SHUFFLE_COLL_TREE,		/* k-nomial */
-	SHUFFLE_COLL_CHAIN,		/* for long messages, in segments */
-	SHUFFLE_COLL_DOUBLING,		/* recursive doubling; of all-gather Bruck's, for any N */
-	SHUFFLE_COLL_RING,
-	SHUFFLE_COLL_RABENSEIFNER,	/* recursive halving, then doubling or a tree */
-	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
-	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
-	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
-	SHUFFLE_COLL_GATHERED,		/* short vectors: all to all (Bruck), each combines all */
-	SHUFFLE_COLL_TWO_TREE,		/* long data by two binary trees, in segments */
-	SHUFFLE_COLL_PATTERNS,
-};
 
 /* struct shuffle_collective, oper: how items are combined.  Sums wrap round. */
 enum shuffle_coll_oper {

@@ -140,13 +140,6 @@ const struct nla_policy shuffle_overlay_path_nl_policy[SHUFFLE_A_OVERLAY_PATH_FI
 	[SHUFFLE_A_OVERLAY_PATH_FILTER] = { .type = NLA_BINARY, },
 };
 
-const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1] = {
-	[SHUFFLE_A_RACK_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
-	[SHUFFLE_A_RACK_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_RACK_IPV6] = NLA_POLICY_EXACT_LEN(16),
-	[SHUFFLE_A_RACK_LENGTH] = NLA_POLICY_MAX(NLA_U32, 128),
-};
-
 const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1] = {
 	[SHUFFLE_A_RELAY_MEMBER_IPV4] = NLA_POLICY_EXACT_LEN(4),
 	[SHUFFLE_A_RELAY_MEMBER_IPV6] = NLA_POLICY_EXACT_LEN(16),
@@ -229,17 +222,6 @@ const struct nla_policy shuffle_stats_get_nl_policy[SHUFFLE_A_STAT_NAME + 1] = {
 	[SHUFFLE_A_STAT_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 };
 
-/* SHUFFLE_CMD_TOPOLOGY_SET - do */
-const struct nla_policy shuffle_topology_set_nl_policy[SHUFFLE_A_TOPOLOGY_ENTRY + 1] = {
-	[SHUFFLE_A_TOPOLOGY_ENTRY] = NLA_POLICY_NESTED(shuffle_rack_nl_policy),
-};
-
-/* SHUFFLE_CMD_TOPOLOGY_GET - do */
-const struct nla_policy shuffle_topology_get_nl_policy[SHUFFLE_A_TOPOLOGY_IPV6 + 1] = {
-	[SHUFFLE_A_TOPOLOGY_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_TOPOLOGY_IPV6] = NLA_POLICY_EXACT_LEN(16),
-};
-
 /* SHUFFLE_CMD_RELAY_ADD - do */
 const struct nla_policy shuffle_relay_add_nl_policy[SHUFFLE_A_RELAY_KEY + 1] = {
 	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
@@ -280,7 +262,7 @@ const struct nla_policy shuffle_overlay_get_nl_policy[SHUFFLE_A_OVERLAY_SERVER +
 };
 
 /* Ops table for shuffle */
-const struct genl_ops shuffle_nl_ops[15] = {
+const struct genl_ops shuffle_nl_ops[13] = {
 	{
 		.cmd		= SHUFFLE_CMD_CONFIG_GET,
 		.doit		= shuffle_nl_config_get_doit,
@@ -336,20 +318,6 @@ const struct genl_ops shuffle_nl_ops[15] = {
 		.dumpit		= shuffle_nl_stats_get_dumpit,
 		.policy		= shuffle_stats_get_nl_policy,
 		.maxattr	= SHUFFLE_A_STAT_NAME,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_TOPOLOGY_SET,
-		.doit		= shuffle_nl_topology_set_doit,
-		.policy		= shuffle_topology_set_nl_policy,
-		.maxattr	= SHUFFLE_A_TOPOLOGY_ENTRY,
-		.flags		= GENL_UNS_ADMIN_PERM,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_TOPOLOGY_GET,
-		.doit		= shuffle_nl_topology_get_doit,
-		.dumpit		= shuffle_nl_topology_get_dumpit,
-		.policy		= shuffle_topology_get_nl_policy,
-		.maxattr	= SHUFFLE_A_TOPOLOGY_IPV6,
 	},
 	{
 		.cmd		= SHUFFLE_CMD_RELAY_ADD,

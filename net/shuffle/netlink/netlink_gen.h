@@ -14,7 +14,6 @@
 /* Common nested types */
 extern const struct nla_policy shuffle_overlay_neighbour_nl_policy[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV6 + 1];
 extern const struct nla_policy shuffle_overlay_path_nl_policy[SHUFFLE_A_OVERLAY_PATH_FILTER + 1];
-extern const struct nla_policy shuffle_rack_nl_policy[SHUFFLE_A_RACK_LENGTH + 1];
 extern const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1];
 
 extern const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1];
@@ -33,10 +32,6 @@ extern const struct nla_policy shuffle_socket_get_nl_policy[SHUFFLE_A_SOCKET_SOC
 
 extern const struct nla_policy shuffle_stats_get_nl_policy[SHUFFLE_A_STAT_NAME + 1];
 
-extern const struct nla_policy shuffle_topology_set_nl_policy[SHUFFLE_A_TOPOLOGY_ENTRY + 1];
-
-extern const struct nla_policy shuffle_topology_get_nl_policy[SHUFFLE_A_TOPOLOGY_IPV6 + 1];
-
 extern const struct nla_policy shuffle_relay_add_nl_policy[SHUFFLE_A_RELAY_KEY + 1];
 
 extern const struct nla_policy shuffle_relay_del_nl_policy[SHUFFLE_A_RELAY_NAME + 1];
@@ -48,7 +43,7 @@ extern const struct nla_policy shuffle_overlay_set_nl_policy[SHUFFLE_A_OVERLAY_P
 extern const struct nla_policy shuffle_overlay_get_nl_policy[SHUFFLE_A_OVERLAY_SERVER + 1];
 
 /* Ops table for shuffle */
-extern const struct genl_ops shuffle_nl_ops[15];
+extern const struct genl_ops shuffle_nl_ops[13];
 
 int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_config_get_dumpit(struct sk_buff *skb,
@@ -68,10 +63,6 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb,
 int shuffle_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_stats_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
-int shuffle_nl_topology_set_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_topology_get_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_topology_get_dumpit(struct sk_buff *skb,
-				   struct netlink_callback *cb);
 int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_relay_del_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_relay_get_doit(struct sk_buff *skb, struct genl_info *info);

@@ -16,7 +16,6 @@
 
 #include "../../../uapi/linux/shuffle_netlink.h"
 #include "../shuffle.h"
-#include "../coll/rack_table.h"
 #include "../rate.h"
 
 /* All sources together may ask for so many times what one may. */
@@ -55,18 +54,6 @@ static bool is_members_host(struct shuffle_net *sn, const struct sockaddr_shuffl
 	return found;
 }
 
-static bool is_in_table(struct shuffle_net *sn, const struct sockaddr_shuffle *from)
-{
-	struct shuffle_rack_table *t = shuffle_rack_table_get(sn);
-	bool found;
-
-	if (!t)
-		return false;
-	found = shuffle_rack_table_find(t, from->shs_ip_family == AF_INET6, from->shs_addr);
-	shuffle_rack_table_put(t);
-	return found;
-}
-
 static bool is_answered(struct shuffle_net *sn, const struct sk_buff *skb,
 			const struct sockaddr_shuffle *from)
 {
@@ -77,8 +64,7 @@ static bool is_answered(struct shuffle_net *sn, const struct sk_buff *skb,
 	/* what a host says to itself */
 	if (skb->skb_iif == LOOPBACK_IFINDEX)
 		return true;
-	return is_members_host(sn, from) ||
-	       (echo == SHUFFLE_NL_ECHO_TABLE && is_in_table(sn, from));
+	return echo == SHUFFLE_NL_ECHO_ALL || is_members_host(sn, from);
 }
 
 /* An answer is never larger than its question: that has a packet of its own. */

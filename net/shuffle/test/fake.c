@@ -3,7 +3,6 @@
 #include <linux/slab.h>
 
 #include "fake.h"
-#include "../coll/racks.h"
 #include "../netlink/netlink.h"
 
 struct fake *fake;
@@ -289,11 +288,6 @@ void shuffle_group_put(struct shuffle_membership *group)
 {
 	if (refcount_dec_and_test(&group->ref))
 		kvfree(group);
-}
-
-/* no engine of a fake socket has any */
-void shuffle_racks_put(struct shuffle_racks *racks)
-{
 }
 
 bool shuffle_timewait_exists(struct shuffle_net *sn, const struct sockaddr_shuffle *at, u64 op_id)

@@ -451,16 +451,14 @@ static int member(const struct sockaddr_shuffle *m, unsigned int members, unsign
 	count = members;
 	rank = self;
 	fd = sht_open(m, count, rank, 0);
-	/* what a new one finds on its socket, as if the namespace had a table of racks */
-	if (fd >= 0 && count > 3 &&
-	    setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, (__u32[]){ 2, count - 2 }, 8))
-		return 99;
 	c = fd < 0 ? NULL : shuffle_coll_new(fd, rank, count, 1000);
 	if (!c || !from || !to || !expected)
 		return 100;
 	shuffle_coll_timeout(c, STEP_MS);
 	if (shuffle_coll_engine(c, engine))
 		return 101;
+	if (count > 3 && shuffle_coll_racks(c, (unsigned int[]){ 2, count - 2 }, 2))
+		return 99;
 	if (all_calls(c, "auto", 0, short_sizes, N(short_sizes), in_kernel))
 		return 98;
 	for (p = 0; p < N(patterns); p++) {
@@ -548,74 +546,23 @@ static void test_many_calls(void)
 	close(fd);
 }
 
-/* Other racks while a collective of the group waits for the others, and the end of it. */
-static int change_racks(void *arg, int fd, short events)
-{
-	static const __u32 other[2] = { 2, 1 };
-
-	(void)arg;
-	(void)events;
-	errno = setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, other, 8) ? errno : ECANCELED;
-	return -1;
-}
-
-/* The option SHUFFLE_RACKS, of a group of three. */
+/* Racks that a program names, of a group of three. */
 static void test_racks(void)
 {
-	static const __u32 wrong[][4] = { { 1, 1 }, { 3, 1 }, { 1, ~0U, 3 }, { 3, 0 }, { 0, 3 },
-					  { 1, 1, 1, 1 } };
-	__u32 two[2] = { 1, 2 }, got[4] = { 0 };
 	struct sockaddr_shuffle m[3];
 	struct shuffle_coll *c;
-	socklen_t len;
 	unsigned int i;
 	int fd;
-
-	fd = socket(AF_SHUFFLE, SOCK_SEQPACKET, 0);
-	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), "racks: no group", ENOTCONN);
-	len = sizeof(got);
-	FAILS(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), "racks: get, no group",
-	      ENOTCONN);
-	close(fd);
 
 	for (i = 0; i < 3; i++)
 		my_addr(&m[i]);
 	fd = sht_open(m, 3, 1, 0);
-	for (i = 0; i < N(wrong); i++)
-		FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, wrong[i],
-				 (i < 2 || i == 3 || i == 4 ? 2 : i == 2 ? 3 : 4) * 4),
-		      "racks that are not the group", EINVAL);
-	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 7), "racks: half a number", EINVAL);
-	FAILS(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, (void *)8, 8), "racks: bad pointer",
-	      EFAULT);
-	len = sizeof(got);
-	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
-	      EXPECT_EQ(len, 4) && EXPECT_EQ(got[0], 3), "racks: one at first");
-	WORKS_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), 0, "racks: set");
-	len = sizeof(got);
-	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
-	      EXPECT_EQ(len, 8) && EXPECT_EQ(got[0], 1) && EXPECT_EQ(got[1], 2), "racks: get");
-	len = 7;
-	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
-	      EXPECT_EQ(len, 4), "racks: as many as there is room for");
-	len = sizeof(got);
-	WORKS(!shuffle_join(fd, m, 3, 1) &&
-	      EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
-	      EXPECT_EQ(len, 4), "racks: one in a new group");
-	WORKS(EXPECT_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, two, 8), 0) &&
-	      EXPECT_EQ(setsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, NULL, 0), 0) &&
-	      EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
-	      EXPECT_EQ(len, 4), "racks: none are one");
 	c = shuffle_coll_new(fd, 1, 3, 1);
-	WORKS(!shuffle_coll_racks(c, two, 2) && !shuffle_coll_engine(c, "kernel") &&
-	      !shuffle_coll_pattern(c, "cool-p-p", 0), "racks of a collective");
-	shuffle_coll_wait(c, change_racks, NULL);
-	FAILS(shuffle_barrier(c), "racks that change meanwhile", ECANCELED);
-	len = sizeof(got);
-	WORKS(EXPECT_EQ(getsockopt(fd, SOL_SHUFFLE, SHUFFLE_RACKS, got, &len), 0) &&
-	      EXPECT_EQ(len, 8) && EXPECT_EQ(got[0], 2), "racks: those set last");
+	WORKS(!shuffle_coll_racks(c, (unsigned int[]){ 1, 2 }, 2), "racks of a collective");
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 2, 2 }, 2), "racks of four members", EINVAL);
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 3, 0 }, 2), "a rack without any", EINVAL);
+	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 1, ~0U, 3 }, 3), "racks whose sum wraps round",
+	      EINVAL);
 	FAILS(shuffle_coll_racks(c, (unsigned int[]){ 1, 1, 1, 1 }, 4), "more racks than members",
 	      EINVAL);
 	shuffle_coll_free(c);

@@ -208,15 +208,18 @@ static void test_steps(int fd)
 	t.c.type = 0;
 	refused(fd, "a step that combines, and no operator", t, 16, EINVAL);
 }
+
 #undef WITH
+
+struct long_step {
+	struct shuffle_step s;
+	uint64_t more;
+};
 
 /* Steps of a later program: what the kernel does not know of them is 0, or they are refused. */
 static void test_long_steps(int *fds)
 {
-	struct {
-		struct shuffle_step s;
-		uint64_t more;
-	} longer[2 * MEMBERS] = { 0 };
+	struct long_step longer[2 * MEMBERS] = { 0 };
 	struct coll_ask ask = sum(next_op++, 1);
 	struct coll_table t;
 	unsigned int i, k;
@@ -231,9 +234,11 @@ static void test_long_steps(int *fds)
 			longer[k].s = t.step[k];
 		memcpy(t.step, longer, sizeof(longer));
 		if (!i) {
-			((typeof(&longer[0]))t.step)[1].more = 1;
+			longer[1].more = 1;
+			memcpy(t.step, longer, sizeof(longer));
 			refused(fds[0], "a field of a step that the kernel does not know", t, 8,
 				E2BIG);
+			longer[1].more = 0;
 			memcpy(t.step, longer, sizeof(longer));
 		}
 		ok &= coll_table_send(fds[i], &t, mine, 8, 0) == 8;

@@ -191,17 +191,17 @@ ctl_topology()
 	echo '10.9.0.1 c' | cat "$work/hadoop" - >"$work/bad"
 	refused 3 'bad:10: 10.9.0.1 is in rack "c", and in rack "a" in line 1' hctl 0 topology load "$work/bad"
 	refused 3 'range of numbers' hctl 0 topology load - <<<'SwitchName=a Nodes=n[1-x]'
-	refused 2 'bits' hctl 0 topology load - <<<'10.9.0.1/8 a'
+	refused 3 'bits' hctl 0 topology load - <<<'10.9.0.1/8 a'
 	hctl 0 topology show | cmp - "$work/as-slurm" || fail "what is refused changes the table"
 	want_eq "namespaces share a table" "$(hctl 1 topology show)" ""
-	refused 2 'not permitted' nobody h0 topology clear
+	refused 3 'ermission denied' nobody h0 topology clear
 	# as large as it may be, and larger
 	seq -f '%.0f' 0 16383 | awk '{ print "10.9." int($1 / 256) "." $1 % 256 " rack-" int($1 / 4) }' >"$work/large"
 	hctl 0 topology load "$work/large" >/dev/null ||
 		fail "load of 16384 hosts: got status $?, want 0"
 	want_eq "not all of 16384 hosts" "$(hctl 0 topology show | wc -l)" 16384
 	echo '10.1.1.1 one-more' >>"$work/large"
-	refused 2 'more' hctl 0 topology load "$work/large"
+	refused 3 'more' hctl 0 topology load "$work/large"
 	want_ok "clear" hctl 0 topology clear
 	want_eq "clear leaves something" "$(hctl 0 topology show)" ""
 }

@@ -32,6 +32,7 @@ life_cases()
 		run_case "api-alltoall-v$v" tap_program api_alltoall -v $v
 		run_case "api-keys-v$v" tap_program api_keys -v $v
 	done
+	run_case "api-racks" tap_program api_racks
 	run_case "late-starters" late_starters 2000
 	run_case "late-sockets" late_sockets
 	run_case "late-starters-two-operations" late_starters 500 ops=2 rounds=2

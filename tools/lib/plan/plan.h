@@ -2,8 +2,8 @@
 /*
  * Plans of collectives: which messages a member sends and receives, in which order, and what they
  * hold.  The same source runs in libshuffle, in the simulator and in tests, and takes no memory (it
- * is written as the module's portable files, net/shuffle/sched/portable.h).  A member computes its own
- * part from its place alone, in time and memory that grow with its neighbours.
+ * is written as the module's portable files, net/shuffle/sched/portable.h).  A member computes its
+ * own part from its place alone, in time and memory that grow with its neighbours.
  *
  * Members are counted by place: rack by rack, as the topology says.  What they have is divided
  * into blocks: one of each member where data is gathered or scattered, one in all where the same
@@ -32,7 +32,24 @@
 #define _SHUFFLE_PLAN_H
 
 #include "../../../uapi/linux/shuffle.h"
+#include "../shuffle_coll_kind.h"
 #include "../../../net/shuffle/sched/portable.h"
+
+/* What each is: Documentation/networking/collectives.rst. */
+enum shuffle_coll_pattern {
+	SHUFFLE_COLL_FLAT,		/* one step */
+	SHUFFLE_COLL_TREE,		/* k-nomial */
+	SHUFFLE_COLL_CHAIN,		/* for long messages, in segments */
+	SHUFFLE_COLL_DOUBLING,		/* recursive doubling; of all-gather Bruck's, for any N */
+	SHUFFLE_COLL_RING,
+	SHUFFLE_COLL_RABENSEIFNER,	/* recursive halving, then doubling or a tree */
+	SHUFFLE_COLL_COOL_PP,		/* parallel in the rack and across */
+	SHUFFLE_COLL_COOL_BR,		/* binomial in the rack, recursive doubling across */
+	SHUFFLE_COLL_SPREAD,		/* long data by shuffles, in segments */
+	SHUFFLE_COLL_GATHERED,		/* short vectors: all to all (Bruck), each combines all */
+	SHUFFLE_COLL_TWO_TREE,		/* long data by two binary trees, in segments */
+	SHUFFLE_COLL_PATTERNS,
+};
 
 /**
  * enum shuffle_coll_take - what becomes of a message that arrives

@@ -231,8 +231,8 @@ static void do_options(struct now *n)
 		{ SOL_SOCKET, SO_PRIORITY }, { SOL_SOCKET, SO_MARK }, { IPPROTO_IP, IP_TOS },
 		{ SOL_SOCKET, SO_SNDBUF }, { SOL_SOCKET, SO_RCVBUF }, { SOL_SOCKET, SO_ERROR },
 		{ SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT }, { SOL_SHUFFLE, SHUFFLE_CANCEL },
-		{ SOL_SHUFFLE, SHUFFLE_MULTICAST }, { SOL_SHUFFLE, SHUFFLE_RACKS },
-		{ SOL_SHUFFLE, SHUFFLE_GROUP }, { SOL_SHUFFLE, SHUFFLE_KEY },
+		{ SOL_SHUFFLE, SHUFFLE_MULTICAST }, { SOL_SHUFFLE, SHUFFLE_GROUP },
+		{ SOL_SHUFFLE, SHUFFLE_KEY },
 	};
 	unsigned int i = roll(n->d, sizeof(some) / sizeof(some[0]));
 	int value = roll(n->d, 7);
@@ -252,7 +252,6 @@ static void do_regroup(struct now *n)
 {
 	const struct plan *p = &slot->plan;
 	struct sockaddr_shuffle m[MAX_MEMBERS];
-	uint32_t racks[2] = { 1, p->n - 1 };
 	unsigned int i;
 
 	for (i = 0; i < p->n; i++)
@@ -260,9 +259,6 @@ static void do_regroup(struct now *n)
 			 p->port + i);
 	if (p->key)
 		sht_set_key(n->fd, p->key);
-	if (roll(n->d, 2))
-		setsockopt(n->fd, SOL_SHUFFLE, SHUFFLE_RACKS, racks,
-			   roll(n->d, 2) ? sizeof(racks) : 0);
 	sht_set_group(n->fd, m, p->n, n->rank);
 }
 
