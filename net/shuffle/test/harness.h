@@ -87,6 +87,7 @@ extern struct kunit_suite shuffle_plan_suite;
 extern struct kunit_suite shuffle_two_tree_suite;
 extern struct kunit_suite shuffle_table_suite;
 extern struct kunit_suite shuffle_blocks_suite;
+extern struct kunit_suite shuffle_steps_suite;
 extern struct kunit_suite shuffle_coll_suite;
 extern struct kunit_suite shuffle_merge_suite;
 

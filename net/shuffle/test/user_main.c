@@ -23,6 +23,7 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_two_tree_suite,
 	&shuffle_table_suite,
 	&shuffle_blocks_suite,
+	&shuffle_steps_suite,
 	&shuffle_coll_suite,
 	&shuffle_merge_suite,
 };
