@@ -16,7 +16,6 @@
 #define IDLE_MS		20000
 #define MARGIN_MS	20000	/* after the idle timeout, until the verdict is that it does not end */
 #define CHILD_US	2000	/* how often another process' progress is looked at */
-#define MOST_BYTES	(8 << 20)	/* of all messages of an operation */
 #define ITEMS		2048
 
 const char *const event_name[] = {
@@ -342,7 +341,9 @@ static void check_reason(struct group *g, unsigned int op, unsigned int rank)
 	case EV_late:
 		if (mine)
 			break;
-		if (named != only || (part->error != ETIMEDOUT && part->error != ECONNRESET))
+		/* what was lost may be late, too */
+		if ((part->error != ETIMEDOUT && part->error != ECONNRESET) ||
+		    (soak->batch.loss ? !(named & only) : named != only))
 			not_so(g, op, rank, "ETIMEDOUT or ECONNRESET, and the one that is late");
 		break;
 	default:
@@ -514,7 +515,7 @@ uint64_t group_run(struct group *g)
 	next = g->retry;
 	if (!g->happened && g->event != EV_none && g->event != EV_late && g->at < next)
 		next = g->at;
-	if (g->happened && g->until && g->until < next)
+	if (g->event == EV_pause && g->happened && g->until && g->until < next)
 		next = g->until;
 	if (g->child && now + CHILD_US < next)
 		next = now + CHILD_US;

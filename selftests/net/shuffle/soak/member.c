@@ -185,7 +185,7 @@ static void keep(struct step *st, const unsigned char *data, size_t len)
 
 static uint64_t begin(struct group *g, unsigned int op, unsigned int rank)
 {
-	static unsigned char row[MAX_MEMBERS << 21];
+	static unsigned char row[MOST_BYTES];
 	const struct plan *p = &g->s.plan;
 	const struct op_spec *o = &p->op[op];
 	struct step *st = &g->step[op][rank];

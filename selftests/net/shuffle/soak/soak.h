@@ -26,6 +26,7 @@
 #define GROUPS		4	/* at once: no more than MAX_SLOTS */
 #define MAX_HOSTS	8
 #define QUESTIONS	64	/* SHUFFLE_RECORD_WANT that wait for their answers, of a member */
+#define MOST_BYTES	(8 << 20)	/* of all messages of an operation */
 #define NEVER		(~0ull)
 
 /* What happens to a member in a phase. */
