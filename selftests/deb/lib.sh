@@ -14,7 +14,7 @@ SUITE=bookworm
 # compiler's pkg-config to use libshuffle-dev.
 plain_packages="ca-certificates iproute2 procps kmod dkms gcc make libc6-dev pkg-config libnl-3-200
 	libnl-genl-3-200 libnl-route-3-200"
-builder_packages="build-essential debhelper dh-dkms fakeroot lintian libnl-3-dev libnl-genl-3-dev
+builder_packages="build-essential debhelper dh-dkms clang fakeroot lintian libbpf-dev libnl-3-dev libnl-genl-3-dev
 	libnl-route-3-dev libopenmpi-dev openmpi-bin libevent-dev libhwloc-dev libmpich-dev"
 
 # in_root LAYERS UPPER COMMAND... - run a command with an overlay as its root:

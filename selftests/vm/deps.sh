@@ -21,9 +21,9 @@ demo="python3 gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpi
 check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 python3-yaml python3-jsonschema pahole
 	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-14-dev ethtool tcpdump tshark iperf3 nftables
 	wireguard-tools
-	libnl-3-dev libnl-genl-3-dev libnl-route-3-dev pkg-config man-db sqlite3"
+	libnl-3-dev libnl-genl-3-dev libnl-route-3-dev libbpf-dev pkg-config man-db sqlite3"
 # as debian/control has it
-deb="build-essential debhelper dh-dkms fakeroot rsync pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
+deb="build-essential clang debhelper dh-dkms fakeroot rsync pkg-config libbpf-dev libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
 	libopenmpi-dev libevent-dev libhwloc-dev libmpich-dev"
 mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libevent-dev libhwloc-dev"
 mpi_programs="hpcc libfftw3-dev libfftw3-mpi-dev gfortran ptscotch scotch python3-mpi4py python3-numpy mpich libmpich-dev"

@@ -84,7 +84,7 @@ shift
 # What tests need of Debian's kernels before the kernel would load it by itself.
 modules=''
 case $kernel in
-6.12 | 6.1) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32" ;;
+6.12 | 6.1) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32 sch_ingress cls_bpf" ;;
 esac
 case $lane in
 *-debug*) extra="kasan_multi_shot $extra" ;;

@@ -51,7 +51,7 @@ _shufflectl()
 	COMPREPLY=()
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
-	objects='op peer socket config stats qdisc monitor topology relay overlay'
+	objects='op peer socket config stats qdisc monitor topology relay overlay ways'
 	_shufflectl_cmd=("${COMP_WORDS[0]}")
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -192,10 +192,10 @@ _shufflectl()
 		_shufflectl_reply "$(compgen -f -- "$cur")"
 		return
 		;;
-	overlay//*)
+	overlay//* | ways//*)
 		words='show load clear help'
 		;;
-	overlay/l*/*)
+	overlay/l*/* | ways/l*/*)
 		_shufflectl_reply "$(compgen -f -- "$cur")"
 		return
 		;;

@@ -13,6 +13,7 @@ int monitor_object(int argc, char **argv);
 int topology_object(int argc, char **argv);
 int relay_object(int argc, char **argv);
 int overlay_object(int argc, char **argv);
+int ways_object(int argc, char **argv);
 
 /* relay.c, relay_daemon.c */
 extern const char relay_usage[];

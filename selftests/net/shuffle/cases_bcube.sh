@@ -6,6 +6,8 @@
 
 bcube_cases()
 {
+	run_case bcube-ways-square by_ways overlay_square
+	run_case bcube-ways-square-ipv6 by_ways overlay_square 6
 	# emulated processors have enough to do with racks
 	[[ $LANE != qemu* ]] || return 0
 	run_case bcube-golden-costs bcube_costs
@@ -14,6 +16,9 @@ bcube_cases()
 	run_case bcube-overlay bcube_overlay
 	run_case bcube-overlay-loss overlay_loss
 	run_case bcube-overlay-strangers overlay_strangers
+	run_case bcube-ways by_ways bcube_overlay
+	run_case bcube-ways-loss by_ways overlay_loss
+	run_case bcube-ways-strangers by_ways overlay_strangers
 }
 
 # Host 0 is the server that receives, $root, and host $root is server 0.
@@ -36,11 +41,11 @@ place()
 	index=$((index * unit + $1 % unit))
 }
 
-# bcube PORTS DIMENSIONS ROOT - a switch is a bridge, a NIC eth<dimension> with an address in the
+# bcube PORTS DIMENSIONS ROOT [6] - with IPv6 addresses, or IPv4; a switch is a bridge, a NIC eth<dimension> with an address in the
 # network of its switch; $work/hosts is for shuffle-plan-install.  Nobody has a route.
 bcube()
 {
-	local h s d digit index
+	local h s d digit index at
 	local -i n=$(($1 ** $2))
 
 	ports=$1 dims=$2 root=$3 topology="$1,$(($2 - 1))"
@@ -68,9 +73,16 @@ bcube()
 			for ((d = 0; d < dims; d++)); do
 				place "$s" $d
 				echo "link set eth$d up"
-				echo "addr add 10.$((80 + d)).$index.$((digit + 1))/24 dev eth$d"
 				[ $d = 0 ] || printf ',' >&3
-				printf '10.%d.%d.%d:7000' $((80 + d)) "$index" $((digit + 1)) >&3
+				if [ "${4-}" = 6 ]; then
+					at=fd80:$d:$index::$((digit + 1))
+					echo "addr add $at/64 dev eth$d nodad"
+					printf '[%s]:7000' "$at" >&3
+				else
+					at=10.$((80 + d)).$index.$((digit + 1))
+					echo "addr add $at/24 dev eth$d"
+					printf '%s:7000' "$at" >&3
+				fi
 			done
 		} 3>&1 >"$work/batch"
 		echo " ${PFX}h$h"
@@ -79,8 +91,17 @@ bcube()
 }
 
 relay_words=(sorted)
-# --overlay FILE
+# --overlay FILE, perhaps --tc
 overlay=()
+# who passes on: the module (overlay), or programs of tc (ways)
+overlay_by=overlay
+
+by_ways()
+{
+	local overlay_by=ways
+
+	"$@"
+}
 
 # plan_install COMMAND WORDS... - the relays of $work/plan, on the hosts of a BCube
 plan_install()
@@ -361,6 +382,38 @@ overlay_plan()
 	want_ok "no overlay" \
 		"$BIN/shuffle-plan" --check "$work/plan" --overlay "$work/ways" --quiet "$@"
 	overlay=(--overlay "$work/ways")
+	[ $overlay_by = overlay ] || overlay+=(--tc)
+}
+
+# overlay_counter HOST NAME - what its overlay has counted
+overlay_counter()
+{
+	if [ $overlay_by = overlay ]; then
+		counter "$1" "$2"
+	else
+		hctl "$1" ways show | sed -n "s/^# $2 //p"
+	fi
+}
+
+# overlay_counters NAME - of all hosts
+overlay_counters()
+{
+	local h n sum=0
+
+	for ((h = 0; h < hosts; h++)); do
+		n=$(overlay_counter $h "$1")
+		sum=$((sum + ${n:-0}))
+	done
+	echo $sum
+}
+
+# overlay_left HOST - what is left of an overlay on a host, and should not be
+overlay_left()
+{
+	hctl "$1" $overlay_by show
+	ip -n "${PFX}h$1" route show proto 79
+	ip -n "${PFX}h$1" -6 route show proto 79
+	tc -n "${PFX}h$1" qdisc show | grep clsact
 }
 
 # Each packet is passed on once, as the plan has it: five flows of two hops, of two links each.
@@ -375,16 +428,43 @@ overlay_once()
 	want_grep "relays where none is needed" "$(plan_install install)" -x 'relays: 0, install'
 	merge -g "$work/group" "$PFX" "${parents[@]}" || fail "records: $(cat "$work/ways")"
 	[ "$(first_sent)" = $((5 * 16000)) ] || fail "$(first_sent) bytes of five flows"
-	[ "$(counters PassedOn)" = $(($(counters DataOut) + $(counters CtrlPktsOut))) ] ||
-		fail "$(counters PassedOn) of $(counters DataOut) and $(counters CtrlPktsOut) packets"
-	want_ok "server 4 does not pass on" has_counted 4 PassedOn 1
+	[ "$(overlay_counters PassedOn)" = $(($(counters DataOut) + $(counters CtrlPktsOut))) ] ||
+		fail "$(overlay_counters PassedOn) of $(counters DataOut) and $(counters CtrlPktsOut) packets"
+	want_gt "server 4 does not pass on" "$(overlay_counter 4 PassedOn)" 0
 	want_eq "server 4 takes part" "$(counter 4 OpsStarted)" 0
-	hctl 4 overlay show >"$work/shown"
+	hctl 4 $overlay_by show >"$work/shown"
 	want_grep "shown" "$(<"$work/shown")" -x "server 4"
-	want_ok "what is shown cannot be loaded" hctl 4 overlay load - <"$work/shown"
-	hctl 4 overlay show | cmp -s - "$work/shown" || fail "$(hctl 4 overlay show)"
+	want_ok "what is shown cannot be loaded" hctl 4 $overlay_by load - <"$work/shown"
+	hctl 4 $overlay_by show | cmp -s - "$work/shown" || fail "$(hctl 4 $overlay_by show)"
 	want_ok "overlays are left" plan_install remove
-	want_eq "hctl 4 overlay show" "$(hctl 4 overlay show)" ""
+	want_eq "of server 4 is left" "$(overlay_left 4)" ""
+	want_eq "of server 5 is left" "$(overlay_left 5)" ""
+}
+
+# overlay_square [6] - four servers: the smallest cube that passes on, for the verifiers of all kernels;
+# filters of all sizes
+overlay_square()
+{
+	local parents inner bits h
+
+	bcube 2 2 0 "$@"
+	plan --senders 3 --method unicast
+	for bits in 64 448 1024; do
+		overlay_plan --bloom $bits
+		tree_roles
+		want_ok "no overlays" plan_install install
+		merge -g "$work/group" -n 2000 "$PFX" "${parents[@]}" ||
+			fail "filter of $bits bits: $(for ((h = 0; h < 4; h++)); do hctl $h $overlay_by show; done)"
+	done
+	# nothing but what has been sent, and all of it, whatever was whole on the way
+	want_gt "packets passed on" "$(overlay_counters PassedOn)" 0
+	want_eq "packets passed on" "$(overlay_counters PassedOn)" "$(overlay_counters Sent)"
+	want_eq "packets taken" "$(overlay_counters Taken)" "$(overlay_counters Sent)"
+	want_ok "overlays are left" plan_install remove
+	for ((h = 0; h < 4; h++)); do
+		want_eq "of host $h is left" "$(overlay_left $h)" ""
+	done
+	overlay=()
 }
 
 # Filters instead of relays with one input, in trees that merge, with loss, too.
@@ -410,7 +490,7 @@ bcube_overlay()
 	# many records in a super-packet
 	want_ok "many records" merge -g "$work/group" -o 2 -n 20000 "$PFX" "${parents[@]}"
 	want_eq "filters are not exact" \
-		"$(counters PathAmbiguous)$(counters DropNoHop)$(counters DropHops)" 000
+		"$(overlay_counters PathAmbiguous)$(overlay_counters DropNoHop)$(overlay_counters DropHops)" 000
 	want_ok "overlays are left" plan_install remove
 	overlay=()
 }
@@ -433,7 +513,7 @@ overlay_loss()
 # overlay_set HOST LINES... - load them
 overlay_set()
 {
-	printf '%s\n' "${@:2}" | hctl "$1" overlay load - 2>"$work/err"
+	printf '%s\n' "${@:2}" | hctl "$1" $overlay_by load - 2>"$work/err"
 }
 
 # overlay_refuses WORDS LINES... - loading them fails, and says so
@@ -446,7 +526,7 @@ overlay_refuses()
 # What is wrong in a table, and packets that have no way here.
 overlay_strangers()
 {
-	local parents inner filter h
+	local parents inner filter
 
 	bcube 4 2 0
 	overlay_refuses 'a neighbour, are needed' 'server 1'
@@ -455,6 +535,11 @@ overlay_strangers()
 	overlay_refuses 'both ends' 'server 1' 'neighbour 0 10.80.0.1 fd00::1'
 	overlay_refuses 'none of hops' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' 'path 10.80.0.1 hop 3'
 	overlay_refuses 'line 1' 'servers 1'
+	if [ $overlay_by = ways ]; then
+		overlay_refuses 'one neighbour only' 'server 1' 'copies'
+		overlay_refuses 'no device has our address 10.80.0.9' 'server 1' \
+			'neighbour 0 10.80.0.1 10.80.0.9'
+	fi
 	overlay_refuses 'or ours' 'server 1' 'neighbour 1 10.80.0.1 10.80.0.2'
 	overlay_refuses "another's" 'server 1' 'neighbour 2 10.80.0.1 10.80.0.2' 'neighbour 2 10.80.0.3 10.80.0.2'
 	filter='hops 6 bits 64 hashes 22 salt 0 filter'
@@ -464,7 +549,7 @@ overlay_strangers()
 		'neighbour 2 10.80.0.3 10.80.0.2' "path 10.80.3.4 $filter ffffffffffffffff"
 	overlay_refuses 'of one length' 'server 1' 'neighbour 0 10.80.0.1 10.80.0.2' \
 		"path 10.80.3.4 hops 6 bits 65 hashes 22 salt 0 filter ffffffffffffffff"
-	want_eq "an overlay of refused lines" "$(hctl 1 overlay show)" ""
+	want_eq "an overlay of refused lines" "$(hctl 1 $overlay_by show)" ""
 
 	figure_2a >"$work/plan"
 	overlay_plan
@@ -473,19 +558,28 @@ overlay_strangers()
 	# server 4 knows neither 5 nor 0
 	overlay_set 4 'server 4' 'neighbour 12 10.81.0.4 10.81.0.2' || fail "$(cat "$work/err")"
 	want_ok "without a way" merge -g "$work/group" -i 700 -e 110 "$PFX" "${parents[@]}"
-	want_gt "server 4 takes packets of strangers" "$(counter 4 DropNeighbour)" 0
+	want_gt "server 4 takes packets of strangers" "$(overlay_counter 4 DropNeighbour)" 0
 	overlay_set 4 'server 4' 'neighbour 5 10.80.1.2 10.80.1.1' || fail "$(cat "$work/err")"
 	want_ok "without a hop" merge -g "$work/group" -o 2 -i 700 -e 110 "$PFX" "${parents[@]}"
-	want_gt "server 4 has a hop" "$(counter 4 DropNoHop)" 0
+	want_gt "server 4 has a hop" "$(overlay_counter 4 DropNoHop)" 0
 	# a filter that leads everywhere is dropped behind a server that has one neighbour only
-	hctl 5 overlay show | sed '/^path/s/hops .*/hops 3 bits 64 hashes 2 salt 0 filter ffffffffffffffff/
+	hctl 5 $overlay_by show | sed '/^path/s/hops .*/hops 3 bits 64 hashes 2 salt 0 filter ffffffffffffffff/
 		/^neighbour [^4]/d' >"$work/wide"
-	hctl 5 overlay load "$work/wide" || fail "$(cat "$work/wide")"
+	hctl 5 $overlay_by load "$work/wide" || fail "$(cat "$work/wide")"
 	plan_install install >"$work/out" 2>&1
-	hctl 5 overlay load "$work/wide" || fail "$(cat "$work/wide")"
+	hctl 5 $overlay_by load "$work/wide" || fail "$(cat "$work/wide")"
 	want_ok "by a wide filter" merge -g "$work/group" -o 3 -i 700 -e 110 "$PFX" "${parents[@]}"
-	want_gt "one hop of many is taken" "$(counter 4 PathAmbiguous)" 0
-	# the source's form: to all of them, until the packets have had their hops
+	want_gt "one hop of many is taken" "$(overlay_counter 4 PathAmbiguous)" 0
+	overlay=()
+	[ $overlay_by = overlay ] || return 0
+	overlay_copies
+}
+
+# The source's form: packets go to all of them, until they have had their hops.
+overlay_copies()
+{
+	local h
+
 	for h in 0 1 2 3 4 6 7 8 12 13; do
 		{ hctl $h overlay show; echo copies; } | hctl $h overlay load - 2>"$work/err" ||
 			[ -z "$(hctl $h overlay show)" ] || fail "no copies: $(cat "$work/err")"
@@ -493,5 +587,4 @@ overlay_strangers()
 	merge -g "$work/group" -o 4 "$PFX" "${parents[@]}" ||
 		fail "copies: $(hctl 4 stats show) $(hctl 0 stats show) $(hctl 5 stats show)"
 	[ "$(counters DupBytes)" -gt 0 ] || [ "$(counters DropHops)" -gt 0 ] || fail "no copies"
-	overlay=()
 }

@@ -70,19 +70,28 @@ static bool reads(unsigned int rank)
 	return !rank || (gives && !role[rank] && !has_children(rank));
 }
 
-/* ADDRESS:PORT[@LOCAL] */
+/* ADDRESS:PORT[@LOCAL], or [ADDRESS]:PORT[@LOCAL] */
 static void read_edge(char *line, struct shuffle_edge *edge)
 {
-	char *local = strchr(line, '@'), *port = strchr(line, ':');
+	char *local = strchr(line, '@'), *port = strrchr(line, ':'), *address = line;
+	int family = *line == '[' ? AF_INET6 : AF_INET;
 
-	if (local)
+	if (local) {
 		*local++ = '\0';
+		port = strrchr(line, ':');
+	}
 	if (!port)
 		errx(1, "%s: no port", line);
 	*port++ = '\0';
+	if (family == AF_INET6) {
+		address++;
+		line[strcspn(line, "]")] = '\0';
+	}
+	memset(edge->member.shs_addr, 0, sizeof(edge->member.shs_addr));
+	edge->member.shs_ip_family = family;
 	edge->member.shs_port = htons(atoi(port));
-	if (inet_pton(AF_INET, line, edge->member.shs_addr) != 1 ||
-	    (local && inet_pton(AF_INET, local, edge->local) != 1))
+	if (inet_pton(family, address, edge->member.shs_addr) != 1 ||
+	    (local && inet_pton(family, local, edge->local) != 1))
 		errx(1, "%s: no address", line);
 }
 

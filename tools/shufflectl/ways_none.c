@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* "shufflectl ways" of a machine that has had no libbpf, or no clang. */
+#include "ways.h"
+#include "shufflectl.h"
+
+static int none(void)
+{
+	return ctl_error("this shufflectl was built without overlays: clang and libbpf were missing");
+}
+
+int overlay_get(struct overlay_table *t, bool *found)
+{
+	(void)t;
+	(void)found;
+	return none();
+}
+
+int overlay_put(struct overlay_table *t)
+{
+	(void)t;
+	return none();
+}
+
+int overlay_remove(void)
+{
+	return none();
+}
