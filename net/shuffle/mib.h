@@ -54,7 +54,7 @@
 	X(Collectives,		"of the operations started, collectives")	\
 	X(EarlyKept,		"packets kept for an operation not known yet")	\
 	X(EarlyClaimed,		"of these, claimed by their operation")		\
-	X(EarlyExpired,		"of these, expired")				\
+	X(EarlyExpired,		"of these, expired, or dropped with their socket")	\
 	X(EarlyFull,		"early packets dropped: no room")		\
 	X(DropMalformed,	"datagrams or rests of them dropped: malformed")\
 	X(DropVersion,		"dropped: another protocol version")		\

@@ -137,6 +137,7 @@ void shuffle_early_init(struct shuffle_sock *ssk)
  */
 void shuffle_early_exit(struct shuffle_sock *ssk)
 {
+	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct sk_buff_head q;
 	u32 n;
 
@@ -148,6 +149,7 @@ void shuffle_early_exit(struct shuffle_sock *ssk)
 	do {
 		take_old(ssk, true, &q);
 		n = skb_queue_len(&q);
+		SHUFFLE_ADD(sn, EarlyExpired, n);
 		__skb_queue_purge(&q);
 		cond_resched();
 	} while (n);
