@@ -25,7 +25,8 @@
 struct relay *relay[RELAYS];
 unsigned int relays;
 
-static int poller = -1, listener = -1, clients;
+static int poller = -1, listener = -1;
+static unsigned int clients[2];	/* of strangers, ours */
 static bool ending, until_last;
 static volatile sig_atomic_t signalled;
 static char buf[RELAYD_BYTES], answer[RELAYD_BYTES];
@@ -104,6 +105,17 @@ static int listen_at(const char *path)
 	return 0;
 }
 
+/* May it change something, as well as ask? */
+static bool is_ours(int fd)
+{
+	struct ucred who = { .uid = -1 };
+	socklen_t len = sizeof(who);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) &&
+	       (!who.uid || who.uid == geteuid());
+}
+
+/* Those of strangers take half of the places at most, however long they stay. */
 static void welcome(void)
 {
 	struct epoll_event e = { .events = EPOLLIN };
@@ -112,30 +124,26 @@ static void welcome(void)
 	if (fd < 0)
 		return;
 	e.data.u64 = tag(fd);
-	if (clients == CLIENTS || epoll_ctl(poller, EPOLL_CTL_ADD, fd, &e))
+	if (clients[true] + clients[false] >= (is_ours(fd) ? CLIENTS : CLIENTS / 2) ||
+	    epoll_ctl(poller, EPOLL_CTL_ADD, fd, &e))
 		close(fd);
 	else
-		clients++;
+		clients[is_ours(fd)]++;
 }
 
 static void serve(int fd)
 {
-	struct ucred who = { .uid = -1 };
-	socklen_t len = sizeof(who);
 	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 	unsigned int before = relays;
-	bool may;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
+		clients[is_ours(fd)]--;
 		close(fd);
-		clients--;
 		return;
 	}
-	may = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) &&
-	      (!who.uid || who.uid == geteuid());
-	n = control_answer(buf, n, may, answer, sizeof(answer), &ending);
+	n = control_answer(buf, n, is_ours(fd), answer, sizeof(answer), &ending);
 	memset(buf, 0, sizeof(buf));
 	if (send(fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		complain("an answer");
