@@ -216,7 +216,6 @@ s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len);
 void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur);
 
-
 /* pages.c */
 void shuffle_pages_init(struct shuffle_sock *ssk);
 void shuffle_pages_exit(struct shuffle_sock *ssk);

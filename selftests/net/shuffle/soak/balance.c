@@ -89,7 +89,8 @@ static void check_counters(const struct batch *b, const struct counters *c)
 	};
 	unsigned int i;
 
-	same("OpsStarted, of operations that members have begun", counted(c, "OpsStarted"), b->parts);
+	same("OpsStarted, of operations that members have begun", counted(c, "OpsStarted"),
+	     b->parts);
 	same("OpsDone + OpsFailed, of OpsStarted",
 	     counted(c, "OpsDone") + counted(c, "OpsFailed"), counted(c, "OpsStarted"));
 	same("EarlyClaimed + EarlyExpired, of EarlyKept",
@@ -98,7 +99,8 @@ static void check_counters(const struct batch *b, const struct counters *c)
 		same(none[i], counted(c, none[i]), 0);
 	if (b->calm) {
 		same("OpsFailed, where nothing has happened", counted(c, "OpsFailed"), 0);
-		same("DataBytesIn, of the bytes of all messages", counted(c, "DataBytesIn"), b->wire);
+		same("DataBytesIn, of the bytes of all messages", counted(c, "DataBytesIn"),
+		     b->wire);
 	}
 	if (!b->duplicate) {
 		at_most(c, "GrantIn", "GrantOut");

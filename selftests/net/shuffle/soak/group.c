@@ -14,7 +14,7 @@
 
 #define MOST_PHASES	8
 #define IDLE_MS		20000
-#define MARGIN_MS	20000	/* after the idle timeout, until the verdict is that it does not end */
+#define MARGIN_MS	20000	/* after the idle timeout: then it does not end */
 #define CHILD_US	2000	/* how often another process' progress is looked at */
 #define ITEMS		2048
 
@@ -243,7 +243,8 @@ static void end_child(struct group *g)
 	kill(g->child, SIGKILL);
 	if (waitpid(g->child, &status, 0) != g->child || !WIFSIGNALED(status) ||
 	    WTERMSIG(status) != SIGKILL)
-		wrong("the process of member %u has ended by itself: status %#x", g->victim, status);
+		wrong("the process of member %u has ended by itself: status %#x", g->victim,
+		      status);
 	g->child = 0;
 	g->s.member[g->victim].gone = 1;
 	/* its data was that process' */
@@ -521,7 +522,8 @@ uint64_t group_run(struct group *g)
 		next = now + CHILD_US;
 	limit = (g->s.progress + IDLE_MS + MARGIN_MS) * 1000ull;
 	if (now >= limit) {
-		wrong("nothing has moved for %d ms, idle timeout %d ms", IDLE_MS + MARGIN_MS, IDLE_MS);
+		wrong("nothing has moved for %d ms, idle timeout %d ms", IDLE_MS + MARGIN_MS,
+		      IDLE_MS);
 		show(g);
 	}
 	return next < limit ? next : limit;

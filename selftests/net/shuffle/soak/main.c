@@ -177,7 +177,8 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	signal(SIGPIPE, SIG_IGN);
-	printf("# soak seed=%lu ops=%lu each=%lu first=%lu hosts=%u\n", seed, ops, each, first, hosts);
+	printf("# soak seed=%lu ops=%lu each=%lu first=%lu hosts=%u\n", seed, ops, each, first,
+	       hosts);
 	balance_begin();
 	for (number = first; all_ops < ops && !shared->failed && access(stop, F_OK); number++) {
 		struct batch *b = &soak->batch;
@@ -203,8 +204,8 @@ int main(int argc, char **argv)
 		printf(" %s %lu", event_name[i], all_events[i]);
 	printf("\n");
 	if (shared->failed)
-		printf("# %s\n# again: soak seed=%lu first=%u ops=%lu each=%lu\n", shared->why, seed,
-		       soak->batch.number, each, each);
+		printf("# %s\n# again: soak seed=%lu first=%u ops=%lu each=%lu\n", shared->why,
+		       seed, soak->batch.number, each, each);
 	tap_line(!shared->failed, "every byte right, every end in time, and the right names");
 	balance_end();
 	return tap_finish();

@@ -333,7 +333,10 @@ void member_read(struct group *g, unsigned int rank)
 	for (reads = 0; reads < READS && *socket_of(g, rank) >= 0; reads++) {
 		if (g->asked[rank].n)
 			answer(g, rank);
-		room = n = QUESTIONS - g->asked[rank].n < RECORDS ? QUESTIONS - g->asked[rank].n : RECORDS;
+		room = QUESTIONS - g->asked[rank].n;
+		if (room > RECORDS)
+			room = RECORDS;
+		n = room;
 		if (!room) {
 			/* nothing else may let time pass where it is virtual */
 			nanosleep(&(struct timespec){ .tv_nsec = RETRY_US * 1000 }, NULL);

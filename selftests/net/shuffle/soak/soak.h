@@ -125,7 +125,7 @@ struct batch {
 	bool calm;
 	unsigned int loss, duplicate, reorder, delay, jitter;
 	unsigned long begun, groups;
-	_Atomic unsigned long parts;
+	atomic_ulong parts;
 	unsigned long events[N_EVENTS];
 	uint64_t wire;
 	uint64_t heard;

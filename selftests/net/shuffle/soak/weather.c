@@ -21,8 +21,8 @@ int weather_begin(const struct batch *b)
 	for (h = 0; h < hosts; h++) {
 		/* a netem that replaces another one keeps what it does not name */
 		fprintf(f, "qdisc replace dev p%u root pfifo\n", h);
-		fprintf(f, "qdisc replace dev p%u root netem limit 100000 delay %uus %uus", h, b->delay,
-			b->jitter);
+		fprintf(f, "qdisc replace dev p%u root netem limit 100000 delay %uus %uus", h,
+			b->delay, b->jitter);
 		if (b->loss)
 			fprintf(f, " loss %u.%u%%", b->loss / 10, b->loss % 10);
 		if (b->duplicate)
