@@ -129,7 +129,7 @@ run_job()
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
 	torture-*) MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
 	# 20 minutes, and some
-	soak-uml) "$here/soak.sh" 1000000 "${SEED:-1}" uml-time ;;
+	soak-uml) MINUTES=${MINUTES:-10} "$here/soak.sh" 1000000 "${SEED:-1}" uml-time ;;
 	soak-*) "$here/soak.sh" 20000 "${SEED:-1}" "${name#soak-}-time" ;;
 	faults-*) cases "$name" "${name#faults-}" -e CASES=^faults- -e FAULTS=1 ;;
 	mpi-quick-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-quick-}" -L -e MPI_QUICK=1 \
