@@ -128,7 +128,7 @@ run_job()
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
 	torture-*) MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
-	# 20 minutes, and some
+	# with a guest for each processor
 	soak-uml) MINUTES=${MINUTES:-10} "$here/soak.sh" 1000000 "${SEED:-1}" uml-time ;;
 	soak-*) "$here/soak.sh" 20000 "${SEED:-1}" "${name#soak-}-time" ;;
 	faults-*) cases "$name" "${name#faults-}" -e CASES=^faults- -e FAULTS=1 ;;
