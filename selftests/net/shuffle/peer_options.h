@@ -8,7 +8,7 @@
 struct options {
 	char matrix[64];
 	char prefix[32];
-	char expect[128];	/* per operation: done, ETIMEDOUT, ..., any */
+	char expect[128];	/* per operation: done, ETIMEDOUT, ..., cancelled, any */
 	char missing[128];	/* ranks that a failure must name */
 	char device[16];	/* SO_BINDTODEVICE */
 	long n, hosts, v6, net, port, seed;
