@@ -131,23 +131,9 @@ static ssize_t collective(const struct plan *p, const struct op_spec *o, int fd,
 static ssize_t whole_row(const struct plan *p, const struct op_spec *o, int fd, unsigned int rank,
 			 const unsigned char *data, size_t len)
 {
-	uint64_t lens[MAX_MEMBERS];
-	uint32_t flags = o->flags;
 	struct ctl m;
-	unsigned int i;
 
-	for (i = 0; i < p->n; i++)
-		lens[i] = spec_len(p, o, rank, i);
-	if (o->kind == KIND_WANT)
-		flags |= SHUFFLE_ROW_WANT;
-	if (o->kind == KIND_SAME && !rank)
-		flags |= SHUFFLE_ROW_SAME;
-	if (o->kind == KIND_REDUCE || o->kind == KIND_MERGE)
-		flags &= SHUFFLE_ROW_DELAYED_ACK;
-	ctl_begin(&m, data, len);
-	ctl_row(&m, o, flags, 0, p->n, lens);
-	ctl_absent(&m, p, o, rank);
-	ctl_derived(&m, p, o, rank);
+	ctl_whole(&m, p, o, rank, data, len);
 	return sendmsg(fd, &m.msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

@@ -28,7 +28,9 @@ void ctl_row(struct ctl *c, const struct op_spec *op, uint32_t flags, unsigned i
 	sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ROW, &r, sizeof(r.row) + count * sizeof(*lens));
 }
 
-void ctl_absent(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank)
+/* Who has no message for us: where that is so. */
+static void ctl_absent(struct ctl *c, const struct plan *p, const struct op_spec *op,
+		       unsigned int rank)
 {
 	struct {
 		struct shuffle_absent head;
@@ -43,7 +45,9 @@ void ctl_absent(struct ctl *c, const struct plan *p, const struct op_spec *op, u
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ABSENT, &a, sizeof(a));
 }
 
-void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank)
+/* What makes the row one that is computed. */
+static void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spec *op,
+			unsigned int rank)
 {
 	struct shuffle_forward f = { .size = sizeof(f), .from = rank - 1 };
 	struct shuffle_reduction r = { .size = sizeof(r), .to = rank - 1,
@@ -58,6 +62,27 @@ void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spec *op, 
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_REDUCE, &r, sizeof(r));
 	if (op->kind == KIND_MERGE && rank < 2)
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_MERGE, &m, sizeof(m));
+}
+
+void ctl_whole(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank,
+	       const void *data, size_t len)
+{
+	uint64_t lens[MAX_MEMBERS];
+	uint32_t flags = op->flags;
+	unsigned int i;
+
+	for (i = 0; i < p->n; i++)
+		lens[i] = spec_len(p, op, rank, i);
+	if (op->kind == KIND_WANT)
+		flags |= SHUFFLE_ROW_WANT;
+	if (op->kind == KIND_SAME && !rank)
+		flags |= SHUFFLE_ROW_SAME;
+	if (op->kind == KIND_REDUCE || op->kind == KIND_MERGE)
+		flags &= SHUFFLE_ROW_DELAYED_ACK;
+	ctl_begin(c, data, len);
+	ctl_row(c, op, flags, 0, p->n, lens);
+	ctl_absent(c, p, op, rank);
+	ctl_derived(c, p, op, rank);
 }
 
 static bool in_row(const struct plan *p, const struct op_spec *o, unsigned int rank,

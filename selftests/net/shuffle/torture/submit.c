@@ -152,7 +152,6 @@ ssize_t submit_part(struct call *c, int fd, unsigned int op, unsigned int rank, 
 	const struct op_spec *o = &p->op[op];
 	uint64_t lens[MAX_MEMBERS];
 	unsigned char *data;
-	uint32_t flags = o->flags;
 	struct ctl m;
 	size_t len;
 	ssize_t rc;
@@ -161,22 +160,13 @@ ssize_t submit_part(struct call *c, int fd, unsigned int op, unsigned int rank, 
 
 	if (o->kind == KIND_COLL)
 		return collective(c, fd, op, rank);
-	for (i = 0; i < p->n; i++)
-		lens[i] = spec_len(p, o, rank, i);
 	data = row_data(o, rank, &len);
 	if (o->kind == KIND_PIECES) {
+		for (i = 0; i < p->n; i++)
+			lens[i] = spec_len(p, o, rank, i);
 		rc = pieces(c, fd, op, rank, d, lens, data, len);
 	} else {
-		if (o->kind == KIND_WANT)
-			flags |= SHUFFLE_ROW_WANT;
-		if (o->kind == KIND_SAME && !rank)
-			flags |= SHUFFLE_ROW_SAME;
-		if (o->kind == KIND_REDUCE || o->kind == KIND_MERGE)
-			flags &= SHUFFLE_ROW_DELAYED_ACK;
-		ctl_begin(&m, data, len);
-		ctl_row(&m, o, flags, 0, p->n, lens);
-		ctl_absent(&m, p, o, rank);
-		ctl_derived(&m, p, o, rank);
+		ctl_whole(&m, p, o, rank, data, len);
 		/* a row that does not wait is taken in order, and stops at a member that is gone */
 		rc = call_send(c, ACT_send, fd, &m.msg, mix->dead || roll(d, 2) ? 0 : MSG_DONTWAIT,
 			       rank, op);

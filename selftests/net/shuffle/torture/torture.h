@@ -305,10 +305,9 @@ struct ctl {
 void ctl_begin(struct ctl *c, const void *data, size_t len);
 void ctl_row(struct ctl *c, const struct op_spec *op, uint32_t flags, unsigned int first,
 	     unsigned int count, const uint64_t *lens);
-/* Who has no message for us: where that is so. */
-void ctl_absent(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank);
-/* What makes the row one that is computed. */
-void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank);
+/* A row of any kind but pieces and collectives in one call, with @len bytes of its data. */
+void ctl_whole(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank,
+	       const void *data, size_t len);
 /* What the program brings of a row: its bytes. */
 size_t row_size(const struct plan *p, const struct op_spec *o, unsigned int rank);
 void row_fill(const struct plan *p, const struct op_spec *o, unsigned int rank, unsigned char *buf);
