@@ -22,24 +22,17 @@ static int changed(int err)
 	return err;
 }
 
-/* One of @kinds that have names. */
-static int named_set(const char *val, const struct kernel_param *kp,
-		     const char *(*name_of)(u8 kind), u8 kinds)
+static int op_order_set(const char *val, const struct kernel_param *kp)
 {
 	u8 kind;
 
-	for (kind = 0; kind < kinds; kind++) {
-		if (!sysfs_streq(val, name_of(kind)))
+	for (kind = 0; kind < SHUFFLE_ORDER_KINDS; kind++) {
+		if (!sysfs_streq(val, shuffle_order_name(kind)))
 			continue;
 		WRITE_ONCE(*(uint *)kp->arg, kind);
 		return changed(0);
 	}
 	return -EINVAL;
-}
-
-static int op_order_set(const char *val, const struct kernel_param *kp)
-{
-	return named_set(val, kp, shuffle_order_name, SHUFFLE_ORDER_KINDS);
 }
 
 static int op_order_get(char *buf, const struct kernel_param *kp)

@@ -120,15 +120,17 @@ static void welcome(void)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	bool ours;
 
 	if (fd < 0)
 		return;
+	ours = is_ours(fd);
 	e.data.u64 = tag(fd);
-	if (clients[true] + clients[false] >= (is_ours(fd) ? CLIENTS : CLIENTS / 2) ||
+	if (clients[true] + clients[false] >= (ours ? CLIENTS : CLIENTS / 2) ||
 	    epoll_ctl(poller, EPOLL_CTL_ADD, fd, &e))
 		close(fd);
 	else
-		clients[is_ours(fd)]++;
+		clients[ours]++;
 }
 
 static void serve(int fd)

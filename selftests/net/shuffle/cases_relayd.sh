@@ -295,11 +295,11 @@ relayd_key()
 	head -c 16 /dev/urandom >"$work/key"
 	relayd 1
 	drelay 1 to 0 from 2 3 sorted key "$work/key"
-	SHUFFLE_KEY_FILE=$work/key want_ok "with the key" tree -k "$PFX" - 0r 1 1
+	SHUFFLE_KEY_FILE=$work/key want_ok "with the key" tree "$PFX" - 0r 1 1
 	hctl 1 relay --daemon del agg
 	drelay 1 to 0 from 2 3 sorted
 	SHUFFLE_KEY_FILE=$work/key want_ok "a relay without the key" \
-		tree -k -i 500 -e 110 "$PFX" - 0r 1 1
+		tree -i 500 -e 110 "$PFX" - 0r 1 1
 }
 
 relayd_refused()

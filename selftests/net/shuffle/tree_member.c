@@ -7,7 +7,6 @@
  *	tree_member [OPTION...] PREFIX PARENT...
  *
  *	-6		IPv6
- *	-k		with the group key of the file that $SHUFFLE_KEY_FILE names
  *	-t		records in any order, merged in tables
  *	-n RECORDS	of each member (1000)
  *	-K KEYS		of these, other keys (as many as records)
@@ -283,12 +282,10 @@ static void read_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "6ktrn:K:O:o:c:p:i:b:e:B:X:C:w:D:g:")) != -1) {
+	while ((c = getopt(argc, argv, "6trn:K:O:o:c:p:i:b:e:B:X:C:w:D:g:")) != -1) {
 		switch (c) {
 		case '6':
 			v6 = true;
-			break;
-		case 'k':
 			break;
 		case 't':
 			table = true;
