@@ -34,9 +34,9 @@ struct shuffle_chunk;
  * @at: the step whose turn it is
  * @started: the row is announced, and memory charged
  * @finished: the result is there
- * @vectors: 0: there is no result; else it is so many combined
- * @out_at: where it begins in @data
- * @out_len: its bytes
+ * @vectors: how many vectors of @data the result combines; 0: this member gets no result
+ * @out_at: where the result begins in @data
+ * @out_len: bytes of the result
  *
  * Made in process context; from shuffle_engine_start() on all under ssk->lock.
  */
