@@ -29,7 +29,7 @@ local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "R
 	[ECHO] = "ECHO", [END] = "END", [PATH] = "PATH", [ABORT] = "ABORT" }
 local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40,
 	[ABORT] = 40 }	-- without tag
-local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x80, [ECHO] = 0x03, [END] = 0x81,
+local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x81, [ECHO] = 0x03, [END] = 0x81,
 	[ABORT] = 0x83 }
 local reasons = { "failed", "closed", "cancelled", "no memory", "disagrees", "timed out", "forgot" }
 local BLAMED = 4		-- ranks that an ABORT names
@@ -44,7 +44,7 @@ local flags_of = {
 	[DATA] = { "tagged", "digested", "sent", false, "heard", "delay", "retrans", "probe" },
 	[GRANT] = control_flags,
 	[ACK] = control_flags,
-	[RESEND] = { "tagged", false, false, false, false, false, false, false },
+	[RESEND] = { "tagged", false, false, false, false, false, false, "waits" },
 	[ECHO] = { false, false, false, false, false, false, "retrans", "probe" },
 	[END] = { "tagged", false, false, false, false, false, false, "probe" },
 	[ABORT] = { "tagged", false, false, false, false, false, "whole", "yours" },
@@ -108,6 +108,9 @@ local function check_control(r)
 	if r.type == RESEND and r.a + r.b > MAX_PLACE then
 		bad(r, e.length, "Offset %s and length %s: the sum is over 2^48",
 			tostring(r.a), tostring(r.b))
+	end
+	if r.waits and (r.a ~= ZERO64 or r.b ~= ZERO64 or r.nonce ~= ZERO64) then
+		bad(r, e.reserved, "A RESEND with 0x01 that asks for something")
 	end
 end
 

@@ -196,7 +196,9 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 			return -EBADMSG;
 		break;
 	case SHUFFLE_RESEND:
-		if (w->resend.len > SHUFFLE_MAX_LEN - w->resend.off)
+		if (w->resend.len > SHUFFLE_MAX_LEN - w->resend.off ||
+		    (w->flags & SHUFFLE_FLAG_WAITS &&
+		     (w->nonce || w->resend.len || w->resend.off)))
 			return -EBADMSG;
 		break;
 	case SHUFFLE_ECHO:

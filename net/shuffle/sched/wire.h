@@ -138,6 +138,7 @@ struct shuffle_blame {
 #define SHUFFLE_FLAG_SENT	0x20	/* DATA: no payload: all below the offset has left */
 #define SHUFFLE_FLAG_HEARD	0x08	/* DATA: the receiver has granted some of the message */
 #define SHUFFLE_FLAG_DIGEST	0x40	/* DATA: offset is 0, a digest stands in its place */
+#define SHUFFLE_FLAG_WAITS	0x01	/* RESEND: answers one: there is nothing to announce yet */
 #define SHUFFLE_FLAG_YOURS	0x01	/* ABORT: the nonce is of the message to its sender */
 #define SHUFFLE_FLAG_WHOLE	0x02	/* ABORT: which has arrived, whole */
 #define SHUFFLE_FLAG_REPLY	0x01	/* ECHO: the answer to one */
@@ -149,7 +150,7 @@ struct shuffle_blame {
 				 SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
-#define SHUFFLE_FLAGS_RESEND	SHUFFLE_FLAG_TAG
+#define SHUFFLE_FLAGS_RESEND	(SHUFFLE_FLAG_WAITS | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_ECHO	(SHUFFLE_FLAG_REPLY | SHUFFLE_FLAG_SHORT)
 #define SHUFFLE_FLAGS_END	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_ABORT	(SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE | SHUFFLE_FLAG_TAG)

@@ -124,6 +124,7 @@ void fake_grant(u32 rank, u64 limit, u64 acked);
 void fake_ack_nonce(u32 rank, u64 nonce);
 void fake_ack(u32 rank);
 void fake_resend(u32 rank, bool known, u64 off, u64 len);
+void fake_waits(u32 rank);
 bool fake_work(struct work_struct *work);
 void fake_end(void);
 

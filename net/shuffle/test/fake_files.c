@@ -600,6 +600,23 @@ void fake_resend(u32 rank, bool known, u64 off, u64 len)
 }
 
 /**
+ * fake_waits() - a member says that it has nothing to announce yet
+ * @rank: from this member
+ */
+void fake_waits(u32 rank)
+{
+	struct shuffle_wire w = about(SHUFFLE_RESEND, rank);
+	struct sk_buff_head q;
+
+	w.nonce = 0;
+	w.flags = SHUFFLE_FLAG_WAITS;
+	__skb_queue_head_init(&q);
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_msg_out_resend(fake->op, &w, &q, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
+/**
  * fake_work() - the operation's worker runs, if it has been asked to
  * @work: one of @fake->op
  *

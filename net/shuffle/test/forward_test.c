@@ -53,6 +53,30 @@ static void forward__in_order(struct kunit *test)
 	FAKE_COUNTED(test, SameAlone, 0);
 }
 
+/* Asked for a message that has yet to come to us, we say that we are there, once for each question;
+ * such an answer is none.
+ */
+static void forward__says_waits(struct kunit *test)
+{
+	const struct fake_record *r;
+
+	fake->unsched = LEN;
+	start();
+	/* not announced, then announced but nothing has come */
+	fake_resend(1, false, 0, 0);
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 1U);
+	r = fake_last(SHUFFLE_RESEND, 1);
+	KUNIT_EXPECT_EQ(test, r->w.flags, SHUFFLE_FLAG_WAITS);
+	KUNIT_EXPECT_EQ(test, r->w.nonce, 0ULL);
+	KUNIT_EXPECT_EQ(test, r->w.resend.len, 0ULL);
+	fake_forward(LEN);
+	fake->op->out[1].announced_at = 0;
+	fake_resend(1, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 2U);
+	fake_waits(1);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 2U);
+}
+
 /* A send buffer that is full stops it; what has not gone on is not the reader's yet. */
 static void forward__no_room(struct kunit *test)
 {
@@ -181,6 +205,7 @@ static void forward__fails(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(forward__in_order),
+	KUNIT_CASE(forward__says_waits),
 	KUNIT_CASE(forward__no_room),
 	KUNIT_CASE(forward__no_memory),
 	KUNIT_CASE(forward__other_length),

@@ -44,6 +44,9 @@ static void check_flags(const struct shuffle_wire *w)
 	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_SENT &&
 	    (w->payload || w->flags & SHUFFLE_FLAG_DIGEST))
 		fuzz_check("an answer with payload or digest");
+	if (w->type == SHUFFLE_RESEND && w->flags & SHUFFLE_FLAG_WAITS &&
+	    (w->nonce || w->resend.off || w->resend.len))
+		fuzz_check("an answer that asks for something");
 	slowest = w->type == SHUFFLE_GRANT || w->type == SHUFFLE_ACK ? w->flags : 0;
 	if (slowest & SHUFFLE_FLAG_HEARSAY && !(slowest & SHUFFLE_FLAG_SLOWEST))
 		fuzz_check("hearsay of nothing");

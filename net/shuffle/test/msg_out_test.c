@@ -96,8 +96,11 @@ static void msg_out__not_announced(struct kunit *test)
 	fake_ack(0);
 	FAKE_COUNTED(test, DropState, 2);
 	fake_resend(0, true, 0, 1000);
-	fake_resend(0, false, 0, 0);
 	KUNIT_EXPECT_EQ(test, fake->n_sent, 0U);
+	/* that we are there is all that can be said */
+	fake_resend(0, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake->n_sent, 1U);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.flags, SHUFFLE_FLAG_WAITS);
 	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
 }
 

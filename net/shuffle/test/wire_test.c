@@ -83,6 +83,8 @@ static const struct round_trip round_trips[] = {
 		.resend.len = 2800 }, 40 },
 	{ "RESEND, never heard of", {
 		.type = SHUFFLE_RESEND, .op_id = 1 }, 40 },
+	{ "RESEND, an answer: nothing to announce", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_WAITS, .op_id = 1 }, 40 },
 	{ "RESEND, to the end of all numbers", {
 		.type = SHUFFLE_RESEND, .nonce = 1, .resend.off = 1,
 		.resend.len = SHUFFLE_MAX_LEN - 1 }, 40 },
@@ -291,7 +293,7 @@ static void wire_parse__version_and_type(struct kunit *test)
 
 static void wire_parse__flags(struct kunit *test)
 {
-	struct shuffle_wire w = { .nonce = 1 };
+	struct shuffle_wire w = {};
 	u8 p[SHUFFLE_WIRE_MAX_HDR];
 	u8 type;
 
@@ -313,6 +315,7 @@ static void wire_parse__flags(struct kunit *test)
 			w.type = type;
 			w.flags = (u8)f;
 			w.digest = 1;
+			w.nonce = !(type == SHUFFLE_RESEND && f & SHUFFLE_FLAG_WAITS);
 			if (type == SHUFFLE_ABORT)
 				w.blame = (struct shuffle_blame){ .reason = 1, .ranks = 1 };
 			put(p, &w);
@@ -402,6 +405,12 @@ static const struct bad_field bad_fields[] = {
 	{ "RESEND, the range wraps around", {
 		.type = SHUFFLE_RESEND, .resend.off = 10, .resend.len = SHUFFLE_MAX_LEN - 9 } },
 	{ "RESEND, all of all", { .type = SHUFFLE_RESEND, .resend.len = SHUFFLE_MAX_LEN }, true },
+	{ "RESEND, an answer with a range", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_WAITS, .resend.len = 1 } },
+	{ "RESEND, an answer about an offset", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_WAITS, .resend.off = 1 } },
+	{ "RESEND, an answer with a nonce", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_WAITS, .nonce = 1 } },
 	{ "RESEND with payload", { .type = SHUFFLE_RESEND, .payload = 1 } },
 	{ "RESEND with unscheduled bytes", { .type = SHUFFLE_RESEND, .unsched = 64 } },
 	{ "END, of all that there can be", {

@@ -491,6 +491,29 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 		queue_again(op, rank, start, end);
 }
 
+/* Are messages made from what has to come to us first? */
+static bool is_derived(const struct shuffle_op *op)
+{
+	return op->forward || op->reduction || op->merge || op->engine;
+}
+
+/* There is nothing to announce yet, but we are there: the receiver is to look for the one to blame
+ * elsewhere, if its time is over before the message comes.  No longer than the question.
+ */
+static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_RESEND,
+		.flags = SHUFFLE_FLAG_WAITS,
+		.op_id = op->id,
+	};
+
+	if (rank == op->group->rank)
+		return;
+	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
+}
+
 /**
  * shuffle_msg_out_resend() - a RESEND has come
  * @op: operation
@@ -511,10 +534,15 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	struct shuffle_wire one;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended || rank >= op->announced)
+	if (op->ended || w->flags & SHUFFLE_FLAG_WAITS)
 		return;
 	out = &op->out[rank];
 	m = &op->ptx.msg[rank];
+	if (rank >= op->announced) {
+		if (!w->nonce)
+			say_waits(op, rank, q);
+		return;
+	}
 	if (out->absent) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
@@ -529,6 +557,8 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * no more often than a timer would ask.  If nothing has been sent
 		 * yet, nothing is lost: it will come with its data.
 		 */
+		if (!out->announced_at && is_derived(op))
+			say_waits(op, rank, q);
 		if (!out->announced_at ||
 		    now - out->announced_at <
 		    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
@@ -561,8 +591,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	if (shuffle_merge_makes(op, rank))
 		shuffle_merge_end(op, rank, 0, q);
 	/* an answer, behind what has left; also to who waits for what has yet to come to us */
-	if (!len || (w->resend.off >= shuffle_msg_out_next(op, rank) &&
-		     (op->forward || op->reduction || op->merge)))
+	if (!len || (w->resend.off >= shuffle_msg_out_next(op, rank) && is_derived(op)))
 		queue_again(op, rank, 0, 0);
 	else
 		retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));

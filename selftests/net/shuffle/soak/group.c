@@ -14,7 +14,7 @@
 
 #define MOST_PHASES	8
 #define IDLE_MS		20000
-#define MARGIN_MS	20000	/* after the idle timeout: then it does not end */
+#define MARGIN_MS	20000	/* after that, or a deadline: then it does not end */
 #define CHILD_US	2000	/* how often another process' progress is looked at */
 #define ITEMS		2048
 
@@ -291,9 +291,27 @@ static void happen(struct group *g)
 
 /* ---- whether it fits ---- */
 
+/* When an operation has begun and ended at each of its members. */
+static void tell_all(const struct group *g, unsigned int op)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->s.plan.n; i++) {
+		const struct part *part = &g->s.part[op][i];
+		const struct step *st = &g->step[op][i];
+
+		printf("#   operation %u, member %u: %s, %lld to %lld us, %s\n", op, i,
+		       st->begun ? "begun" : "not begun",
+		       st->begun ? (long long)(st->at - g->begun) : -1ll,
+		       g->ended[op][i] ? (long long)(g->ended[op][i] - g->begun) : -1ll,
+		       part->error ? strerrorname_np(part->error) : "no error");
+	}
+}
+
 static void not_so(struct group *g, unsigned int op, unsigned int rank, const char *want)
 {
 	const struct part *part = &g->s.part[op][rank];
+	static uint64_t told;
 
 	wrong("%s: phase %u, %s of member %u of %u (operation %u) after %lld us: operation %u at member %u: got %s after %lld us, named %#x/%#x, left %#x (%s); want %s",
 	      spec_kind_name(g->s.plan.op[op].kind), g->phase, event_name[g->event], g->victim,
@@ -302,6 +320,16 @@ static void not_so(struct group *g, unsigned int op, unsigned int rank, const ch
 	      (long long)(g->ended[op][rank] - g->begun), (unsigned int)part->miss_recv,
 	      (unsigned int)part->miss_ack, (unsigned int)part->miss_left,
 	      strerrorname_np(part->why[g->victim]) ?: "-", want);
+	if (told != g->s.plan.op[op].id)
+		tell_all(g, op);
+	told = g->s.plan.op[op].id;
+}
+
+/* Is what members send made from what has to come to them first? */
+static bool spec_goes_on(const struct op_spec *o)
+{
+	return o->kind == KIND_FORWARD || o->kind == KIND_REDUCE || o->kind == KIND_MERGE ||
+	       o->kind == KIND_COLL;
 }
 
 /* The operation has failed at a member, or could not begin: there has to be a reason. */
@@ -309,6 +337,7 @@ static void check_reason(struct group *g, unsigned int op, unsigned int rank)
 {
 	const struct part *part = &g->s.part[op][rank];
 	const struct part *theirs = &g->s.part[op][g->victim];
+	const struct op_spec *spec = &g->s.plan.op[op];
 	unsigned int named = part->miss_recv | part->miss_ack | part->miss_left;
 	unsigned int left = part->why[g->victim], only = 1U << g->victim;
 	bool reset = part->error == ECONNRESET && part->miss_left == only;
@@ -335,6 +364,13 @@ static void check_reason(struct group *g, unsigned int op, unsigned int rank)
 	case EV_restart:
 		/* to those who have heard nothing of it, it is one that has not begun yet */
 		if (named == only && part->error == ETIMEDOUT && !theirs->started)
+			break;
+		/* what it said was lost, and nobody asks one that is to grant */
+		if (named == only && part->error == ETIMEDOUT && soak->batch.loss)
+			break;
+		/* at its deadline a member asks no other one who is silent */
+		if (spec->deadline_ms && spec_goes_on(spec) && !theirs->started && named &&
+		    (part->error == ETIMEDOUT || part->error == ECONNRESET))
 			break;
 		if (named != only || !reset || (left != EPIPE && left != ENOENT))
 			not_so(g, op, rank, "ECONNRESET, and the one that has left");
@@ -486,10 +522,21 @@ void group_close(struct group *g)
 	g->live = false;
 }
 
+/* How long an operation may be without progress. */
+static unsigned int longest_ms(const struct plan *p)
+{
+	unsigned int op, longest = IDLE_MS;
+
+	for (op = 0; op < p->ops; op++)
+		if (p->op[op].deadline_ms > longest)
+			longest = p->op[op].deadline_ms;
+	return longest;
+}
+
 uint64_t group_run(struct group *g)
 {
 	uint64_t now = now_us(), next, limit;
-	unsigned int rank;
+	unsigned int rank, longest;
 
 	slot = &g->s;
 	if (g->event != EV_none && g->event != EV_late && !g->happened && g->at <= now)
@@ -520,10 +567,11 @@ uint64_t group_run(struct group *g)
 		next = g->until;
 	if (g->child && now + CHILD_US < next)
 		next = now + CHILD_US;
-	limit = (g->s.progress + IDLE_MS + MARGIN_MS) * 1000ull;
+	longest = longest_ms(&g->s.plan);
+	limit = (g->s.progress + longest + MARGIN_MS) * 1000ull;
 	if (now >= limit) {
-		wrong("nothing has moved for %d ms, idle timeout %d ms", IDLE_MS + MARGIN_MS,
-		      IDLE_MS);
+		wrong("nothing has moved for %u ms, idle timeout or last deadline %u ms",
+		      longest + MARGIN_MS, longest);
 		show(g);
 	}
 	return next < limit ? next : limit;

@@ -87,6 +87,7 @@ static void has_begun(struct group *g, unsigned int op, unsigned int rank)
 	if (st->begun)
 		return;
 	st->begun = true;
+	st->at = now_us();
 	g->s.part[op][rank].started = 1;
 	soak->batch.parts++;
 }

@@ -46,6 +46,7 @@ enum event {
  * @due: when it begins, us
  * @first: ranks announced
  * @begun: the kernel has it
+ * @at: since then, us
  * @over: there is nothing more to do
  * @data: what has not been taken, in memory of the member's process
  * @len: bytes of it
@@ -55,6 +56,7 @@ struct step {
 	uint64_t due;
 	unsigned int first;
 	bool begun, over;
+	uint64_t at;
 	unsigned char *data;
 	size_t len, taken;
 };
