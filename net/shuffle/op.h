@@ -109,6 +109,8 @@ struct shuffle_slowest {
  * @solicit_all: one has answered, so what the others have sent may be lost, too
  * @solicit_left: so many are to be asked now
  * @solicit_walk: members that are looked at for them
+ * @blocked_at: when those were last asked whose grants are waited for, 0 never
+ * @blocked_walk: members that are looked at for that
  * @data_at: when DATA with payload last came
  * @data_from: when it first came from another member
  * @data_bytes: payload that has come from others since then
@@ -196,6 +198,8 @@ struct shuffle_op {
 	bool			solicit_all;
 	u32			solicit_left;
 	u32			solicit_walk;
+	u64			blocked_at;
+	u32			blocked_walk;
 	u64			data_at;
 	u64			data_from;
 	u64			data_bytes;

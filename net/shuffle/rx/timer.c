@@ -248,6 +248,47 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 	op->solicit_left = 0;
 }
 
+/* Has a message been announced that goes on by its receiver's grants only? */
+static bool is_blocked(const struct shuffle_op *op, u32 rank)
+{
+	const struct shuffle_msg_out *out = &op->out[rank];
+
+	return rank != op->group->rank && !out->absent && !out->acked && out->announced_at &&
+	       op->prx.msg[rank].announced &&
+	       shuffle_msg_out_sent(op, rank) < op->ptx.msg[rank].len;
+}
+
+/* A receiver that has left says so once.  If its word was lost, nobody asks one that is to grant, so
+ * an operation in which nothing moves probes the messages that wait for grants.  One that is there
+ * does not answer.
+ */
+static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
+{
+	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
+	u32 look = SHUFFLE_SOLICIT_LOOK;
+	u32 rank;
+
+	if (!op->blocked_walk) {
+		if (!op->unacked || s->now < max(op->progress_at, op->blocked_at) +
+					     max(idle / 8, rto_max(op)))
+			return;
+		op->blocked_at = s->now;
+		op->blocked_walk = op->announced;
+	}
+	for (; op->blocked_walk; op->blocked_walk--) {
+		if (!look-- || !s->asks) {
+			s->more = true;
+			return;
+		}
+		rank = op->blocked_walk - 1;
+		if (!is_blocked(op, rank))
+			continue;
+		s->asks--;
+		SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
+		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
+	}
+}
+
 static void stop_waiting(struct shuffle_op *op, struct shuffle_due *due)
 {
 	if (RB_EMPTY_NODE(&due->node))
@@ -600,6 +641,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
+		probe_blocked(op, &s);
 		check_waits(op, &s);
 		if (op->engine)
 			s.more |= shuffle_engine_run(op);

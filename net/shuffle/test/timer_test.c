@@ -514,6 +514,31 @@ static void timer__straggler(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 0U);
 }
 
+/* Nothing moves: those that are to grant are asked whether they are there, and no others. */
+static void timer__probes_blocked(struct kunit *test)
+{
+	u32 i;
+
+	fake->ssk.idle_ms = 4000;
+	fake_start(4, 0);
+	fake_row(10000, 2000);
+	for (i = 0; i < 4; i++)
+		fake_rx(i, 1000, 0, 1000);
+	/* all of this one has left, so its ACK is asked for */
+	fake->op->ptx.msg[2].next = 10000;
+	fake->n_sent = 0;
+	for (i = 0; i < 2; i++)
+		fake->op->out[i].announced_at = fake->now;
+	fake_advance(450 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 0U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 0U);
+	fake_advance(300 * MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 1U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 1U);
+	KUNIT_EXPECT_TRUE(test, fake_last(SHUFFLE_DATA, 0)->w.flags & SHUFFLE_FLAG_PROBE);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 3), 0U);
+}
+
 /* However many are late: a few at a time, and all of them in the end. */
 static void timer__slices(struct kunit *test)
 {
@@ -536,6 +561,7 @@ static void timer__slices(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__solicits),
+	KUNIT_CASE(timer__probes_blocked),
 	KUNIT_CASE(timer__solicits_all),
 	KUNIT_CASE(timer__solicits_after_a_start),
 	KUNIT_CASE(timer__solicits_after_older_packets),

@@ -497,7 +497,7 @@ static bool is_derived(const struct shuffle_op *op)
 	return op->forward || op->reduction || op->merge || op->engine;
 }
 
-/* There is nothing to announce yet, but we are there: the receiver is to look for the one to blame
+/* Nothing of the message has left yet, but we are there: the receiver is to look for the one to blame
  * elsewhere, if its time is over before the message comes.  No longer than the question.
  */
 static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
@@ -557,13 +557,11 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * no more often than a timer would ask.  If nothing has been sent
 		 * yet, nothing is lost: it will come with its data.
 		 */
-		if (!out->announced_at && is_derived(op))
+		if (!out->announced_at)
 			say_waits(op, rank, q);
-		if (!out->announced_at ||
-		    now - out->announced_at <
-		    (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
-			return;
-		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
+		else if (now - out->announced_at >=
+			 (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
+			shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
 	if (w->nonce != shuffle_op_nonce(op, rank) || w->resend.off > m->len || out->acked) {

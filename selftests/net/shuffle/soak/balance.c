@@ -203,6 +203,19 @@ void balance_batch(const struct batch *b, char *line, size_t size)
 	before = now;
 }
 
+void balance_show(void)
+{
+	struct counters now;
+	unsigned int i;
+
+	read_counters(&now);
+	printf("# dropped in this batch so far:");
+	for (i = 0; i < now.n; i++)
+		if (!strncmp(names[i], "Drop", 4) && now.value[i] != before.value[i])
+			printf(" %s %lld", names[i], (long long)(now.value[i] - before.value[i]));
+	printf("\n");
+}
+
 static long least(unsigned int from, unsigned int to)
 {
 	long kb = slab_kb[from];

@@ -17,6 +17,7 @@
 #define MARGIN_MS	20000	/* after that, or a deadline: then it does not end */
 #define CHILD_US	2000	/* how often another process' progress is looked at */
 #define ITEMS		2048
+#define MOST_ON_A_HOST	8
 
 const char *const event_name[] = {
 	"none", "pause", "cancel", "close", "kill", "restart", "late",
@@ -92,6 +93,16 @@ static enum event draw_event(struct dice *d, unsigned int n)
 	return EV_late;
 }
 
+/* Of the members below @end */
+static unsigned int members_on(const struct plan *p, unsigned int end, int host)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < end; i++)
+		n += p->host[i] == host;
+	return n;
+}
+
 static void draw_group(struct group *g, uint64_t seed)
 {
 	struct plan *p = &g->s.plan;
@@ -114,6 +125,9 @@ static void draw_group(struct group *g, uint64_t seed)
 	p->port = 7000 + g->s.number * 8000 + soak->batch.groups * MAX_MEMBERS % 8000;
 	for (i = 0; i < p->n; i++) {
 		p->host[i] = roll(&d, hosts);
+		/* as many sockets of a host may have one multicast address */
+		while (members_on(p, i, p->host[i]) == MOST_ON_A_HOST)
+			p->host[i] = (p->host[i] + 1) % hosts;
 		sht_addr(&g->addr[i], SHT_RACK, p->v6, p->host[i], p->port + i);
 	}
 }
@@ -364,9 +378,6 @@ static void check_reason(struct group *g, unsigned int op, unsigned int rank)
 	case EV_restart:
 		/* to those who have heard nothing of it, it is one that has not begun yet */
 		if (named == only && part->error == ETIMEDOUT && !theirs->started)
-			break;
-		/* what it said was lost, and nobody asks one that is to grant */
-		if (named == only && part->error == ETIMEDOUT && soak->batch.loss)
 			break;
 		/* at its deadline a member asks no other one who is silent */
 		if (spec->deadline_ms && spec_goes_on(spec) && !theirs->started && named &&

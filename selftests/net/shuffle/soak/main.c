@@ -188,8 +188,10 @@ int main(int argc, char **argv)
 		if (weather_begin(b))
 			die("tc");
 		run_batch(b);
-		if (shared->failed)
+		if (shared->failed) {
+			balance_show();
 			break;
+		}
 		sleep(SETTLE_S);
 		balance_batch(b, balance, sizeof(balance));
 		tell(b, begun, balance);
