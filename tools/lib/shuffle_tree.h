@@ -43,10 +43,13 @@ struct shuffle_tree;
  * @senders: at the receiver: bit rank % 64 of senders[rank / 64] for each member whose records are
  *	to be in a result; NULL: any
  * @max_bytes: of memory for operations that run at a time; 0: 64 MiB.  Others wait, the one with
- *	the lowest id never.
+ *	the lowest id never: it takes 33 KiB for each child whatever this says.
  * @key: of the group, SHUFFLE_KEY_BYTES, or NULL
  * @tree: number of the plan; the same everywhere
  * @want_senders: a member that merges: so many must be in its result; 0: any
+ * @record: takes what comes of operations that are the program's own, on the tree's socket
+ *	(shuffle_tree_socket()): a record, and the data of SHUFFLE_RECORD_DATA; NULL: there are none
+ * @arg: of @record
  */
 struct shuffle_tree_spec {
 	uint32_t size;
@@ -65,10 +68,13 @@ struct shuffle_tree_spec {
 	const unsigned char *key;
 	uint64_t tree;
 	uint32_t want_senders;
+	void (*record)(void *arg, const struct shuffle_record *rec, const void *data);
+	void *arg;
 };
 
 #define SHUFFLE_TREE_MEMBERS	1024
-#define SHUFFLE_TREE_CHILDREN	48
+/* Each has operations that stand by, and the kernel has 1024 of a socket. */
+#define SHUFFLE_TREE_CHILDREN	240
 
 /**
  * struct shuffle_tree_end - an operation has ended
@@ -144,6 +150,13 @@ int shuffle_tree_wait(struct shuffle_tree *t, struct shuffle_tree_end *end, int 
  * is to be called every 20 ms besides.
  */
 int shuffle_tree_fd(const struct shuffle_tree *t);
+
+/* The socket, in the group of @members: for operations of the program's own, with ids below
+ * SHUFFLE_TREE_IDS.  What comes of them is read by shuffle_tree_wait(), for @record; no timeout of
+ * the socket ends them.
+ */
+#define SHUFFLE_TREE_IDS	(1ULL << 62)
+int shuffle_tree_socket(const struct shuffle_tree *t);
 
 void shuffle_tree_count(const struct shuffle_tree *t, struct shuffle_tree_counts *counts);
 

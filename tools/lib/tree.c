@@ -17,6 +17,8 @@
 #define BUFFER		(4 << 20)
 /* recvmsg() before what has come is merged */
 #define ROUNDS		8
+/* records of all inputs in a batch */
+#define MOST_BATCH	(64U << 10)
 
 uint64_t tree_now_ms(void)
 {
@@ -34,6 +36,24 @@ void tree_memory(struct shuffle_tree *t, int64_t bytes)
 }
 
 /* ---- open, close ---- */
+
+/* What each child has of the operations that stand by: with many children they begin, and go on,
+ * more slowly.
+ */
+static void stand_by(struct shuffle_tree *t, uint32_t children)
+{
+	uint32_t each = TREE_STAND_BY / (children ? children : 1);
+
+	t->columns = TREE_COLUMNS;
+	t->first_doors = TREE_FIRST_DOORS;
+	t->known_doors = TREE_DOORS - TREE_FIRST_DOORS;
+	if (each > TREE_COLUMNS + TREE_DOORS)
+		return;
+	/* one is the session's life */
+	t->first_doors = 1;
+	t->known_doors = 1;
+	t->columns = each - 3 < TREE_COLUMNS ? each - 3 : TREE_COLUMNS;
+}
 
 static int copy_spec(struct shuffle_tree *t, const struct shuffle_tree_spec *spec)
 {
@@ -61,6 +81,10 @@ static int copy_spec(struct shuffle_tree *t, const struct shuffle_tree_spec *spe
 	/* half of the memory is for streams of an operation at most */
 	t->window = s->max_bytes / 2 / (stream * (s->children + 1));
 	t->window = t->window < 1 ? 1 : t->window > TREE_WINDOW ? TREE_WINDOW : t->window;
+	/* and as much for those that have not begun */
+	t->slots = s->max_bytes / 2 / (stream * (s->children + 1));
+	t->slots = t->slots < 1 ? 1 : t->slots > TREE_SLOTS ? TREE_SLOTS : t->slots;
+	stand_by(t, s->children);
 	t->op_bytes = stream * (s->children * t->window + 2);
 	if (!(s->flags & SHUFFLE_KEYS_SORTED))
 		t->op_bytes += shuffle_merge_table_bytes(s->table_records);
@@ -76,9 +100,13 @@ static int allocate(struct shuffle_tree *t)
 	t->lens = calloc(t->count, sizeof(*t->lens));
 	t->bufs = calloc(t->count, sizeof(*t->bufs));
 	t->run = calloc(inputs, sizeof(*t->run));
-	t->batch = calloc(2 * inputs * TREE_BATCH, sizeof(*t->batch));
+	t->saved = calloc(inputs, sizeof(*t->saved));
+	t->used = calloc(inputs, sizeof(*t->used));
+	t->batch_records = MOST_BATCH / inputs < TREE_BATCH ? MOST_BATCH / inputs : TREE_BATCH;
+	t->batch = calloc(2 * inputs * t->batch_records, sizeof(*t->batch));
 	t->ended = calloc(TREE_ENDED, sizeof(*t->ended));
-	if (!t->ended || !t->members || !t->absent || !t->lens || !t->bufs || !t->run || !t->batch)
+	if (!t->ended || !t->saved || !t->used || !t->members || !t->absent || !t->lens ||
+	    !t->bufs || !t->run || !t->batch)
 		return -1;
 	memcpy(t->members, t->spec.members, t->count * sizeof(*t->members));
 	for (i = 0; i < t->count; i++) {
@@ -150,6 +178,8 @@ static void tree_free(struct shuffle_tree *t)
 	free(t->lens);
 	free(t->bufs);
 	free(t->run);
+	free(t->saved);
+	free(t->used);
 	free(t->batch);
 	free(t->ended);
 	free(t);
@@ -370,6 +400,11 @@ int shuffle_tree_wait(struct shuffle_tree *t, struct shuffle_tree_end *end, int 
 int shuffle_tree_fd(const struct shuffle_tree *t)
 {
 	return t->poll;
+}
+
+int shuffle_tree_socket(const struct shuffle_tree *t)
+{
+	return t->fd;
 }
 
 static bool sending(const struct shuffle_tree *t)

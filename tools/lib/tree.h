@@ -59,16 +59,18 @@
 #define TREE_CHUNK_RECORDS	(TREE_CHUNK / SHUFFLE_PAIR_BYTES)
 /* chunks of a stream that may be under way or wait */
 #define TREE_WINDOW	8U
-/* streams of a child whose first chunk has come and that have no memory yet */
+/* streams of a child whose first chunk has come and that have no memory yet, at most */
 #define TREE_SLOTS	8U
-/* messages that may come before their operations are begun again */
+/* messages that may come before their operations are begun again, at most */
 #define TREE_COLUMNS	8U
-/* ids at which a parent hears a child: the first that its kernel has not had lately, and some that
- * all know, where those meet that remember different ones; and the number of all
+/* ids at which a parent hears a child, at most: the first that its kernel has not had lately, and
+ * some that all know, where those meet that remember different ones; and the number of all
  */
 #define TREE_FIRST_DOORS	3U
 #define TREE_DOORS	8U
 #define TREE_IDS	4096U
+/* operations of a socket that stand by for children: the kernel's, less some to send with */
+#define TREE_STAND_BY	960U
 /* records of an input in a batch, at most */
 #define TREE_BATCH	1024U
 /* operations that are remembered after their end */
@@ -120,6 +122,7 @@ struct tree_edge {
 	uint64_t hello;		/* bytes of what has come at a door */
 	unsigned char hello_data[TREE_HEAD + 8];
 	uint32_t slots;		/* of our parent: streams that have sent a first chunk only */
+	uint32_t most_slots;	/* that it has for us */
 };
 
 struct tree_input {
@@ -197,7 +200,11 @@ struct shuffle_tree {
 	struct tree_end_list *end, **end_last;
 	unsigned char *buf;	/* of recvmsg() */
 	struct shuffle_pair *batch;
-	struct tree_run *run;
+	uint32_t batch_records;	/* of an input in a batch */
+	struct tree_run *run, *saved;	/* of a batch */
+	uint32_t *used;		/* inputs that a batch is made of */
+	uint32_t slots, columns;	/* of each child */
+	uint32_t first_doors, known_doors;
 	struct tree_msg *spare;
 	uint32_t spares;
 	uint64_t now_ms, tick_ms;

@@ -96,13 +96,16 @@ static int expect(struct shuffle_tree *t, struct tree_edge *e, uint64_t id)
 	return rc == 1 ? 0 : -1;
 }
 
-/* One more step of a message that leaves: as shuffle_tx_step(). */
+/* One more step of a message that leaves: as shuffle_tx_step().  It has the idle time to arrive:
+ * kernels receive what stands by, whatever the program does meanwhile, so it says that no packet
+ * comes through.
+ */
 static int push(struct shuffle_tree *t, struct tree_edge *e, struct tree_msg *m)
 {
 	int rc;
 
 	if (!m->started) {
-		shuffle_tx_init(&m->tx, m->id, t->bufs, t->lens, t->count, 0);
+		shuffle_tx_init(&m->tx, m->id, t->bufs, t->lens, t->count, t->spec.idle_ms);
 		shuffle_tx_absent(&m->tx, t->absent);
 		m->started = true;
 	}
@@ -214,7 +217,7 @@ static int ask(struct shuffle_tree *t, struct tree_edge *e)
 {
 	for (; e->whole & 1; e->whole >>= 1)
 		e->low++;
-	for (; e->asked < e->low + TREE_COLUMNS; e->asked++)
+	for (; e->asked < e->low + t->columns; e->asked++)
 		if (expect(t, e, session_id(e, incoming(e), e->asked)))
 			return -1;
 	return 0;
@@ -304,14 +307,16 @@ static uint64_t hello_id(const struct shuffle_tree *t, const struct tree_edge *e
 	return kind | child << 22 | up << 12 | n;
 }
 
-/* A message of the two that begin a session; it is tiny, and so taken at once or never. */
+/* A message of the two that begin a session; it is tiny, and so taken at once or never.  A parent
+ * says how many slots the child has.
+ */
 static int hello(struct shuffle_tree *t, struct tree_edge *e, uint64_t id)
 {
 	struct tree_msg *m = tree_msg_new(t, HELLO_BYTES);
 	int rc = -1;
 
 	if (m) {
-		tree_head(m, 0, 0, t->count, t->spec.tree);
+		tree_head(m, 0, e->up ? 0 : t->slots, t->count, t->spec.tree);
 		shuffle_put64(m->data + TREE_HEAD, e->mine);
 		m->id = id;
 		rc = push(t, e, m);
@@ -395,7 +400,7 @@ static void open_doors(struct shuffle_tree *t, struct tree_edge *e)
 	uint32_t i, n = 0;
 	uint64_t id;
 
-	for (i = 0; i < TREE_FIRST_DOORS; i++) {
+	for (i = 0; i < t->first_doors; i++) {
 		for (; !e->doors[i] && n < TREE_IDS; n++) {
 			id = hello_id(t, e, TREE_HELLO, n);
 			if (door_of(e, id) >= 0)
@@ -406,7 +411,7 @@ static void open_doors(struct shuffle_tree *t, struct tree_edge *e)
 				return;
 		}
 	}
-	for (; i < TREE_DOORS; i++) {
+	for (i = TREE_FIRST_DOORS; i < TREE_FIRST_DOORS + t->known_doors; i++) {
 		id = hello_id(t, e, TREE_HELLO, known_door[i - TREE_FIRST_DOORS]);
 		if (!e->doors[i] && door_of(e, id) < 0 && !expect(t, e, id))
 			e->doors[i] = id;
@@ -419,7 +424,7 @@ static void move_doors(struct shuffle_tree *t, struct tree_edge *e)
 	uint64_t least = UINT64_MAX, id;
 	uint32_t i, most = 0;
 
-	for (i = 0; i < TREE_FIRST_DOORS; i++) {
+	for (i = 0; i < t->first_doors; i++) {
 		if (!e->doors[i])
 			return;
 		least = e->doors[i] < least ? e->doors[i] : least;
@@ -484,10 +489,14 @@ static void hello_came(struct shuffle_tree *t, struct tree_edge *e,
 	memcpy(e->hello_data, data, HELLO_BYTES);
 	if (shuffle_get16(e->hello_data) != TREE_MAGIC)
 		return;
-	if (door >= 0)
+	if (door >= 0) {
 		welcome(t, e, door);
-	else
-		open_session(t, e, shuffle_get64(e->hello_data + TREE_HEAD));
+		return;
+	}
+	e->most_slots = e->hello_data[3];
+	if (!e->most_slots || e->most_slots > TREE_SLOTS)
+		e->most_slots = TREE_SLOTS;
+	open_session(t, e, shuffle_get64(e->hello_data + TREE_HEAD));
 }
 
 static void parse(struct shuffle_tree *t, struct tree_edge *e, struct tree_msg *m)
@@ -518,7 +527,7 @@ static void message_came(struct shuffle_tree *t, struct tree_edge *e,
 
 	if (rec->op_id == (e->base | TREE_LIFE))
 		return;
-	if (number - e->low >= TREE_COLUMNS) {
+	if (number - e->low >= t->columns) {
 		tree_edge_reset(t, e, EPROTO);
 		return;
 	}
@@ -633,6 +642,12 @@ int tree_receive(struct shuffle_tree *t)
 	if (shuffle_recv(t->fd, t->buf, BUF_BYTES, rec, &count, MSG_DONTWAIT) < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	for (i = 0; i < count; i++) {
+		if (rec[i].op_id < SHUFFLE_TREE_IDS) {
+			if (t->spec.record)
+				t->spec.record(t->spec.arg, &rec[i], at);
+			at += rec[i].type == SHUFFLE_RECORD_DATA ? rec[i].len : 0;
+			continue;
+		}
 		switch (rec[i].type) {
 		case SHUFFLE_RECORD_DATA:
 			data_came(t, &rec[i], at);

@@ -435,7 +435,7 @@ void tree_op_want(struct shuffle_tree *t, struct tree_op *op)
 		/* the child has heard nothing of these yet */
 		for (other = t->ops, n = 0; other; other = other->next)
 			n += other->input[i].started && other->input[i].granted == 1;
-		if (n < TREE_SLOTS && !op->wanted)
+		if (n < t->slots && !op->wanted)
 			continue;
 		in->wanted = true;
 		tree_tell(t, in->edge, TREE_WANT, 0, op->id, NULL);

@@ -87,6 +87,8 @@ static int put(struct shuffle_tree *t, struct tree_op *op, const struct shuffle_
 	unsigned char *to;
 	uint32_t room;
 
+	if (!n)
+		return 0;
 	if (tree_is_root(t))
 		return put_result(t, op, pair, n);
 	for (; n; n -= room, pair += room) {
@@ -109,7 +111,7 @@ static bool may_send(struct shuffle_tree *t, struct tree_op *op)
 		return false;
 	if (op->sent < op->credit)
 		return true;
-	if (op->sent || (e->slots >= TREE_SLOTS && !op->wanted))
+	if (op->sent || (e->slots >= e->most_slots && !op->wanted))
 		return false;
 	e->slots++;
 	op->in_slot = true;
@@ -216,9 +218,9 @@ static void not_sorted(struct shuffle_tree *t, struct tree_op *op, uint32_t rank
 /* A batch of all inputs: 1: there was one, 0: something has to come first, -1: failed. */
 static int merge_batch(struct shuffle_tree *t, struct tree_op *op)
 {
-	uint32_t i, n, runs = 0, used[SHUFFLE_TREE_CHILDREN + 1], left = 0, at;
 	uint64_t bound = UINT64_MAX, last = shuffle_get64(op->carry);
-	struct tree_run *run = t->run, saved[SHUFFLE_TREE_CHILDREN + 1];
+	struct tree_run *run = t->run, *saved = t->saved;
+	uint32_t i, n, runs = 0, *used = t->used, left = 0, at;
 	struct shuffle_pair *out;
 	struct view v;
 
@@ -232,8 +234,8 @@ static int merge_batch(struct shuffle_tree *t, struct tree_op *op)
 			continue;
 		if (!v.n)
 			return 0;
-		if (v.n > TREE_BATCH) {
-			v.n = TREE_BATCH;
+		if (v.n > t->batch_records) {
+			v.n = t->batch_records;
 			v.all = false;
 		}
 		run[runs] = (struct tree_run){ v.data, NULL, v.n };

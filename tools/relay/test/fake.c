@@ -12,7 +12,7 @@
 #include "fake.h"
 #include "shuffle.h"
 
-#define SOCKETS	32
+#define SOCKETS	256
 #define NONE	UINT32_MAX
 #define ENDED	65536
 

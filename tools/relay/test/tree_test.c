@@ -352,11 +352,98 @@ static void test_faults(unsigned int seeds)
 	tap_done("records that are not sorted");
 }
 
+#define WIDE	(2 + SHUFFLE_TREE_CHILDREN)
+
+/* A relay with so many children that hardly anything stands by for each. */
+static void open_wide(struct shuffle_tree **t, uint32_t children, uint64_t bytes)
+{
+	static struct shuffle_edge edge[WIDE];
+	uint32_t rank, child[WIDE], i;
+
+	for (i = 0; i < children; i++)
+		child[i] = 2 + i;
+	for (rank = 0; rank < 2 + children; rank++) {
+		static const uint32_t relay = 1;
+		struct shuffle_tree_spec spec = {
+			.size = sizeof(spec), .rank = rank, .members = edge, .count = 2 + children,
+			.parent = rank ? rank != 1 : SHUFFLE_TREE_NOBODY,
+			.child = rank ? child : &relay,
+			.children = rank == 1 ? children : !rank,
+			.oper = SHUFFLE_KEYS_SUM,
+			.flags = SHUFFLE_KEYS_SORTED | (rank == 1 ? SHUFFLE_TREE_RELAY : 0),
+			.max_bytes = bytes,
+		};
+
+		t[rank] = shuffle_tree_open(&spec);
+		EXPECT_EQ(!!t[rank], 1, "member %u: %s", rank, strerror(errno));
+	}
+}
+
+static void wide(uint32_t children, uint64_t seed, uint64_t bytes)
+{
+	static struct shuffle_tree *t[WIDE];
+	static struct shuffle_key_value own[WIDE][OPS][3];
+	struct shuffle_tree_counts c;
+	unsigned int left = OPS, op, i, steps = 0;
+	struct shuffle_tree_end end;
+	uint32_t rank;
+
+	fake_reset(seed);
+	open_wide(t, children, bytes);
+	for (rank = 0; rank < 2 + children; rank++) {
+		for (op = 0; op < OPS && rank != 1; op++) {
+			for (i = 0; i < 3; i++) {
+				own[rank][op][i].key = i;
+				own[rank][op][i].value = rank * (op + 1);
+			}
+			i = 1 + (op * 5 + rank * 7) % OPS;
+			EXPECT_EQ(shuffle_tree_start(t[rank], i, rank ? own[rank][i - 1] : NULL,
+						     rank ? 3 : 0), 0);
+		}
+	}
+	while (left && steps++ < 20000) {
+		for (rank = 0; rank < 2 + children; rank++) {
+			if (fake_draw() % 3 == 0 ||
+			    shuffle_tree_wait(t[rank], &end, 0) != 1 || rank)
+				continue;
+			EXPECT_EQ(end.fault.error, 0, "%s", end.fault.text);
+			EXPECT_EQ(end.results, 3);
+			for (i = 0; i < end.results; i++)
+				EXPECT_EQ(end.result[i].value,
+					  end.op_id * (children * (children + 3) / 2));
+			free(end.result);
+			left--;
+		}
+		fake_deliver();
+	}
+	EXPECT_EQ(left, 0, "%u children", children);
+	shuffle_tree_count(t[1], &c);
+	/* what the man page says of the one with the lowest id, and as much for first chunks */
+	EXPECT_EQ(c.memory_most > bytes + 2 * (uint64_t)children * (33 << 10), 0,
+		  "%u children: %llu bytes", children, (unsigned long long)c.memory_most);
+	for (rank = 0; rank < 2 + children; rank++)
+		shuffle_tree_close(t[rank]);
+}
+
+static void test_wide(unsigned int seeds)
+{
+	unsigned int s;
+
+	for (s = 0; s < seeds; s += 4) {
+		wide(56, s, 8 << 20);
+		wide(57, s, 8 << 20);
+		wide(120, s, 64 << 20);
+		wide(SHUFFLE_TREE_CHILDREN, s, 1 << 20);
+	}
+	tap_done("many children");
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int seeds = argc > 1 ? strtoul(argv[1], NULL, 10) : 8;
 
 	test_sums(seeds);
 	test_faults(seeds);
+	test_wide(seeds);
 	return tap_finish();
 }
