@@ -103,7 +103,7 @@ demo-sort:
 demo-aggregate:
 	@$(VM)/build-kernel.sh -s um 'make demo-aggregate'
 	@$(VM)/deps.sh check
-	@for d in examples topo shufflectl; do $(MAKE) -s -C tools/$$d OUT=$(OUT) UAPI=$(CURDIR)/uapi || exit; done
+	@for d in examples topo shufflectl relay; do $(MAKE) -s -C tools/$$d OUT=$(OUT) UAPI=$(CURDIR)/uapi || exit; done
 	@$(VM)/build-kernel.sh um >/dev/null
 	@mkdir -p build/demo
 	@$(VM)/run.sh uml -t 600 -e SENDERS='$(SENDERS)' -o $(CURDIR)/build/demo/aggregate \

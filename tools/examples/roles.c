@@ -124,3 +124,51 @@ struct role *roles_read(const char *path, uint32_t count, uint32_t *to)
 	free(seen);
 	return role;
 }
+
+/**
+ * roles_open() - open the tree of which the roles are
+ * @role: of each member its role
+ * @group: all members
+ * @rank: which one we are; its kind is ROLE_MEMBER
+ * @spec: @idle_ms, @oper, @flags, @record and @arg; the rest is filled in
+ *
+ * A member without a parent is the receiver: its results have all other members' records.
+ *
+ * Return: the tree, or NULL and errno.
+ */
+struct shuffle_tree *roles_open(const struct role *role, const struct group *group, uint32_t rank,
+				struct shuffle_tree_spec *spec)
+{
+	struct shuffle_edge *edge = calloc(group->count, sizeof(*edge));
+	uint32_t *child = calloc(group->count, sizeof(*child)), i;
+	uint64_t *senders = calloc((group->count + 63) / 64, sizeof(*senders));
+	struct shuffle_tree *t = NULL;
+
+	if (!edge || !child || !senders)
+		goto out;
+	spec->size = sizeof(*spec);
+	spec->rank = rank;
+	spec->members = edge;
+	spec->count = group->count;
+	spec->parent = role[rank].parent == ROLE_NOBODY ? SHUFFLE_TREE_NOBODY : role[rank].parent;
+	spec->child = child;
+	for (i = 0; i < group->count; i++) {
+		edge[i].member = group->members[i];
+		if (role[i].parent == rank)
+			child[spec->children++] = i;
+		if (role[i].kind == ROLE_MEMBER && i != rank)
+			senders[i / 64] |= 1ULL << i % 64;
+	}
+	if (spec->parent == SHUFFLE_TREE_NOBODY)
+		spec->senders = senders;
+	t = shuffle_tree_open(spec);
+	/* it has copied them */
+	spec->members = NULL;
+	spec->child = NULL;
+	spec->senders = NULL;
+out:
+	free(senders);
+	free(child);
+	free(edge);
+	return t;
+}

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+#include "common.h"
+#include "shuffle_tree.h"
+
 #define ROLE_NOBODY	UINT32_MAX
 
 enum role_kind { ROLE_NONE, ROLE_MEMBER, ROLE_RELAY };
@@ -22,5 +25,9 @@ struct role {
 };
 
 struct role *roles_read(const char *path, uint32_t count, uint32_t *to);
+
+/* Be one of the members that have a role; @spec has what is not a matter of roles.  NULL: errno. */
+struct shuffle_tree *roles_open(const struct role *role, const struct group *group, uint32_t rank,
+				struct shuffle_tree_spec *spec);
 
 #endif /* EXAMPLES_ROLES_H */

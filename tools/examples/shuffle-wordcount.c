@@ -156,8 +156,12 @@ static void end_word(struct count *wc)
 
 static void progress(struct count *wc)
 {
+	struct shuffle_tree_end end;
 	uint64_t now = now_ns();
 
+	/* neighbours are heard, and nothing has begun that could end */
+	if (wc->tree)
+		shuffle_tree_wait(wc->tree, &end, 0);
 	if (now - wc->told_ns < TELL_NS)
 		return;
 	wc->told_ns = now;
@@ -315,7 +319,7 @@ int main(int argc, char **argv)
 	static struct count wc;
 	struct shuffle_coll *coll = NULL;
 	struct role *role = NULL;
-	int fd;
+	int fd = -1;
 
 	parse(&wc, argc, argv);
 	if (wc.roles) {
@@ -329,15 +333,19 @@ int main(int argc, char **argv)
 	wc.names = shuffle_key_names_new(wc.roles ? 64 : wc.bits, 0);
 	if (!wc.names)
 		err(1, "words");
-	fd = join(&wc);
-	if (!role)
+	if (role) {
+		relays_open(&wc, role);
+	} else {
+		fd = join(&wc);
 		coll = collectives(&wc, fd);
+	}
 	count_files(&wc, argv + optind);
 	if (role)
-		count_over_relays(&wc, role, fd);
+		count_over_relays(&wc, role);
 	else
 		count_over_members(&wc, coll);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	free(role);
 	shuffle_key_names_free(wc.names);
 	return 0;

@@ -31,6 +31,8 @@
  * @told_ns: when progress was shown
  * @word: that has begun
  * @len: its bytes
+ * @tree: over relays
+ * @words_op: over relays, of longer words
  */
 struct count {
 	struct group group;
@@ -43,6 +45,9 @@ struct count {
 	uint64_t words, bytes, told_ns;
 	char word[SHUFFLE_KEY_NAME_BYTES];
 	size_t len;
+
+	struct shuffle_tree *tree;
+	struct words *words_op;
 };
 
 /* ---- wordcount_print.c ---- */
@@ -58,7 +63,8 @@ void print_words(const struct count *wc, struct word *word, size_t n, const char
 
 /* ---- wordcount_relays.c ---- */
 
+void relays_open(struct count *wc, const struct role *role);
 /* Send what @wc has counted, or receive what all have counted and print it. */
-void count_over_relays(struct count *wc, const struct role *role, int fd);
+void count_over_relays(struct count *wc, const struct role *role);
 
 #endif /* EXAMPLES_WORDCOUNT_H */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shuffle-wordcount over a group with relays: kernels on the way merge.
+ * shuffle-wordcount over a group with relays: members and shuffle-relayd on the way merge.
  *
  * Two operations.  In the first one records of key and count go along the tree, sorted by key, and
- * are summed where they meet (SHUFFLE_CMSG_MERGE).  The key of a word of up to 8 bytes is the word
+ * are summed where they meet (shuffle_tree.h).  The key of a word of up to 8 bytes is the word
  * itself, with zeros behind it; its first byte is 0x30 at least.  That of a longer word is a hash
- * value of at most 56 bits.  In the second one each sender's longer words go to the receiver by the
- * shortest way: two that have the same key are an error there that names both, not one sum.
+ * value of at most 56 bits.  In the second one, an ordinary one on the tree's socket, each sender's
+ * longer words go to the receiver by the shortest way: two that have the same key are an error
+ * there that names both, not one sum.
  *
  * A word in the second operation: its length, 2 bytes, big-endian, and its bytes.
  */
@@ -15,7 +16,7 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +25,8 @@
 #define SHORT_BYTES	8U	/* of a word that is its own key */
 #define HASH_BITS	56U
 #define HEAD_BYTES	2U	/* of a word in the second operation */
-#define READ_BYTES	(1U << 20)
-#define READ_RECORDS	64
-
-/* On the wire: both are big-endian. */
-struct pair {
-	uint64_t key;
-	uint64_t value;
-};
+#define WAIT_MS		20
+#define DEFAULT_MS	60000U	/* without progress */
 
 /* The key of a longer word, which is now among @longer, too.  @rank: whose it is. */
 static uint64_t long_key(const struct count *wc, struct shuffle_key_names *longer,
@@ -52,13 +47,13 @@ static uint64_t short_key(const char *word, size_t len)
 	uint64_t key = 0;
 
 	memcpy(&key, word, len);
-	return key;
+	return be64toh(key);
 }
 
 static int by_key(const void *a, const void *b)
 {
-	uint64_t x = be64toh(((const struct pair *)a)->key);
-	uint64_t y = be64toh(((const struct pair *)b)->key);
+	uint64_t x = ((const struct shuffle_key_value *)a)->key;
+	uint64_t y = ((const struct shuffle_key_value *)b)->key;
 
 	return x < y ? -1 : x > y;
 }
@@ -72,7 +67,7 @@ static int by_key(const void *a, const void *b)
  * @longer: the same by their keys
  */
 struct part {
-	struct pair *pair;
+	struct shuffle_key_value *pair;
 	size_t pairs;
 	char *words;
 	size_t word_bytes;
@@ -93,14 +88,14 @@ static struct part own_part(const struct count *wc)
 	if (!p.pair || !p.words || !p.longer)
 		err(1, "words");
 	for (; (name = shuffle_key_at(wc->names, p.pairs)); p.pairs++) {
-		struct pair *pair = &p.pair[p.pairs];
+		struct shuffle_key_value *pair = &p.pair[p.pairs];
 
-		pair->value = htobe64(name->value);
+		pair->value = name->value;
 		if (name->len <= SHORT_BYTES) {
 			pair->key = short_key(name->name, name->len);
 			continue;
 		}
-		pair->key = htobe64(long_key(wc, p.longer, name->name, name->len, wc->rank));
+		pair->key = long_key(wc, p.longer, name->name, name->len, wc->rank);
 		p.words[p.word_bytes++] = name->len >> 8;
 		p.words[p.word_bytes++] = name->len & 0xff;
 		memcpy(p.words + p.word_bytes, name->name, name->len);
@@ -113,195 +108,189 @@ static struct part own_part(const struct count *wc)
 /* ---- operations ---- */
 
 /**
- * struct call - an operation
- * @fd: socket
- * @op: which
- * @bufs: of its messages
- * @lens: likewise; SHUFFLE_ABSENT at first
- * @absent: bits of members that send us nothing: at first all
+ * struct words - the operation in which the longer words go to the receiver
+ * @tx: its row
+ * @bufs: of the row
+ * @lens: likewise
+ * @absent: bits of members that send us nothing
+ * @sent: the kernel has the row
  * @column: what comes
+ * @moved_ns: when something has come last
  */
-struct call {
-	int fd;
-	uint64_t op;
+struct words {
+	struct shuffle_tx tx;
 	const void **bufs;
 	uint64_t *lens;
 	uint64_t *absent;
+	int sent;
 	struct shuffle_column *column;
+	uint64_t moved_ns;
 };
 
-static struct call new_call(const struct count *wc, int fd, uint64_t op)
+/* Of shuffle_tree_wait(): something of the second operation. */
+static void words_came(void *arg, const struct shuffle_record *rec, const void *data)
 {
-	uint32_t i, n = wc->group.count;
-	struct call c = {
-		.fd = fd, .op = op,
-		.bufs = calloc(n, sizeof(*c.bufs)), .lens = calloc(n, sizeof(*c.lens)),
-		.absent = calloc((n + 63) / 64, sizeof(*c.absent)),
-		.column = shuffle_column_new(op, n),
-	};
+	struct count *wc = arg;
+	struct words *w = wc->words_op;
 
-	if (!c.bufs || !c.lens || !c.absent || !c.column)
+	if (!w->column || rec->op_id != w->column->op_id)
+		return;
+	w->moved_ns = now_ns();
+	if (shuffle_column_add(w->column, rec, data) < 0)
+		err(1, "member %u: what came from member %u", wc->rank, rec->rank);
+}
+
+/**
+ * relays_open() - join the group, of which others may wait for us
+ * @wc: @wc->tree is set
+ * @role: of each member its role
+ */
+void relays_open(struct count *wc, const struct role *role)
+{
+	struct shuffle_tree_spec spec = {
+		.oper = SHUFFLE_KEYS_SUM, .flags = SHUFFLE_KEYS_SORTED, .idle_ms = wc->timeout_ms,
+		.record = words_came, .arg = wc,
+	};
+	char name[80];
+
+	wc->words_op = calloc(1, sizeof(*wc->words_op));
+	if (!wc->words_op)
+		err(1, "operation");
+	wc->tree = roles_open(role, &wc->group, wc->rank, &spec);
+	if (!wc->tree && errno == EAFNOSUPPORT)
+		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
+	if (!wc->tree)
+		err(1, "cannot join the group as %s",
+		    shuffle_addr_str(&wc->group.members[wc->rank], name, sizeof(name)));
+}
+
+static void new_words(struct count *wc, const struct role *role, const struct part *p)
+{
+	struct words *w = wc->words_op;
+	uint32_t i, n = wc->group.count;
+
+	w->bufs = calloc(n, sizeof(*w->bufs));
+	w->lens = calloc(n, sizeof(*w->lens));
+	w->absent = calloc((n + 63) / 64, sizeof(*w->absent));
+	w->column = shuffle_column_new(wc->op + 1, n);
+	if (!w->bufs || !w->lens || !w->absent || !w->column)
 		err(1, "operation");
 	for (i = 0; i < n; i++) {
-		c.lens[i] = SHUFFLE_ABSENT;
-		c.absent[i / 64] |= 1ULL << i % 64;
+		w->lens[i] = SHUFFLE_ABSENT;
+		if (wc->rank != wc->receiver || role[i].kind != ROLE_MEMBER || i == wc->rank)
+			w->absent[i / 64] |= 1ULL << i % 64;
 	}
-	return c;
-}
-
-static void free_call(struct call *c)
-{
-	shuffle_column_free(c->column);
-	free(c->absent);
-	free(c->lens);
-	free(c->bufs);
-}
-
-static void comes(struct call *c, uint32_t rank)
-{
-	c->absent[rank / 64] &= ~(1ULL << rank % 64);
-}
-
-static void put(struct call *c, uint32_t to, const void *bytes, uint64_t len)
-{
-	c->bufs[to] = bytes;
-	c->lens[to] = len;
-}
-
-/* Start it.  One that has ended meanwhile says why when its records are read. */
-static void submit(const struct count *wc, struct call *c, const struct shuffle_merge *merge)
-{
-	struct shuffle_tx tx;
-
-	shuffle_tx_init(&tx, c->op, c->bufs, c->lens, wc->group.count, 0);
-	shuffle_tx_absent(&tx, c->absent);
-	if (merge)
-		shuffle_tx_merge(&tx, merge);
-	if (shuffle_tx_finish(c->fd, &tx) && errno != EPIPE)
-		err(1, "member %u: operation %" PRIu64, wc->rank, c->op);
-}
-
-/* The records of key and count: along the tree. */
-static struct call submit_counts(const struct count *wc, int fd, const struct role *role,
-				 const struct part *p)
-{
-	const struct role *mine = &role[wc->rank];
-	struct shuffle_merge merge = {
-		.oper = SHUFFLE_MERGE_SUM, .to = mine->parent, .flags = SHUFFLE_MERGE_SORTED,
-	};
-	struct call c = new_call(wc, fd, wc->op);
-	uint32_t i;
-
-	for (i = 0; i < wc->group.count; i++)
-		if (role[i].parent == wc->rank)
-			comes(&c, i);
-	if (mine->parent == ROLE_NOBODY) {
-		merge.to = wc->rank;
-		merge.flags = 0;
-		for (i = 0; i < wc->group.count; i++)
-			merge.senders += role[i].kind == ROLE_MEMBER && i != wc->rank;
-	} else if (mine->children) {
-		put(&c, mine->parent, NULL, 0);
-		put(&c, wc->rank, p->pair, p->pairs * sizeof(*p->pair));
-		comes(&c, wc->rank);
-	} else {
-		put(&c, mine->parent, p->pair, p->pairs * sizeof(*p->pair));
-	}
-	submit(wc, &c, mine->children ? &merge : NULL);
-	return c;
-}
-
-/* The longer words: from each member to the receiver. */
-static struct call submit_words(const struct count *wc, int fd, const struct role *role,
-				const struct part *p)
-{
-	struct call c = new_call(wc, fd, wc->op + 1);
-	uint32_t i;
-
 	if (wc->rank != wc->receiver) {
-		put(&c, wc->receiver, p->words, p->word_bytes);
-	} else {
-		for (i = 0; i < wc->group.count; i++)
-			if (role[i].kind == ROLE_MEMBER && i != wc->rank)
-				comes(&c, i);
+		w->bufs[wc->receiver] = p->words;
+		w->lens[wc->receiver] = p->word_bytes;
 	}
-	submit(wc, &c, NULL);
-	return c;
+	shuffle_tx_init(&w->tx, wc->op + 1, w->bufs, w->lens, n, 0);
+	shuffle_tx_absent(&w->tx, w->absent);
+	w->moved_ns = now_ns();
 }
 
-static int is_over(const struct call *c)
+static void free_words(struct words *w)
 {
-	return c->column->done && !c->column->missing_left;
+	shuffle_column_free(w->column);
+	free(w->absent);
+	free(w->lens);
+	free(w->bufs);
+	free(w);
 }
 
-static void failed(const struct count *wc, const struct call *c)
+static int words_over(const struct words *w)
 {
-	const struct shuffle_column *col = c->column;
-	const char *hint = "";
+	return w->column->done && !w->column->missing_left;
+}
+
+static void words_failed(const struct count *wc, const struct words *w)
+{
+	const struct shuffle_column *col = w->column;
 	char names[256] = "";
 	unsigned int i;
 	size_t at = 0;
 
 	for (i = 0; i < col->missing_count && at < sizeof(names) - 16; i++)
 		at += snprintf(names + at, sizeof(names) - at, " %u", col->missing[i]);
-	if (col->error == EBADMSG)
-		hint = "; not all senders are counted, or one twice: do relays fit the roles?";
-	if (col->error == EPROTO)
-		hint = "; are the relays made with the word sorted?";
-	errx(1, "member %u: %s: %s%s%s%s", wc->rank, c->op == wc->op ? "counts" : "words",
-	     strerror(col->error), at ? ": members" : "", names, hint);
+	errx(1, "member %u: words: %s%s%s", wc->rank, strerror(col->error),
+	     at ? ": members" : "", names);
 }
 
-static void show_progress(struct count *wc, const struct call *a, const struct call *b)
+/* The kernel takes what it has room for.  An operation that has ended meanwhile says why when its
+ * records are read.
+ */
+static void push_words(const struct count *wc, struct words *w)
 {
-	uint64_t now = now_ns(), have = 0;
+	int rc = w->sent ? 1 : shuffle_tx_step(shuffle_tree_socket(wc->tree), &w->tx);
+
+	if (rc < 0 && errno != EPIPE)
+		err(1, "member %u: operation %" PRIu64, wc->rank, w->tx.op_id);
+	w->sent = !!rc;
+}
+
+/* Nothing has come for so long. */
+static void words_idle(const struct count *wc, const struct words *w, const struct role *role)
+{
+	uint64_t ms = wc->timeout_ms ? wc->timeout_ms : DEFAULT_MS;
+	uint32_t i;
+
+	if (words_over(w) || now_ns() - w->moved_ns < ms * 1000000)
+		return;
+	for (i = 0; i < wc->group.count && wc->rank == wc->receiver; i++)
+		if (role[i].kind == ROLE_MEMBER && i != wc->rank && !w->column->bufs[i])
+			errx(1, "member %u: its longer words do not come", i);
+	errx(1, "member %u: longer words do not arrive", wc->rank);
+}
+
+static void show_progress(struct count *wc, const struct words *w)
+{
+	struct shuffle_tree_counts c;
+	uint64_t now = now_ns(), have;
 	uint32_t i;
 
 	if (now - wc->told_ns < TELL_NS)
 		return;
 	wc->told_ns = now;
-	for (i = 0; i < wc->group.count; i++)
-		have += a->column->have[i] + b->column->have[i];
-	if (wc->rank == wc->receiver)
-		fprintf(stderr, "member %u: %" PRIu64 " bytes have come\n", wc->rank, have);
-	else
+	if (wc->rank != wc->receiver) {
 		fprintf(stderr, "member %u: waits for others to take what is sent\n", wc->rank);
+		return;
+	}
+	shuffle_tree_count(wc->tree, &c);
+	have = c.records_in * sizeof(struct shuffle_key_value);
+	for (i = 0; i < wc->group.count; i++)
+		have += w->column->have[i];
+	fprintf(stderr, "member %u: %" PRIu64 " bytes have come\n", wc->rank, have);
 }
 
-/* Until both have ended. */
-static void receive(struct count *wc, struct call *counts, struct call *words)
+/* Until both have ended: the records of key and count, at the receiver. */
+static struct shuffle_tree_end receive(struct count *wc, const struct role *role)
 {
-	static char buf[READ_BYTES];
-	struct shuffle_record record[READ_RECORDS];
-	struct pollfd pfd = { .fd = counts->fd, .events = POLLIN };
-	unsigned int i, n;
-	ssize_t len;
+	struct shuffle_tree_end end = { 0 }, one;
+	struct words *w = wc->words_op;
+	int ended = 0, rc;
 
 	wc->told_ns = now_ns();
-	while (!is_over(counts) || !is_over(words)) {
-		const char *at = buf;
-
-		show_progress(wc, counts, words);
-		if (poll(&pfd, 1, TELL_NS / 1000000) <= 0)
-			continue;
-		n = READ_RECORDS;
-		len = shuffle_recv(counts->fd, buf, sizeof(buf), record, &n, MSG_DONTWAIT);
-		if (len < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (len < 0)
+	while (!ended || !words_over(w)) {
+		show_progress(wc, w);
+		push_words(wc, w);
+		rc = shuffle_tree_wait(wc->tree, &one, WAIT_MS);
+		if (rc < 0)
 			err(1, "member %u: receiving", wc->rank);
-		for (i = 0; i < n; i++) {
-			struct call *c = record[i].op_id == words->op ? words : counts;
-
-			if (shuffle_column_add(c->column, &record[i], at) < 0)
-				err(1, "member %u: what came from member %u", wc->rank,
-				    record[i].rank);
-			if (record[i].type == SHUFFLE_RECORD_DATA)
-				at += record[i].len;
-			if (c->column->error && is_over(c))
-				failed(wc, c);
+		if (rc) {
+			end = one;
+			ended = 1;
+			w->moved_ns = now_ns();
 		}
+		if (end.fault.error)
+			errx(1, "member %u: counts: %s (%s)", wc->rank, end.fault.text,
+			     strerror(end.fault.error));
+		if (w->column->error && words_over(w))
+			words_failed(wc, w);
+		/* the tree has a clock of its own */
+		if (ended)
+			words_idle(wc, w, role);
 	}
+	return end;
 }
 
 /* ---- at the receiver ---- */
@@ -321,119 +310,116 @@ static void take_words(const struct count *wc, struct shuffle_key_names *longer,
 	}
 }
 
-/* All records, our own behind the others'.  Returns their number. */
-static size_t all_pairs(const struct count *wc, const struct call *counts, const struct part *p,
-			struct pair **pair)
+/* All records, our own behind the others'. */
+static struct shuffle_key_value *all_pairs(const struct shuffle_tree_end *end, const struct part *p)
 {
-	size_t n = 0, len;
-	uint32_t i;
+	struct shuffle_key_value *pair = calloc(end->results + p->pairs + 1, sizeof(*pair));
 
-	for (i = 0; i < wc->group.count; i++) {
-		if (counts->column->lens[i] % sizeof(**pair))
-			errx(1, "member %u sends a part of a record", i);
-		n += counts->column->lens[i] / sizeof(**pair);
-	}
-	*pair = calloc(n + p->pairs + 1, sizeof(**pair));
-	if (!*pair)
+	if (!pair)
 		err(1, "words");
-	for (i = 0, n = 0; i < wc->group.count; i++) {
-		len = counts->column->lens[i];
-		if (len)
-			memcpy(*pair + n, counts->column->bufs[i], len);
-		n += len / sizeof(**pair);
-	}
-	memcpy(*pair + n, p->pair, p->pairs * sizeof(**pair));
-	return n + p->pairs;
+	if (end->results)
+		memcpy(pair, end->result, end->results * sizeof(*pair));
+	memcpy(pair + end->results, p->pair, p->pairs * sizeof(*pair));
+	return pair;
 }
 
 /* Of each key one record. */
-static size_t sum(struct pair *pair, size_t n)
+static size_t sum(struct shuffle_key_value *pair, size_t n)
 {
 	size_t i, m = 0;
 
 	qsort(pair, n, sizeof(*pair), by_key);
 	for (i = 0; i < n; i++) {
 		if (m && pair[m - 1].key == pair[i].key)
-			pair[m - 1].value = htobe64(be64toh(pair[m - 1].value) +
-						    be64toh(pair[i].value));
+			pair[m - 1].value += pair[i].value;
 		else
 			pair[m++] = pair[i];
 	}
 	return m;
 }
 
-static struct word word_of(const struct pair *pair, const struct shuffle_key_names *longer)
+/* @bytes: room for the key's, which are those of a short word */
+static struct word word_of(const struct shuffle_key_value *pair, uint64_t *bytes,
+			   const struct shuffle_key_names *longer)
 {
 	const struct shuffle_key_name *name;
-	struct word w = { .name = (const char *)&pair->key, .count = be64toh(pair->value) };
+	struct word w = { .name = (const char *)bytes, .count = pair->value };
 
+	*bytes = htobe64(pair->key);
 	w.len = strnlen(w.name, SHORT_BYTES);
 	if (w.len && short_key(w.name, w.len) == pair->key)
 		return w;
-	name = shuffle_key_find(longer, be64toh(pair->key));
+	name = shuffle_key_find(longer, pair->key);
 	if (!name)
-		errx(1, "key %016" PRIx64 " has no word", be64toh(pair->key));
+		errx(1, "key %016" PRIx64 " has no word", pair->key);
 	w.name = name->name;
 	w.len = name->len;
 	return w;
 }
 
-static void report(const struct count *wc, const struct call *counts, const struct call *words,
-		   struct part *p)
+static void report(const struct count *wc, const struct shuffle_tree_end *end, struct part *p)
 {
-	uint64_t pair_bytes = 0, word_bytes = 0;
-	struct pair *pair;
+	const struct words *w = wc->words_op;
+	struct shuffle_tree_counts c;
+	struct shuffle_key_value *pair;
+	uint64_t word_bytes = 0, *bytes;
 	struct word *word;
 	char more[200];
 	size_t n, i;
 
 	for (i = 0; i < wc->group.count; i++) {
-		pair_bytes += counts->column->lens[i];
-		word_bytes += words->column->lens[i];
-		take_words(wc, p->longer, i, words->column->bufs[i], words->column->lens[i]);
+		word_bytes += w->column->lens[i];
+		take_words(wc, p->longer, i, w->column->bufs[i], w->column->lens[i]);
 	}
-	n = all_pairs(wc, counts, p, &pair);
-	n = sum(pair, n);
+	shuffle_tree_count(wc->tree, &c);
+	pair = all_pairs(end, p);
+	n = sum(pair, end->results + p->pairs);
 	word = calloc(n + 1, sizeof(*word));
-	if (!word)
+	bytes = calloc(n + 1, sizeof(*bytes));
+	if (!word || !bytes)
 		err(1, "words");
 	for (i = 0; i < n; i++)
-		word[i] = word_of(&pair[i], p->longer);
+		word[i] = word_of(&pair[i], &bytes[i], p->longer);
 	snprintf(more, sizeof(more),
 		 "\"record_bytes_received\": %" PRIu64 ", \"word_bytes_received\": %" PRIu64 ", ",
-		 pair_bytes, word_bytes);
+		 c.records_in * sizeof(*pair), word_bytes);
 	print_words(wc, word, n, more);
+	free(bytes);
 	free(word);
 	free(pair);
 }
 
 static void report_sent(const struct count *wc, const struct role *role, const struct part *p)
 {
+	struct shuffle_tree_counts c;
+
+	shuffle_tree_count(wc->tree, &c);
 	printf("{\"rank\": %u, \"parent\": %u, \"children\": %u, \"words\": %" PRIu64
-	       ", \"distinct\": %zu, \"record_bytes\": %zu, \"word_bytes\": %zu}\n",
+	       ", \"distinct\": %zu, \"record_bytes\": %zu, \"word_bytes\": %zu"
+	       ", \"record_bytes_sent\": %" PRIu64 "}\n",
 	       wc->rank, role->parent, role->children, wc->words, p->pairs,
-	       p->pairs * sizeof(*p->pair), p->word_bytes);
+	       p->pairs * sizeof(*p->pair), p->word_bytes, c.records_out * sizeof(*p->pair));
 	if (fflush(stdout) || ferror(stdout))
 		err(1, "cannot write the result");
 }
 
-void count_over_relays(struct count *wc, const struct role *role, int fd)
+void count_over_relays(struct count *wc, const struct role *role)
 {
-	uint32_t idle_ms = wc->timeout_ms;
-	struct call counts, words;
 	struct part p = own_part(wc);
+	bool sends = wc->rank != wc->receiver;
+	struct shuffle_tree_end end;
 
-	if (idle_ms && setsockopt(fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle_ms, sizeof(idle_ms)))
-		err(1, "--timeout");
-	counts = submit_counts(wc, fd, role, &p);
-	words = submit_words(wc, fd, role, &p);
-	receive(wc, &counts, &words);
+	new_words(wc, role, &p);
+	if (shuffle_tree_start(wc->tree, wc->op, sends ? p.pair : NULL, sends ? p.pairs : 0))
+		err(1, "member %u: operation %" PRIu64, wc->rank, wc->op);
+	end = receive(wc, role);
 	if (wc->rank == wc->receiver)
-		report(wc, &counts, &words, &p);
+		report(wc, &end, &p);
 	else if (wc->json)
 		report_sent(wc, &role[wc->rank], &p);
-	free_call(&counts);
-	free_call(&words);
+	shuffle_tree_close(wc->tree);
+	free_words(wc->words_op);
+	free(end.result);
 	shuffle_key_names_free(p.longer);
 	free(p.words);
 	free(p.pair);

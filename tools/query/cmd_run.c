@@ -231,6 +231,7 @@ static void parse(struct run *r, int argc, char **argv)
 
 int cmd_run(int argc, char **argv)
 {
+	struct relays *relays;
 	struct run r = { 0 };
 	struct net *net;
 
@@ -242,8 +243,12 @@ int cmd_run(int argc, char **argv)
 	net = net_shuffle_open(&r.group, r.rank, r.op, r.deadline_ms);
 	if (r.roles)
 		net_relays_open(net, &r.group, r.relays, r.roles, r.op);
+	relays = net->relays;
 	run_host(&r, net);
+	/* all have answered the roll call before anybody leaves the relays */
 	net_shuffle_close(net);
+	if (relays)
+		net_relays_close(relays);
 	free(r.group.members);
 	return 0;
 }

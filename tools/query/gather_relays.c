@@ -185,39 +185,40 @@ static void put_key(const struct op *op, struct batch *b, unsigned int keys, uin
 	}
 }
 
-/* One sum of all hosts' rows; member 0 adds what comes to its own. */
+/* One sum of all hosts' rows; member 0 adds theirs to its own.  Returns the records that it got. */
 static size_t sum_column(struct op *op, struct groups *g, const struct shuffle_key_value *key,
 			 size_t rows, unsigned int fold, const struct shuffle_key_names *names)
 {
-	struct shuffle_key_value *record = xcalloc(rows + 1, sizeof(*record)), *come;
+	struct shuffle_key_value *record = xcalloc(rows + 1, sizeof(*record));
 	unsigned int keys = g->keys.n, i;
 	struct net *net = op->q->net;
+	struct sums sums;
 	struct batch one;
-	size_t row, n;
+	size_t row;
 
 	for (row = 0; row < rows; row++) {
 		record[row].key = key[row].key;
 		if (g->folds)
 			record[row].value = g->rows.col[keys + fold].num[key[row].value];
 	}
-	net->sum_by_key(net, record, rows, &come, &n);
+	net->sum_by_key(net, record, rows, &sums);
 	free(record);
 	if (net->rank) {
 		op->bytes_out += rows * sizeof(*record);
 	} else {
 		batch_like(&one, &g->rows);
 		batch_reserve(&one, 1);
-		for (row = 0; row < n; row++) {
-			put_key(op, &one, keys, come[row].key, names);
+		for (row = 0; row < sums.results; row++) {
+			put_key(op, &one, keys, sums.result[row].key, names);
 			for (i = 0; i < g->folds; i++)
-				one.col[keys + i].num[0] = i == fold ? (int64_t)come[row].value : 0;
+				one.col[keys + i].num[0] = i == fold ? (int64_t)sums.result[row].value : 0;
 			one.rows = 1;
 			groups_add(g, &one);
 		}
 		batch_free(&one);
 	}
-	free(come);
-	return n;
+	free(sums.result);
+	return sums.come;
 }
 
 /**

@@ -13,6 +13,17 @@
 #include "shuffle_coll.h"
 #include "shuffle_keys.h"
 
+/**
+ * struct sums - what relays have made of all hosts' records, at member 0
+ * @result: one of each key; memory that the caller frees
+ * @results: their number
+ * @come: records that came to member 0
+ */
+struct sums {
+	struct shuffle_key_value *result;
+	size_t results, come;
+};
+
 struct inbox {
 	unsigned int count;
 	void **bufs;
@@ -33,8 +44,7 @@ struct inbox {
  * @left_ms: until the deadline, at least 1
  * @reduce_names: strings of all hosts to member 0
  * @sum_by_key: records of all other hosts to member 0, summed on their way as relays do it; records
- *	in order of unsigned keys, which it changes.  At member 0: what comes, several of a key
- *	perhaps.  NULL: there are no relays
+ *	in order of unsigned keys.  At member 0: their sums.  NULL: there are no relays
  * @relays: of @sum_by_key
  */
 struct net {
@@ -50,8 +60,8 @@ struct net {
 	void (*gather)(struct net *net, const void *from, void *to, size_t size);
 	uint64_t (*left_ms)(struct net *net);
 	void (*reduce_names)(struct net *net, struct shuffle_key_names *names);
-	void (*sum_by_key)(struct net *net, struct shuffle_key_value *record, size_t records,
-			   struct shuffle_key_value **result, size_t *results);
+	void (*sum_by_key)(struct net *net, const struct shuffle_key_value *record, size_t records,
+			   struct sums *sums);
 	struct relays *relays;
 };
 
@@ -62,6 +72,7 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 void net_shuffle_close(struct net *net);
 void net_relays_open(struct net *net, const struct group *hosts, const char *file,
 		     const char *roles, uint64_t op);
+void net_relays_close(struct relays *r);
 
 /* Calls run(arg, net) on @count threads, one for each host. */
 void net_local_run(unsigned int count, void (*run)(void *arg, struct net *net), void *arg);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records of key and value summed by relays on their way to member 0: hosts whose kernels merge,
- * and hosts of the query that merge what others send with what they have.  The plan is that of
- * shuffle-plan(1), installed by shuffle-plan-install(1).  Its group has the hosts of the query, by
- * their addresses, and the relays; its port is another one.
+ * Records of key and value summed by relays on their way to member 0: hosts where shuffle-relayd(8)
+ * merges, and hosts of the query that merge what others send with what they have.  The plan is that
+ * of shuffle-plan(1), installed by shuffle-plan-install(1).  Its group has the hosts of the query,
+ * by their addresses, and the relays; its port is another one.
  */
-#include <endian.h>
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 /**
  * struct relays - the plan's group
- * @fd: its socket
+ * @tree: of them, with the relays
  * @group: its members
  * @role: what they do
  * @rank: ours in it
@@ -29,7 +29,7 @@
  * @next_op: the next operation
  */
 struct relays {
-	int fd;
+	struct shuffle_tree *tree;
 	struct group group;
 	struct role *role;
 	unsigned int rank, receiver;
@@ -81,127 +81,48 @@ static void check_members(const struct relays *r, const struct group *hosts, con
 		errx(2, "%s: %u members, the query has %u hosts", roles, members, hosts->count);
 }
 
-static size_t children_lens(const struct shuffle_column *col)
-{
-	size_t records = 0;
-	unsigned int i;
-
-	for (i = 0; i < col->count; i++) {
-		if (col->lens[i] % sizeof(struct shuffle_key_value))
-			errx(1, "relays: rank %u sends a part of a record", i);
-		records += col->lens[i] / sizeof(struct shuffle_key_value);
-	}
-	return records;
-}
-
-/* What has come; each child's records one behind the other. */
-static struct shuffle_key_value *take(const struct shuffle_column *col, size_t *records)
-{
-	struct shuffle_key_value *all, *to;
-	unsigned int i;
-	size_t n;
-
-	*records = children_lens(col);
-	all = xcalloc(*records + 1, sizeof(*all));
-	to = all;
-	for (i = 0; i < col->count; i++) {
-		n = col->lens[i] / sizeof(*to);
-		if (n)
-			memcpy(to, col->bufs[i], n * sizeof(*to));
-		to += n;
-	}
-	for (n = 0; n < *records; n++) {
-		all[n].key = be64toh(all[n].key);
-		all[n].value = be64toh(all[n].value);
-	}
-	return all;
-}
-
 static void __attribute__((noreturn)) failed(const struct relays *r,
-					     const struct shuffle_column *col, int error)
+					     const struct shuffle_keys_fault *fault)
 {
-	const char *hint = "";
 	char name[80];
-	unsigned int i;
 
-	for (i = 0; i < col->missing_count; i++)
-		warnx("rank %u of the relays' group (%s) is missing", col->missing[i],
-		      shuffle_addr_str(&r->group.members[col->missing[i]], name, sizeof(name)));
-	if (error == EBADMSG)
-		hint = "; not all hosts are counted, or one twice: do the relays fit the roles?";
-	if (error == EPROTO)
-		hint = "; are the relays made with the words sorted and oper sum?";
-	errx(1, "a sum over relays has failed: %s%s", strerror(error), hint);
+	if (fault->rank < r->group.count)
+		warnx("rank %u of the relays' group (%s)", fault->rank,
+		      shuffle_addr_str(&r->group.members[fault->rank], name, sizeof(name)));
+	errx(1, "a sum over relays has failed: %s (%s)", fault->text, strerror(fault->error));
 }
 
-/* Who sends to us, and to whom we send; @merge: how, if anybody does. */
-static void plan_row(const struct relays *r, const void **bufs, uint64_t *lens, uint64_t *absent,
-		     const void *own, size_t bytes, struct shuffle_merge *merge)
-{
-	const struct role *mine = &r->role[r->rank];
-	unsigned int i;
-
-	for (i = 0; i < r->group.count; i++) {
-		lens[i] = SHUFFLE_ABSENT;
-		if (r->role[i].parent != r->rank)
-			absent[i / 64] |= 1ULL << i % 64;
-	}
-	*merge = (struct shuffle_merge){ .oper = SHUFFLE_MERGE_SUM, .to = mine->parent,
-					 .flags = SHUFFLE_MERGE_SORTED };
-	if (mine->parent == ROLE_NOBODY) {
-		merge->to = r->rank;
-		merge->flags = 0;
-		for (i = 0; i < r->group.count; i++)
-			merge->senders += r->role[i].kind == ROLE_MEMBER && i != r->rank;
-		return;
-	}
-	i = mine->children ? r->rank : mine->parent;
-	bufs[i] = own;
-	lens[i] = bytes;
-	if (mine->children) {
-		lens[mine->parent] = 0;
-		absent[i / 64] &= ~(1ULL << i % 64);
-	}
-}
-
-static void relays_sum(struct net *net, struct shuffle_key_value *record, size_t records,
-		       struct shuffle_key_value **result, size_t *results)
+static void relays_sum(struct net *net, const struct shuffle_key_value *record, size_t records,
+		       struct sums *sums)
 {
 	struct relays *r = net->relays;
-	unsigned int n = r->group.count;
-	const void **bufs = xcalloc(n, sizeof(*bufs));
-	uint64_t *lens = xcalloc(n, sizeof(*lens));
-	uint64_t *absent = xcalloc((n + 63) / 64, sizeof(*absent));
+	struct shuffle_tree_counts before, after;
 	uint64_t op = r->next_op++, ms = net->left_ms(net);
-	uint32_t idle_ms = ms < UINT32_MAX ? ms : UINT32_MAX;
-	struct shuffle_column *col = shuffle_column_new(op, n);
-	struct shuffle_merge merge;
-	struct shuffle_tx tx;
-	size_t i;
+	struct shuffle_tree_end end;
+	int rc;
 
-	if (!col)
-		err(1, "%u messages", n);
-	for (i = 0; i < records; i++) {
-		record[i].key = htobe64(record[i].key);
-		record[i].value = htobe64(record[i].value);
+	if (!net->rank) {
+		record = NULL;
+		records = 0;
 	}
-	if (setsockopt(r->fd, SOL_SHUFFLE, SHUFFLE_IDLE_TIMEOUT, &idle_ms, sizeof(idle_ms)))
-		err(1, "the relays' deadline");
-	plan_row(r, bufs, lens, absent, record, records * sizeof(*record), &merge);
-	shuffle_tx_init(&tx, op, bufs, lens, n, ms);
-	shuffle_tx_absent(&tx, absent);
-	if (r->role[r->rank].children)
-		shuffle_tx_merge(&tx, &merge);
-	/* one that has ended meanwhile says why below */
-	if (shuffle_tx_finish(r->fd, &tx) && errno != EPIPE)
+	shuffle_tree_count(r->tree, &before);
+	if (shuffle_tree_start(r->tree, op, record, records))
 		err(1, "a sum over relays");
-	if (shuffle_recv_column(r->fd, col))
-		failed(r, col, errno);
-	*result = take(col, results);
-	shuffle_column_free(col);
-	free(absent);
-	free(lens);
-	free(bufs);
+	rc = shuffle_tree_wait(r->tree, &end, ms < INT_MAX ? ms : INT_MAX);
+	if (!rc) {
+		/* so that the others hear of it now */
+		shuffle_tree_cancel(r->tree, op);
+		rc = shuffle_tree_wait(r->tree, &end, 0);
+		end.fault.error = ETIMEDOUT;
+	}
+	if (rc < 0)
+		err(1, "a sum over relays");
+	if (end.fault.error)
+		failed(r, &end.fault);
+	shuffle_tree_count(r->tree, &after);
+	sums->result = end.result;
+	sums->results = end.results;
+	sums->come = after.records_in - before.records_in;
 }
 
 /**
@@ -216,15 +137,32 @@ void net_relays_open(struct net *net, const struct group *hosts, const char *fil
 		     const char *roles, uint64_t op)
 {
 	struct relays *r = xcalloc(1, sizeof(*r));
+	uint64_t ms = net->left_ms(net);
+	struct shuffle_tree_spec spec = {
+		.oper = SHUFFLE_KEYS_SUM, .flags = SHUFFLE_KEYS_SORTED,
+		.idle_ms = ms < UINT32_MAX ? ms : UINT32_MAX,
+	};
 
 	group_read(&r->group, file);
 	r->role = roles_read(roles, r->group.count, &r->receiver);
 	check_members(r, hosts, file, roles);
 	r->rank = rank_of(r, &hosts->members[net->rank], file);
 	r->next_op = op << OP_SHIFT;
-	r->fd = shuffle_open(r->group.members, r->group.count, r->rank, SOCK_CLOEXEC);
-	if (r->fd < 0)
+	r->tree = roles_open(r->role, &r->group, r->rank, &spec);
+	if (!r->tree)
 		err(1, "cannot join the group of %s as rank %u", file, r->rank);
 	net->relays = r;
 	net->sum_by_key = relays_sum;
+}
+
+/**
+ * net_relays_close - leave the plan's group, when all have their results
+ * @r: relays
+ */
+void net_relays_close(struct relays *r)
+{
+	shuffle_tree_close(r->tree);
+	free(r->role);
+	free(r->group.members);
+	free(r);
 }

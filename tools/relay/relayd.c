@@ -220,7 +220,7 @@ static int usage(FILE *to, int status)
 {
 	fprintf(to, "usage: shuffle-relayd [--start] [--socket PATH]\n\n"
 		"Members of trees that have no records and merge what comes by key, for all trees of\n"
-		"this network namespace; shufflectl relay --daemon says which.  See shuffle-relayd(8).\n\n"
+		"this network namespace; shufflectl relay says which.  See shuffle-relayd(8).\n\n"
 		"  --start        in the background; if there is one already that is no error.  It ends\n"
 		"                 with its last relay\n"
 		"  --socket PATH  default /run/shuffle/relayd-INODE, of this network namespace\n");
@@ -259,6 +259,9 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc)
 		return usage(stderr, 2);
+	/* a lock or a pipe of who has started us, and does not know how long we stay */
+	if (start)
+		closefrom(3);
 	rc = listen_at(path);
 	if (rc > 0 && !start)
 		fprintf(stderr, "shuffle-relayd: %s: another daemon is there\n", path);

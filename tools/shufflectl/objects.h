@@ -15,10 +15,6 @@ int relay_object(int argc, char **argv);
 int overlay_object(int argc, char **argv);
 int ways_object(int argc, char **argv);
 
-/* relay.c, relay_daemon.c */
-extern const char relay_usage[];
-int relay_daemon(int argc, char **argv);
-
 int peer_ping(int argc, char **argv);
 int watch_run(int argc, char **argv);
 

@@ -21,6 +21,27 @@ relayd_cases()
 	run_case relayd-again relayd_again
 	run_case relayd-key relayd_key
 	run_case relayd-refused relayd_refused
+	run_case relayd-small relayd_small
+	run_case relayd-many-children relayd_wide
+	run_case relayd-v6 relayd_v6
+	run_case relayd-ends-with-its-last-relay relayd_ends
+}
+
+# members_of [-6] N [FORMAT] - the members of a rack, as shufflectl wants them
+members_of()
+{
+	local h
+
+	if [ "$1" = -6 ]; then
+		for ((h = 1; h <= $2; h++)); do
+			printf '[fd77::%x]:7000 ' "$h"
+		done
+		return
+	fi
+	for ((h = 1; h <= $1; h++)); do
+		# shellcheck disable=SC2059 # the format is the caller's
+		printf "${2:-10.77.0.%d:7000 }" "$h"
+	done
 }
 
 # tree ARGS... - tree_member of this rack; operations have other numbers than those before
@@ -40,30 +61,30 @@ relayd()
 
 	for h; do
 		nsx "h$h" "$BIN/shuffle-relayd" &
-		wait_for 5 hctl "$h" relay --daemon show >/dev/null 2>&1 || fail "no daemon on host $h"
+		wait_for 5 hctl "$h" relay show >/dev/null 2>&1 || fail "no daemon on host $h"
 	done
 }
 
-# drelay HOST ARGS... - of a rack; PORT: of its members
-drelay()
+# relay HOST ARGS... - of a rack; NAME, PORT: of its members
+relay()
 {
 	local h=$1
 	shift
 	# shellcheck disable=SC2046 # several words
 	want_ok "no relay on host $h" \
-		hctl "$h" relay --daemon add "${NAME:-agg}" rank "$h" "$@" \
+		hctl "$h" relay add "${NAME:-agg}" rank "$h" "$@" \
 		members $(members_of "$hosts" "10.77.0.%d:${PORT:-7000} ")
 }
 
-# drelay_json HOST KEY - of its only relay
-drelay_json()
+# relay_json HOST KEY - of its only relay
+relay_json()
 {
-	hctl "$1" -j relay --daemon show | python3 -c "import json, sys; print(json.load(sys.stdin)[0]['$2'])"
+	hctl "$1" -j relay show | python3 -c "import json, sys; print(json.load(sys.stdin)[0]['$2'])"
 }
 
-drelay_done()
+relay_done()
 {
-	[ "$(drelay_json 1 running)" = 0 ] && [ "$(drelay_json 1 "done")" = "$1" ]
+	[ "$(relay_json 1 running)" = 0 ] && [ "$(relay_json 1 "done")" = "$1" ]
 }
 
 # Two relays, one behind the other; sorted or not, with all operators.
@@ -73,35 +94,29 @@ relayd_rack()
 
 	new_rack 6
 	relayd 1 2
-	drelay 1 to 0 from 2 3 sorted
-	drelay 2 to 1 from 4 5 sorted
+	relay 1 to 0 from 2 3 sorted
+	relay 2 to 1 from 4 5 sorted
 	want_ok "sorted" tree "$PFX" - 0r 1r 1 2 2
 	want_ok "many records" tree -n "$(sz 30000 3000)" -K 5000 -c 3 "$PFX" - 0r 1r 1 2 2
 	want_ok "one key" tree -n 30000 -K 1 "$PFX" - 0r 1r 1 2 2
 	want_ok "no records" tree -n 0 "$PFX" - 0r 1r 1 2 2
-	wait_for 5 drelay_done 6
-	want_eq "failed" "$(drelay_json 1 failed)" 0
-	want_eq "from" "$(drelay_json 1 from)" "[2, 3]"
-	want_grep "shown" "$(hctl 1 relay --daemon show agg)" '^relay agg'
-	want_ok "not taken away" hctl 1 relay --daemon del agg
-	want_ok "not taken away on host 2" hctl 2 relay --daemon del agg
-	want_eq "there still" "$(hctl 1 -j relay --daemon show)" "[]"
+	wait_for 5 relay_done 6
+	want_eq "failed" "$(relay_json 1 failed)" 0
+	want_eq "from" "$(relay_json 1 from)" "[2, 3]"
+	want_grep "shown" "$(hctl 1 relay show agg)" '^relay agg'
+	want_ok "not taken away" hctl 1 relay del agg
+	want_ok "not taken away on host 2" hctl 2 relay del agg
+	want_eq "there still" "$(hctl 1 -j relay show)" "[]"
 	want_ok "a member that merges" tree "$PFX" - 0 1 1 2 2
 	[[ $LANE != qemu* ]] || opers=(none)
 	for ((i = 0; i < ${#opers[@]}; i++)); do
-		drelay 1 to 0 from 2 3 4 5 oper "${opers[i]}" records 500
+		relay 1 to 0 from 2 3 4 5 oper "${opers[i]}" records 500
 		want_ok "${opers[i]}" tree -t -n 3000 -K 1000 -O $i "$PFX" - 0r 1 1 1 1
-		hctl 1 relay --daemon del agg
-		drelay 1 to 0 from 2 3 4 5 oper "${opers[i]}" sorted
+		hctl 1 relay del agg
+		relay 1 to 0 from 2 3 4 5 oper "${opers[i]}" sorted
 		want_ok "${opers[i]}, sorted" tree -n 3000 -K 1000 -O $i "$PFX" - 0r 1 1 1 1
-		hctl 1 relay --daemon del agg
+		hctl 1 relay del agg
 	done
-}
-
-# dsent - bytes that hosts have sent as messages, without what was sent again
-dsent()
-{
-	echo $(($(counters DataBytesOut) - $(counters RetransBytes)))
 }
 
 # other_bytes HOST... - that relays have sent and that are no records
@@ -111,35 +126,10 @@ other_bytes()
 	local -i sum=0
 
 	for h; do
-		sum+=$(hctl "$h" -j relay --daemon show | python3 -c "import json, sys
+		sum+=$(hctl "$h" -j relay show | python3 -c "import json, sys
 print(sum(r['bytes_out'] - 16 * r['records_out'] for r in json.load(sys.stdin)))")
 	done
 	echo $sum
-}
-
-# in_dtree COST OPTIONS... - as in_tree of cases_bcube.sh, with daemons
-in_dtree()
-{
-	local cost=$1 n=1000 parents sent relays=() other h
-	# shellcheck disable=SC2034 # tree_roles sets it
-	local inner
-	shift
-
-	tree_roles
-	for ((h = 0; h < ${#parents[@]}; h++)); do
-		[[ ${parents[h]} != *r ]] || relays+=("$h")
-	done
-	# who waits for the others has sent something already
-	sent=$(dsent)
-	want_ok "relays are not installed" plan_install install --daemon
-	tree "$@" -g "$work/group" -n $n "$PFX" "${parents[@]}" || fail "$*: $(cat "$work/plan")"
-	other=$(($(sed -n 's/^overhead //p' "$work/tree") + $(other_bytes "${relays[@]}")))
-	sent=$(($(dsent) - sent))
-	echo "cost $cost: $sent bytes sent, $other of them no records"
-	# each hop is two links
-	[ $((2 * (sent - other))) = $((cost * n * 16)) ] ||
-		fail "$((2 * (sent - other))) bytes on links, not $cost flows: $(cat "$work/plan")"
-	want_ok "relays are not taken away" plan_install remove --daemon
 }
 
 # The golden vectors of the source's figures: what the plan says is what goes over the links.
@@ -147,18 +137,20 @@ relayd_costs()
 {
 	bcube 4 2 0
 	[ $# = 0 ] || netem "$@"
+	figure_2a >"$work/plan"
+	in_tree 22
 	plan "${senders[@]}" --method irs --irs inter
-	in_dtree 16
+	in_tree 16
 	plan "${senders[@]}" --method irs --irs post
-	in_dtree 14
+	in_tree 14
 	bcube 4 2 3
 	[ $# = 0 ] || netem "$@"
 	plan "${senders[@]}" --method irs --irs post
-	in_dtree 12
+	in_tree 12
 	bcube 4 2 8
 	[ $# = 0 ] || netem "$@"
 	plan "${senders[@]}" --method irs --irs post
-	in_dtree 12
+	in_tree 12
 }
 
 relayd_through()
@@ -166,10 +158,10 @@ relayd_through()
 	new_rack 5
 	netem "$@"
 	relayd 1
-	drelay 1 to 0 from 2 3 4 sorted
+	relay 1 to 0 from 2 3 4 sorted
 	want_ok "sorted" tree -n 20000 -c 3 "$PFX" - 0r 1 1 1
-	hctl 1 relay --daemon del agg
-	drelay 1 to 0 from 2 3 4 records 1000
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 4 records 1000
 	want_ok "in a table" tree -t -n 20000 -c 3 "$PFX" - 0r 1 1 1
 }
 
@@ -179,8 +171,8 @@ relayd_dead()
 {
 	new_rack 6
 	relayd 1 2
-	drelay 1 to 0 from 2 3 sorted idle 700ms
-	drelay 2 to 1 from 4 5 sorted idle 300ms
+	relay 1 to 0 from 2 3 sorted idle 700ms
+	relay 2 to 1 from 4 5 sorted idle 300ms
 	netem rate 20mbit
 	want_ok "killed" \
 		tree -n 200000 -X 5@300 -e 104 -B 5 -w 200 "$PFX" - 0r 1r 1 2 2
@@ -203,14 +195,14 @@ relayd_given_up()
 {
 	new_rack 6
 	relayd 1 2
-	drelay 1 to 0 from 2 3 sorted
-	drelay 2 to 1 from 4 5 sorted
+	relay 1 to 0 from 2 3 sorted
+	relay 2 to 1 from 4 5 sorted
 	# what is granted already waits in the ports before what says so
 	netem rate 200mbit
 	want_ok "given up" \
 		tree -n 200000 -c 2 -C 150 -e 125 -B 0 -w 80 "$PFX" - 0r 1r 1 2 2
-	want_eq "operations are left at host 1" "$(drelay_json 1 running)" 0
-	want_eq "operations are left at host 2" "$(drelay_json 2 running)" 0
+	want_eq "operations are left at host 1" "$(relay_json 1 running)" 0
+	want_eq "operations are left at host 2" "$(relay_json 2 running)" 0
 	want_ok "afterwards" tree "$PFX" - 0r 1r 1 2 2
 }
 
@@ -219,18 +211,18 @@ relayd_other()
 {
 	new_rack 4
 	relayd 1
-	drelay 1 to 0 from 2 3 sorted
+	relay 1 to 0 from 2 3 sorted
 	want_ok "another operator" tree -D 3:2 -e 71 -B 3 "$PFX" - 0r 1 1
 	want_grep "text" "$(<"$work/tree")" 'member 3 has operator min, member 1 has sum'
-	hctl 1 relay --daemon del agg
-	drelay 1 to 0 from 2 3 sorted oper max
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 sorted oper max
 	want_ok "a relay has another one" tree -e 71 "$PFX" - 0r 1 1
-	hctl 1 relay --daemon del agg
-	drelay 1 to 0 from 2 3 sorted tree 5
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 sorted tree 5
 	want_ok "another plan" tree -e 71 "$PFX" - 0r 1 1
 	want_grep "text" "$(<"$work/tree")" 'has plan 0, member 1 has 5'
-	hctl 1 relay --daemon del agg
-	drelay 1 to 0 from 2 3
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3
 	want_ok "sorted or not" tree -e 71 "$PFX" - 0r 1 1
 }
 
@@ -240,19 +232,19 @@ relayd_many()
 {
 	new_rack 6
 	relayd 1 2
-	drelay 1 to 0 from 2 3 bytes 1M records 256
-	drelay 2 to 1 from 4 5 bytes 1M records 256
+	relay 1 to 0 from 2 3 bytes 1M records 256
+	relay 2 to 1 from 4 5 bytes 1M records 256
 	want_ok "a hundred operations" tree -t -c 100 -n 300 "$PFX" - 0r 1r 1 2 2
-	wait_for 5 drelay_done 100
+	wait_for 5 relay_done 100
 	want_ok "in other orders" tree -t -r -c 100 -n 300 "$PFX" - 0r 1r 1 2 2
-	wait_for 5 drelay_done 200
+	wait_for 5 relay_done 200
 	want_ok "long ones, in other orders" tree -t -r -c 30 -n 20000 "$PFX" - 0r 1r 1 2 2
-	wait_for 5 drelay_done 230
-	want_eq "operations are left" "$(drelay_json 1 running)" 0
-	want_eq "memory is left" "$(drelay_json 1 memory)" 0
-	hctl 1 relay --daemon show
-	[ "$(drelay_json 1 memory_most)" -le $((8 << 20)) ] ||
-		fail "memory: $(drelay_json 1 memory_most) bytes"
+	wait_for 5 relay_done 230
+	want_eq "operations are left" "$(relay_json 1 running)" 0
+	want_eq "memory is left" "$(relay_json 1 memory)" 0
+	hctl 1 relay show
+	[ "$(relay_json 1 memory_most)" -le $((8 << 20)) ] ||
+		fail "memory: $(relay_json 1 memory_most) bytes"
 }
 
 # Trees of one host beside one another.
@@ -263,7 +255,7 @@ relayd_trees()
 	new_rack 5
 	relayd 1
 	for ((i = 0; i < 4; i++)); do
-		NAME=t$i PORT=$((7000 + i)) drelay 1 to 0 from 2 3 4 sorted
+		NAME=t$i PORT=$((7000 + i)) relay 1 to 0 from 2 3 4 sorted
 	done
 	for ((i = 0; i < 4; i++)); do
 		"$BIN/tree_member" -p $((7000 + i)) -c 5 -n 5000 "$PFX" - 0r 1 1 1 &
@@ -272,7 +264,7 @@ relayd_trees()
 	for i in "${pids[@]}"; do
 		want_ok "a tree" wait "$i"
 	done
-	want_eq "trees" "$(hctl 1 relay --daemon show | grep -c '^relay t')" 4
+	want_eq "trees" "$(hctl 1 relay show | grep -c '^relay t')" 4
 }
 
 # Programs end, and others of the same members begin.
@@ -282,7 +274,7 @@ relayd_again()
 
 	new_rack 4
 	relayd 1
-	drelay 1 to 0 from 2 3 sorted
+	relay 1 to 0 from 2 3 sorted
 	for ((i = 0; i < 20; i++)); do
 		want_ok "program $i" tree -n 100 "$PFX" - 0r 1 1
 	done
@@ -294,10 +286,13 @@ relayd_key()
 	umask 077
 	head -c 16 /dev/urandom >"$work/key"
 	relayd 1
-	drelay 1 to 0 from 2 3 sorted key "$work/key"
+	relay 1 to 0 from 2 3 sorted key "$work/key"
 	SHUFFLE_KEY_FILE=$work/key want_ok "with the key" tree "$PFX" - 0r 1 1
-	hctl 1 relay --daemon del agg
-	drelay 1 to 0 from 2 3 sorted
+	hctl 1 relay del agg
+	SHUFFLE_KEY_FILE=$work/key relay 1 to 0 from 2 3 sorted
+	SHUFFLE_KEY_FILE=$work/key want_ok "with that of the environment" tree "$PFX" - 0r 1 1
+	hctl 1 relay del agg
+	relay 1 to 0 from 2 3 sorted
 	SHUFFLE_KEY_FILE=$work/key want_ok "a relay without the key" \
 		tree -i 500 -e 110 "$PFX" - 0r 1 1
 }
@@ -314,7 +309,7 @@ relayd_refused()
 	{
 		local text=$1
 		shift
-		if hctl 1 relay --daemon add "$@" 2>"$work/err"; then
+		if hctl 1 relay add "$@" 2>"$work/err"; then
 			fail "taken: $*"
 		fi
 		want_grep "$*" "$(<"$work/err")" "$text"
@@ -333,22 +328,90 @@ relayd_refused()
 	no 'can be no group' a rank 1 to 0 from 2 members "${group[@]}" "${group[0]}"
 	no 'need no table' a rank 1 to 0 from 2 sorted records 5 members "${group[@]}"
 	no 'oper: "more"' a rank 1 to 0 from 2 oper more members "${group[@]}"
-	drelay 1 to 0 from 2
+	relay 1 to 0 from 2
 	no 'there is a relay of this name' agg rank 1 to 0 from 2 members "${group[@]}"
 	no 'another socket has it' b rank 1 to 0 from 2 members "${group[@]}"
-	want_fail "b is no relay" hctl 1 relay --daemon del b 2>"$work/err"
+	want_fail "b is no relay" hctl 1 relay del b 2>"$work/err"
 	want_grep "err" "$(<"$work/err")" 'no such relay'
 	printf '%s\n' '# a group' "${group[@]}" >"$work/group"
-	hctl 1 relay --daemon del agg
-	want_ok "members from a file" hctl 1 relay --daemon add agg rank 1 to 0 from 2 file "$work/group"
-	want_fail "no daemon on host 0" hctl 0 relay --daemon show 2>"$work/err"
+	hctl 1 relay del agg
+	want_ok "members from a file" hctl 1 relay add agg rank 1 to 0 from 2 file "$work/group"
+	want_fail "no daemon on host 0" hctl 0 relay show 2>"$work/err"
 	want_grep "err" "$(<"$work/err")" 'no shuffle-relayd'
 	# programs may look, and not change
 	if setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-		nsx h1 setpriv --reuid 65534 --clear-groups "$BIN/shufflectl" relay --daemon show \
+		nsx h1 setpriv --reuid 65534 --clear-groups "$BIN/shufflectl" relay show \
 			>/dev/null || fail "may not look"
-		! nsx h1 setpriv --reuid 65534 --clear-groups "$BIN/shufflectl" relay --daemon del agg \
+		! nsx h1 setpriv --reuid 65534 --clear-groups "$BIN/shufflectl" relay del agg \
 			2>"$work/err" || fail "taken away without privilege"
 		want_grep "err" "$(<"$work/err")" 'only root'
 	fi
+}
+
+# Hardly any memory: one operation at a time, and long messages.
+relayd_small()
+{
+	new_rack 4
+	relayd 1
+	relay 1 to 0 from 2 3 bytes 64k records 200
+	want_ok "long messages in a table" tree -t -n "$(sz 100000 30000)" -K 1000 "$PFX" - 0r 1 1
+	hctl 1 relay del agg
+	# nothing may go without a grant, or hardly anything
+	config_all unscheduled 100
+	relay 1 to 0 from 2 3 bytes 64k sorted
+	want_ok "long messages" tree -n "$(sz 200000 60000)" "$PFX" - 0r 1 1
+	want_ok "several operations" tree -r -c 20 -n 2000 "$PFX" - 0r 1 1
+	want_eq "memory is left" "$(relay_json 1 memory)" 0
+}
+
+# More children than have all that stands by for one.
+relayd_wide()
+{
+	local n=62 from parents=(- 0r) h
+
+	new_rack $((n + 2))
+	mapfile -t from <<<"$(seq 2 $((n + 1)))"
+	for h in "${from[@]}"; do
+		parents+=(1)
+	done
+	relayd 1
+	relay 1 to 0 from "${from[@]}" sorted
+	want_ok "once" tree -n 500 -K 700 "$PFX" "${parents[@]}"
+	want_ok "again, many at once" tree -c 10 -n 100 "$PFX" "${parents[@]}"
+	hctl 1 relay del agg
+	relay 1 to 0 from "${from[@]}" bytes 1M records 1000
+	want_ok "in a table, with little memory" tree -t -c 4 -n 3000 -K 5000 "$PFX" "${parents[@]}"
+}
+
+relayd_v6()
+{
+	new_rack 5
+	relayd 1 2
+	# shellcheck disable=SC2046 # several words
+	hctl 1 relay add agg rank 1 to 0 from 2 sorted members $(members_of -6 5) || fail "no relay"
+	# shellcheck disable=SC2046
+	hctl 2 relay add agg rank 2 to 1 from 3 4 sorted members $(members_of -6 5) || fail "no relay"
+	want_ok "IPv6" tree -6 -c 3 -n 5000 "$PFX" - 0r 1r 2 2
+	netem loss 2%
+	want_ok "IPv6, with loss" tree -6 -n 5000 "$PFX" - 0r 1r 2 2
+}
+
+no_daemon()
+{
+	! hctl 1 relay show >/dev/null 2>&1
+}
+
+# One that was started for a plan is there once, for all plans, and goes with the last of them.
+relayd_ends()
+{
+	new_rack 4
+	want_ok "not started" nsx h1 "$BIN/shuffle-relayd" --start
+	NAME=a PORT=7000 relay 1 to 0 from 2 3
+	want_ok "not the same" nsx h1 "$BIN/shuffle-relayd" --start
+	NAME=b PORT=7001 relay 1 to 0 from 2 3
+	want_eq "relays" "$(hctl 1 relay show | grep -c ^relay)" 2
+	want_ok "not taken away" hctl 1 relay del a
+	want_ok "it has ended too soon" hctl 1 relay show b
+	want_ok "not taken away" hctl 1 relay del b
+	wait_for 5 no_daemon || fail "it is still there"
 }

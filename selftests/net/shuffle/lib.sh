@@ -236,9 +236,13 @@ nsx()
 
 rack_down()
 {
-	local ns
+	local ns pid
 
 	[ -z "$CASES_LIST" ] || return 0
+	# daemons that a plan has started are in no case's process group
+	for pid in $(pgrep -x shuffle-relayd); do
+		[[ $(ip netns identify "$pid" 2>/dev/null) != "$PFX"* ]] || kill -9 "$pid"
+	done
 	rm -f "$state/rack"
 	for ns in /run/netns/"$PFX"*; do
 		[ ! -e "$ns" ] || echo "netns del ${ns##*/}"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records of a key and a value, merged by a sort: what the kernel is compared with. */
+/* Records of a key and a value, merged by a sort: what a tree is compared with. */
 #ifndef MERGE_PAIRS_H
 #define MERGE_PAIRS_H
 
 #include <endian.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <linux/shuffle.h>
+
+#include "shuffle_keys.h"
 
 /* Both are big-endian, as on the wire. */
 struct pair {
@@ -33,15 +34,15 @@ static inline int by_pair(const void *a, const void *b)
 static inline uint64_t both(unsigned int oper, uint64_t a, uint64_t b)
 {
 	switch (oper) {
-	case SHUFFLE_MERGE_MIN:
+	case SHUFFLE_KEYS_MIN:
 		return (int64_t)a < (int64_t)b ? a : b;
-	case SHUFFLE_MERGE_MAX:
+	case SHUFFLE_KEYS_MAX:
 		return (int64_t)a > (int64_t)b ? a : b;
-	case SHUFFLE_MERGE_OR:
+	case SHUFFLE_KEYS_OR:
 		return a | b;
-	case SHUFFLE_MERGE_AND:
+	case SHUFFLE_KEYS_AND:
 		return a & b;
-	case SHUFFLE_MERGE_SUMCOUNT:
+	case SHUFFLE_KEYS_SUMCOUNT:
 		return ((a >> 32) + (b >> 32)) << 32 | (uint32_t)(a + b);
 	}
 	return a + b;
@@ -53,7 +54,7 @@ static inline size_t merge_all(struct pair *p, size_t n, unsigned int oper)
 	size_t i, m = 0;
 
 	qsort(p, n, sizeof(*p), by_pair);
-	if (oper == SHUFFLE_MERGE_NONE)
+	if (oper == SHUFFLE_KEYS_NONE)
 		return n;
 	for (i = 0; i < n; i++) {
 		if (m && p[m - 1].key == p[i].key)

@@ -98,14 +98,15 @@ race_relays()
 	local i end=$((SECONDS + RACE_SECONDS)) how pid good=0
 
 	new_rack 5
+	relayd 1
 	for ((i = 1; SECONDS < end; i++)); do
 		how=(sorted)
 		[ $((i % 2)) = 0 ] || how=(records $((1 << i % 11)))
 		relay 1 to 0 from 2 3 4 "${how[@]}"
 		peer_calls=$((peer_calls + 1))
-		"$BIN/merge_member" -o $((peer_calls * 256)) ${how[1]+-t} -c 8 -n 4000 \
+		"$BIN/tree_member" -o $((peer_calls * 256)) ${how[1]+-t} -c 8 -n 4000 \
 			-i $((700 * slow)) \
-			"$PFX" - 0r 1 1 1 >"$work/merge" 2>&1 &
+			"$PFX" - 0r 1 1 1 >"$work/tree" 2>&1 &
 		pid=$!
 		sleep 0.$((i * 7 % 30))
 		case $((i % 3)) in
@@ -118,13 +119,13 @@ race_relays()
 			;;
 		esac
 		wait $pid && good=$((good + 1))
-		grep -E 'there should be|no socket|no group' "$work/merge" &&
+		grep -E 'there should be|come twice|not sorted|no tree' "$work/tree" &&
 			fail "a wrong sum, or members that cannot begin"
 		[ $((i % 3)) = 1 ] || hctl 1 relay del agg || fail "no relay to delete at the end"
 	done
 	diag "$i rounds, $good of them with all sums"
 	relay 1 to 0 from 2 3 4 sorted
-	want_ok "nothing is merged afterwards" merge "$PFX" - 0r 1 1 1
+	want_ok "nothing is merged afterwards" tree "$PFX" - 0r 1 1 1
 }
 
 race_cases()
@@ -148,8 +149,8 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	. "$(dirname "$0")/lib.sh"
 	# shellcheck source=cases_life.sh
 	. "$here/cases_life.sh"
-	# shellcheck source=cases_relay.sh
-	. "$here/cases_relay.sh"
+	# shellcheck source=cases_relayd.sh
+	. "$here/cases_relayd.sh"
 	setup_all
 	race_cases
 	finish_all

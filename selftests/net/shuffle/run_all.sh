@@ -57,8 +57,6 @@
 . "$here/cases_forward.sh"
 # shellcheck source=cases_keys.sh
 . "$here/cases_keys.sh"
-# shellcheck source=cases_relay.sh
-. "$here/cases_relay.sh"
 # shellcheck source=cases_bcube.sh
 . "$here/cases_bcube.sh"
 # shellcheck source=cases_relayd.sh
@@ -83,7 +81,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life anew death identity echo qdisc ctl order netlink bounds cool same
-	forward query keys topology_install sort stream relay bcube relayd saba soak)
+	forward query keys topology_install sort stream bcube relayd saba soak)
 
 if [ -n "${CASES_CORE-}" ]; then
 	core="^($(grep -v '^#' "$here/cases.core" | paste -sd '|'))\$"

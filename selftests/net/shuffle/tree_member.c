@@ -24,7 +24,7 @@
  *	-w MS		so soon all must have ended after that, or after the start
  *	-D RANK:OPER	that one has another operator
  *	-g FILE		the group as member h sees it is in FILE.<h>, a line ADDRESS:PORT[@LOCAL]
- *			for each member; IPv4 only
+ *			for each member
  *
  * Member h is in the namespace PREFIXh<h>.  PARENT of the first one, the root, is "-".  A member
  * with an r behind its parent is a relay, which somebody else has made; one with an f has no
@@ -53,7 +53,7 @@
 #define MOST_OPS	256
 #define SECONDS		300
 
-static unsigned int members, oper = SHUFFLE_MERGE_SUM, ops = 1, idle_ms, port = 7000;
+static unsigned int members, oper = SHUFFLE_KEYS_SUM, ops = 1, idle_ms, port = 7000;
 static uint64_t first = 1, records = 1000, keys, bytes;
 static int parent[MOST_MEMBERS], expected, blamed = -1, dies = -1, other = -1, other_oper;
 static unsigned int dies_ms, gives_up_ms, within_ms;
@@ -62,19 +62,28 @@ static bool v6, table, mixed;
 static const char *group_file;
 static uint64_t *overhead;	/* shared */
 
-/* ADDRESS:PORT[@LOCAL] */
+/* ADDRESS:PORT[@LOCAL], or [ADDRESS]:PORT[@LOCAL] */
 static void read_edge(char *line, struct shuffle_edge *edge)
 {
-	char *local = strchr(line, '@'), *port = strchr(line, ':');
+	char *local = strchr(line, '@'), *port = strrchr(line, ':'), *address = line;
+	int family = *line == '[' ? AF_INET6 : AF_INET;
 
-	if (local)
+	if (local) {
 		*local++ = '\0';
+		port = strrchr(line, ':');
+	}
 	if (!port)
 		errx(1, "%s: no port", line);
 	*port++ = '\0';
+	if (family == AF_INET6) {
+		address++;
+		line[strcspn(line, "]")] = '\0';
+	}
+	memset(edge->member.shs_addr, 0, sizeof(edge->member.shs_addr));
+	edge->member.shs_ip_family = family;
 	edge->member.shs_port = htons(atoi(port));
-	if (inet_pton(AF_INET, line, edge->member.shs_addr) != 1 ||
-	    (local && inet_pton(AF_INET, local, edge->local) != 1))
+	if (inet_pton(family, address, edge->member.shs_addr) != 1 ||
+	    (local && inet_pton(family, local, edge->local) != 1))
 		errx(1, "%s: no address", line);
 }
 
@@ -128,9 +137,9 @@ static int key_order(const void *a, const void *b)
 /* What becomes of a value before it is merged. */
 static uint64_t value_first(uint64_t value)
 {
-	if (oper == SHUFFLE_MERGE_COUNT)
+	if (oper == SHUFFLE_KEYS_COUNT)
 		return 1;
-	return oper == SHUFFLE_MERGE_SUMCOUNT ? value << 32 | 1 : value;
+	return oper == SHUFFLE_KEYS_SUMCOUNT ? value << 32 | 1 : value;
 }
 
 static void check(const struct shuffle_tree_end *end)
@@ -159,7 +168,7 @@ static void check(const struct shuffle_tree_end *end)
 	}
 	n = merge_all(want, n, oper);
 	m = end->results;
-	if (oper != SHUFFLE_MERGE_NONE) {
+	if (oper != SHUFFLE_KEYS_NONE) {
 		m = merge_all(have, m, oper);
 		if (m != end->results)
 			errx(1, "operation %llu: %zu keys come twice",

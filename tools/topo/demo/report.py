@@ -31,19 +31,18 @@ class Way:
                 with open("%s.%d" % (path, rank), encoding="utf-8") as f:
                     self.says[rank] = json.load(f)
         self.links = links(path)
-        self.payload = self.payload_of(stats(path))
+        self.payload = self.payload_of(relayed(path))
 
-    def payload_of(self, sent):
-        """Bytes from server to server, without headers, by the pair."""
+    def payload_of(self, by_relays):
+        """Bytes of records and words from server to server, by the pair."""
         out = {}
         for rank, parent in self.parent.items():
-            count = sent[rank]
-            if self.role[rank] == "member":
-                says = self.says[rank]
-                # what a member that merges sends to itself goes by no link
-                count -= says["word_bytes"] + (says["record_bytes"] if says["children"] else 0)
-                add(out, (rank, self.receiver), says["word_bytes"])
-            add(out, (rank, parent), count)
+            if self.role[rank] == "relay":
+                add(out, (rank, parent), by_relays[rank])
+                continue
+            says = self.says[rank]
+            add(out, (rank, self.receiver), says["word_bytes"])
+            add(out, (rank, parent), says["record_bytes_sent"])
         return out
 
     def payload_on_links(self):
@@ -80,14 +79,13 @@ def links(path):
     return out
 
 
-def stats(path):
-    """Payload that each server has sent, once."""
-    out = [0] * SERVERS
-    for sign, when in ((-1, "before"), (1, "after")):
-        with open("%s.%s.stats" % (path, when), encoding="utf-8") as f:
-            for server, line in enumerate(f):
-                one = {c["name"]: c["value"] for c in json.loads(line)}
-                out[server] += sign * (one["DataBytesOut"] - one["RetransBytes"])
+def relayed(path):
+    """Bytes of records that relays have sent, by server."""
+    out = {}
+    with open(path + ".relays", encoding="utf-8") as f:
+        for line in f:
+            server, relays = line.split(" ", 1)
+            out[int(server)] = 16 * json.loads(relays)[0]["records_out"]
     return out
 
 
@@ -104,8 +102,8 @@ def thousands(n):
 
 def table(ways):
     """Lines of text, and the same as numbers."""
-    rows = [("payload over links, bytes", [w.payload_on_links() for w in ways]),
-            ("payload at the receiver, bytes", [w.payload_at_receiver() for w in ways]),
+    rows = [("records, words over links, bytes", [w.payload_on_links() for w in ways]),
+            ("the same at the receiver, bytes", [w.payload_at_receiver() for w in ways]),
             ("all packets over links, bytes", [sum(map(sum, w.links.values())) for w in ways]),
             ("most on one link, one direction", [max(map(max, w.links.values())) for w in ways]),
             ("links with more than 1000 bytes", [sum(sum(b) > 1000 for b in w.links.values())

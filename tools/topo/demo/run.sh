@@ -124,15 +124,10 @@ server()
 	ip netns exec "a$h" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
 }
 
-# counters FILE - of the links, as the switches see them, and of the servers' sockets
+# counters FILE - of the links, as the switches see them
 counters()
 {
-	local h
-
 	ip -n fabric -s -j link show >"$1.links"
-	for ((h = 0; h < servers; h++)); do
-		ip netns exec "a$h" shufflectl -j stats DataBytesOut RetransBytes
-	done >"$1.stats"
 }
 
 # count NAME OP - with the roles of $dir/NAME.roles
@@ -155,6 +150,9 @@ count()
 		wait "$h" || die "$1: a member has failed"
 	done
 	counters "$dir/$1.after"
+	while read -r h above role; do
+		[ "$role" != relay ] || echo "$h $(ip netns exec "a$h" shufflectl -j relay show | tr -d '\n')"
+	done <"$roles" >"$dir/$1.relays"
 }
 
 texts "$@"
