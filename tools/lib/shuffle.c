@@ -354,12 +354,9 @@ static int column_data(struct shuffle_column *col, const struct shuffle_record *
 			return -1;
 		col->lens[rank] = rec->msg_len;
 		col->bytes += rec->msg_len;
-	} else if (rec->msg_len > col->lens[rank] || col->have[rank] == col->lens[rank]) {
+	} else if (rec->msg_len != col->lens[rank] || col->have[rank] == col->lens[rank]) {
 		goto proto;
 	}
-	/* how long a merged message is, its end says (shuffle_tx_merge()) */
-	col->bytes -= col->lens[rank] - rec->msg_len;
-	col->lens[rank] = rec->msg_len;
 	if (rec->offset != col->have[rank])
 		goto proto;
 

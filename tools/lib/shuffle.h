@@ -90,7 +90,7 @@ const char *shuffle_left_str(unsigned int error);
  * one of the same members and ports that was there before and has ended.  The socket's first
  * operation, which all @count members call; it takes until the last one does, but @timeout_ms at
  * most.  ETIMEDOUT: member *@missing has not; ECONNRESET: it has left meanwhile; EINTR: a signal.
- * Not for groups with relays of the kernel: these have no process that could agree.
+ * Not for groups with relays (shuffle_tree.h), which have no program that could agree.
  */
 int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *first_op,
 		  unsigned int *missing);
@@ -120,7 +120,6 @@ struct shuffle_tx {
 	unsigned int forward;	/* see shuffle_tx_forward(): that rank, plus one */
 	unsigned int reduce;	/* see shuffle_tx_reduce(): that rank, plus one */
 	unsigned char oper, type;	/* likewise */
-	struct shuffle_merge merge;	/* see shuffle_tx_merge(); size 0: none */
 	uint64_t digest;	/* see shuffle_tx_digest() */
 };
 
@@ -143,7 +142,7 @@ void shuffle_tx_order(struct shuffle_tx *tx, unsigned int order);
 /* What has to be the same at all members, as one number: what they make of the messages, in which
  * order, of which type and byte order.  If it is not, the operation fails with EPROTO at all of
  * them.
- * Before the first of the calls below; not with shuffle_tx_merge().
+ * Before the first of the calls below.
  */
 void shuffle_tx_digest(struct shuffle_tx *tx, uint64_t digest);
 /* All messages have the same bytes, and none is for ourselves: they are sent once, to the group's
@@ -164,22 +163,6 @@ void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from);
  */
 void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char oper,
 		       unsigned char type);
-/**
- * shuffle_tx_merge() - the message to one member is what all that come are merged into, by key
- * @tx: the row.  Its length for member @merge->to is 0, that for ourselves our own part or
- *	SHUFFLE_ABSENT, all others are SHUFFLE_ABSENT; shuffle_tx_absent() says who sends nothing.
- * @merge: how.  Copied; its size is filled in.
- *
- * Messages are records of 16 bytes: key and value, both big-endian; see struct shuffle_merge.  They
- * are merged and go on while they come, without this program, which reads none of them.  Where
- * @merge->to is our own rank the row has no message, what comes is read as always, and the
- * operation fails unless @merge->senders are folded in.
- *
- * Before the first of the calls below; not with shuffle_tx_want().  They
- * return EINVAL for a row that is not as above or has another source of its messages, too, and
- * EMSGSIZE for one of more than 1024 members.
- */
-void shuffle_tx_merge(struct shuffle_tx *tx, const struct shuffle_merge *merge);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 /* Tell the lengths and send nothing; never waits.  Returns like shuffle_tx_step(). */
@@ -242,7 +225,7 @@ struct shuffle_column {
 	uint64_t op_id;
 	unsigned int count;	/* members */
 	void **bufs;		/* message of rank i, malloc()ed */
-	uint64_t *lens;		/* of a merged one, until it is whole: the most that it can have */
+	uint64_t *lens;		/* its length */
 	uint64_t *have;		/* bytes that have arrived */
 	unsigned int whole;	/* messages that are complete */
 	int done;		/* the operation has ended */

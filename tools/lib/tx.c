@@ -68,12 +68,6 @@ void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char ope
 	tx->type = type;
 }
 
-void shuffle_tx_merge(struct shuffle_tx *tx, const struct shuffle_merge *merge)
-{
-	tx->merge = *merge;
-	tx->merge.size = sizeof(*merge);
-}
-
 /* Bytes of a message; one that is absent has none, nor one whose bytes are another's. */
 static uint64_t tx_len(const struct shuffle_tx *tx, unsigned int rank)
 {
@@ -150,7 +144,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
-			   CMSG_SPACE(sizeof(struct shuffle_merge))];	/* or a smaller one */
+			   CMSG_SPACE(sizeof(struct shuffle_reduction))];	/* or a smaller one */
 		struct cmsghdr align;
 	} control;
 	struct shuffle_reduction reduction = { .size = sizeof(reduction) };
@@ -162,12 +156,11 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	struct msghdr msg;
 	ssize_t taken;
 
-	if ((tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) ||
-	    (tx->merge.size && tx->count > TX_LENS)) {
+	if (tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) {
 		errno = EMSGSIZE;
 		return -1;
 	}
-	if (!!tx->forward + !!tx->reduce + !!tx->merge.size > 1) {
+	if (tx->forward && tx->reduce) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -199,8 +192,6 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		reduction.type = tx->type;
 		add_control(&msg, SHUFFLE_CMSG_REDUCE, &reduction, sizeof(reduction), NULL, 0);
 	}
-	if (tx->merge.size && !tx->announced)
-		add_control(&msg, SHUFFLE_CMSG_MERGE, &tx->merge, sizeof(tx->merge), NULL, 0);
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;
 		msg.msg_iovlen = tx_iov(tx, iov);

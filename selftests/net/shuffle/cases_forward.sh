@@ -11,7 +11,6 @@ forward_cases()
 	for v in 4 6; do
 		run_case "api-forward-v$v" tap_program api_forward -v $v
 		run_case "api-reduce-v$v" tap_program api_reduce -v $v
-		run_case "api-merge-v$v" tap_program api_merge -v $v
 	done
 	run_case forward-to-all forward_ways -f
 	run_case forward-in-a-chain forward_ways -F -k
