@@ -74,7 +74,7 @@ struct shuffle_tree_spec {
 
 #define SHUFFLE_TREE_MEMBERS	1024
 /* Each has operations that stand by, and the kernel has 1024 of a socket. */
-#define SHUFFLE_TREE_CHILDREN	240
+#define SHUFFLE_TREE_CHILDREN	128
 
 /**
  * struct shuffle_tree_end - an operation has ended

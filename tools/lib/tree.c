@@ -47,12 +47,14 @@ static void stand_by(struct shuffle_tree *t, uint32_t children)
 	t->columns = TREE_COLUMNS;
 	t->first_doors = TREE_FIRST_DOORS;
 	t->known_doors = TREE_DOORS - TREE_FIRST_DOORS;
-	if (each > TREE_COLUMNS + TREE_DOORS)
-		return;
 	/* one is the session's life */
-	t->first_doors = 1;
-	t->known_doors = 1;
-	t->columns = each - 3 < TREE_COLUMNS ? each - 3 : TREE_COLUMNS;
+	if (each < TREE_COLUMNS + TREE_DOORS + 1) {
+		t->first_doors = 1;
+		t->known_doors = 1;
+		t->columns = each - 3 < TREE_COLUMNS ? each - 3 : TREE_COLUMNS;
+	}
+	each = t->columns + t->first_doors + t->known_doors + 1;
+	t->sending = TREE_SOCKET_OPS - children * each - TREE_STAND_BY_UP;
 }
 
 static int copy_spec(struct shuffle_tree *t, const struct shuffle_tree_spec *spec)

@@ -69,8 +69,12 @@
 #define TREE_FIRST_DOORS	3U
 #define TREE_DOORS	8U
 #define TREE_IDS	4096U
-/* operations of a socket that stand by for children: the kernel's, less some to send with */
-#define TREE_STAND_BY	960U
+/* operations of a socket, less some that programs may have; those that stand by for children; and
+ * for a parent
+ */
+#define TREE_SOCKET_OPS	1008U
+#define TREE_STAND_BY	768U
+#define TREE_STAND_BY_UP	(TREE_COLUMNS + 3)
 /* records of an input in a batch, at most */
 #define TREE_BATCH	1024U
 /* operations that are remembered after their end */
@@ -205,6 +209,8 @@ struct shuffle_tree {
 	uint32_t *used;		/* inputs that a batch is made of */
 	uint32_t slots, columns;	/* of each child */
 	uint32_t first_doors, known_doors;
+	uint32_t sending;	/* messages that may be under way */
+	uint32_t flush_at;	/* the edge that may send first */
 	struct tree_msg *spare;
 	uint32_t spares;
 	uint64_t now_ms, tick_ms;

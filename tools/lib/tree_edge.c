@@ -158,13 +158,13 @@ void tree_tell(struct shuffle_tree *t, struct tree_edge *e, int type, uint32_t n
 	tree_send(t, e, m);
 }
 
-/* Give the kernel what it takes: -1 and the edge is reset. */
-static int flush_edge(struct shuffle_tree *t, struct tree_edge *e)
+/* Give the kernel what it takes, up to *@left messages: -1 and the edge is reset. */
+static int flush_edge(struct shuffle_tree *t, struct tree_edge *e, uint32_t *left)
 {
 	struct tree_msg *m;
 	int rc;
 
-	while ((m = e->out)) {
+	while (*left && (m = e->out)) {
 		rc = push(t, e, m);
 		if (!rc)
 			return 1;
@@ -176,19 +176,29 @@ static int flush_edge(struct shuffle_tree *t, struct tree_edge *e)
 		if (!e->out)
 			e->out_end = &e->out;
 		e->under_way++;
+		(*left)--;
 		tree_msg_free(t, m);
 	}
 	return 0;
 }
 
-/* 1: there is more than the kernel takes now. */
+/* 1: there is more than the kernel has room for now.  No more messages are under way than the socket
+ * has operations for; when one has arrived, its record wakes us.
+ */
 int tree_flush(struct shuffle_tree *t)
 {
+	uint32_t i, at, left = t->sending;
 	int more = 0;
-	uint32_t i;
 
 	for (i = 0; i < t->edges; i++)
-		more |= flush_edge(t, &t->edge[i]) > 0;
+		left -= t->edge[i].under_way < left ? t->edge[i].under_way : left;
+	for (i = 0; i < t->edges && left; i++) {
+		at = (t->flush_at + i) % t->edges;
+		more |= flush_edge(t, &t->edge[at], &left) > 0;
+		/* nobody waits for ever behind one that has much to say */
+		if (!left)
+			t->flush_at = (at + 1) % t->edges;
+	}
 	return more;
 }
 

@@ -15,6 +15,7 @@
 #define SOCKETS	256
 #define NONE	UINT32_MAX
 #define ENDED	65536
+#define MOST_OPS	1024	/* of a socket, as the kernel's */
 
 /* An operation of a socket. */
 struct op {
@@ -210,9 +211,16 @@ void shuffle_tx_absent(struct shuffle_tx *tx, const uint64_t *absent)
 static int start(int fd, struct shuffle_tx *tx, bool want)
 {
 	struct sock *s = by_fd(fd);
+	unsigned int n = 0;
 	struct op *op;
 	uint32_t i;
 
+	for (op = s->ops; op; op = op->next)
+		n++;
+	if (n >= MOST_OPS) {
+		errno = ENOBUFS;
+		return -1;
+	}
 	if (find(s, tx->op_id) || has_ended(s->rank, tx->op_id)) {
 		errno = EEXIST;
 		return -1;
