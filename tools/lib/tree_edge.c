@@ -182,8 +182,8 @@ static int flush_edge(struct shuffle_tree *t, struct tree_edge *e, uint32_t *lef
 	return 0;
 }
 
-/* 1: there is more than the kernel has room for now.  No more messages are under way than the socket
- * has operations for; when one has arrived, its record wakes us.
+/* 1: there is more than the kernel has room for now.  No more messages are under way than the
+ * socket has operations for; when one has arrived, its record wakes us.
  */
 int tree_flush(struct shuffle_tree *t)
 {

@@ -144,7 +144,7 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
 			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
-			   CMSG_SPACE(sizeof(struct shuffle_reduction))];	/* or a smaller one */
+			   CMSG_SPACE(sizeof(struct shuffle_reduction))];	/* or smaller */
 		struct cmsghdr align;
 	} control;
 	struct shuffle_reduction reduction = { .size = sizeof(reduction) };

@@ -211,7 +211,8 @@ static size_t sum_column(struct op *op, struct groups *g, const struct shuffle_k
 		for (row = 0; row < sums.results; row++) {
 			put_key(op, &one, keys, sums.result[row].key, names);
 			for (i = 0; i < g->folds; i++)
-				one.col[keys + i].num[0] = i == fold ? (int64_t)sums.result[row].value : 0;
+				one.col[keys + i].num[0] = i == fold ?
+							   (int64_t)sums.result[row].value : 0;
 			one.rows = 1;
 			groups_add(g, &one);
 		}
