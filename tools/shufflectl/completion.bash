@@ -51,7 +51,7 @@ _shufflectl()
 	COMPREPLY=()
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
-	objects='op peer socket config stats qdisc monitor topology relay overlay ways'
+	objects='op peer socket config stats qdisc monitor topology relay overlay'
 	_shufflectl_cmd=("${COMP_WORDS[0]}")
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -192,10 +192,10 @@ _shufflectl()
 		_shufflectl_reply "$(compgen -f -- "$cur")"
 		return
 		;;
-	overlay//* | ways//*)
+	overlay//*)
 		words='show load clear help'
 		;;
-	overlay/l*/* | ways/l*/*)
+	overlay/l*/*)
 		_shufflectl_reply "$(compgen -f -- "$cur")"
 		return
 		;;

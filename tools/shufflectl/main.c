@@ -32,7 +32,6 @@ static const struct ctl_command objects[] = {
 	{ "topology",	topology_object },
 	{ "relay",	relay_object },
 	{ "overlay",	overlay_object },
-	{ "ways",	ways_object },
 	{ NULL,		NULL },
 };
 
@@ -41,7 +40,7 @@ static const char usage_text[] =
 	"       shufflectl [OPTIONS] -b FILE\n"
 	"\n"
 	"OBJECT := { op | peer | socket | config | stats | qdisc | monitor | topology |\n"
-	"            relay | overlay | ways }\n"
+	"            relay | overlay }\n"
 	"OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -n[etns] NAME | -k[eep-going] |\n"
 	"             -b[atch] FILE | -V[ersion] | -h[elp] }\n"
 	"\n"

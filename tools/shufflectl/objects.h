@@ -13,7 +13,6 @@ int monitor_object(int argc, char **argv);
 int topology_object(int argc, char **argv);
 int relay_object(int argc, char **argv);
 int overlay_object(int argc, char **argv);
-int ways_object(int argc, char **argv);
 
 int peer_ping(int argc, char **argv);
 int watch_run(int argc, char **argv);

@@ -59,6 +59,8 @@
 . "$here/cases_keys.sh"
 # shellcheck source=cases_bcube.sh
 . "$here/cases_bcube.sh"
+# shellcheck source=cases_overlay.sh
+. "$here/cases_overlay.sh"
 # shellcheck source=cases_relayd.sh
 . "$here/cases_relayd.sh"
 # shellcheck source=cases_sort.sh
@@ -81,7 +83,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life anew death identity echo qdisc ctl order netlink bounds cool same
-	forward query keys topology_install sort stream bcube relayd saba soak)
+	forward query keys topology_install sort stream bcube overlay relayd saba soak)
 
 if [ -n "${CASES_CORE-}" ]; then
 	core="^($(grep -v '^#' "$here/cases.core" | paste -sd '|'))\$"

@@ -24,7 +24,7 @@
  *	-w MS		so soon all must have ended after that, or after the start
  *	-D RANK:OPER	that one has another operator
  *	-g FILE		the group as member h sees it is in FILE.<h>, a line ADDRESS:PORT[@LOCAL]
- *			for each member
+ *			for each member, or [ADDRESS]:PORT[@LOCAL]
  *
  * Member h is in the namespace PREFIXh<h>.  PARENT of the first one, the root, is "-".  A member
  * with an r behind its parent is a relay, which somebody else has made; one with an f has no

@@ -12,7 +12,7 @@
 
 #include "bloom.h"
 #include "nl.h"
-#include "ways.h"
+#include "overlay_table.h"
 #include "shufflectl.h"
 
 /* "SO": routes of an overlay are known by it */

@@ -21,7 +21,7 @@
 #include <linux/shuffle_netlink.h>
 
 #include "genl.h"
-#include "ways.h"
+#include "overlay_table.h"
 #include "shufflectl.h"
 #include "tc.h"
 

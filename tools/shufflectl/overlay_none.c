@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "shufflectl ways" of a machine that has had no libbpf, or no clang. */
-#include "ways.h"
+/* "shufflectl overlay" of a machine that has had no libbpf, or no clang. */
+#include "overlay_table.h"
 #include "shufflectl.h"
 
 static int none(void)
 {
-	return ctl_error("this shufflectl was built without overlays: clang and libbpf were missing");
+	return ctl_error("this shufflectl was built without overlays: clang or libbpf 1.0 was missing");
 }
 
 int overlay_get(struct overlay_table *t, bool *found)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of "shufflectl ways" share. */
-#ifndef SHUFFLECTL_WAYS_H
-#define SHUFFLECTL_WAYS_H
+/* What the files of "shufflectl overlay" share. */
+#ifndef SHUFFLECTL_OVERLAY_TABLE_H
+#define SHUFFLECTL_OVERLAY_TABLE_H
 
 #include <stdbool.h>
 
@@ -36,12 +36,12 @@ struct overlay_table {
 const char *overlay_text(const struct overlay_addr *a);
 bool overlay_same(const struct overlay_addr *a, const struct overlay_addr *b);
 
-/* ways_kernel.c */
+/* overlay_kernel.c */
 int overlay_get(struct overlay_table *t, bool *found);
 int overlay_put(struct overlay_table *t);
 int overlay_remove(void);
 
-/* ways_route.c */
+/* overlay_route.c */
 int overlay_routes_check(const struct overlay_table *t);
 int overlay_routes_put(const struct overlay_table *t);
 int overlay_routes_clear(void);
