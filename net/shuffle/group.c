@@ -70,7 +70,6 @@ static void group_free(struct shuffle_membership *group)
 		dst_release(group->member[i].dst);
 		shuffle_peer_put(group->member[i].peer);
 	}
-	shuffle_overlay_put(group->overlay);
 	memzero_explicit(&group->key, sizeof(group->key));
 	kvfree(group);
 }
@@ -208,7 +207,6 @@ static int group_local(struct shuffle_sock *ssk, struct shuffle_membership *grou
 static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group,
 		      const struct shuffle_group *head, sockptr_t optval)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	const struct sockaddr_shuffle *self = &ssk->addr;
 	struct sockaddr_shuffle a;
 	struct shuffle_peer *peer;
@@ -217,7 +215,6 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 	u32 i;
 
 	group->edges = head->member_size >= SHUFFLE_MEMBER_SIZE_VER1;
-	group->overlay = shuffle_overlay_get(sn);
 	group->local[0] = *self;
 	group->locals = 1;
 	for (i = 0; i < group->count; i++, cond_resched()) {
@@ -244,8 +241,6 @@ static int group_read(struct shuffle_sock *ssk, struct shuffle_membership *group
 		if (i == group->rank && err)
 			return -EINVAL;
 		group->member[i].local = err;
-		if (unlikely(group->overlay) && i != group->rank)
-			group->member[i].path = shuffle_overlay_path(group->overlay, &a);
 		peer = shuffle_peer_get(ssk, &a);
 		if (IS_ERR(peer))
 			return PTR_ERR(peer);
@@ -277,9 +272,8 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
 	for (i = 0; i < group->count; i++) {
 		if (own_port && group->member[i].addr.shs_port != ssk->addr.shs_port)
 			return -EINVAL;
-		/* a host does not get its own packets back, and nobody passes them on */
-		if (group->member[i].path ||
-		    shuffle_addr_equal(&group->member[i].addr, ssk->addr.shs_ip_family,
+		/* a host does not get its own packets back */
+		if (shuffle_addr_equal(&group->member[i].addr, ssk->addr.shs_ip_family,
 				       ssk->addr.shs_addr))
 			group->member[i].missed = SHUFFLE_MISSED_MAX;
 	}

@@ -9,7 +9,6 @@
 #include <linux/sockptr.h>
 #include <net/sock.h>
 #include "../../uapi/linux/shuffle.h"
-#include "overlay.h"
 #include "sched/tag.h"
 
 struct shuffle_peer;
@@ -31,7 +30,6 @@ struct shuffle_sock;
  * @missed: rows that went to all at once and did not arrive there, one behind the other, up to
  *	SHUFFLE_MISSED_MAX: then it gets them alone; ssk->lock
  * @local: index of our address towards it
- * @path: the way to it, of the group's overlay; NULL: packets go to it themselves
  */
 struct shuffle_member {
 	struct sockaddr_shuffle	addr;
@@ -46,7 +44,6 @@ struct shuffle_member {
 	u8			payload_lost;
 	u8			missed;
 	u8			local;
-	const struct shuffle_path *path;
 };
 
 #define SHUFFLE_MISSED_MAX	2
@@ -64,7 +61,6 @@ struct shuffle_member {
  * @keyed: records carry a tag under @key
  * @data_hdr: bytes of a DATA record's header
  * @key: group key
- * @overlay: has the ways to members, with a reference; or NULL
  * @member: the list
  */
 struct shuffle_membership {
@@ -79,7 +75,6 @@ struct shuffle_membership {
 	bool			keyed;
 	u8			data_hdr;
 	struct shuffle_key	key;
-	struct shuffle_overlay	*overlay;
 	struct shuffle_member	member[];
 };
 
@@ -107,38 +102,6 @@ static inline const struct sockaddr_shuffle *
 shuffle_group_self(const struct shuffle_membership *group, u32 rank)
 {
 	return &group->local[group->member[rank].local];
-}
-
-/**
- * shuffle_group_from() - the address that packets to a member leave from
- * @group: group
- * @rank: the member, or shuffle_group_all()
- *
- * Context: any.
- * Return: the address.
- */
-static inline const struct sockaddr_shuffle *
-shuffle_group_from(const struct shuffle_membership *group, u32 rank)
-{
-	const struct shuffle_path *path = group->member[rank].path;
-
-	return unlikely(path) ? &path->via->local : shuffle_group_self(group, rank);
-}
-
-/**
- * shuffle_group_to() - the address that packets to a member go to
- * @group: group
- * @rank: the member, or shuffle_group_all()
- *
- * Context: any.
- * Return: the member's, or that of the first server on the way to it.
- */
-static inline const struct sockaddr_shuffle *
-shuffle_group_to(const struct shuffle_membership *group, u32 rank)
-{
-	const struct shuffle_member *m = &group->member[rank];
-
-	return unlikely(m->path) ? &m->path->via->addr : &m->addr;
 }
 
 /**

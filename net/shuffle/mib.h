@@ -61,11 +61,6 @@
 	X(DropCsum,		"dropped: UDP checksum")			\
 	X(DropSource,		"datagrams dropped: from a port that anybody may use")	\
 	X(DropForwarded,	"packets not forwarded: they would pass for ours")	\
-	X(PassedOn,		"packets with a way passed on to another server")	\
-	X(PathAmbiguous,	"of those with a way, several neighbours are in its filter")\
-	X(DropNoHop,		"dropped: no neighbour is in the filter of its way")	\
-	X(DropHops,		"dropped: more hops than its way may have")	\
-	X(DropNeighbour,	"dropped: with a way, and not from a neighbour")	\
 	X(DropTag,		"records dropped: tag wrong, missing or not expected")	\
 	X(DropNoSocket,		"records dropped: no such socket")		\
 	X(DropNoOp,		"records dropped: operation not known")		\

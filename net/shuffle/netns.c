@@ -4,7 +4,6 @@
 #include <net/netns/generic.h>
 
 #include "netlink/netlink.h"
-#include "overlay.h"
 #include "relay.h"
 #include "shuffle.h"
 
@@ -46,7 +45,6 @@ static int __net_init shuffle_net_init(struct net *net)
 	/* netlink dumps use generation 0 for "not started" */
 	atomic_set(&sn->gen, 1);
 	sn->config_gen = 1;
-	sn->overlay_gen = 1;
 	get_random_bytes(&sn->echo_key, sizeof(sn->echo_key));
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
@@ -112,7 +110,6 @@ static void __net_exit shuffle_net_exit(struct net *net)
 	shuffle_cross_traffic_exit(sn);
 	shuffle_timewait_purge(sn);
 	shuffle_config_exit(sn);
-	shuffle_overlay_put(rcu_dereference_raw(sn->overlay));
 	shuffle_event_exit(sn);
 	shuffle_sock_list_exit(sn);
 	shuffle_multicast_exit(sn);

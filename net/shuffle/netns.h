@@ -94,14 +94,12 @@ struct shuffle_sock;
  * @event_work: sends them
  * @config_gen: changes with every setting
  * @config_node: in the list of all namespaces
- * @overlay: who passes packets on, or NULL: overlay.h
- * @overlay_gen: changes with it
  * @relays: members of groups that have no process: relay.h
  * @nr_relays: their number
  * @relay_gen: changes with them
  * @relay_mutex: all three
- * @change_mutex: those who change settings or the overlay, and open sockets for that
- * @config_mutex: settings, @devs, @overlay
+ * @change_mutex: those who change settings, and open sockets for that
+ * @config_mutex: settings, @devs
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
  *	read under RCU
@@ -163,8 +161,6 @@ struct shuffle_net {
 	unsigned long		events_lost;
 	struct work_struct	event_work;
 	u32			config_gen;
-	struct shuffle_overlay __rcu *overlay;
-	u32			overlay_gen;
 	struct list_head	relays;
 	u32			nr_relays;
 	u32			relay_gen;

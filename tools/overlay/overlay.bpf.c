@@ -311,7 +311,7 @@ int overlay_out(struct __sk_buff *skb)
 
 /* ---- in ---- */
 
-/* The finaliser of splitmix64, as in net/shuffle/sched/bloom.c. */
+/* The finaliser of splitmix64, as in tools/topo/bloom.c. */
 static __always_inline __u64 mix(__u64 x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;

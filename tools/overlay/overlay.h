@@ -24,7 +24,7 @@
 #define OVERLAY_LINKS		OVERLAY_NEIGHBOURS
 /* A way there and back in the largest BCube, and some more. */
 #define OVERLAY_HOPS		64
-/* Of a filter; net/shuffle/sched/bloom.h has the same. */
+/* Of a filter; tools/topo/bloom.h has the same. */
 #define OVERLAY_BITS		1024
 #define OVERLAY_WORDS		(OVERLAY_BITS / 64)
 #define OVERLAY_HASHES		32

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bloom.h"
 #include "objects.h"
 #include "out.h"
 #include "overlay_table.h"
 #include "parse.h"
 #include "shufflectl.h"
+#include "../topo/bloom.h"
 
 static const char usage[] =
 	"usage: shufflectl overlay [show]\n"

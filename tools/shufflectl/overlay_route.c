@@ -10,10 +10,10 @@
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 
-#include "bloom.h"
 #include "nl.h"
 #include "overlay_table.h"
 #include "shufflectl.h"
+#include "../topo/bloom.h"
 
 /* "SO": routes of an overlay are known by it */
 #define ROUTE_PROTOCOL	79

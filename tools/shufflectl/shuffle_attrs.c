@@ -1171,123 +1171,6 @@ const struct shuffle_attr_set shuffle_attr_set_relay = {
 	"relay", sizeof(set_relay) / sizeof(set_relay[0]), set_relay
 };
 
-static const struct shuffle_attr set_overlay_neighbour[] = {
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_SERVER] = {
-		"server", "server", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 4294967295ULL,
-		"Its number in the topology; hops of filters are pairs of them."
-	},
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_IPV4] = {
-		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"Its address on the link to it, if that is an IPv4 address."
-	},
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_IPV6] = {
-		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Its address on the link to it, if that is an IPv6 address."
-	},
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV4] = {
-		"local-ipv4", "local_ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"Our address there."
-	},
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV6] = {
-		"local-ipv6", "local_ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Our address there."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_overlay_neighbour = {
-	"overlay-neighbour", sizeof(set_overlay_neighbour) / sizeof(set_overlay_neighbour[0]), set_overlay_neighbour
-};
-
-static const struct shuffle_attr set_overlay_path[] = {
-	[SHUFFLE_A_OVERLAY_PATH_IPV4] = {
-		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"Address of the member, if that is an IPv4 address."
-	},
-	[SHUFFLE_A_OVERLAY_PATH_IPV6] = {
-		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Address of the member, if that is an IPv6 address."
-	},
-	[SHUFFLE_A_OVERLAY_PATH_HOPS] = {
-		"hops", "hops", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		1ULL, 64ULL,
-		"A packet takes no more than these."
-	},
-	[SHUFFLE_A_OVERLAY_PATH_BITS] = {
-		"bits", "bits", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		1ULL, 1024ULL,
-		"Of the filter."
-	},
-	[SHUFFLE_A_OVERLAY_PATH_HASHES] = {
-		"hashes", "hashes", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		1ULL, 32ULL,
-		"Bits of each hop."
-	},
-	[SHUFFLE_A_OVERLAY_PATH_SALT] = {
-		"salt", "salt", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 255ULL,
-		"Makes other bits of the same hops."
-	},
-	[SHUFFLE_A_OVERLAY_PATH_FILTER] = {
-		"filter", "filter", SHUFFLE_ATTR_BINARY, false, NULL,
-		NULL, NULL,
-		0ULL, 0ULL,
-		"Bits of all hops, in words of 64 bits, big-endian, bit 0 of each lowest."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_overlay_path = {
-	"overlay-path", sizeof(set_overlay_path) / sizeof(set_overlay_path[0]), set_overlay_path
-};
-
-static const struct shuffle_attr set_overlay[] = {
-	[SHUFFLE_A_OVERLAY_SERVER] = {
-		"server", "server", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 4294967295ULL,
-		"Our own number in the topology."
-	},
-	[SHUFFLE_A_OVERLAY_COPIES] = {
-		"copies", "copies", SHUFFLE_ATTR_U8, false, NULL,
-		NULL, NULL,
-		0ULL, 1ULL,
-		"1: a packet goes to each neighbour whose hop its filter has; 0: it is dropped if there are several."
-	},
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR] = {
-		"neighbour", "neighbour", SHUFFLE_ATTR_NEST, true, NULL,
-		NULL, &shuffle_attr_set_overlay_neighbour,
-		0ULL, 0ULL,
-		"A server to which packets can be passed on."
-	},
-	[SHUFFLE_A_OVERLAY_PATH] = {
-		"path", "path", SHUFFLE_ATTR_NEST, true, NULL,
-		NULL, &shuffle_attr_set_overlay_path,
-		0ULL, 0ULL,
-		"A way to a member of a group."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_overlay = {
-	"overlay", sizeof(set_overlay) / sizeof(set_overlay[0]), set_overlay
-};
-
 static const unsigned int config_get_request[] = {
 	SHUFFLE_A_CONFIG_IFINDEX,
 };
@@ -1661,21 +1544,6 @@ static const unsigned int relay_get_reply[] = {
 	SHUFFLE_A_RELAY_REFUSED,
 };
 
-static const unsigned int overlay_set_request[] = {
-	SHUFFLE_A_OVERLAY_SERVER,
-	SHUFFLE_A_OVERLAY_COPIES,
-	SHUFFLE_A_OVERLAY_NEIGHBOUR,
-	SHUFFLE_A_OVERLAY_PATH,
-};
-
-static const unsigned int overlay_get_request[] = {
-	SHUFFLE_A_OVERLAY_SERVER,
-};
-
-static const unsigned int overlay_get_reply[] = {
-	SHUFFLE_A_OVERLAY_NEIGHBOUR,
-};
-
 const struct shuffle_attr_op shuffle_attr_ops[] = {
 	{
 		"config-get", SHUFFLE_CMD_CONFIG_GET, &shuffle_attr_set_config,
@@ -1795,20 +1663,6 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		1, relay_get_request,
 		15, relay_get_reply,
 		"A relay, or all of them."
-	},
-	{
-		"overlay-set", SHUFFLE_CMD_OVERLAY_SET, &shuffle_attr_set_overlay,
-		NULL, false,
-		4, overlay_set_request,
-		0, NULL,
-		"Replace the namespace's overlay, all of it at once; without neighbours there is none. Packets to the members that have a path carry its filter. Groups that are set from then on use the paths. Packets with a filter are taken from neighbours only, who are believed about the members that these come from."
-	},
-	{
-		"overlay-get", SHUFFLE_CMD_OVERLAY_GET, &shuffle_attr_set_overlay,
-		NULL, true,
-		1, overlay_get_request,
-		1, overlay_get_reply,
-		"The neighbour that has a number; or all of the overlay, what it says of ourselves first, then a neighbour or a path in each message."
 	},
 };
 

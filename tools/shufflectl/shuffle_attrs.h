@@ -78,9 +78,6 @@ extern const struct shuffle_attr_set shuffle_attr_set_socket_local;
 extern const struct shuffle_attr_set shuffle_attr_set_stat;
 extern const struct shuffle_attr_set shuffle_attr_set_relay_member;
 extern const struct shuffle_attr_set shuffle_attr_set_relay;
-extern const struct shuffle_attr_set shuffle_attr_set_overlay_neighbour;
-extern const struct shuffle_attr_set shuffle_attr_set_overlay_path;
-extern const struct shuffle_attr_set shuffle_attr_set_overlay;
 
 extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;

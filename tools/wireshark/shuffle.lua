@@ -19,14 +19,14 @@ local PORT = "818"
 local VERSION = 3
 local BASE_LEN = 28
 local TAG_LEN = 8
-local PATH_LEN = 8		-- before its addresses
+local OVERLAY_LEN = 8		-- before its filter
 local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
-local DATA, GRANT, ACK, RESEND, ECHO, END, PATH, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
+local DATA, GRANT, ACK, RESEND, ECHO, END, OVERLAY, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
 local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND",
-	[ECHO] = "ECHO", [END] = "END", [PATH] = "PATH", [ABORT] = "ABORT" }
+	[ECHO] = "ECHO", [END] = "END", [OVERLAY] = "OVERLAY", [ABORT] = "ABORT" }
 local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40,
 	[ABORT] = 40 }	-- without tag
 local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x81, [ECHO] = 0x03, [END] = 0x81,
@@ -40,6 +40,8 @@ local shuffle = Proto("shuffle", "AF_SHUFFLE")
 
 -- By type, from the highest bit: names in the table above, false where there is none
 local control_flags = { "tagged", false, false, "hearsay", "tells", false, false, false }
+-- what is in a packet of an overlay, by its version
+local insides = { [4] = Dissector.get("ip"), [6] = Dissector.get("ipv6") }
 local flags_of = {
 	[DATA] = { "tagged", "digested", "sent", false, "heard", "delay", "retrans", "probe" },
 	[GRANT] = control_flags,
@@ -172,35 +174,37 @@ local function check_flags(r)
 	end
 end
 
--- The way of a datagram that other servers pass on, with which it begins.
-local function parse_path(tvb, r, left)
+-- A packet of an overlay (tools/overlay): a filter, and a packet with its own addresses behind it.
+local function parse_overlay(tvb, r, left)
 	local hashes, bits
-	r.type, r.size = PATH, left
-	if left < PATH_LEN then
-		bad(r, e.header, "PATH has at least %d bytes, and %d are left", PATH_LEN, left)
+	r.type, r.size = OVERLAY, left
+	if left < OVERLAY_LEN then
+		bad(r, e.header, "OVERLAY has at least %d bytes, and %d are left", OVERLAY_LEN, left)
 		return r
 	end
-	r.cut = not readable(tvb, 0, PATH_LEN)
+	r.cut = not readable(tvb, 0, OVERLAY_LEN)
 	if r.cut then return r end
-	r.v6 = tvb(1, 1):bitfield(7, 1) == 1
 	hashes, bits = tvb(2, 1):uint(), tvb(4, 2):uint()
-	if tvb(1, 1):bitfield(0, 7) ~= 0 or tvb(6, 2):uint() ~= 0 then
-		bad(r, e.reserved, "Reserved bits of PATH are set")
+	if tvb(1, 1):uint() ~= 0 or tvb(6, 2):uint() ~= 0 then
+		bad(r, e.reserved, "Reserved bits of OVERLAY are set")
 		return r
 	end
 	if hashes == 0 or hashes > 32 or bits == 0 or bits > 1024 then
 		bad(r, e.length, "A filter of %d bits, %d for each hop", bits, hashes)
 		return r
 	end
-	r.address = r.v6 and 16 or 4
-	r.header = PATH_LEN + 2 * r.address + 8 * math.floor((bits + 63) / 64)
-	if left < r.header then
-		bad(r, e.header, "PATH has %d bytes, and %d are left", r.header, left)
+	r.header = OVERLAY_LEN + 8 * math.floor((bits + 63) / 64)
+	if left <= r.header then
+		bad(r, e.header, "OVERLAY has %d bytes and a packet, and %d are left", r.header, left)
 		return r
 	end
-	r.size = r.header
-	r.path = readable(tvb, 0, r.size)
-	r.cut = not r.path
+	r.overlay = readable(tvb, 0, r.header + 1)
+	r.cut = not r.overlay
+	if r.cut then return r end
+	r.inside = insides[tvb(r.header, 1):bitfield(0, 4)]
+	if not r.inside then
+		bad(r, e.header, "No IP packet is in OVERLAY")
+	end
 	return r
 end
 
@@ -210,9 +214,9 @@ local function parse(tvb, off)
 	local left = tvb:reported_len() - off
 	local r = { off = off, errors = {}, size = left }
 
-	if off == 0 and readable(tvb, 0, 1) and tvb(0, 1):uint() == VERSION * 16 + PATH then
+	if off == 0 and readable(tvb, 0, 1) and tvb(0, 1):uint() == VERSION * 16 + OVERLAY then
 		r.version = VERSION
-		return parse_path(tvb, r, left)
+		return parse_overlay(tvb, r, left)
 	end
 	if left < BASE_LEN then
 		bad(r, e.trailing, "%d bytes are left, and a record has at least %d", left, BASE_LEN)
@@ -318,8 +322,8 @@ end
 local function describe(r)
 	local who
 
-	if r.type == PATH then
-		return "PATH"
+	if r.type == OVERLAY then
+		return "OVERLAY"
 	end
 	who = string.format("%s op %s %d > %d", names[r.type], r.op_id, r.src_rank, r.dst_rank)
 	if r.type == ECHO then
@@ -607,16 +611,11 @@ local function show_offsets(tree, tvb, r)
 	end
 end
 
-local function show_path(tree, tvb, r)
-	local at = PATH_LEN + 2 * r.address
-
-	for at, field in ipairs({ f.path_v6, f.path_hashes, f.path_salt }) do
-		tree:add(field, tvb(at, 1))
-	end
-	tree:add(f.path_bits, tvb(4, 2))
-	tree:add(r.v6 and f.path_from6 or f.path_from4, tvb(PATH_LEN, r.address))
-	tree:add(r.v6 and f.path_to6 or f.path_to4, tvb(PATH_LEN + r.address, r.address))
-	tree:add(f.path_filter, tvb(at, r.header - at))
+local function show_overlay(tree, tvb, r)
+	tree:add(f.overlay_hashes, tvb(2, 1))
+	tree:add(f.overlay_salt, tvb(3, 1))
+	tree:add(f.overlay_bits, tvb(4, 2))
+	tree:add(f.overlay_filter, tvb(OVERLAY_LEN, r.header - OVERLAY_LEN))
 end
 
 local function show(tree, tvb, pinfo, r, index)
@@ -628,13 +627,13 @@ local function show(tree, tvb, pinfo, r, index)
 		return
 	end
 	sub = tree:add(shuffle, tvb(r.off, have))
-	sub:set_text("Record " .. index .. ": " .. ((r.fields or r.path) and describe(r) or "malformed"))
+	sub:set_text("Record " .. index .. ": " .. ((r.fields or r.overlay) and describe(r) or "malformed"))
 	if r.version then
 		sub:add(f.version, tvb(r.off, 1))
 		sub:add(f.type, tvb(r.off, 1))
 	end
-	if r.path then
-		show_path(sub, tvb, r)
+	if r.overlay then
+		show_overlay(sub, tvb, r)
 	end
 	if r.fields then
 		show_fields(sub, tvb, r)
@@ -666,7 +665,7 @@ local function parse_all(tvb)
 
 		all[#all + 1] = r
 		off = off + r.size
-		if #r.errors > 0 or (r.cut and not (r.offsets or r.type == ACK or r.path)) then
+		if #r.errors > 0 or (r.cut and not (r.offsets or r.type == ACK)) then
 			break
 		end
 	end
@@ -709,7 +708,7 @@ local function info_column(pinfo, all, segment)
 		end
 		if #r.errors > 0 then
 			parts[#parts + 1] = "[" .. r.errors[1].text .. "]"
-		elseif r.fields or r.path then
+		elseif r.fields or r.overlay then
 			parts[#parts + 1] = describe(r)
 		end
 	end
@@ -742,6 +741,9 @@ function shuffle.dissector(tvb, pinfo, tree)
 	if seen < tvb:captured_len() then
 		top:add(f.ignored, tvb(seen))
 	end
+	if all[1].inside then
+		all[1].inside:call(tvb(all[1].header):tvb(), pinfo, tree)
+	end
 	return len
 end
 
@@ -769,7 +771,7 @@ local function heuristic(tvb, pinfo, tree)
 		return false
 	end
 	all = parse_all(tvb)
-	if #all[#all].errors > 0 or not (all[1].fields or all[1].path) then
+	if #all[#all].errors > 0 or not (all[1].fields or all[1].inside) then
 		return false
 	end
 	shuffle.dissector(tvb, pinfo, tree)

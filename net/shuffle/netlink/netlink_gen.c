@@ -122,24 +122,6 @@ static const struct netlink_range_validation shuffle_a_relay_bytes_range = {
 };
 
 /* Common nested types */
-const struct nla_policy shuffle_overlay_neighbour_nl_policy[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV6 + 1] = {
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_SERVER] = { .type = NLA_U32, },
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_IPV6] = NLA_POLICY_EXACT_LEN(16),
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV6] = NLA_POLICY_EXACT_LEN(16),
-};
-
-const struct nla_policy shuffle_overlay_path_nl_policy[SHUFFLE_A_OVERLAY_PATH_FILTER + 1] = {
-	[SHUFFLE_A_OVERLAY_PATH_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_OVERLAY_PATH_IPV6] = NLA_POLICY_EXACT_LEN(16),
-	[SHUFFLE_A_OVERLAY_PATH_HOPS] = NLA_POLICY_RANGE(NLA_U32, 1, 64),
-	[SHUFFLE_A_OVERLAY_PATH_BITS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
-	[SHUFFLE_A_OVERLAY_PATH_HASHES] = NLA_POLICY_RANGE(NLA_U32, 1, 32),
-	[SHUFFLE_A_OVERLAY_PATH_SALT] = NLA_POLICY_MAX(NLA_U32, 255),
-	[SHUFFLE_A_OVERLAY_PATH_FILTER] = { .type = NLA_BINARY, },
-};
-
 const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1] = {
 	[SHUFFLE_A_RELAY_MEMBER_IPV4] = NLA_POLICY_EXACT_LEN(4),
 	[SHUFFLE_A_RELAY_MEMBER_IPV6] = NLA_POLICY_EXACT_LEN(16),
@@ -248,21 +230,8 @@ const struct nla_policy shuffle_relay_get_nl_policy[SHUFFLE_A_RELAY_NAME + 1] = 
 	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 };
 
-/* SHUFFLE_CMD_OVERLAY_SET - do */
-const struct nla_policy shuffle_overlay_set_nl_policy[SHUFFLE_A_OVERLAY_PATH + 1] = {
-	[SHUFFLE_A_OVERLAY_SERVER] = { .type = NLA_U32, },
-	[SHUFFLE_A_OVERLAY_COPIES] = NLA_POLICY_MAX(NLA_U8, 1),
-	[SHUFFLE_A_OVERLAY_NEIGHBOUR] = NLA_POLICY_NESTED(shuffle_overlay_neighbour_nl_policy),
-	[SHUFFLE_A_OVERLAY_PATH] = NLA_POLICY_NESTED(shuffle_overlay_path_nl_policy),
-};
-
-/* SHUFFLE_CMD_OVERLAY_GET - do */
-const struct nla_policy shuffle_overlay_get_nl_policy[SHUFFLE_A_OVERLAY_SERVER + 1] = {
-	[SHUFFLE_A_OVERLAY_SERVER] = { .type = NLA_U32, },
-};
-
 /* Ops table for shuffle */
-const struct genl_ops shuffle_nl_ops[13] = {
+const struct genl_ops shuffle_nl_ops[11] = {
 	{
 		.cmd		= SHUFFLE_CMD_CONFIG_GET,
 		.doit		= shuffle_nl_config_get_doit,
@@ -339,20 +308,6 @@ const struct genl_ops shuffle_nl_ops[13] = {
 		.dumpit		= shuffle_nl_relay_get_dumpit,
 		.policy		= shuffle_relay_get_nl_policy,
 		.maxattr	= SHUFFLE_A_RELAY_NAME,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_OVERLAY_SET,
-		.doit		= shuffle_nl_overlay_set_doit,
-		.policy		= shuffle_overlay_set_nl_policy,
-		.maxattr	= SHUFFLE_A_OVERLAY_PATH,
-		.flags		= GENL_UNS_ADMIN_PERM,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_OVERLAY_GET,
-		.doit		= shuffle_nl_overlay_get_doit,
-		.dumpit		= shuffle_nl_overlay_get_dumpit,
-		.policy		= shuffle_overlay_get_nl_policy,
-		.maxattr	= SHUFFLE_A_OVERLAY_SERVER,
 	},
 };
 

@@ -12,8 +12,6 @@
 #include <uapi/linux/shuffle_netlink.h>
 
 /* Common nested types */
-extern const struct nla_policy shuffle_overlay_neighbour_nl_policy[SHUFFLE_A_OVERLAY_NEIGHBOUR_LOCAL_IPV6 + 1];
-extern const struct nla_policy shuffle_overlay_path_nl_policy[SHUFFLE_A_OVERLAY_PATH_FILTER + 1];
 extern const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1];
 
 extern const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1];
@@ -38,12 +36,8 @@ extern const struct nla_policy shuffle_relay_del_nl_policy[SHUFFLE_A_RELAY_NAME 
 
 extern const struct nla_policy shuffle_relay_get_nl_policy[SHUFFLE_A_RELAY_NAME + 1];
 
-extern const struct nla_policy shuffle_overlay_set_nl_policy[SHUFFLE_A_OVERLAY_PATH + 1];
-
-extern const struct nla_policy shuffle_overlay_get_nl_policy[SHUFFLE_A_OVERLAY_SERVER + 1];
-
 /* Ops table for shuffle */
-extern const struct genl_ops shuffle_nl_ops[13];
+extern const struct genl_ops shuffle_nl_ops[11];
 
 int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_config_get_dumpit(struct sk_buff *skb,
@@ -68,10 +62,6 @@ int shuffle_nl_relay_del_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_relay_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_relay_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
-int shuffle_nl_overlay_set_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_overlay_get_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_overlay_get_dumpit(struct sk_buff *skb,
-				  struct netlink_callback *cb);
 
 enum {
 	SHUFFLE_NLGRP_OPS,

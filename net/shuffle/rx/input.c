@@ -10,7 +10,6 @@
 
 #include "frags.h"
 #include "../abort.h"
-#include "../overlay.h"
 #include "../relay.h"
 #include "../shuffle.h"
 #include "../trace.h"
@@ -28,7 +27,6 @@
  * @from: its source address (no port)
  * @to: its destination address (no port)
  * @multicast: that is a multicast address
- * @passed_on: the addresses are those of the ends of a way
  * @claims: of @to's sockets the only one that it is for now; NULL: all
  * @now: ns
  * @q: answers, all to one member
@@ -41,7 +39,6 @@ struct rx_ctx {
 	struct sockaddr_shuffle	from;
 	struct sockaddr_shuffle	to;
 	bool			multicast;
-	bool			passed_on;
 	struct shuffle_sock	*claims;
 	u64			now;
 	struct sk_buff_head	q;
@@ -137,9 +134,6 @@ static bool from_member(const struct rx_ctx *c, const struct shuffle_membership 
 	m = &group->member[w->src_rank];
 	/* another socket of its host, of another user perhaps */
 	if (m->addr.shs_port != htons(w->src_port))
-		return false;
-	/* a neighbour is believed about those that packets have a way to only */
-	if (c->passed_on && !m->path)
 		return false;
 	/* a socket is found by all its addresses, and by those of a group that it gets or had */
 	if (!c->multicast && !shuffle_addr_equal(shuffle_group_self(group, w->src_rank),
@@ -249,7 +243,7 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		return false;
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
-		if (!c->multicast && !c->passed_on && !ended)
+		if (!c->multicast && !ended)
 			shuffle_abort_forgot(sn, NULL, &c->to, &c->from, w, false, q);
 		return false;
 	}
@@ -446,16 +440,6 @@ static void addresses(struct rx_ctx *c)
 	c->to.shs_ip_family = c->from.shs_ip_family;
 }
 
-/* Instead of those by which a datagram has come here. */
-static void addresses_of_way(struct rx_ctx *c, const struct shuffle_wire_path *path)
-{
-	c->from.shs_ip_family = path->v6 ? AF_INET6 : AF_INET;
-	c->to.shs_ip_family = c->from.shs_ip_family;
-	memcpy(c->from.shs_addr, path->from, 16);
-	memcpy(c->to.shs_addr, path->to, 16);
-	c->passed_on = true;
-}
-
 /**
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
@@ -466,30 +450,6 @@ static void addresses_of_way(struct rx_ctx *c, const struct shuffle_wire_path *p
  * Context: softirq (or a process that drains the UDP queue with BH off).
  */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct shuffle_sock *claims)
-{
-	if (!shuffle_source_port(ntohs(udp_hdr(skb)->source))) {
-		SHUFFLE_INC(sn, DropSource);
-		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
-		return;
-	}
-	if (!claims)
-		shuffle_cross_traffic_came(sn, skb);
-	if (likely(!rcu_access_pointer(sn->overlay)) || !shuffle_passed_on(sn, skb, claims))
-		shuffle_input_records(sn, skb, 0, NULL, claims);
-}
-
-/**
- * shuffle_input_records() - the records of a datagram, all but one with its way
- * @sn: namespace
- * @skb: UDP payload; consumed
- * @off: where in it they begin
- * @path: the way, of a datagram that has been passed on; or NULL
- * @claims: as for shuffle_input_packet()
- *
- * Context: as shuffle_input_packet().
- */
-void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
-			   const struct shuffle_wire_path *path, struct shuffle_sock *claims)
 {
 	struct rx_ctx c = {
 		.sn = sn,
@@ -503,15 +463,19 @@ void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
 	struct shuffle_frags at;
 	struct shuffle_wire w;
 	bool data = false;
-	u32 left, avail;
+	u32 left, avail, off = 0;
 	const u8 *p;
 	int hdr;
 
+	if (!shuffle_source_port(ntohs(udp_hdr(skb)->source))) {
+		SHUFFLE_INC(sn, DropSource);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+		return;
+	}
+	if (!claims)
+		shuffle_cross_traffic_came(sn, skb);
 	__skb_queue_head_init(&c.q);
-	if (path)
-		addresses_of_way(&c, path);
-	else
-		addresses(&c);
+	addresses(&c);
 	shuffle_frags_init(&at, skb);
 	while (c.skb) {
 		hdr = -ENODATA;
@@ -534,8 +498,7 @@ void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
 			if (w.type == SHUFFLE_ECHO) {
-				/* the answer would go another way */
-				if (!claims && !path)
+				if (!claims)
 					shuffle_echo_answer(sn, skb, off, &c.from,
 							    c.multicast ? NULL : &c.to, &w);
 				off += w.payload;

@@ -130,8 +130,6 @@ static inline u64 shuffle_msg_in_end(const struct shuffle_msg_in *in)
 /* input.c */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb,
 			  struct shuffle_sock *claims);
-void shuffle_input_records(struct shuffle_net *sn, struct sk_buff *skb, u32 off,
-			   const struct shuffle_wire_path *path, struct shuffle_sock *claims);
 
 /* delayed_ack.c */
 

@@ -41,14 +41,8 @@
  *
  * With the flag SHUFFLE_FLAG_TAG, the header ends with a tag (64): tag.h.
  *
- * A datagram that other hosts pass on (overlay.h) begins with a record of another form, PATH:
- *
- *   +-------+-------+---------------+---------------+---------------+
- *   |version| type  |     flags     |    hashes     |     salt      |
- *   +-------+-------+---------------+---------------+---------------+
- *   |        bits of filter         |               0               |
- *   +-------------------------------+-------------------------------+
- *   source address, destination address (32 or 128 each), filter in words of 64 bits
+ * Type 7 is no record: a packet of an overlay begins with it, and has one of ours inside
+ * (tools/overlay).
  *
  * All big-endian.  "unscheduled" and "payload length" are zero except in DATA ("payload length"
  * in ECHO, too: bytes of padding).  In GRANT and ACK
@@ -61,7 +55,6 @@
 #ifndef _SHUFFLE_WIRE_H
 #define _SHUFFLE_WIRE_H
 
-#include "bloom.h"
 #include "portable.h"
 
 #define SHUFFLE_WIRE_VERSION	3
@@ -70,8 +63,6 @@
 #define SHUFFLE_WIRE_ECHO_HDR	44U	/* base and ECHO's own fields */
 #define SHUFFLE_WIRE_TAG	8U	/* bytes of the tag, where there is one */
 #define SHUFFLE_WIRE_MAX_HDR	(SHUFFLE_WIRE_DATA_HDR + SHUFFLE_WIRE_TAG)
-#define SHUFFLE_WIRE_PATH_HDR	8U	/* PATH, before its addresses */
-#define SHUFFLE_WIRE_MAX_PATH	(SHUFFLE_WIRE_PATH_HDR + 32U + SHUFFLE_BLOOM_WORDS * 8U)
 #define SHUFFLE_UNSCHED_UNIT	64U	/* bytes */
 #define SHUFFLE_SLOWEST_UNIT	4096U	/* bytes */
 #define SHUFFLE_MAX_LEN		((1ULL << 48) - 1)	/* sums of all members stay below 2^62 */
@@ -87,7 +78,6 @@ enum shuffle_wire_type {
 	SHUFFLE_RESEND = 4,
 	SHUFFLE_ECHO = 5,
 	SHUFFLE_END = 6,
-	SHUFFLE_PATH = 7,
 	SHUFFLE_ABORT = 8,
 };
 
@@ -143,8 +133,7 @@ struct shuffle_blame {
 #define SHUFFLE_FLAG_WHOLE	0x02	/* ABORT: which has arrived, whole */
 #define SHUFFLE_FLAG_REPLY	0x01	/* ECHO: the answer to one */
 #define SHUFFLE_FLAG_SHORT	0x02	/* ECHO: the answer has no padding */
-#define SHUFFLE_FLAG_IPV6	0x01	/* PATH: of the addresses */
-#define SHUFFLE_FLAG_TAG	0x80	/* all but ECHO, PATH: header ends with a tag */
+#define SHUFFLE_FLAG_TAG	0x80	/* all but ECHO: header ends with a tag */
 #define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
 				 SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_HEARD | SHUFFLE_FLAG_DIGEST | \
 				 SHUFFLE_FLAG_TAG)
@@ -223,20 +212,6 @@ struct shuffle_wire {
 	};
 };
 
-/**
- * struct shuffle_wire_path - a PATH record, host byte order
- * @from: address of the member that has made the datagram, 4 or 16 bytes
- * @to: of that which it is for
- * @v6: what kind of addresses they are
- * @filter: has the hops between them
- */
-struct shuffle_wire_path {
-	u8			from[16];
-	u8			to[16];
-	bool			v6;
-	struct shuffle_bloom	filter;
-};
-
 /* Which of two that disagree differs from a third one?  It compares. */
 
 static inline u64 shuffle_blame_digest(const struct shuffle_blame *blame)
@@ -257,15 +232,6 @@ static inline void shuffle_blame_disagrees(struct shuffle_blame *blame, u16 rank
 unsigned int shuffle_wire_hdr_len(u8 type, u8 flags);
 int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wire *w);
 unsigned int shuffle_wire_build(u8 *p, const struct shuffle_wire *w);
-unsigned int shuffle_wire_path_len(bool v6, u32 bits);
-int shuffle_wire_path_parse(const u8 *p, size_t avail, struct shuffle_wire_path *path);
-unsigned int shuffle_wire_path_build(u8 *p, const struct shuffle_wire_path *path);
-
-/* Does a datagram begin with a PATH record?  @first: its first byte */
-static inline bool shuffle_wire_is_path(u8 first)
-{
-	return first == (SHUFFLE_WIRE_VERSION << 4 | SHUFFLE_PATH);
-}
 
 /* The rest is done for each record of a super-packet. */
 

@@ -74,7 +74,6 @@ extern struct kunit_suite shuffle_cross_traffic_suite;
 extern struct kunit_suite shuffle_heap_suite;
 extern struct kunit_suite shuffle_link_suite;
 extern struct kunit_suite shuffle_order_suite;
-extern struct kunit_suite shuffle_path_suite;
 extern struct kunit_suite shuffle_policy_tx_suite;
 extern struct kunit_suite shuffle_policy_rx_suite;
 extern struct kunit_suite shuffle_policy_grant_suite;

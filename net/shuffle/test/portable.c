@@ -2,7 +2,6 @@
 /* A copy of the portable files of its own for the test module: nothing is exported. */
 #define SHUFFLE_RIVALS
 #include "rivals.c"
-#include "../sched/bloom.c"
 #include "../sched/heap.c"
 #include "../sched/link_estimate.c"
 #include "../sched/op_order.c"

@@ -13,7 +13,6 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_heap_suite,
 	&shuffle_link_suite,
 	&shuffle_order_suite,
-	&shuffle_path_suite,
 	&shuffle_policy_tx_suite,
 	&shuffle_policy_rx_suite,
 	&shuffle_policy_grant_suite,

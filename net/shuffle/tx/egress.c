@@ -358,8 +358,8 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	last = min(last, first + max(SHUFFLE_CHUNK_MAX / stride, 1U) - 1);
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
-	/* laid out for all, not for one; or each with a way */
-	if (unlikely(flags || op->out[rank].shared || op->group->member[rank].path))
+	/* laid out for all, not for one */
+	if (unlikely(flags || op->out[rank].shared))
 		return send_packets(sn, op, rank, chunk, start, end, flags, q);
 	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 

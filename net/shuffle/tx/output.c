@@ -5,13 +5,11 @@
  */
 #include <linux/pkt_sched.h>
 #include <linux/udp.h>
-#include <net/dsfield.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ip6_checksum.h>
 
-#include "../overlay.h"
 #include "../shuffle.h"
 
 /* A packet of control records fits every path. */
@@ -32,7 +30,6 @@ struct xmit_cb {
 	};
 	u8	tos;
 	u8	hops;
-	u8	path;	/* bytes before the data that each packet begins with */
 	bool	v6:1;
 	bool	answer:1;
 };
@@ -61,17 +58,11 @@ __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank)
 	return htons(SHUFFLE_SOURCE_PORT_FIRST + (hash >> (32 - SHUFFLE_SOURCE_PORT_BITS)));
 }
 
-/* Bytes in front of a UDP payload that goes by @dst. */
-static unsigned int head_room(const struct dst_entry *dst)
-{
-	return LL_RESERVED_SPACE(dst->dev) + dst->header_len + sizeof(struct ipv6hdr) +
-	       sizeof(struct udphdr);
-}
-
 /* An empty packet that goes by @dst, whose reference is taken over; or NULL, counted. */
 static struct sk_buff *alloc_to(struct shuffle_net *sn, struct dst_entry *dst, unsigned int linear)
 {
-	unsigned int head = head_room(dst);
+	unsigned int head = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
+			    sizeof(struct ipv6hdr) + sizeof(struct udphdr);
 	struct sk_buff *skb;
 
 	skb = alloc_skb(head + linear, GFP_ATOMIC | __GFP_NOWARN);
@@ -101,9 +92,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 				     struct shuffle_membership *group, u32 rank,
 				     unsigned int linear, bool control)
 {
-	const struct sockaddr_shuffle *to = shuffle_group_to(group, rank);
-	const struct shuffle_path *path = group->member[rank].path;
-	unsigned int way = shuffle_path_len(path);
+	const struct sockaddr_shuffle *to = &group->member[rank].addr;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
 	struct xmit_cb *cb;
@@ -113,7 +102,7 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 		SHUFFLE_INC(sn, NoRoute);
 		return NULL;
 	}
-	skb = alloc_to(sn, dst, way + linear);
+	skb = alloc_to(sn, dst, linear);
 	if (!skb)
 		return NULL;
 	if (ssk) {
@@ -123,19 +112,12 @@ struct sk_buff *shuffle_output_alloc(struct shuffle_net *sn, struct shuffle_sock
 	cb = xmit_cb(skb);
 	memset(cb, 0, sizeof(*cb));
 	cb->ssk = ssk;
-	memcpy(cb->saddr, shuffle_group_from(group, rank)->shs_addr, 16);
+	memcpy(cb->saddr, shuffle_group_self(group, rank)->shs_addr, 16);
 	memcpy(cb->daddr, to->shs_addr, 16);
 	cb->sport = shuffle_output_port(group, rank);
 	cb->rank = rank;
 	if (rank == shuffle_group_all(group))
 		cb->hops = group->hops;
-	if (unlikely(path)) {
-		/* in front of all that those see who fill the packet */
-		skb_reserve(skb, way);
-		shuffle_path_record(path, shuffle_group_self(group, rank), skb->data - way);
-		cb->path = way;
-		cb->hops = path->hops;
-	}
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	if (ssk)
 		cb->tos = READ_ONCE(ssk->tos);
@@ -176,8 +158,8 @@ static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
 	const struct xmit_cb *cb = (const struct xmit_cb *)skb->cb;
 
 	return cb->ssk == ssk && cb->rank == rank &&
-	       !memcmp(cb->saddr, shuffle_group_from(group, rank)->shs_addr, 16) &&
-	       !memcmp(cb->daddr, shuffle_group_to(group, rank)->shs_addr, 16);
+	       !memcmp(cb->saddr, shuffle_group_self(group, rank)->shs_addr, 16) &&
+	       !memcmp(cb->daddr, group->member[rank].addr.shs_addr, 16);
 }
 
 /**
@@ -213,7 +195,7 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	SHUFFLE_ADD(sn, CtrlBytesOut, hdr);
 }
 
-/* The class of a packet that has a sender elsewhere, or that answers one. */
+/* The class of a packet that answers one. */
 static u32 class_of(struct shuffle_net *sn, const struct dst_entry *dst, u8 tos)
 {
 	if (tos && tos == shuffle_dev_control_tos(sn, dst->dev->ifindex))
@@ -262,58 +244,6 @@ struct sk_buff *shuffle_output_answer(struct shuffle_net *sn, const struct socka
 	cb->tos = tos;
 	cb->v6 = to->shs_ip_family == AF_INET6;
 	return skb;
-}
-
-/**
- * shuffle_output_pass_on() - send a datagram that has come to the next server on its way
- * @sn: namespace
- * @skb: its UDP payload, with the headers with which it came in front; consumed
- * @next: the server
- * @hops: that it may still take
- *
- * Context: softirq.
- */
-void shuffle_output_pass_on(struct shuffle_net *sn, struct sk_buff *skb,
-			    const struct shuffle_neighbour *next, u8 hops)
-{
-	__be16 sport = udp_hdr(skb)->source, dport = htons(READ_ONCE(sn->dev0.cfg.port));
-	bool v6 = ip_hdr(skb)->version == 6;
-	u8 tos = v6 ? ipv6_get_dsfield(ipv6_hdr(skb)) : ip_hdr(skb)->tos;
-	struct sockaddr_shuffle to = next->addr;
-	struct sk_buff_head q;
-	struct dst_entry *dst;
-	struct xmit_cb *cb;
-
-	to.shs_port = dport;
-	dst = shuffle_route_answer(sn, &next->local, &to, sport);
-	if (!dst) {
-		SHUFFLE_INC(sn, NoRoute);
-		kfree_skb_reason(skb, SKB_DROP_REASON_IP_OUTNOROUTES);
-		return;
-	}
-	/* nothing that it has had here goes along; neither its mark, which udp.c has set */
-	skb_orphan(skb);
-	skb_scrub_packet(skb, true);
-	skb_clear_hash(skb);
-	skb->encapsulation = 0;
-	skb_dst_set(skb, dst);
-	if (skb_cow_head(skb, head_room(dst))) {
-		SHUFFLE_INC(sn, DropMem);
-		kfree_skb_reason(skb, SKB_DROP_REASON_NOMEM);
-		return;
-	}
-	skb->priority = class_of(sn, dst, tos);
-	cb = xmit_cb(skb);
-	*cb = (struct xmit_cb) {
-		.sport = sport, .dport = dport, .tos = tos, .hops = hops,
-		.answer = true, .v6 = next->addr.shs_ip_family == AF_INET6,
-	};
-	memcpy(cb->saddr, next->local.shs_addr, 16);
-	memcpy(cb->daddr, to.shs_addr, 16);
-	SHUFFLE_INC(sn, PassedOn);
-	__skb_queue_head_init(&q);
-	__skb_queue_tail(&q, skb);
-	shuffle_output_flush(sn, &q);
 }
 
 /* No IP identification: none is needed where nothing may fragment (RFC 6864), and
@@ -396,7 +326,6 @@ static void xmit_one(struct shuffle_net *sn, struct sk_buff *skb)
 	}
 	skb->_skb_refdst = 0;	/* the reference is ours now */
 
-	skb_push(skb, cb.path);
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = cb.sport;

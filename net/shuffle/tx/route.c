@@ -96,8 +96,8 @@ static struct dst_entry *route6(struct net *net, struct shuffle_sock *ssk,
 struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk,
 				struct shuffle_membership *group, u32 rank)
 {
-	const struct sockaddr_shuffle *from = shuffle_group_from(group, rank);
-	const struct sockaddr_shuffle *to = shuffle_group_to(group, rank);
+	const struct sockaddr_shuffle *from = shuffle_group_self(group, rank);
+	const struct sockaddr_shuffle *to = &group->member[rank].addr;
 	__be16 dport = htons(READ_ONCE(sn->dev0.cfg.port));
 	__be16 sport = shuffle_output_port(group, rank);
 	struct shuffle_member *m = &group->member[rank];
@@ -190,7 +190,6 @@ u32 shuffle_route_payload(const struct shuffle_dev *dev, const struct shuffle_me
 	u32 overhead = sizeof(struct udphdr) + group->data_hdr;
 	u32 mtu = dst ? dst_mtu(dst) : 0;
 
-	overhead += shuffle_path_len(group->member[rank].path);
 	/* members have addresses of one family */
 	overhead += group->member[0].addr.shs_ip_family == AF_INET ? 20 : 40;
 	if (mtu < overhead + SHUFFLE_MIN_PAYLOAD)

@@ -482,8 +482,6 @@ void shuffle_output_record(struct shuffle_net *sn, struct shuffle_sock *ssk,
 struct sk_buff *shuffle_output_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *from,
 				      const struct sockaddr_shuffle *to, unsigned int linear,
 				      u8 tos);
-void shuffle_output_pass_on(struct shuffle_net *sn, struct sk_buff *skb,
-			    const struct shuffle_neighbour *next, u8 hops);
 void shuffle_output_flush(struct shuffle_net *sn, struct sk_buff_head *q);
 
 /* owner.c */

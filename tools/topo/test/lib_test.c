@@ -137,6 +137,39 @@ static void filters(void)
 	tap_done("filters: what is in them, what is not, too small");
 }
 
+/* How often a filter errs, and where its bits are. */
+static void filter_bits(void)
+{
+	static const u16 bits[] = { 1, 63, 64, 65, 1024 };
+	struct shuffle_bloom f;
+	u32 i, k, wrong = 0;
+
+	shuffle_bloom_begin(&f, 1024, 8, 3);
+	for (i = 0; i < 64; i++)
+		shuffle_bloom_add(&f, i, i + 1);
+	/* (1 - e^(-8 * 64 / 1024))^8 = 0.06 % of others */
+	for (i = 0; i < 100000; i++)
+		wrong += shuffle_bloom_has(&f, i + 1, i);
+	EXPECT_LE(wrong, 200, "others that are in it");
+	f.salt = 4;
+	for (i = 0, wrong = 0; i < 64; i++)
+		wrong += shuffle_bloom_has(&f, i, i + 1);
+	EXPECT_LE(wrong, 3, "in it by another salt");
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		memset(&f, 0, sizeof(f));
+		shuffle_bloom_begin(&f, bits[i], SHUFFLE_BLOOM_HASHES, 255);
+		for (k = 0; k < 2000; k++)
+			shuffle_bloom_add(&f, U32_MAX - k, k);
+		for (k = 0; k < SHUFFLE_BLOOM_BITS; k++)
+			EXPECT_EQ(f.word[k / 64] >> k % 64 & 1, k < bits[i], "bit %u of %u", k,
+				  bits[i]);
+	}
+	EXPECT_EQ(shuffle_bloom_words(1), 1, "words");
+	EXPECT_EQ(shuffle_bloom_words(64), 1, "words");
+	EXPECT_EQ(shuffle_bloom_words(65), 2, "words");
+	tap_done("filters: other hops, other salts, all bits and none behind them");
+}
+
 #define ROW(s, p, v, r)	{ .server = s, .parent = p, .value = v, .role = PLAN_##r }
 
 /* The tree of figure 2(c), and one fault in it at a time. */
@@ -219,6 +252,7 @@ int main(void)
 	tap_state.prefix = "plan";
 	labels();
 	filters();
+	filter_bits();
 	exact(4, 1, 64, 1, 2);
 	exact(8, 5, 128, 1021, 20);
 	exact(8, 5, 256, 1021, 2);

@@ -162,7 +162,7 @@ def mix(x):
 
 
 def carries(words, bits, hashes, salt, hop):
-    """Is a hop in a filter?  As net/shuffle/sched/bloom.c says, written again."""
+    """Is a hop in a filter?  As bloom.c says, written again."""
     x = mix(((hop[0] << 32 | hop[1]) + (salt + 1) * 0x9e3779b97f4a7c15) % 2 ** 64)
     for _ in range(hashes):
         at = (x >> 32) * bits >> 32

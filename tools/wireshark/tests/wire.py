@@ -10,7 +10,7 @@ import struct
 from collections import namedtuple
 
 PORT = 818
-DATA, GRANT, ACK, RESEND, ECHO, END, PATH, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
+DATA, GRANT, ACK, RESEND, ECHO, END, OVERLAY, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
 VERSION = 3
 BASE = struct.Struct(">BBHHHQHHIHH")
 OFFSETS = struct.Struct(">HIHI")
@@ -37,12 +37,19 @@ def build(kind, op=7, src=1, dst=2, port=7000, nonce=0x1234abcd5678, flags=0, un
     return head + places + (TAG.pack(tag) if flags & TAGGED else b"") + payload
 
 
-def path(source="10.0.0.1", target="10.0.0.2", bits=64, hashes=5, salt=3, flags=None, zero=0, words=b"\x12"):
-    """The way with which a datagram begins; everything can be set wrong."""
+def overlay(inside, bits=64, hashes=5, salt=3, flags=0, zero=0, words=b"\x12"):
+    """A packet of an overlay; everything can be set wrong."""
+    head = struct.pack(">BBBBHH", VERSION << 4 | OVERLAY, flags, hashes, salt, bits, zero)
+    return head + words * 8 * ((bits + 63) // 64) + inside
+
+
+def packet(payload, source="10.0.0.1", target="10.0.0.2", port=PORT):
+    """IP and UDP in front of a datagram."""
     ends = [ipaddress.ip_address(a).packed for a in (source, target)]
-    flags = len(ends[0]) // 16 if flags is None else flags
-    head = struct.pack(">BBBBHH", VERSION << 4 | PATH, flags, hashes, salt, bits, zero)
-    return head + ends[0] + ends[1] + words * 8 * ((bits + 63) // 64)
+    udp = struct.pack(">HHHH", 900, port, 8 + len(payload), 0) + payload
+    if len(ends[0]) == 16:
+        return struct.pack(">IHBB", 6 << 28, len(udp), 17, 64) + ends[0] + ends[1] + udp
+    return struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + ends[0] + ends[1] + udp
 
 
 def records(data):
@@ -210,19 +217,10 @@ class Module:
         self.parse = wire.shuffle_wire_parse
         self.parse.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.POINTER(Wire)]
         self.parse.restype = ctypes.c_int
-        self.parse_path = wire.shuffle_wire_path_parse
-        self.parse_path.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]
-        self.parse_path.restype = ctypes.c_int
 
     def walk(self, data):
         """(records that a receiver takes from a datagram, is all of it good?)"""
         taken, at, w = 0, 0, Wire()
-        if data[:1] == bytes((VERSION << 4 | PATH,)):
-            # struct shuffle_wire_path is smaller
-            at = self.parse_path(data, len(data), ctypes.create_string_buffer(512))
-            if at < 0:
-                return 0, False
-            taken = 1
         while at < len(data):
             left = len(data) - at
             head = self.parse(data[at:at + 48], min(left, 48), left, ctypes.byref(w))

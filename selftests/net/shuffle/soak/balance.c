@@ -84,8 +84,8 @@ static void check_counters(const struct batch *b, const struct counters *c)
 {
 	static const char *const none[] = {
 		"DropMalformed", "DropVersion", "DropCsum", "DropSource", "DropForwarded",
-		"DropTag", "DropDevice", "DropMem", "DropNotGranted", "DropNoHop", "DropHops",
-		"DropNeighbour", "DropUdp", "NoRoute", "EchoRefused", "EchoLimited", "PathAmbiguous",
+		"DropTag", "DropDevice", "DropMem", "DropNotGranted", "DropUdp",
+		"NoRoute", "EchoRefused", "EchoLimited",
 	};
 	unsigned int i;
 
