@@ -5,7 +5,8 @@
 
 static int none(void)
 {
-	return ctl_error("this shufflectl was built without overlays: clang or libbpf 1.0 was missing");
+	return ctl_error("this shufflectl was built without overlays: missing: %s",
+			 *OVERLAY_MISSING ? OVERLAY_MISSING : "OVERLAY=y");
 }
 
 int overlay_get(struct overlay_table *t, bool *found)
