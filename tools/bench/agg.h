@@ -12,14 +12,6 @@
 #include "bench.h"
 #include "members.h"
 
-#define AGG_CONTROL	2048	/* bytes, of all control messages of a row */
-
-/* Both are big-endian, as on the wire. */
-struct agg_pair {
-	uint64_t key;
-	uint64_t value;
-};
-
 static inline uint64_t agg_mix(uint64_t z)
 {
 	z += 0x9e3779b97f4a7c15ULL;
@@ -46,17 +38,6 @@ static inline void agg_has_come(void)
 
 	for (i = 0; i < bench_hosts; i++)
 		bench->host[bench_self].rx_bytes += matrix_len(bench_matrix, i, bench_self);
-}
-
-static inline void agg_add_cmsg(struct msghdr *msg, int type, const void *data, size_t len)
-{
-	struct cmsghdr *c = (void *)((char *)msg->msg_control + msg->msg_controllen);
-
-	c->cmsg_level = SOL_SHUFFLE;
-	c->cmsg_type = type;
-	c->cmsg_len = CMSG_LEN(len);
-	memcpy(CMSG_DATA(c), data, len);
-	msg->msg_controllen += CMSG_SPACE(len);
 }
 
 /* Room for all that is under way. */

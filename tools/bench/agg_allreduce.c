@@ -3,45 +3,76 @@
  * An all-reduce of records through relays: what all hosts have of a key becomes one record, which
  * all get.  From a common start until the last host has the last byte.
  *
- * usage: agg_allreduce [-M RECORDS] [-K RACKS] [options of shuffle_bench] MATRIX
+ * usage: agg_allreduce [-M RECORDS] [-K RACKS] [-N PIECES] [options of shuffle_bench] MATRIX
  *   -M RECORDS  of each host (default 65536, which are 1 MiB)
- *   -K RACKS    relays (default 4)
+ *   -K RACKS    machines of relays (default 4)
+ *   -N PIECES   of a slice (default 8): operations one behind the other
  *   MATRIX      says how many hosts there are, nothing else: the last RACKS are the relays'
  *
- * Keys are cut into as many slices as there are racks, each with a group and an operation of its
- * own.  In slice s, whose members are the H hosts, the K relays and one more:
+ * Keys are cut into as many slices as there are racks, each with a tree of its own.  In slice s,
+ * whose members are the H hosts, the K relays and one more:
  *
  *     hosts of a rack --> relay of the rack --> top --> all hosts
  *                         ranks H .. H+K-1      H+K
  *
- * agg_relays.sh makes the relays, which are the kernel's; top is on the machine of relay s.
+ * Relays are what those of shuffle-relayd are; top, on the machine of relay s, is the receiver and
+ * sends what it gets on, in an operation of its own on the tree's socket for each piece.
  */
-#include <endian.h>
-#include <poll.h>
+#include <arpa/inet.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
+#include "../lib/shuffle_tree.h"
 #include "agg.h"
 
 #define PORT		7100	/* of slice 0's hosts and relays, unless -p */
-#define RECORDS		64
 #define MOST_RACKS	8
+#define MOST_PIECES	64
 #define MOST_MEMBERS	64
-#define SCRATCH		(4 << 20)
+#define CONNECT_MS	20000
 
-static unsigned int racks = 4, hosts, members;	/* hosts that send, members of a group */
+static unsigned int racks = 4, pieces = 8, hosts, members;	/* hosts that send; of a group */
 
 /* its rank in a slice's group, behind those of hosts and relays */
 #define TOP	(hosts + racks)
 
-static uint64_t records = 65536, slice, op_base;
+static uint64_t records = 65536, piece, op_base;
+
+/**
+ * struct member - of a slice's tree
+ * @t: the library's
+ * @slice: which
+ * @rank: ours
+ * @children: of its tree
+ */
+struct member {
+	struct shuffle_tree *t;
+	unsigned int slice, rank, children;
+};
+
+/**
+ * struct sending - what top sends on
+ * @tx: its row
+ * @result: the bytes
+ * @lens: of the row
+ * @bufs: likewise
+ */
+struct sending {
+	struct shuffle_tx tx;
+	struct shuffle_key_value *result;
+	uint64_t lens[MOST_MEMBERS];
+	const void *bufs[MOST_MEMBERS];
+};
 
 /* this host's */
-static struct agg_pair *own, *result;
-static unsigned char *buf;
-static int fds[MOST_RACKS];	/* a host's, of each slice; a relay's machine has none */
-static unsigned int fd_count;
+static struct shuffle_key_value *own, *result;
+static struct member member[MOST_RACKS + 1];
+static unsigned int member_count, waits;	/* operations that have not ended */
+static struct sending *sending;		/* of a top, by the piece */
+static uint64_t sending_bits;
+static const uint64_t *no_bits;
+static int poller;
 
 static bool is_relay(void)
 {
@@ -58,112 +89,146 @@ static void prepare(unsigned int round)
 	uint64_t i;
 
 	for (i = 0; i < records && !is_relay(); i++) {
-		own[i].key = htobe64(i << 40 | agg_mix(i) >> 24);
-		own[i].value = htobe64(value_of(bench_self, i, round));
+		own[i].key = i << 40 | agg_mix(i) >> 24;
+		own[i].value = value_of(bench_self, i, round);
 	}
 	memset(result, 0, records * sizeof(*result));
 }
 
-struct row {
-	struct shuffle_row row;
-	uint64_t lens[MOST_MEMBERS];
-};
-
-struct absent {
-	struct shuffle_absent head;
-	uint64_t bits;
-};
-
-/* Our part of a slice goes to the relay of the rack, and what all have comes from the top. */
-static void start_slice(unsigned int s, uint64_t op)
+static uint64_t op_of(unsigned int round, unsigned int k)
 {
-	const struct shuffle_merge merge = {
-		.size = sizeof(merge), .oper = SHUFFLE_MERGE_SUM, .to = bench_self,
-		.senders = hosts,
-	};
-	struct absent absent = { { .size = sizeof(absent.head), .words = 1 }, ~(1ULL << TOP) };
-	size_t bytes = slice * sizeof(*own);
-	struct iovec iov = { own + s * slice, bytes };
-	char control[AGG_CONTROL] __attribute__((aligned(8))) = { 0 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control };
-	struct row r = { .row = { .size = sizeof(r.row), .op_id = op, .count = members } };
-	unsigned int i;
-	ssize_t n;
-
-	for (i = 0; i < members; i++)
-		r.lens[i] = SHUFFLE_ABSENT;
-	r.lens[hosts + bench_self * racks / hosts] = bytes;
-	if (members < 64)
-		absent.bits &= (1ULL << members) - 1;
-	agg_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &r, sizeof(r.row) + members * sizeof(r.lens[0]));
-	agg_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
-	agg_add_cmsg(&msg, SHUFFLE_CMSG_MERGE, &merge, sizeof(merge));
-	n = sendmsg(fds[s], &msg, MSG_NOSIGNAL);
-	if (n != (ssize_t)bytes)
-		agg_fail(n < 0 ? errno : EAGAIN, "sendmsg", s);
+	return op_base + (uint64_t)round * pieces + k;
 }
 
-/* Take what there is of slice k.  Returns true when its operation has ended. */
-static bool receive(unsigned int k)
+/* Something of a result, at a host; at a top that it has arrived. */
+static void record_came(void *arg, const struct shuffle_record *r, const void *data)
 {
-	struct bench_host *h = &bench->host[bench_self];
-	struct shuffle_record rec[RECORDS];
-	unsigned char *p = buf, *at = (unsigned char *)(result + k * slice);
-	unsigned int count = RECORDS, i;
-	bool ended = false;
+	const struct member *m = arg;
+	unsigned int k = (r->op_id - op_base) % pieces;
 
-	if (shuffle_recv(fds[k], buf, SCRATCH, rec, &count, MSG_DONTWAIT) < 0) {
-		if (errno == EAGAIN)
-			return false;
-		agg_fail(errno, "recv", k);
-		return true;
-	}
-	for (i = 0; i < count; i++) {
-		const struct shuffle_record *r = &rec[i];
-
-		switch (r->type) {
-		case SHUFFLE_RECORD_DATA:
-			if (r->offset + r->len > slice * sizeof(*own)) {
-				agg_fail(EMSGSIZE, "too much", r->rank);
-				return true;
-			}
-			memcpy(at + r->offset, p, r->len);
-			p += r->len;
-			if (r->flags & SHUFFLE_RECORD_LAST)
-				h->last_ns = bench_now();
-			break;
-		case SHUFFLE_RECORD_FAILED:
-			agg_fail(r->error, "failed", k);
-			ended = true;
-			break;
-		case SHUFFLE_RECORD_DONE:
-			ended = true;
+	switch (r->type) {
+	case SHUFFLE_RECORD_DATA:
+		if (r->offset + r->len > piece * sizeof(*own)) {
+			agg_fail(EMSGSIZE, "too much", r->rank);
 			break;
 		}
+		memcpy((char *)(result + (m->slice * pieces + k) * piece) + r->offset, data,
+		       r->len);
+		if (r->flags & SHUFFLE_RECORD_LAST)
+			bench->host[bench_self].last_ns = bench_now();
+		break;
+	case SHUFFLE_RECORD_FAILED:
+		agg_fail(r->error, "failed", m->slice);
+		break;
+	case SHUFFLE_RECORD_DONE:
+		waits--;
+		break;
 	}
-	return ended;
+}
+
+/* A host waits for what top sends. */
+static void expect(const struct member *m, uint64_t op)
+{
+	uint64_t bits = ~(1ULL << TOP), lens[MOST_MEMBERS];
+	const void *bufs[MOST_MEMBERS] = { NULL };
+	struct shuffle_tx tx;
+	unsigned int i;
+
+	if (members < 64)
+		bits &= (1ULL << members) - 1;
+	for (i = 0; i < members; i++)
+		lens[i] = SHUFFLE_ABSENT;
+	shuffle_tx_init(&tx, op, bufs, lens, members, 0);
+	shuffle_tx_absent(&tx, &bits);
+	if (shuffle_tx_step(shuffle_tree_socket(m->t), &tx) != 1)
+		agg_fail(errno, "expect", m->slice);
+}
+
+/* A result goes to all hosts, as far as the kernel takes it now. */
+static void push(const struct member *m, unsigned int k)
+{
+	struct sending *s = &sending[k];
+	int rc = shuffle_tx_step(shuffle_tree_socket(m->t), &s->tx);
+
+	if (!rc)
+		return;
+	if (rc < 0)
+		agg_fail(errno, "send", m->slice);
+	sending_bits &= ~(1ULL << k);
+	free(s->result);
+	s->result = NULL;
+}
+
+static void send_on(const struct member *m, const struct shuffle_tree_end *end)
+{
+	unsigned int k = (end->op_id - op_base) % pieces, i;
+	struct sending *s = &sending[k];
+
+	s->result = end->result;
+	for (i = 0; i < members; i++) {
+		s->lens[i] = i < hosts ? end->results * sizeof(*s->result) : SHUFFLE_ABSENT;
+		s->bufs[i] = i < hosts ? s->result : NULL;
+	}
+	shuffle_tx_init(&s->tx, end->op_id, s->bufs, s->lens, members, 0);
+	shuffle_tx_absent(&s->tx, no_bits);
+	sending_bits |= 1ULL << k;
+	push(m, k);
+}
+
+/* Whatever there is to do now. */
+static void step(void)
+{
+	struct shuffle_tree_end end;
+	unsigned int i, k;
+
+	for (i = 0; i < member_count; i++) {
+		const struct member *m = &member[i];
+
+		while (shuffle_tree_wait(m->t, &end, 0) == 1) {
+			waits--;
+			if (end.fault.error)
+				agg_fail(end.fault.error, "failed", end.fault.rank);
+			else if (m->rank == TOP)
+				send_on(m, &end);
+		}
+		for (k = 0; k < pieces && m->rank == TOP; k++)
+			if (sending_bits >> k & 1)
+				push(m, k);
+	}
+}
+
+static void wait_for_any(void)
+{
+	struct epoll_event e;
+
+	epoll_wait(poller, &e, 1, sending_bits ? 1 : 20);
 }
 
 static void run(unsigned int round)
 {
-	struct pollfd p[MOST_RACKS];
-	unsigned int left = fd_count, k;
+	unsigned int i, k;
 
-	for (k = 0; k < fd_count; k++)
-		start_slice(k, op_base + round);
-	for (k = 0; k < fd_count; k++)
-		p[k] = (struct pollfd){ .fd = fds[k], .events = POLLIN };
-	while (left && !bench->host[bench_self].error) {
-		if (poll(p, fd_count, -1) < 0) {
-			agg_fail(ETIMEDOUT, "the operation did not end", bench_self);
-			break;
-		}
-		for (k = 0; k < fd_count; k++) {
-			if (!p[k].revents || !receive(k))
+	for (k = 0; k < pieces; k++) {
+		for (i = 0; i < member_count; i++) {
+			const struct member *m = &member[i];
+			bool host = m->rank < hosts;
+
+			if (m->rank != TOP && !host)
 				continue;
-			p[k].fd = -1;
-			left--;
+			if (host)
+				expect(m, op_of(round, k));
+			if (shuffle_tree_start(m->t, op_of(round, k),
+					       host ? own + (m->slice * pieces + k) * piece : NULL,
+					       host ? piece : 0))
+				agg_fail(errno, "start", m->slice);
+			/* that of the tree, and that of the result */
+			waits += 2;
 		}
+	}
+	while (waits && !bench->host[bench_self].error) {
+		step();
+		if (waits)
+			wait_for_any();
 	}
 }
 
@@ -176,7 +241,7 @@ static void check(unsigned int round)
 		sum = 0;
 		for (k = 0; k < hosts; k++)
 			sum += value_of(k, i, round);
-		if (result[i].key != own[i].key || be64toh(result[i].value) != sum) {
+		if (result[i].key != own[i].key || result[i].value != sum) {
 			agg_fail(EBADMSG, "wrong result", i * racks / records);
 			return;
 		}
@@ -185,6 +250,7 @@ static void check(unsigned int round)
 
 static void finish(unsigned int round)
 {
+	step();
 	if (!is_relay() && !bench->host[bench_self].error)
 		check(round);
 	agg_has_come();
@@ -201,41 +267,91 @@ static void address(struct sockaddr_shuffle *a, unsigned int host, unsigned int 
 		bench_die("%s", text);
 }
 
-static int open_member(unsigned int s)
+static void open_member(unsigned int slice, unsigned int rank)
 {
-	struct sockaddr_shuffle m[MOST_MEMBERS];
+	struct member *m = &member[member_count++];
+	struct shuffle_edge edge[MOST_MEMBERS] = { 0 };
+	struct epoll_event e = { .events = EPOLLIN };
+	uint32_t child[MOST_MEMBERS];
+	uint64_t senders = (1ULL << hosts) - 1;
+	struct shuffle_tree_spec spec = {
+		.size = sizeof(spec), .rank = rank, .members = edge, .count = members,
+		.child = child, .oper = SHUFFLE_KEYS_SUM, .flags = SHUFFLE_KEYS_SORTED,
+		.record = record_came, .arg = m,
+	};
 	unsigned int i;
-	int fd;
 
 	for (i = 0; i < hosts + racks; i++)
-		address(&m[i], i, bench_opt.port + s);
-	address(&m[TOP], hosts + s, bench_opt.port + MOST_RACKS);
-	fd = shuffle_open(m, members, bench_self, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0)
-		bench_die("host %u: slice %u: %s", bench_self, s, strerror(errno));
-	agg_buffers(fd);
-	return fd;
+		address(&edge[i].member, i, bench_opt.port + slice);
+	address(&edge[TOP].member, hosts + slice, bench_opt.port + MOST_RACKS);
+	if (rank == TOP) {
+		spec.parent = SHUFFLE_TREE_NOBODY;
+		spec.senders = &senders;
+		for (i = 0; i < racks; i++)
+			child[spec.children++] = hosts + i;
+	} else if (rank >= hosts) {
+		spec.parent = TOP;
+		spec.flags |= SHUFFLE_TREE_RELAY;
+		for (i = 0; i < hosts; i++)
+			if (i * racks / hosts == rank - hosts)
+				child[spec.children++] = i;
+	} else {
+		spec.parent = hosts + rank * racks / hosts;
+	}
+	*m = (struct member){ shuffle_tree_open(&spec), slice, rank, spec.children };
+	if (!m->t || epoll_ctl(poller, EPOLL_CTL_ADD, shuffle_tree_fd(m->t), &e))
+		bench_die("host %u: slice %u: %s", bench_self, slice, strerror(errno));
+	agg_buffers(shuffle_tree_socket(m->t));
+}
+
+static bool connected(void)
+{
+	struct shuffle_tree_counts c;
+	unsigned int i;
+
+	for (i = 0; i < member_count; i++) {
+		shuffle_tree_count(member[i].t, &c);
+		if (c.children_up < member[i].children || c.up == (member[i].rank == TOP))
+			return false;
+	}
+	return true;
 }
 
 static void host_main(void)
 {
 	static const struct bench_steps steps = { prepare, run, finish };
+	int64_t until = bench_now() + CONNECT_MS * NS_PER_MS;
+	uint64_t bits = (members < 64 ? 1ULL << members : 0) - 1;
 	unsigned int s;
 
+	no_bits = &bits;
 	own = calloc(records, sizeof(*own));
 	result = calloc(records, sizeof(*result));
-	buf = malloc(SCRATCH);
-	if (!own || !result || !buf)
+	sending = calloc(pieces, sizeof(*sending));
+	poller = epoll_create1(EPOLL_CLOEXEC);
+	if (!own || !result || !sending || poller < 0)
 		bench_die("out of memory");
-	for (s = 0; s < racks && !is_relay(); s++)
-		fds[fd_count++] = open_member(s);
+	for (s = 0; s < racks; s++) {
+		open_member(s, bench_self);
+		if (bench_self == hosts + s)
+			open_member(s, TOP);
+	}
+	while (!connected()) {
+		if (bench_now() > until)
+			bench_die("host %u: neighbours are missing", bench_self);
+		step();
+		wait_for_any();
+	}
 	bench_wait();
 	bench_host_rounds(&steps);
+	for (s = 0; s < member_count; s++)
+		shuffle_tree_close(member[s].t);
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: agg_allreduce [-M RECORDS] [-K RACKS] " BENCH_USAGE " MATRIX\n");
+	fprintf(stderr,
+		"usage: agg_allreduce [-M RECORDS] [-K RACKS] [-N PIECES] " BENCH_USAGE " MATRIX\n");
 	exit(2);
 }
 
@@ -245,7 +361,7 @@ int main(int argc, char **argv)
 
 	bench_opt.transport = "shuffle";
 	bench_opt.warmup = 1;
-	while ((opt = getopt(argc, argv, BENCH_OPTIONS "K:M:")) != -1) {
+	while ((opt = getopt(argc, argv, BENCH_OPTIONS "K:M:N:")) != -1) {
 		if (bench_option(opt, optarg))
 			continue;
 		switch (opt) {
@@ -255,12 +371,15 @@ int main(int argc, char **argv)
 		case 'M':
 			records = strtoull(optarg, NULL, 10);
 			break;
+		case 'N':
+			pieces = atoi(optarg);
+			break;
 		default:
 			usage();
 		}
 	}
-	if (optind + 1 != argc || !racks || racks > MOST_RACKS || !records ||
-	    records > 1 << 20 || records % racks)
+	if (optind + 1 != argc || !racks || racks > MOST_RACKS || !records || !pieces ||
+	    pieces > MOST_PIECES || records > 1 << 20 || records % (racks * pieces))
 		usage();
 	if (!bench_opt.port)
 		bench_opt.port = PORT;
@@ -269,11 +388,12 @@ int main(int argc, char **argv)
 	members = bench_hosts + 1;
 	if (bench_hosts <= racks || members > MOST_MEMBERS)
 		bench_die("at most %d hosts and relays", MOST_MEMBERS - 1);
-	slice = records / racks;
+	piece = records / racks / pieces;
 	/* each host sends all, and receives all */
 	bench_opt.bound_ns = records * sizeof(*own) * 8e9 / bench_opt.rate_bps + bench_opt.rtt_ns;
 	bench_queues_open(true);
-	op_base = (uint64_t)bench_now() << 8;
+	op_base = (uint64_t)bench_now() >> 8 << 6;
+	op_base -= op_base % pieces;
 	bench_fork(host_main);
 	bench_wait();
 	return bench_rounds(NULL);

@@ -7,10 +7,8 @@
 #
 # usage: agg_cpu_guest.sh RUNS
 #
-#   shuffle         sorted streams
+#   shuffle         by shuffle_tree_*(), of which shuffle-relayd is made; sorted streams
 #   shuffle-table   in a table
-#   user            the same in user space, as shuffle-relayd does; sorted streams
-#   user-table      and in a table
 #   shuffle-none    every sender straight to the receiver: without a merge
 #   user-hash       a hash table in a program, of records in memory: no network
 set -euo pipefail
@@ -30,16 +28,17 @@ $bin/shuffle-workload generate uniform-8 -n $hosts -o /tmp/matrix
 	echo "1 0 0 $senders aggregate"
 	for ((h = 2; h < hosts; h++)); do echo "$h 1 0 1 sender"; done
 } >/tmp/through
-{
-	echo "tree 0 senders $senders servers $hosts"
-	echo "0 - - $senders root"
-	for ((h = 2; h < hosts; h++)); do echo "$h 0 0 1 sender"; done
-} >/tmp/straight
+# each sender's records to the receiver
+for ((h = 0; h < hosts; h++)); do
+	printf '%d' $((h > 1 ? records * 16 : 0))
+	printf ',0%.0s' $(seq 2 $hosts)
+	echo
+done >/tmp/straight
 
-# one WAY RUN ARGS...
+# one WAY RUN PROGRAM ARGS...
 one()
 {
-	$bin/"${prog:-agg_bench}" -u -c agg-cpu -t "$1" -r "$2" -M $records "${@:3}" /tmp/matrix |
+	"$bin/$3" -u -c agg-cpu -t "$1" -r "$2" "${@:4}" |
 		sed "s/case=agg-cpu hosts=[0-9]*/$facts records=$((senders * records))/" || {
 		status=1
 		echo "BENCH $facts transport=$1 run=$2 ok=0"
@@ -48,11 +47,9 @@ one()
 
 status=0
 for ((run = 1; run <= runs; run++)); do
-	one shuffle "$run" -G /tmp/through
-	one shuffle-table "$run" -Z -G /tmp/through
-	prog=agg_user one user "$run" -G /tmp/through
-	prog=agg_user one user-table "$run" -Z -G /tmp/through
-	one shuffle-none "$run" -G /tmp/straight
+	one shuffle "$run" agg_bench -M $records -G /tmp/through /tmp/matrix
+	one shuffle-table "$run" agg_bench -Z -M $records -G /tmp/through /tmp/matrix
+	one shuffle-none "$run" shuffle_bench /tmp/straight
 	if user=$($bin/cpu_limits merge $senders $records); then
 		echo "BENCH $facts transport=user-hash run=$run ok=1 $user"
 	else

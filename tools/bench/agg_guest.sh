@@ -81,8 +81,6 @@ bcube()
 			plan irs 0 1 15 0 1
 			one "$c" shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways /tmp/matrix
 			one "$c" shuffle-table "$run" agg_bench -Z -G /tmp/plan -W /tmp/ways /tmp/matrix
-			one "$c" user "$run" agg_user -G /tmp/plan /tmp/matrix
-			one "$c" user-table "$run" agg_user -Z -G /tmp/plan /tmp/matrix
 			without "$c" "$run"
 		fi
 		matrix 0 12 4 12 >/tmp/matrix
@@ -93,7 +91,6 @@ bcube()
 			any=1
 			plan srs "$delta" 0 12 4 12
 			one "$c" shuffle "$run" agg_bench -G /tmp/plan -W /tmp/ways -D "$delta" /tmp/matrix
-			one "$c" user "$run" agg_user -G /tmp/plan -D "$delta" /tmp/matrix
 		done
 		[ -z "$any" ] || without agg-bcube41-shuffle "$run"
 	done
@@ -107,7 +104,7 @@ racks()
 	setup $((hosts + racks))
 	$bin/shuffle-workload generate uniform-8 -n "$hosts" -o /tmp/hosts
 	$bin/shuffle-workload generate uniform-8 -n $((hosts + racks)) -o /tmp/all
-	$here/agg_relays.sh "$hosts" "$racks" "$rate" "$rtt_ns" 7100
+	$here/agg_relays.sh "$hosts" "$racks" "$rate" "$rtt_ns"
 	for ((run = 1; run <= runs; run++)); do
 		one "$c" shuffle "$run" agg_allreduce -K "$racks" /tmp/all
 		for how in auto ring; do

@@ -1,27 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The relays that agg_allreduce needs, on a rack of rack.sh whose last hosts they are: their ports
-# become as fast as those of the hosts of a rack together.
+# Machines of relays for agg_allreduce, the last hosts of a rack of rack.sh: their ports become as
+# fast as those of the hosts of a rack together.
 #
-# usage: agg_relays.sh HOSTS RACKS GBPS RTT_NS PORT
+# usage: agg_relays.sh HOSTS RACKS GBPS RTT_NS
 #   HOSTS  without the relays
 #   GBPS   of a host's port
 #   RTT_NS between two of them
-#   PORT   of slice 0
 set -euo pipefail
 
-hosts=$1 racks=$2 gbps=$3 rtt_ns=$4 port=$5
+hosts=$1 racks=$2 gbps=$3 rtt_ns=$4
 bin=build/tools
-top=$((hosts + racks))
 fast=$((gbps * hosts / racks))
-
-addr() { echo "10.18.0.$(($1 + 1)):$2"; }
-
-relay()
-{
-	ip netns exec "h$h" $bin/shufflectl relay add "$@" sorted bytes 64M members "${members[@]}"
-}
 
 for ((r = 0; r < racks; r++)); do
 	h=$((hosts + r))
@@ -31,19 +22,4 @@ for ((r = 0; r < racks; r++)); do
 	# their unit is that of the hosts' links: so all hosts are granted some
 	ip netns exec "h$h" $bin/shufflectl config set link-rate "${fast}000" rtt "$rtt_ns" \
 		rtt-bytes $((gbps * rtt_ns / 8)) overcommit $((20 * hosts / racks))
-	for ((s = 0; s < racks; s++)); do
-		members=()
-		for ((i = 0; i < hosts + racks; i++)); do members+=("$(addr $i $((port + s)))"); done
-		members+=("$(addr $((hosts + s)) $((port + 8)))")
-		from=()
-		for ((i = 0; i < hosts; i++)); do
-			[ $((i * racks / hosts)) != $r ] || from+=("$i")
-		done
-		relay "slice$s" rank $h to $top from "${from[@]}"
-		[ $s = $r ] || continue
-		from=()
-		for ((i = 0; i < racks; i++)); do from+=($((hosts + i))); done
-		# shellcheck disable=SC2046 # several words
-		relay top rank $top to $(seq 0 $((hosts - 1))) from "${from[@]}"
-	done
 done

@@ -10,8 +10,8 @@ import sys
 from records import good_runs, publish, reached
 
 CPU = "agg-cpu"
-# records are merged on the way: by kernels, and in user space
-OURS = ("shuffle", "shuffle-table", "user", "user-table")
+# records are merged on the way
+OURS = ("shuffle", "shuffle-table")
 # times the plan's bound
 GOALS = {"agg-bcube41-incast": 1.15, "agg-bcube41-shuffle": 1.2, "agg-rack-allreduce-1m": 1.25}
 # of the factor that the two bounds predict
