@@ -113,6 +113,7 @@ struct tree_edge {
 	uint64_t mine;		/* the number that we have drawn */
 	uint64_t base;
 	uint32_t door;		/* the id at which we knock */
+	uint32_t steps;		/* doors in turn at which nobody has heard */
 	uint32_t known;		/* 0, or the number of a door that all know, plus one */
 	uint64_t doors[TREE_DOORS];	/* at which we hear; 0: none */
 	uint64_t retry_ms;

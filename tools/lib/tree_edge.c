@@ -9,7 +9,8 @@
 
 #define HELLO_BYTES	(TREE_HEAD + 8U)
 #define FIRST_MS	300	/* to knock; then at another id */
-#define KNOCK_MS	3000	/* likewise, at a door that all know */
+#define STEPS		12	/* so often; then at the doors that all know */
+#define KNOCK_MS	3000	/* to knock at one of these */
 #define AGAIN_MS	20	/* after a refusal */
 #define DOORS_MS	1000	/* to look for smaller ids */
 #define MOST_SPARES	64
@@ -280,6 +281,7 @@ void tree_edge_reset(struct shuffle_tree *t, struct tree_edge *e, int error)
 	e->retry_ms = t->now_ms + AGAIN_MS;
 	e->door = 0;
 	e->known = 0;
+	e->steps = 0;
 	if (open) {
 		shuffle_cancel(t->fd, e->base | TREE_LIFE);
 		for (i = e->asked > UNSURE ? e->asked - UNSURE : 0; i < e->asked; i++)
@@ -369,8 +371,10 @@ static void knock(struct shuffle_tree *t, struct tree_edge *e)
 	for (; e->known && e->known <= doors; e->known++)
 		if (!knock_at(t, e, known_door[e->known - 1]) || errno != EEXIST)
 			goto done;
-	if (e->known)
+	if (e->known) {
 		e->door = 0;
+		e->steps = 0;
+	}
 	e->known = 0;
 	for (n = e->door; n < TREE_IDS; n++)
 		if (!knock_at(t, e, n) || errno != EEXIST)
@@ -387,7 +391,8 @@ static void knock_elsewhere(struct shuffle_tree *t, struct tree_edge *e, bool si
 	shuffle_cancel(t->fd, hello_id(t, e, TREE_REPLY, e->door));
 	if (silence)
 		shuffle_cancel(t->fd, hello_id(t, e, TREE_HELLO, e->door));
-	if (silence || e->known)
+	/* a parent that has been there before hears at ids behind those that it has had */
+	if (e->known || (silence && ++e->steps > STEPS))
 		e->known++;
 	else
 		e->door++;
@@ -421,10 +426,13 @@ static void open_doors(struct shuffle_tree *t, struct tree_edge *e)
 				return;
 		}
 	}
+	/* any of them that our kernel has not had lately */
 	for (i = TREE_FIRST_DOORS; i < TREE_FIRST_DOORS + t->known_doors; i++) {
-		id = hello_id(t, e, TREE_HELLO, known_door[i - TREE_FIRST_DOORS]);
-		if (!e->doors[i] && door_of(e, id) < 0 && !expect(t, e, id))
-			e->doors[i] = id;
+		for (n = 0; !e->doors[i] && n < TREE_DOORS - TREE_FIRST_DOORS; n++) {
+			id = hello_id(t, e, TREE_HELLO, known_door[n]);
+			if (door_of(e, id) < 0 && !expect(t, e, id))
+				e->doors[i] = id;
+		}
 	}
 }
 
