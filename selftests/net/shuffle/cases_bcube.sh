@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # variables of lib.sh
 #
 # Relays in BCubes, by the plans of shuffle-plan: servers with a NIC, and an address, for each
-# dimension; to be sourced by run_all.sh behind cases_relay.sh.
+# dimension; to be sourced by run_all.sh beside cases_relayd.sh.
 
 bcube_cases()
 {
