@@ -57,6 +57,8 @@
 /* bytes of records in a chunk */
 #define TREE_CHUNK	(32U << 10)
 #define TREE_CHUNK_RECORDS	(TREE_CHUNK / SHUFFLE_PAIR_BYTES)
+/* chunks at the beginning of a stream that are shorter, the first one most */
+#define TREE_SHORT	3U
 /* chunks of a stream that may be under way or wait */
 #define TREE_WINDOW	8U
 /* streams of a child whose first chunk has come and that have no memory yet, at most */

@@ -26,13 +26,20 @@ static bool put_chunk(struct shuffle_tree *t, struct tree_op *op, bool last)
 	return true;
 }
 
+/* Records of a chunk: the first ones of a stream are shorter, so that its merge begins early. */
+static uint32_t chunk_most(const struct tree_op *op)
+{
+	return op->made <= TREE_SHORT ? TREE_CHUNK_RECORDS >> (TREE_SHORT + 1 - op->made) :
+					TREE_CHUNK_RECORDS;
+}
+
 /* Room for a record at least: where it is, and for how many. */
 static unsigned char *chunk_room(struct shuffle_tree *t, struct tree_op *op, uint32_t *room)
 {
 	uint32_t begin = TREE_HEAD, i;
 	struct tree_msg *m;
 
-	if (op->chunk && op->chunk_n == TREE_CHUNK_RECORDS)
+	if (op->chunk && op->chunk_n == chunk_most(op))
 		put_chunk(t, op, false);
 	if (!op->chunk) {
 		m = tree_msg_new(t, 0);
@@ -58,7 +65,7 @@ static unsigned char *chunk_room(struct shuffle_tree *t, struct tree_op *op, uin
 			shuffle_put64(p + TREE_FIRST_HEAD + 8 * i, op->set[i]);
 		begin += TREE_FIRST_HEAD + 8 * t->words;
 	}
-	*room = TREE_CHUNK_RECORDS - op->chunk_n;
+	*room = chunk_most(op) - op->chunk_n;
 	return m->data + begin + (size_t)op->chunk_n * SHUFFLE_PAIR_BYTES;
 }
 
@@ -326,7 +333,7 @@ static void run_leaf(struct shuffle_tree *t, struct tree_op *op)
 		keys_first(t->spec.oper, to, op->record + op->taken, room);
 		op->taken += room;
 		op->chunk_n += room;
-		if (op->chunk_n == TREE_CHUNK_RECORDS && op->taken < op->records)
+		if (op->chunk_n == chunk_most(op) && op->taken < op->records)
 			put_chunk(t, op, false);
 	}
 	op->input[op->inputs - 1].ended = op->taken == op->records;
