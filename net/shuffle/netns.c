@@ -4,7 +4,6 @@
 #include <net/netns/generic.h>
 
 #include "netlink/netlink.h"
-#include "relay.h"
 #include "shuffle.h"
 
 static unsigned int shuffle_net_id __read_mostly;
@@ -49,7 +48,6 @@ static int __net_init shuffle_net_init(struct net *net)
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
 	shuffle_timewait_init(sn);
-	shuffle_relay_init(sn);
 	shuffle_egress_init(sn);
 	shuffle_cross_traffic_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
@@ -83,19 +81,14 @@ err_mib:
 	return err;
 }
 
-/* No socket of a program is left: each socket holds a reference to the namespace.
+/* No socket is left: each holds a reference to the namespace.
  *
  * Devices go before subsystems, and a UDP socket that has received from a multicast address holds
  * a route through the loopback, which would wait for it for ever.
  */
 static void __net_exit shuffle_net_pre_exit(struct net *net)
 {
-	bool relays = shuffle_relay_exit(shuffle_net(net));
-
 	shuffle_udp_close(shuffle_net(net));
-	/* their sockets look at the namespace when they are freed */
-	if (relays)
-		rcu_barrier();
 }
 
 static void __net_exit shuffle_net_exit(struct net *net)

@@ -8,7 +8,7 @@
  *			sn->cookies have locks of their own
  *
  * Settings: the rtnl, then sn->config_mutex, then sn->udp_mutex; packet paths read
- * them without a lock.  sn->relay_mutex: outside of all others but the rtnl.
+ * them without a lock.
  */
 #ifndef _SHUFFLE_NETNS_H
 #define _SHUFFLE_NETNS_H
@@ -94,10 +94,6 @@ struct shuffle_sock;
  * @event_work: sends them
  * @config_gen: changes with every setting
  * @config_node: in the list of all namespaces
- * @relays: members of groups that have no process: relay.h
- * @nr_relays: their number
- * @relay_gen: changes with them
- * @relay_mutex: all three
  * @change_mutex: those who change settings, and open sockets for that
  * @config_mutex: settings, @devs
  * @dev0: settings of the namespace
@@ -161,10 +157,6 @@ struct shuffle_net {
 	unsigned long		events_lost;
 	struct work_struct	event_work;
 	u32			config_gen;
-	struct list_head	relays;
-	u32			nr_relays;
-	u32			relay_gen;
-	struct mutex		relay_mutex;
 	struct list_head	config_node;
 	struct mutex		change_mutex;
 	struct mutex		config_mutex;

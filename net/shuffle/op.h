@@ -360,9 +360,6 @@ struct shuffle_column {
 /* Flags of a row that say nothing of its messages, and that collectives have, too */
 #define SHUFFLE_ROW_FIRST_CALL	(SHUFFLE_ROW_DELAYED_ACK | SHUFFLE_ROW_ORDER)
 
-/* What an operation takes for each member, about. */
-#define SHUFFLE_OP_MEMBER_BYTES	512U
-
 /* op.c */
 struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id);
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,

@@ -5,7 +5,6 @@
  *
  * Locks, outermost first:
  *
- *   sn->relay_mutex		relays of a namespace
  *   sk lock (lock_sock)	socket options, bind, and readers (recvmsg);
  *	sn->udp_mutex		inside it: opening the UDP sockets
  *	sn->multicast_mutex	inside it, like the rtnl: joining a multicast address
@@ -37,11 +36,9 @@
  *   op		in ssk->ops from the first sendmsg until its DONE or FAILED record
  *		has been read, or the socket is closed.  Unlinked only in process
  *		context, where its timer can be cancelled.
- *   relay	in sn->relays until it is taken away or its namespace goes; its work
- *		begins and ends the operations of its socket.
- *   netns	a user socket holds its network namespace, so when that exits
- *		there are no sockets but those of relays, which go first; kernel UDP
- *		sockets and finished records go with it.  Early packets go with their socket.
+ *   netns	a socket holds its network namespace, so when that exits there are
+ *		no sockets; kernel UDP sockets and finished records go with it.  Early
+ *		packets go with their socket.
  */
 #ifndef _SHUFFLE_H
 #define _SHUFFLE_H

@@ -28,7 +28,6 @@
 struct shuffle_delayed;
 struct shuffle_membership;
 struct shuffle_multicast_entry;
-struct shuffle_relay;
 
 /**
  * struct shuffle_pages - pages that a socket fills: pages.c
@@ -168,7 +167,6 @@ struct shuffle_owner {
  * @early: packets of operations that are not known yet
  * @delayed: ACKs that wait, NULL if none has to: rx/delayed_ack.c
  * @owner: who its packets belong to
- * @relay: it is a relay's, or NULL; changed under @lock
  */
 struct shuffle_sock {
 	struct sock		sk;
@@ -218,7 +216,6 @@ struct shuffle_sock {
 	struct shuffle_early	early;
 	struct shuffle_delayed	*delayed;
 	struct shuffle_owner	owner;
-	struct shuffle_relay	*relay;
 };
 
 static inline struct shuffle_sock *shuffle_sk(const struct sock *sk)

@@ -8,32 +8,6 @@
 
 #include "shuffle_attrs.h"
 
-static const char *const enum_merge_oper_names[] = {
-	"none",
-	"sum",
-	"min",
-	"max",
-	"count",
-	"sumcount",
-	"or",
-	"and",
-};
-
-static const char *const enum_merge_oper_docs[] = {
-	"both are kept",
-	"their sum",
-	"the smaller one, as signed numbers",
-	"the larger one, as signed numbers",
-	"how many records there were",
-	"two sums of 32 bits",
-	"bitwise",
-	"bitwise",
-};
-
-const struct shuffle_attr_enum shuffle_attr_enum_merge_oper = {
-	"merge-oper", false, 8, enum_merge_oper_names, enum_merge_oper_docs
-};
-
 static const char *const enum_window_mode_names[] = {
 	"pro-rata",
 	"constant",
@@ -1025,152 +999,6 @@ const struct shuffle_attr_set shuffle_attr_set_stat = {
 	"stat", sizeof(set_stat) / sizeof(set_stat[0]), set_stat
 };
 
-static const struct shuffle_attr set_relay_member[] = {
-	[SHUFFLE_A_RELAY_MEMBER_IPV4] = {
-		"ipv4", "ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"Its address, if that is an IPv4 address."
-	},
-	[SHUFFLE_A_RELAY_MEMBER_IPV6] = {
-		"ipv6", "ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Its address, if that is an IPv6 address."
-	},
-	[SHUFFLE_A_RELAY_MEMBER_PORT] = {
-		"port", "port", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		1ULL, 65535ULL,
-		"Its port."
-	},
-	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4] = {
-		"local-ipv4", "local_ipv4", SHUFFLE_ATTR_IPV4, false, NULL,
-		NULL, NULL,
-		4ULL, 4ULL,
-		"Our address towards it, if that is an IPv4 address; else that of our rank."
-	},
-	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6] = {
-		"local-ipv6", "local_ipv6", SHUFFLE_ATTR_IPV6, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Our address towards it, if that is an IPv6 address."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_relay_member = {
-	"relay-member", sizeof(set_relay_member) / sizeof(set_relay_member[0]), set_relay_member
-};
-
-static const struct shuffle_attr set_relay[] = {
-	[SHUFFLE_A_RELAY_NAME] = {
-		"name", "name", SHUFFLE_ATTR_STRING, false, NULL,
-		NULL, NULL,
-		0ULL, 31ULL,
-		"Its name."
-	},
-	[SHUFFLE_A_RELAY_MEMBER] = {
-		"member", "member", SHUFFLE_ATTR_NEST, true, NULL,
-		NULL, &shuffle_attr_set_relay_member,
-		0ULL, 0ULL,
-		"The members of the group, in order of rank."
-	},
-	[SHUFFLE_A_RELAY_RANK] = {
-		"rank", "rank", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 4095ULL,
-		"Our own rank."
-	},
-	[SHUFFLE_A_RELAY_TO] = {
-		"to", "to", SHUFFLE_ATTR_U32, true, NULL,
-		NULL, NULL,
-		0ULL, 4095ULL,
-		"Ranks of the members that get what is merged."
-	},
-	[SHUFFLE_A_RELAY_FROM] = {
-		"from", "from", SHUFFLE_ATTR_U32, true, NULL,
-		NULL, NULL,
-		0ULL, 4095ULL,
-		"Ranks of the members whose messages are merged."
-	},
-	[SHUFFLE_A_RELAY_OPER] = {
-		"oper", "oper", SHUFFLE_ATTR_U32, false, NULL,
-		&shuffle_attr_enum_merge_oper, NULL,
-		0ULL, 7ULL,
-		"What becomes of two values of one key."
-	},
-	[SHUFFLE_A_RELAY_SORTED] = {
-		"sorted", "sorted", SHUFFLE_ATTR_U8, false, NULL,
-		NULL, NULL,
-		0ULL, 1ULL,
-		"1 if the records of each message are in ascending order of keys."
-	},
-	[SHUFFLE_A_RELAY_SENDERS] = {
-		"senders", "senders", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 65535ULL,
-		"Senders that are to be folded in; 0 any."
-	},
-	[SHUFFLE_A_RELAY_RECORDS] = {
-		"records", "records", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		1ULL, 65536ULL,
-		"Room of the table of records that are not sorted."
-	},
-	[SHUFFLE_A_RELAY_FLUSH] = {
-		"flush", "flush", SHUFFLE_ATTR_U32, false, "us",
-		NULL, NULL,
-		0ULL, 4294967295ULL,
-		"[us] Records wait no longer in the table; 0 until it is full or all have come."
-	},
-	[SHUFFLE_A_RELAY_BYTES] = {
-		"bytes", "bytes", SHUFFLE_ATTR_U32, false, "bytes",
-		NULL, NULL,
-		65536ULL, 1073741824ULL,
-		"[bytes] Receive and send buffer each, and what the tables and the copies of all operations may have together."
-	},
-	[SHUFFLE_A_RELAY_KEY] = {
-		"key", "key", SHUFFLE_ATTR_BINARY, false, NULL,
-		NULL, NULL,
-		16ULL, 16ULL,
-		"Key of the group."
-	},
-	[SHUFFLE_A_RELAY_SOCKET] = {
-		"socket", "socket", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, NULL,
-		0ULL, 18446744073709551615ULL,
-		"Cookie of its socket."
-	},
-	[SHUFFLE_A_RELAY_RUNNING] = {
-		"running", "running", SHUFFLE_ATTR_U32, false, NULL,
-		NULL, NULL,
-		0ULL, 4294967295ULL,
-		"Operations that run."
-	},
-	[SHUFFLE_A_RELAY_DONE] = {
-		"done", "done", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, NULL,
-		0ULL, 18446744073709551615ULL,
-		"Operations that have completed."
-	},
-	[SHUFFLE_A_RELAY_FAILED] = {
-		"failed", "failed", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, NULL,
-		0ULL, 18446744073709551615ULL,
-		"Operations that have failed."
-	},
-	[SHUFFLE_A_RELAY_REFUSED] = {
-		"refused", "refused", SHUFFLE_ATTR_U64, false, NULL,
-		NULL, NULL,
-		0ULL, 18446744073709551615ULL,
-		"Operations that were not begun, most likely for lack of memory."
-	},
-};
-
-const struct shuffle_attr_set shuffle_attr_set_relay = {
-	"relay", sizeof(set_relay) / sizeof(set_relay[0]), set_relay
-};
-
 static const unsigned int config_get_request[] = {
 	SHUFFLE_A_CONFIG_IFINDEX,
 };
@@ -1503,47 +1331,6 @@ static const unsigned int stats_get_reply[] = {
 	SHUFFLE_A_STAT_DOC,
 };
 
-static const unsigned int relay_add_request[] = {
-	SHUFFLE_A_RELAY_NAME,
-	SHUFFLE_A_RELAY_MEMBER,
-	SHUFFLE_A_RELAY_RANK,
-	SHUFFLE_A_RELAY_TO,
-	SHUFFLE_A_RELAY_FROM,
-	SHUFFLE_A_RELAY_OPER,
-	SHUFFLE_A_RELAY_SORTED,
-	SHUFFLE_A_RELAY_SENDERS,
-	SHUFFLE_A_RELAY_RECORDS,
-	SHUFFLE_A_RELAY_FLUSH,
-	SHUFFLE_A_RELAY_BYTES,
-	SHUFFLE_A_RELAY_KEY,
-};
-
-static const unsigned int relay_del_request[] = {
-	SHUFFLE_A_RELAY_NAME,
-};
-
-static const unsigned int relay_get_request[] = {
-	SHUFFLE_A_RELAY_NAME,
-};
-
-static const unsigned int relay_get_reply[] = {
-	SHUFFLE_A_RELAY_NAME,
-	SHUFFLE_A_RELAY_RANK,
-	SHUFFLE_A_RELAY_TO,
-	SHUFFLE_A_RELAY_FROM,
-	SHUFFLE_A_RELAY_OPER,
-	SHUFFLE_A_RELAY_SORTED,
-	SHUFFLE_A_RELAY_SENDERS,
-	SHUFFLE_A_RELAY_RECORDS,
-	SHUFFLE_A_RELAY_FLUSH,
-	SHUFFLE_A_RELAY_BYTES,
-	SHUFFLE_A_RELAY_SOCKET,
-	SHUFFLE_A_RELAY_RUNNING,
-	SHUFFLE_A_RELAY_DONE,
-	SHUFFLE_A_RELAY_FAILED,
-	SHUFFLE_A_RELAY_REFUSED,
-};
-
 const struct shuffle_attr_op shuffle_attr_ops[] = {
 	{
 		"config-get", SHUFFLE_CMD_CONFIG_GET, &shuffle_attr_set_config,
@@ -1642,27 +1429,6 @@ const struct shuffle_attr_op shuffle_attr_ops[] = {
 		1, stats_get_request,
 		3, stats_get_reply,
 		"A counter of the namespace by its name, or all."
-	},
-	{
-		"relay-add", SHUFFLE_CMD_RELAY_ADD, &shuffle_attr_set_relay,
-		NULL, false,
-		12, relay_add_request,
-		0, NULL,
-		"Make a member of a group that has no process. It merges the messages of some members by key and sends the result to another one. The module stays loaded while there are any."
-	},
-	{
-		"relay-del", SHUFFLE_CMD_RELAY_DEL, &shuffle_attr_set_relay,
-		NULL, false,
-		1, relay_del_request,
-		0, NULL,
-		"Take a relay away; its operations fail at the other members."
-	},
-	{
-		"relay-get", SHUFFLE_CMD_RELAY_GET, &shuffle_attr_set_relay,
-		NULL, true,
-		1, relay_get_request,
-		15, relay_get_reply,
-		"A relay, or all of them."
 	},
 };
 

@@ -76,10 +76,7 @@ extern const struct shuffle_attr_set shuffle_attr_set_peer;
 extern const struct shuffle_attr_set shuffle_attr_set_socket;
 extern const struct shuffle_attr_set shuffle_attr_set_socket_local;
 extern const struct shuffle_attr_set shuffle_attr_set_stat;
-extern const struct shuffle_attr_set shuffle_attr_set_relay_member;
-extern const struct shuffle_attr_set shuffle_attr_set_relay;
 
-extern const struct shuffle_attr_enum shuffle_attr_enum_merge_oper;
 extern const struct shuffle_attr_enum shuffle_attr_enum_window_mode;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_order;
 extern const struct shuffle_attr_enum shuffle_attr_enum_op_state;

@@ -127,8 +127,7 @@ int shuffle_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u
 int shuffle_netlink_reply(struct genl_info *info, u8 cmd,
 			  int (*fill)(struct sk_buff *skb, const void *arg), const void *arg)
 {
-	/* a relay may name 510 ranks */
-	struct sk_buff *skb = genlmsg_new(2 * GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
 	int err;
 

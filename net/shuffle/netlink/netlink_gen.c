@@ -102,34 +102,6 @@ static const struct netlink_range_validation shuffle_a_config_mem_max_range = {
 	.max	= 1152921504606846976ULL,
 };
 
-static const struct netlink_range_validation shuffle_a_relay_member_port_range = {
-	.min	= 1ULL,
-	.max	= 65535ULL,
-};
-
-static const struct netlink_range_validation shuffle_a_relay_senders_range = {
-	.max	= 65535ULL,
-};
-
-static const struct netlink_range_validation shuffle_a_relay_records_range = {
-	.min	= 1ULL,
-	.max	= 65536ULL,
-};
-
-static const struct netlink_range_validation shuffle_a_relay_bytes_range = {
-	.min	= 65536ULL,
-	.max	= 1073741824ULL,
-};
-
-/* Common nested types */
-const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1] = {
-	[SHUFFLE_A_RELAY_MEMBER_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_RELAY_MEMBER_IPV6] = NLA_POLICY_EXACT_LEN(16),
-	[SHUFFLE_A_RELAY_MEMBER_PORT] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_member_port_range),
-	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV4] = NLA_POLICY_EXACT_LEN(4),
-	[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6] = NLA_POLICY_EXACT_LEN(16),
-};
-
 /* SHUFFLE_CMD_CONFIG_GET - do */
 const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1] = {
 	[SHUFFLE_A_CONFIG_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_config_ifindex_range),
@@ -204,34 +176,8 @@ const struct nla_policy shuffle_stats_get_nl_policy[SHUFFLE_A_STAT_NAME + 1] = {
 	[SHUFFLE_A_STAT_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 };
 
-/* SHUFFLE_CMD_RELAY_ADD - do */
-const struct nla_policy shuffle_relay_add_nl_policy[SHUFFLE_A_RELAY_KEY + 1] = {
-	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
-	[SHUFFLE_A_RELAY_MEMBER] = NLA_POLICY_NESTED(shuffle_relay_member_nl_policy),
-	[SHUFFLE_A_RELAY_RANK] = NLA_POLICY_MAX(NLA_U32, 4095),
-	[SHUFFLE_A_RELAY_TO] = NLA_POLICY_MAX(NLA_U32, 4095),
-	[SHUFFLE_A_RELAY_FROM] = NLA_POLICY_MAX(NLA_U32, 4095),
-	[SHUFFLE_A_RELAY_OPER] = NLA_POLICY_MAX(NLA_U32, 7),
-	[SHUFFLE_A_RELAY_SORTED] = NLA_POLICY_MAX(NLA_U8, 1),
-	[SHUFFLE_A_RELAY_SENDERS] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_senders_range),
-	[SHUFFLE_A_RELAY_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_records_range),
-	[SHUFFLE_A_RELAY_FLUSH] = { .type = NLA_U32, },
-	[SHUFFLE_A_RELAY_BYTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &shuffle_a_relay_bytes_range),
-	[SHUFFLE_A_RELAY_KEY] = NLA_POLICY_EXACT_LEN(16),
-};
-
-/* SHUFFLE_CMD_RELAY_DEL - do */
-const struct nla_policy shuffle_relay_del_nl_policy[SHUFFLE_A_RELAY_NAME + 1] = {
-	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
-};
-
-/* SHUFFLE_CMD_RELAY_GET - do */
-const struct nla_policy shuffle_relay_get_nl_policy[SHUFFLE_A_RELAY_NAME + 1] = {
-	[SHUFFLE_A_RELAY_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
-};
-
 /* Ops table for shuffle */
-const struct genl_ops shuffle_nl_ops[11] = {
+const struct genl_ops shuffle_nl_ops[8] = {
 	{
 		.cmd		= SHUFFLE_CMD_CONFIG_GET,
 		.doit		= shuffle_nl_config_get_doit,
@@ -287,27 +233,6 @@ const struct genl_ops shuffle_nl_ops[11] = {
 		.dumpit		= shuffle_nl_stats_get_dumpit,
 		.policy		= shuffle_stats_get_nl_policy,
 		.maxattr	= SHUFFLE_A_STAT_NAME,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_RELAY_ADD,
-		.doit		= shuffle_nl_relay_add_doit,
-		.policy		= shuffle_relay_add_nl_policy,
-		.maxattr	= SHUFFLE_A_RELAY_KEY,
-		.flags		= GENL_UNS_ADMIN_PERM,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_RELAY_DEL,
-		.doit		= shuffle_nl_relay_del_doit,
-		.policy		= shuffle_relay_del_nl_policy,
-		.maxattr	= SHUFFLE_A_RELAY_NAME,
-		.flags		= GENL_UNS_ADMIN_PERM,
-	},
-	{
-		.cmd		= SHUFFLE_CMD_RELAY_GET,
-		.doit		= shuffle_nl_relay_get_doit,
-		.dumpit		= shuffle_nl_relay_get_dumpit,
-		.policy		= shuffle_relay_get_nl_policy,
-		.maxattr	= SHUFFLE_A_RELAY_NAME,
 	},
 };
 

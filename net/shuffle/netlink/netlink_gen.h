@@ -11,9 +11,6 @@
 
 #include <uapi/linux/shuffle_netlink.h>
 
-/* Common nested types */
-extern const struct nla_policy shuffle_relay_member_nl_policy[SHUFFLE_A_RELAY_MEMBER_LOCAL_IPV6 + 1];
-
 extern const struct nla_policy shuffle_config_get_nl_policy[SHUFFLE_A_CONFIG_IFINDEX + 1];
 
 extern const struct nla_policy shuffle_config_set_nl_policy[SHUFFLE_A_CONFIG_MEM_MAX + 1];
@@ -30,14 +27,8 @@ extern const struct nla_policy shuffle_socket_get_nl_policy[SHUFFLE_A_SOCKET_SOC
 
 extern const struct nla_policy shuffle_stats_get_nl_policy[SHUFFLE_A_STAT_NAME + 1];
 
-extern const struct nla_policy shuffle_relay_add_nl_policy[SHUFFLE_A_RELAY_KEY + 1];
-
-extern const struct nla_policy shuffle_relay_del_nl_policy[SHUFFLE_A_RELAY_NAME + 1];
-
-extern const struct nla_policy shuffle_relay_get_nl_policy[SHUFFLE_A_RELAY_NAME + 1];
-
 /* Ops table for shuffle */
-extern const struct genl_ops shuffle_nl_ops[11];
+extern const struct genl_ops shuffle_nl_ops[8];
 
 int shuffle_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_config_get_dumpit(struct sk_buff *skb,
@@ -56,11 +47,6 @@ int shuffle_nl_socket_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb);
 int shuffle_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shuffle_nl_stats_get_dumpit(struct sk_buff *skb,
-				struct netlink_callback *cb);
-int shuffle_nl_relay_add_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_relay_del_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_relay_get_doit(struct sk_buff *skb, struct genl_info *info);
-int shuffle_nl_relay_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
 
 enum {

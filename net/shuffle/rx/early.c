@@ -210,24 +210,6 @@ int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
 	return kept;
 }
 
-/**
- * shuffle_early_oldest() - the operation of which the oldest packet is kept
- * @ssk: socket
- * @op_id: becomes its id
- *
- * Context: any, ssk->lock held.
- * Return: false if nothing is kept.
- */
-bool shuffle_early_oldest(struct shuffle_sock *ssk, u64 *op_id)
-{
-	struct sk_buff *skb = oldest(&ssk->early);
-
-	lockdep_assert_held(&ssk->lock);
-	if (skb)
-		*op_id = early_cb(skb)->op_id;
-	return skb;
-}
-
 /* All that is kept of an operation, which a socket may keep more of again. */
 static void take_op(struct shuffle_sock *ssk, u64 op_id, struct sk_buff_head *q)
 {
@@ -241,22 +223,6 @@ static void take_op(struct shuffle_sock *ssk, u64 op_id, struct sk_buff_head *q)
 			take(ssk, skb, q);
 		spin_unlock_bh(&ssk->lock);
 	} while (n);
-}
-
-/**
- * shuffle_early_drop() - forget what is kept of an operation
- * @ssk: socket
- * @op_id: the operation, which cannot be begun
- *
- * Context: process.
- */
-void shuffle_early_drop(struct shuffle_sock *ssk, u64 op_id)
-{
-	struct sk_buff_head q;
-
-	take_op(ssk, op_id, &q);
-	SHUFFLE_ADD(shuffle_net(sock_net(&ssk->sk)), EarlyExpired, skb_queue_len(&q));
-	__skb_queue_purge(&q);
 }
 
 /**

@@ -10,7 +10,6 @@
 
 #include "frags.h"
 #include "../abort.h"
-#include "../relay.h"
 #include "../shuffle.h"
 #include "../trace.h"
 
@@ -277,7 +276,6 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		if (kept)
 			c->skb = NULL;
 	}
-	shuffle_relay_heard(ssk, w->op_id);
 	return false;
 }
 

@@ -150,8 +150,6 @@ void shuffle_early_init(struct shuffle_sock *ssk);
 void shuffle_early_exit(struct shuffle_sock *ssk);
 int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id);
 void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id);
-bool shuffle_early_oldest(struct shuffle_sock *ssk, u64 *op_id);
-void shuffle_early_drop(struct shuffle_sock *ssk, u64 op_id);
 
 /* echo.c */
 void shuffle_echo_answer(struct shuffle_net *sn, const struct sk_buff *skb, u32 off,

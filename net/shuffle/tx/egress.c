@@ -100,22 +100,6 @@ void shuffle_egress_room(struct shuffle_net *sn)
 }
 
 /**
- * shuffle_egress_forget() - a socket has been closed
- * @ssk: socket, with a reference of the caller's
- *
- * One in the list is in it no more, though no packet has left to make room.
- *
- * Context: process.
- */
-void shuffle_egress_forget(struct shuffle_sock *ssk)
-{
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-
-	if (shuffle_turns_del_sock(sn, ssk))
-		sock_put(&ssk->sk);
-}
-
-/**
  * shuffle_egress_force() - nothing has been sent for long though there is something
  * @sn: namespace
  *

@@ -179,32 +179,6 @@ bool shuffle_turns_add_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bo
 	return added;
 }
 
-static void del_sock(struct shuffle_net *sn, struct shuffle_sock *ssk)
-{
-	list_del_init(&ssk->egress_node);
-	leave_class(sn, ssk);
-}
-
-/**
- * shuffle_turns_del_sock() - a socket has been closed
- * @sn: namespace
- * @ssk: socket; the caller gets the reference that was held for the lists
- *
- * Context: process.
- * Return: true if it was there.
- */
-bool shuffle_turns_del_sock(struct shuffle_net *sn, struct shuffle_sock *ssk)
-{
-	bool was;
-
-	spin_lock_bh(&sn->egress_lock);
-	was = !list_empty(&ssk->egress_node);
-	if (was)
-		del_sock(sn, ssk);
-	spin_unlock_bh(&sn->egress_lock);
-	return was;
-}
-
 /* Of the socket whose turn it is; there is one.  sn->egress_lock held. */
 static u8 next_class(const struct shuffle_net *sn)
 {
@@ -233,8 +207,10 @@ struct shuffle_sock *shuffle_turns_next_sock(struct shuffle_net *sn, bool oldest
 	else if (sn->egress_classes)
 		ssk = list_first_entry(&sn->egress_class[next_class(sn)],
 				       struct shuffle_sock, egress_order);
-	if (ssk)
-		del_sock(sn, ssk);
+	if (ssk) {
+		list_del_init(&ssk->egress_node);
+		leave_class(sn, ssk);
+	}
 	spin_unlock(&sn->egress_lock);
 	return ssk;
 }

@@ -145,7 +145,6 @@ void shuffle_turns_del_op(struct shuffle_op *op);
 void shuffle_turns_op_over(struct shuffle_op *op);
 struct shuffle_op *shuffle_turns_next_op(struct shuffle_sock *ssk, bool oldest);
 bool shuffle_turns_add_sock(struct shuffle_net *sn, struct shuffle_sock *ssk, bool first);
-bool shuffle_turns_del_sock(struct shuffle_net *sn, struct shuffle_sock *ssk);
 struct shuffle_sock *shuffle_turns_next_sock(struct shuffle_net *sn, bool oldest);
 
 /* own_schedule.c */
@@ -468,7 +467,6 @@ void shuffle_egress_exit(struct shuffle_net *sn);
 void shuffle_egress_kick(struct shuffle_op *op);
 void shuffle_egress_force(struct shuffle_net *sn);
 void shuffle_egress_room(struct shuffle_net *sn);
-void shuffle_egress_forget(struct shuffle_sock *ssk);
 
 /* output.c */
 __be16 shuffle_output_port(const struct shuffle_membership *group, u32 rank);
