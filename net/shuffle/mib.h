@@ -37,8 +37,6 @@
 	X(SameOut,		"of the DATA packets sent, those to all members at once")\
 	X(ForwardBytes,		"bytes of messages that went on to other members")	\
 	X(ReduceBytes,		"bytes of messages that were combined into others")	\
-	X(MergeRecords,		"records merged with others by key")		\
-	X(MergeFlushes,		"times that a table of these was sent before all had come")	\
 	X(GaveWay,		"times that less was granted because of others' traffic")	\
 	X(CtrlBehind,		"control packets in the data's class: their user had too many")	\
 	X(OrderDenied,		"rows that asked to go in front of those of other users")	\

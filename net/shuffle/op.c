@@ -42,7 +42,6 @@ static void op_free(struct shuffle_op *op)
 	kfree(op->same);
 	kfree(op->forward);
 	kfree(op->reduction);
-	shuffle_merge_free(op->merge);
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
@@ -197,23 +196,19 @@ static u32 first_sender(const struct shuffle_membership *group,
 }
 
 /* A member whose path is that of all others, or of most.  Those of a tree may be behind several
- * devices, and there may be no way to others: the one that gets the result, or something, or else
- * the first one that sends something.
+ * devices, and there may be no way to others: one that gets something, or else the first one that
+ * sends something.
  */
 static u32 typical_member(const struct shuffle_membership *group,
 			  const struct shuffle_column *column)
 {
 	u32 next = group->rank + 1 < group->count ? group->rank + 1 : 0, i;
 
-	if (column->merge && column->merge->to != group->rank && column->merge->to < group->count)
-		return column->merge->to;
-	if (!column->merge) {
-		if (goes_to(column, next))
-			return next;
-		for (i = 0; i < group->count; i++)
-			if (i != group->rank && goes_to(column, i))
-				return i;
-	}
+	if (goes_to(column, next))
+		return next;
+	for (i = 0; i < group->count; i++)
+		if (i != group->rank && goes_to(column, i))
+			return i;
 	return first_sender(group, column);
 }
 
@@ -403,11 +398,6 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->ssk = ssk;
 	op->group = group;
 	op->dev = leave_by(ssk, group, typical_member(group, column), &payload);
-	if (column->merge && !op->dev->ifindex) {
-		/* the result stays here; grants share the link by which the others come */
-		shuffle_dev_put(op->dev);
-		op->dev = leave_by(ssk, group, first_sender(group, column), &payload);
-	}
 	op->overtaken = shuffle_dev_overtakes(op->dev);
 	op->id = id;
 	op->digest = column->digest;
@@ -436,8 +426,6 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 		err = shuffle_forward_alloc(op, column->forward->from);
 	if (!err && column->reduction)
 		err = shuffle_reduction_alloc(op, column->reduction);
-	if (!err && column->merge)
-		err = shuffle_merge_alloc(op, column->merge);
 	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);

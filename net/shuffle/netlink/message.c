@@ -44,8 +44,6 @@ static u32 out_state(const struct shuffle_op *op, u32 rank)
 		return SHUFFLE_NL_MSG_STATE_ABSENT;
 	if (out->acked)
 		return SHUFFLE_NL_MSG_STATE_ACKED;
-	if (shuffle_merge_makes(op, rank) && !op->merge->announced)
-		return SHUFFLE_NL_MSG_STATE_WAITING;
 	if (shuffle_msg_out_next(op, rank) == m->len)
 		return SHUFFLE_NL_MSG_STATE_COMPLETE;
 	if (out->shared && !out->alone)

@@ -287,9 +287,6 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	left = promisable_bytes(ssk, op->prx.unit);
 	if (op->forward && shuffle_forward_starved(op))
 		left = max_t(u64, left, 2 * op->prx.unit);
-	if (op->merge && op->merge->starved != SHUFFLE_NONE &&
-	    shuffle_policy_rx_force(&op->prx, op->merge->starved))
-		note_granted(op, op->merge->starved, now);
 	out = op->prx.outstanding;
 	while (n < SHUFFLE_BURST &&
 	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {

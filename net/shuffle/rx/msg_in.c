@@ -139,7 +139,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* of a collective only the result is the reader's */
-	if (op->engine || op->reduction || shuffle_merge_takes(op))
+	if (op->engine || op->reduction)
 		return;
 	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
@@ -250,7 +250,7 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
-	       !shuffle_reduction_holds(op, rank) && !op->forward && !op->merge &&
+	       !shuffle_reduction_holds(op, rank) && !op->forward &&
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
@@ -281,8 +281,6 @@ void shuffle_msg_in_complete(struct shuffle_op *op, u32 rank, u8 flags, struct s
 		op->ssk->nr_incomplete--;
 	if (op->engine)
 		shuffle_engine_arrived(op, now);
-	if (op->merge)
-		shuffle_merge_complete(op, rank, now);
 	shuffle_op_check_done(op);
 }
 
@@ -549,15 +547,13 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
  * @op: operation
  * @rank: message
  *
- * Return: true if what it is made into waits for them, and nothing of it is in the receive buffer:
- * of messages that are merged, if they are sorted and all others wait for it.
+ * Return: true if the message that it goes on as waits for them, and nothing of it is in the
+ * receive buffer.
  */
 bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	if (likely(!op->forward && !op->merge))
-		return false;
-	return rank == (op->forward ? op->forward->from : op->merge->starved) &&
+	return unlikely(op->forward) && rank == op->forward->from &&
 	       RB_EMPTY_ROOT(&op->in[rank].pieces);
 }
 
@@ -580,8 +576,7 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 	if (in_order && shuffle_msg_in_must_go_on(op, w->src_rank))
 		return true;
 	shuffle_grant_pressure(ssk);
-	/* what is merged makes room when the others come */
-	return in_order && !shuffle_sock_makes_room(ssk) && !shuffle_merge_takes(op);
+	return in_order && !shuffle_sock_makes_room(ssk);
 }
 
 /* Does DATA belong to the message that has been announced?  That may have fewer bytes than was
@@ -665,8 +660,6 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* nor as long as the one that takes it in */
 		if (op->reduction)
 			shuffle_reduction_arrived(op, w->src_rank, now);
-		if (op->merge)
-			shuffle_merge_arrived(op, w->src_rank, now);
 		if (op->ended)
 			return false;
 	}
@@ -697,8 +690,6 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 				shuffle_forward_arrived(op, now);
 			if (op->reduction)
 				shuffle_reduction_arrived(op, w->src_rank, now);
-			if (op->merge)
-				shuffle_merge_arrived(op, w->src_rank, now);
 			if (op->ended)
 				return kept;
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Incoming messages that no reader gets: they are copied, combined or merged, and freed.  All under
+ * Incoming messages that no reader gets: they are copied or combined, and freed.  All under
  * ssk->lock, any context.
  */
 #include "../shuffle.h"

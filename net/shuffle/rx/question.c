@@ -156,8 +156,7 @@ bool shuffle_question_full(const struct shuffle_op *op, u32 rank)
 	/* there is room for one piece of what goes on: data_has_room() */
 	if (shuffle_msg_in_must_go_on(op, rank))
 		return false;
-	return room_left(op) <= 0 &&
-	       (shuffle_sock_makes_room(op->ssk) || shuffle_merge_takes(op));
+	return room_left(op) <= 0 && shuffle_sock_makes_room(op->ssk);
 }
 
 /**

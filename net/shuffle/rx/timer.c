@@ -343,7 +343,7 @@ static bool in_waits(const struct shuffle_op *op, u32 rank)
 static bool out_waits(const struct shuffle_op *op, u32 rank)
 {
 	/* the writer of the row still changes those behind it */
-	if (rank >= op->announced || (shuffle_merge_makes(op, rank) && !op->merge->closed))
+	if (rank >= op->announced)
 		return false;
 	/* our own ACK is a call: it cannot be lost */
 	return !op->out[rank].acked && rank != op->group->rank &&
@@ -647,11 +647,6 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			s.more |= shuffle_engine_run(op);
 		if (op->reduction)
 			s.more |= shuffle_reduction_run(op);
-		if (op->merge) {
-			s.more |= shuffle_merge_run(op, s.now);
-			s.more |= shuffle_merge_tell(op, &q);
-			s.next = min(s.next, shuffle_merge_due(op, s.rto, s.now));
-		}
 		if (op->forward) {
 			s.more |= shuffle_forward_run(op);
 			/* memory may come back without a sign */

@@ -429,29 +429,6 @@ void shuffle_policy_rx_shortened(struct shuffle_policy_rx *rx, u32 i, u64 len)
 }
 
 /**
- * shuffle_policy_rx_force() - grant a unit of a message that all others wait for
- * @rx: schedule
- * @i: message
- *
- * However much is granted to others.
- *
- * Return: false if something of it is on its way, or nothing is left to be granted.
- */
-bool shuffle_policy_rx_force(struct shuffle_policy_rx *rx, u32 i)
-{
-	struct shuffle_rx_sched *m = &rx->msg[i];
-
-	if (!m->announced || outstanding(m) || m->granted >= m->len)
-		return false;
-	m->granted += shuffle_policy_amount(m->len - m->granted, rx->unit);
-	rx->outstanding += counted(m);
-	if (m->granted >= m->len)
-		rx_released(rx, i);
-	rx_update(rx, i);
-	return true;
-}
-
-/**
  * shuffle_policy_rx_stalled() - a sender has not delivered in time
  * @rx: schedule
  * @i: its message

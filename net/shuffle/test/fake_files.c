@@ -113,8 +113,6 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/timer.c"
 #include "../tx/chunk.c"
 #include "../tx/forward.c"
-#include "../tx/merge.c"
-#include "../tx/merge_send.c"
 #include "../tx/reduction.c"
 #include "../tx/msg_out.c"
 #include "../tx/own_schedule.c"

@@ -642,31 +642,6 @@ static void policy_rx_shortened__grants_end_there(struct kunit *test)
 	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
 }
 
-/* what all others wait for is granted, whatever has been granted to these; but once */
-static void policy_rx_force__one_unit(struct kunit *test)
-{
-	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 3);
-
-	KUNIT_ASSERT_NOT_NULL(test, rx);
-	KUNIT_EXPECT_FALSE(test, shuffle_policy_rx_force(rx, 0));
-	shuffle_policy_rx_announced(rx, 0, 90000, 20000, 0);
-	shuffle_policy_rx_announced(rx, 1, 1400, 0, 1);
-	shuffle_policy_rx_announced(rx, 2, 5000, 0, 2);
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 1000, 0, U64_MAX), SHUFFLE_NONE);
-	KUNIT_EXPECT_TRUE(test, shuffle_policy_rx_force(rx, 2));
-	KUNIT_EXPECT_EQ(test, rx->msg[2].granted, 1000ULL);
-	KUNIT_EXPECT_EQ(test, rx->outstanding, 21000ULL);
-	KUNIT_EXPECT_FALSE(test, shuffle_policy_rx_force(rx, 2));
-	deliver(rx, 2);
-	KUNIT_EXPECT_TRUE(test, shuffle_policy_rx_force(rx, 2));
-	/* a short rest goes along */
-	KUNIT_EXPECT_TRUE(test, shuffle_policy_rx_force(rx, 1));
-	KUNIT_EXPECT_EQ(test, rx->msg[1].granted, 1400ULL);
-	deliver(rx, 1);
-	KUNIT_EXPECT_FALSE(test, shuffle_policy_rx_force(rx, 1));
-	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
-}
-
 static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE_PARAM(policy_window__table, window_gen_params),
 	KUNIT_CASE(policy_window__sum),
@@ -688,7 +663,6 @@ static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE(policy_rx_stalled__the_next_has_its_turn),
 	KUNIT_CASE(policy_rx_stalled__hadoop),
 	KUNIT_CASE(policy_rx_shortened__grants_end_there),
-	KUNIT_CASE(policy_rx_force__one_unit),
 	{}
 };
 

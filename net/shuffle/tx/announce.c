@@ -227,8 +227,7 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 			/* begin behind ourselves, so that not all tell rank 0 at once */
 			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 
-			/* one that is merged is announced when all others are */
-			if (op->out[rank].absent || shuffle_merge_makes(op, rank))
+			if (op->out[rank].absent)
 				continue;
 			if (rank == op->group->rank) {
 				op->out[rank].announced_at = shuffle_now();
@@ -260,10 +259,6 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
 	for (i = from; i < to; i++) {
 		len = i - from < row->count ? lens[i - from] : 0;
 		op->out[i].absent = len == SHUFFLE_ABSENT;
-		/* one that is merged is alone, but for our own part */
-		if (shuffle_merge_takes(op) && i != rank &&
-		    (shuffle_merge_makes(op, i) ? len : !op->out[i].absent))
-			return -EINVAL;
 		plan->msg[i].len = op->out[i].absent ? 0 : len;
 	}
 	/* both ends of this one are known */
@@ -322,11 +317,6 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		limit_same(op, &plan);
 		op->fill_rank = shuffle_group_all(op->group);
 	} else {
-		/* a member behind the row would get a message */
-		if (shuffle_merge_same(op))
-			err = row->count == n ? shuffle_same_merged(op) : -EINVAL;
-		if (err)
-			goto out;
 		limit_unscheduled(op, &plan, from, to);
 		if (op->reduction)
 			limit_reduced(op, &plan);

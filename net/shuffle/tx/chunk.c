@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chunks that are made in softirq: of messages that are made from others, forward.c and merge.c.
+ * Chunks that are made in softirq: of a message that goes on while it comes, forward.c.
  * All under ssk->lock.
  */
 #include <linux/slab.h>
@@ -57,35 +57,6 @@ struct shuffle_chunk *shuffle_chunk_make(const struct shuffle_op *op, u32 rank, 
 		shuffle_msg_out_free_chunk(chunk);
 		return NULL;
 	}
-	return chunk;
-}
-
-/**
- * shuffle_chunk_few() - the next bytes of a message that are not a user's, if they are few
- * @rank: message
- * @off: its first byte
- * @from: bytes
- * @len: their number, up to SHUFFLE_APPEND_BYTES
- *
- * With pages each would cost many times its bytes; others can be put behind these.
- *
- * Return: the chunk, or NULL: no memory.
- */
-struct shuffle_chunk *shuffle_chunk_few(u32 rank, u64 off, const void *from, u32 len)
-{
-	struct shuffle_chunk *chunk;
-
-	chunk = kmalloc(struct_size(chunk, bytes, SHUFFLE_APPEND_BYTES),
-			GFP_ATOMIC | __GFP_NOWARN);
-	if (!chunk)
-		return NULL;
-	chunk->off = off;
-	chunk->len = len;
-	chunk->rank = rank;
-	chunk->pkt = SHUFFLE_APPEND_BYTES;
-	chunk->truesize = struct_size(chunk, bytes, SHUFFLE_APPEND_BYTES);
-	chunk->kind = SHUFFLE_CHUNK_BYTES;
-	memcpy(chunk->bytes, from, len);
 	return chunk;
 }
 

@@ -215,7 +215,7 @@ static struct sk_buff *data_packet(struct shuffle_net *sn, struct shuffle_op *op
 	struct sk_buff *skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, linear, false);
 
 	/* the length that was announced: what comes later must not overtake what came before */
-	if (skb && op->ahead && shuffle_msg_out_announced(op, rank) <= op->ahead)
+	if (skb && op->ahead && op->ptx.msg[rank].len <= op->ahead)
 		shuffle_output_ahead(sn, skb);
 	return skb;
 }

@@ -58,8 +58,6 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 		shuffle_want_room(op->ssk);
 		if (op->forward)
 			shuffle_forward_freed(op);
-		if (shuffle_merge_takes(op) && !op->merge->closed && !op->ended)
-			shuffle_timer_now(op, shuffle_now());
 		shuffle_forward_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);
 	}
@@ -239,7 +237,7 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 			 (op->delays ? SHUFFLE_FLAG_DELAY : 0),
 		.nonce = shuffle_op_nonce(op, rank),
 		.unsched = op->out[rank].unsched,
-		.data.len = shuffle_msg_out_announced(op, rank),
+		.data.len = op->ptx.msg[rank].len,
 	};
 
 	shuffle_group_address(op->group, rank, &w);
@@ -291,8 +289,6 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	out->reannounced = out->announced_at;
 	out->announced_at = shuffle_now();
 	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
-	if (shuffle_merge_makes(op, rank))
-		shuffle_merge_end(op, rank, flags & SHUFFLE_FLAG_PROBE, q);
 }
 
 /* Is the record about a message that we have announced, from a member that has
@@ -301,7 +297,6 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
 	if (op->ended || w->src_rank >= op->announced || op->out[w->src_rank].absent ||
-	    (shuffle_merge_makes(op, w->src_rank) && !op->merge->announced) ||
 	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
 		if (!op->ended)
 			SHUFFLE_INC(shuffle_op_net(op), DropState);
@@ -379,9 +374,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 		return;
 	out = &op->out[w->src_rank];
 	m = &op->ptx.msg[w->src_rank];
-	/* one that was made before an END may allow more than there is */
-	if (w->grant.limit > shuffle_msg_out_announced(op, w->src_rank) ||
-	    w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
+	if (w->grant.limit > m->len || w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
 	}
@@ -401,7 +394,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	}
 	if (w->grant.limit <= out->granted)
 		return;
-	raise_granted(op, w->src_rank, min(w->grant.limit, m->len), now);
+	raise_granted(op, w->src_rank, w->grant.limit, now);
 	shuffle_egress_kick(op);
 }
 
@@ -494,7 +487,7 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 /* Are messages made from what has to come to us first? */
 static bool is_derived(const struct shuffle_op *op)
 {
-	return op->forward || op->reduction || op->merge || op->engine;
+	return op->forward || op->reduction || op->engine;
 }
 
 /* Nothing of the message has left yet, but we are there: the receiver is to look for the one to blame
@@ -586,8 +579,6 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
 		return;
 	}
-	if (shuffle_merge_makes(op, rank))
-		shuffle_merge_end(op, rank, 0, q);
 	/* an answer, behind what has left; also to who waits for what has yet to come to us */
 	if (!len || (w->resend.off >= shuffle_msg_out_next(op, rank) && is_derived(op)))
 		queue_again(op, rank, 0, 0);

@@ -48,8 +48,6 @@ int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_
 	u32 i;
 
 	for (i = from; !err && i < op->announced; i++) {
-		if (shuffle_merge_makes(op, i))
-			continue;
 		tx->msg[i].len = op->ptx.msg[i].len;
 		tx->msg[i].next = op->out[i].filled;
 		tx->msg[i].limit = tx->msg[i].len;

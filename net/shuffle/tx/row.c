@@ -60,30 +60,6 @@ static int check_reduction(const struct shuffle_reduction *r, size_t len)
 	return shuffle_coll_can_combine(r->oper, r->type) ? 0 : -EINVAL;
 }
 
-#define MERGE_FLAGS	(SHUFFLE_MERGE_SORTED | SHUFFLE_MERGE_SAME)
-
-/* The same for the messages that are merged by key. */
-static int check_merge(const struct shuffle_merge *m, size_t len)
-{
-	BUILD_BUG_ON(sizeof(*m) != SHUFFLE_MERGE_SIZE_VER0);
-	if (len < SHUFFLE_MERGE_SIZE_VER0 || m->size != len || m->reserved)
-		return -EINVAL;
-	if (memchr_inv(m + 1, 0, len - sizeof(*m)))
-		return -E2BIG;
-	if (m->oper >= SHUFFLE_MERGE_OPERS || m->flags & ~MERGE_FLAGS ||
-	    m->senders > SHUFFLE_MAX_SENDERS || m->records > SHUFFLE_MERGE_RECORDS)
-		return -EINVAL;
-	/* sorted streams have no table */
-	return m->flags & SHUFFLE_MERGE_SORTED && (m->records || m->flush_us) ? -EINVAL : 0;
-}
-
-/* Does the row have the message that is merged? */
-static bool has_merged(const struct shuffle_row *row, const struct shuffle_merge *m)
-{
-	return !(row->flags & ~SHUFFLE_ROW_FIRST_CALL) && m->to < row->count &&
-	       (!(m->flags & SHUFFLE_MERGE_SAME) || !shuffle_row_lens(row)[m->to]);
-}
-
 /* Does the row have the message that takes in the others, of whole items? */
 static bool has_reduced(const struct shuffle_row *row, const struct shuffle_reduction *r)
 {
@@ -99,14 +75,11 @@ static bool has_reduced(const struct shuffle_row *row, const struct shuffle_redu
 /* It is the first call that says what comes, and what becomes of it. */
 static bool fits_column(const struct shuffle_row *row, const struct shuffle_column *column)
 {
-	if (!!column->forward + !!column->reduction + !!column->merge > 1)
-		return false;
-	/* other members do not know how long the message becomes, nor that it is merged */
-	if (column->merge && (!has_merged(row, column->merge) || digest_of(row)))
+	if (column->forward && column->reduction)
 		return false;
 	if (column->reduction && !has_reduced(row, column->reduction))
 		return false;
-	return (!column->absent && !column->forward && !column->reduction && !column->merge) ||
+	return (!column->absent && !column->forward && !column->reduction) ||
 	       (!row->first_rank && row->count);
 }
 
@@ -141,9 +114,6 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_co
 		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_REDUCE && !column->reduction) {
 			column->reduction = CMSG_DATA(cmsg);
 			err = check_reduction(column->reduction, cmsg->cmsg_len - CMSG_LEN(0));
-		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_MERGE && !column->merge) {
-			column->merge = CMSG_DATA(cmsg);
-			err = check_merge(column->merge, cmsg->cmsg_len - CMSG_LEN(0));
 		} else {
 			err = -EINVAL;
 		}

@@ -25,8 +25,7 @@
  * @alone: messages that are sent alone
  * @first_at: when the first packet went to all, ns; 0 not yet
  *
- * Where a message is forwarded (op->forward), or merged (shuffle_merge_same()), all are sent alone
- * from the beginning.
+ * Where a message is forwarded (op->forward), all are sent alone from the beginning.
  */
 struct shuffle_same {
 	u32	granted_by;
@@ -34,32 +33,6 @@ struct shuffle_same {
 	u32	alone;
 	u64	first_at;
 };
-
-/* @len: of each message, as far as is known.  0 or -ENOMEM. */
-static int alloc(struct shuffle_op *op, u64 len)
-{
-	struct shuffle_same *same = kzalloc(sizeof(*same), GFP_KERNEL_ACCOUNT);
-
-	if (!same)
-		return -ENOMEM;
-	spin_lock_bh(&op->ssk->lock);
-	op->same = same;
-	op->ptx.msg[shuffle_group_all(op->group)].len = len;
-	spin_unlock_bh(&op->ssk->lock);
-	return 0;
-}
-
-/**
- * shuffle_same_merged() - what is merged is to go to several members
- * @op: operation with such a merge, nothing announced yet
- *
- * Context: process, op->tx_mutex held.
- * Return: 0 or -ENOMEM.
- */
-int shuffle_same_merged(struct shuffle_op *op)
-{
-	return alloc(op, 0);
-}
 
 /**
  * shuffle_same_alloc() - an operation's row is to have SHUFFLE_ROW_SAME
@@ -74,6 +47,7 @@ int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row)
 {
 	const u64 *lens = shuffle_row_lens(row);
 	u64 len = SHUFFLE_ABSENT;
+	struct shuffle_same *same;
 	u32 i;
 
 	if ((!op->group->multicast && !op->forward) || op->group->count > SHUFFLE_SAME_MEMBERS)
@@ -88,7 +62,16 @@ int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row)
 			return -EINVAL;
 		len = lens[i];
 	}
-	return len == SHUFFLE_ABSENT ? -EINVAL : alloc(op, len);
+	if (len == SHUFFLE_ABSENT)
+		return -EINVAL;
+	same = kzalloc(sizeof(*same), GFP_KERNEL_ACCOUNT);
+	if (!same)
+		return -ENOMEM;
+	spin_lock_bh(&op->ssk->lock);
+	op->same = same;
+	op->ptx.msg[shuffle_group_all(op->group)].len = len;
+	spin_unlock_bh(&op->ssk->lock);
+	return 0;
 }
 
 static bool by_all(const struct shuffle_msg_out *out)
@@ -191,13 +174,12 @@ void shuffle_same_start(struct shuffle_op *op)
 	lockdep_assert_held(&op->ssk->lock);
 	for (i = 0; i < all; i++) {
 		out = &op->out[i];
-		/* our own part of what is merged is another message */
-		out->shared = !out->absent && i != op->group->rank;
+		out->shared = !out->absent;
 		if (!out->shared)
 			continue;
 		op->out[all].unsched = out->unsched;
 		op->same->free_by++;
-		if (op->forward || op->merge)
+		if (op->forward)
 			send_alone(op, i, 0);
 		else if (op->group->member[i].missed >= SHUFFLE_MISSED_MAX)
 			leave_alone(op, i, 0);
@@ -210,16 +192,14 @@ void shuffle_same_start(struct shuffle_op *op)
  * shuffle_same_left() - what such a row has to send, when it begins
  * @op: operation
  *
- * Once for all, and once more for each that gets it alone.  What is merged counts when its length
- * is known (shuffle_merge_announce()).
+ * Once for all, and once more for each that gets it alone.
  */
 void shuffle_same_left(struct shuffle_op *op)
 {
-	u32 times = op->same->alone + !(op->forward || op->merge);
+	u32 times = op->same->alone + !op->forward;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!op->merge)
-		shuffle_op_left(op, op->ptx.msg[shuffle_group_all(op->group)].len * times);
+	shuffle_op_left(op, op->ptx.msg[shuffle_group_all(op->group)].len * times);
 }
 
 /**

@@ -291,17 +291,9 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	return c->batch_size < c->op->prx.unit && c->batch_n < SHUFFLE_SLICE ? 0 : commit_batch(c);
 }
 
-/* Bytes of a message that the caller gives: what is merged is not the user's. */
-static u64 given_len(const struct shuffle_op *op, u32 rank)
-{
-	return shuffle_merge_makes(op, rank) ? 0 : op->ptx.msg[rank].len;
-}
-
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
 {
-	u64 len = given_len(op, rank);
-
-	return len ? len - op->out[rank].filled : 0;
+	return op->ptx.msg[rank].len - op->out[rank].filled;
 }
 
 /* What is copied as one.  When memory is scarce, no more than fill_chunk() hands over at once:
@@ -327,7 +319,7 @@ static u32 fill_end(const struct shuffle_op *op)
  */
 static u64 ungiven(const struct shuffle_op *op, u32 rank)
 {
-	return given_len(op, rank) - (rank == op->fill_rank ? op->fill_off : 0);
+	return op->ptx.msg[rank].len - (rank == op->fill_rank ? op->fill_off : 0);
 }
 
 static u64 taken_ahead(const struct shuffle_op *op, u32 rank)
@@ -380,7 +372,7 @@ static ssize_t fill_in_order(struct row_call *c)
 	int err = 0, last;
 
 	while (!err && iov_iter_count(c->iter)) {
-		while (rank < fill_end(op) && off == given_len(op, rank)) {
+		while (rank < fill_end(op) && off == op->ptx.msg[rank].len) {
 			rank++;
 			off = 0;
 		}
@@ -412,7 +404,7 @@ static u64 taken_in_order(const struct shuffle_op *op)
 	u32 i;
 
 	for (i = op->fill_rank; i < fill_end(op); i++) {
-		n = shuffle_merge_makes(op, i) ? 0 : taken_ahead(op, i);
+		n = taken_ahead(op, i);
 		sum += n;
 		if (n < ungiven(op, i))
 			break;
@@ -448,8 +440,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 	for (i = from; i < n; i++) {
 		iters[i] = *c->iter;
 		iov_iter_advance(c->iter, ungiven(op, i));
-		if (!shuffle_merge_makes(op, i))
-			iov_iter_advance(&iters[i], taken_ahead(op, i));
+		iov_iter_advance(&iters[i], taken_ahead(op, i));
 		left += unfilled(op, i);
 	}
 	/* of what fits nobody can keep others from anything */
@@ -590,8 +581,6 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	/* the end may have come while the row was announced */
 	if (row->flags & SHUFFLE_ROW_WANT)
 		return 0;
-	if (c->op->merge)
-		shuffle_merge_start(c->op);
 	n = fill_row(c, row);
 	if (c->op->reduction) {
 		if (n < 0)
@@ -621,9 +610,8 @@ static int lock_row(const struct row_call *c, bool created)
 /**
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
- * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and SHUFFLE_CMSG_FORWARD,
- *	SHUFFLE_CMSG_REDUCE or SHUFFLE_CMSG_MERGE, and data; or
- *	SHUFFLE_CMSG_COLLECTIVE and data
+ * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and SHUFFLE_CMSG_FORWARD or
+ *	SHUFFLE_CMSG_REDUCE, and data; or SHUFFLE_CMSG_COLLECTIVE and data
  * @len: bytes of data
  *
  * Context: process, may sleep.

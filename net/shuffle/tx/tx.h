@@ -14,7 +14,6 @@
 #include <linux/sizes.h>
 #include <linux/skbuff.h>
 #include "../group.h"
-#include "../coll/merge.h"
 #include "../op.h"
 #include "../sched/wire.h"
 
@@ -290,121 +289,9 @@ struct shuffle_reduction_state {
 	u8	scratch[];
 };
 
-/**
- * struct shuffle_merge_input - a message that is merged with others
- * @rank: its sender
- * @cut_bytes: bytes of a record the rest of which has not come
- * @cut: these bytes
- */
-struct shuffle_merge_input {
-	u32	rank;
-	u8	cut_bytes;
-	u8	cut[SHUFFLE_PAIR_BYTES];
-};
-
-/**
- * struct shuffle_key_merge - a message that all that come are merged into, by key
- * @to: rank of its receiver; shuffle_group_all(): all that the row has messages for (same.c);
- *	SHUFFLE_NONE: there is none, and only senders are counted
- * @sorted: all streams are sorted
- * @announced: it has been announced, with the most bytes that it can have
- * @closed: all of it is there
- * @tell: first rank that may be of a receiver that is to be told so, or that it comes; behind the
- *	last one: none
- * @waits: for memory, or room that other operations have: nobody says when there is any
- * @emptying: records of the table are being sent
- * @urgent: all of them, and none waits for others to fill its packet
- * @expected: senders that are to be folded in; 0: any
- * @senders: those whose messages have come whole
- * @bound: bytes that have been announced
- * @pkt: payload bytes of a packet
- * @starved: rank of a message that the others wait for, or SHUFFLE_NONE
- * @inputs: messages that come
- * @input: they
- * @turn: the one whose records are merged first, of the table
- * @flush_ns: records wait no longer in the table; 0: as long as there is room
- * @first_at: when the first one of them came
- * @drained: records of the table that have been sent
- * @table: records that come in any order
- * @merge: those that are sorted
- * @stage: records that are being merged: as many of each stream, or once for the table
- * @out: merged records that have not been sent
- * @out_bytes: of these
- */
-struct shuffle_key_merge {
-	u32				to;
-	u32				tell;
-	bool				sorted;
-	bool				announced;
-	bool				closed;
-	bool				waits;
-	bool				emptying;
-	bool				urgent;
-	u32				expected;
-	u32				senders;
-	u64				bound;
-	u32				pkt;
-	u32				starved;
-	u32				inputs;
-	struct shuffle_merge_input	*input;
-	u32				turn;
-	u64				flush_ns;
-	u64				first_at;
-	u32				drained;
-	struct shuffle_merge_table	table;
-	struct shuffle_merge_sorted	merge;
-	u8				*stage;
-	u8				*out;
-	u32				out_bytes;
-};
-
-/* Merged records that wait for more, at most */
-#define SHUFFLE_MERGE_OUT	SZ_32K
-
-/* Merged records that may be sent and not have arrived, whatever else the send buffer holds */
-#define SHUFFLE_MERGE_AHEAD	SZ_64K
-
-/* merge.c */
-int shuffle_merge_alloc(struct shuffle_op *op, const struct shuffle_merge *c);
-void shuffle_merge_free(struct shuffle_key_merge *m);
-u64 shuffle_merge_memory(const struct shuffle_merge *c, u32 inputs);
-void shuffle_merge_arrived(struct shuffle_op *op, u32 rank, u64 now);
-void shuffle_merge_complete(struct shuffle_op *op, u32 rank, u64 now);
-void shuffle_merge_start(struct shuffle_op *op);
-bool shuffle_merge_run(struct shuffle_op *op, u64 now);
-u64 shuffle_merge_due(const struct shuffle_op *op, u64 rto, u64 now);
-
-/* merge_send.c */
-bool shuffle_merge_announce(struct shuffle_op *op);
-bool shuffle_merge_emit(struct shuffle_op *op, bool all);
-void shuffle_merge_close(struct shuffle_op *op);
-bool shuffle_merge_tell(struct shuffle_op *op, struct sk_buff_head *q);
-void shuffle_merge_end(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q);
-
-/* Is nothing of what comes the reader's, because it is merged? */
-static inline bool shuffle_merge_takes(const struct shuffle_op *op)
-{
-	return unlikely(op->merge) && op->merge->to != SHUFFLE_NONE;
-}
-
-/* Does what comes become a message to several members? */
-static inline bool shuffle_merge_same(const struct shuffle_op *op)
-{
-	return unlikely(op->merge) && op->merge->to == shuffle_group_all(op->group);
-}
-
-/* Is a message made from others, by key?  Our own part is not. */
-static inline bool shuffle_merge_makes(const struct shuffle_op *op, u32 rank)
-{
-	return unlikely(op->merge) &&
-	       (op->merge->to == rank || (shuffle_merge_same(op) && rank != op->group->rank &&
-					  !op->out[rank].absent));
-}
-
 /* chunk.c */
 struct shuffle_chunk *shuffle_chunk_make(const struct shuffle_op *op, u32 rank, u64 off, u32 len,
 					 u32 pkt);
-struct shuffle_chunk *shuffle_chunk_few(u32 rank, u64 off, const void *from, u32 len);
 void shuffle_chunk_fill(struct shuffle_chunk *chunk, u32 at, const void *from, u32 len);
 bool shuffle_chunk_charge(struct shuffle_op *op, struct shuffle_chunk *chunk);
 bool shuffle_chunk_room(const struct shuffle_op *op, u32 rank);
@@ -423,7 +310,6 @@ static inline bool shuffle_reduction_holds(const struct shuffle_op *op, u32 rank
 
 /* same.c */
 int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row);
-int shuffle_same_merged(struct shuffle_op *op);
 void shuffle_same_left(struct shuffle_op *op);
 void shuffle_same_start(struct shuffle_op *op);
 void shuffle_same_granted(struct shuffle_op *op, u32 rank, u64 before);
@@ -433,12 +319,6 @@ void shuffle_same_sent(struct shuffle_op *op, u64 now);
 void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked);
 bool shuffle_same_under_way(const struct shuffle_op *op, u64 now);
 void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64 now);
-
-/* The length that has been announced: of a message that is merged, the most that it can have. */
-static inline u64 shuffle_msg_out_announced(const struct shuffle_op *op, u32 rank)
-{
-	return shuffle_merge_makes(op, rank) ? op->merge->bound : op->ptx.msg[rank].len;
-}
 
 /* Which of op->out and op->ptx.msg holds the data of a message. */
 static inline u32 shuffle_msg_out_holder(const struct shuffle_op *op, u32 rank)

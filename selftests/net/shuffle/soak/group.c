@@ -64,12 +64,12 @@ static int draw_kind(struct dice *d, const struct plan *p)
 {
 	static const int kinds[] = {
 		KIND_ROW, KIND_ROW, KIND_ROW, KIND_PIECES, KIND_ABSENT, KIND_WANT,
-		KIND_SAME, KIND_FORWARD, KIND_REDUCE, KIND_MERGE, KIND_COLL,
+		KIND_SAME, KIND_FORWARD, KIND_REDUCE, KIND_COLL,
 	};
 	int kind = kinds[roll(d, sizeof(kinds) / sizeof(*kinds))];
 
-	if ((kind == KIND_SAME && p->v6) || (kind == KIND_MERGE && p->n < 3) ||
-	    (kind == KIND_COLL && soak->batch.calm) || (p->n == 1 && kind > KIND_WANT))
+	if ((kind == KIND_SAME && p->v6) || (kind == KIND_COLL && soak->batch.calm) ||
+	    (p->n == 1 && kind > KIND_WANT))
 		return KIND_ROW;
 	return kind;
 }
@@ -140,13 +140,9 @@ static uint64_t wire_bytes(const struct plan *p, const struct op_spec *o)
 
 	for (i = 0; i < p->n; i++)
 		for (k = 0; k < p->n; k++) {
-			if (spec_len(p, o, i, k) == SHUFFLE_ABSENT)
-				continue;
-			if (o->kind != KIND_MERGE || k)
-				len = spec_len(p, o, i, k);
-			else if (!spec_reads(p, o, i, k, &len))
-				continue;
-			sum += len;
+			len = spec_len(p, o, i, k);
+			if (len != SHUFFLE_ABSENT)
+				sum += len;
 		}
 	return sum;
 }
@@ -342,8 +338,7 @@ static void not_so(struct group *g, unsigned int op, unsigned int rank, const ch
 /* Is what members send made from what has to come to them first? */
 static bool spec_goes_on(const struct op_spec *o)
 {
-	return o->kind == KIND_FORWARD || o->kind == KIND_REDUCE || o->kind == KIND_MERGE ||
-	       o->kind == KIND_COLL;
+	return o->kind == KIND_FORWARD || o->kind == KIND_REDUCE || o->kind == KIND_COLL;
 }
 
 /* The operation has failed at a member, or could not begin: there has to be a reason. */

@@ -52,16 +52,12 @@ static void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spe
 	struct shuffle_forward f = { .size = sizeof(f), .from = rank - 1 };
 	struct shuffle_reduction r = { .size = sizeof(r), .to = rank - 1,
 				       .oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64 };
-	struct shuffle_merge m = { .size = sizeof(m), .to = 0, .oper = SHUFFLE_MERGE_SUM,
-				   .flags = SHUFFLE_MERGE_SORTED, .senders = p->n - 1 };
 	unsigned int last = p->n - 1;
 
 	if (op->kind == KIND_FORWARD && rank && rank < last)
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_FORWARD, &f, sizeof(f));
 	if (op->kind == KIND_REDUCE && rank && rank < last)
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_REDUCE, &r, sizeof(r));
-	if (op->kind == KIND_MERGE && rank < 2)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_MERGE, &m, sizeof(m));
 }
 
 void ctl_whole(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank,
@@ -77,7 +73,7 @@ void ctl_whole(struct ctl *c, const struct plan *p, const struct op_spec *op, un
 		flags |= SHUFFLE_ROW_WANT;
 	if (op->kind == KIND_SAME && !rank)
 		flags |= SHUFFLE_ROW_SAME;
-	if (op->kind == KIND_REDUCE || op->kind == KIND_MERGE)
+	if (op->kind == KIND_REDUCE)
 		flags &= SHUFFLE_ROW_DELAYED_ACK;
 	ctl_begin(c, data, len);
 	ctl_row(c, op, flags, 0, p->n, lens);

@@ -37,7 +37,7 @@
 
 #define KIND(name)	(1U << KIND_##name)
 #define PLAIN		(KIND(ROW) | KIND(PIECES) | KIND(ABSENT) | KIND(WANT))
-#define DERIVED		(KIND(FORWARD) | KIND(REDUCE) | KIND(MERGE) | KIND(COLL))
+#define DERIVED		(KIND(FORWARD) | KIND(REDUCE) | KIND(COLL))
 
 #define LOOKS	[ACT_dump] = 2, [ACT_diag] = 1, [ACT_poll] = 4, [ACT_junk] = 4, [ACT_dup] = 3
 

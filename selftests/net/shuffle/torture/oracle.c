@@ -30,7 +30,7 @@ void see_data(const struct shuffle_record *rec, unsigned int op, unsigned int ra
 		      spec_kind_name(o->kind), rank, rec->rank);
 		return;
 	}
-	if ((o->kind != KIND_MERGE && rec->msg_len != len) || rec->offset + rec->len > len) {
+	if (rec->msg_len != len || rec->offset + rec->len > len) {
 		wrong("%s: member %u reads %llu bytes at %llu of %llu from %u; want a message of %llu",
 		      spec_kind_name(o->kind), rank, (unsigned long long)rec->len,
 		      (unsigned long long)rec->offset, (unsigned long long)rec->msg_len, rec->rank,

@@ -22,8 +22,8 @@ static void plan_op(struct op_spec *op, const struct plan *p, const struct mix *
 	/* the namespace remembers numbers of operations: never twice */
 	op->id = (sht_mix(p->seed) & ~0xffull) | i;
 	op->kind = choose_kind(m->kinds, d);
-	/* these need a group of some size, or IPv4's address of all */
-	if ((op->kind == KIND_MERGE && p->n < 3) || (op->kind == KIND_SAME && p->v6))
+	/* it needs IPv4's address of all */
+	if (op->kind == KIND_SAME && p->v6)
 		op->kind = KIND_ROW;
 	op->base = m->most >> roll(d, 12);
 	op->deadline_ms = m->calm || roll(d, 3) ? 0 : p->idle_ms + roll(d, p->idle_ms);

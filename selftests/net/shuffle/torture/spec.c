@@ -9,12 +9,10 @@
 #include "torture.h"
 
 #define ITEM		sizeof(uint64_t)
-#define RECORD		16
 #define MOST_REDUCED	65536
 
 static const char *const kind_names[] = {
-	"row", "pieces", "absent", "want", "same", "forward", "reduce", "merge",
-	"collective",
+	"row", "pieces", "absent", "want", "same", "forward", "reduce", "collective",
 };
 
 const char *spec_kind_name(int kind)
@@ -53,10 +51,6 @@ uint64_t spec_len(const struct plan *p, const struct op_spec *op, unsigned int s
 	case KIND_REDUCE:
 		items = items < MOST_REDUCED / ITEM ? items : MOST_REDUCED / ITEM;
 		return src == dst + 1 ? items * ITEM : SHUFFLE_ABSENT;
-	case KIND_MERGE:
-		if (src == 1 && dst == 0)
-			return 0;	/* announced so */
-		return src && dst == 1 ? (1 + h % 200) * RECORD : SHUFFLE_ABSENT;
 	case KIND_COLL:
 		return 8 << h % 6;
 	default:
@@ -74,9 +68,6 @@ bool spec_reads(const struct plan *p, const struct op_spec *op, unsigned int src
 	switch (op->kind) {
 	case KIND_REDUCE:
 		return *len != SHUFFLE_ABSENT && dst == 0;
-	case KIND_MERGE:
-		*len = (1 + sht_mix(op->seed) % 200) * RECORD;
-		return src == 1 && dst == 0;
 	case KIND_COLL:
 		return src == dst;
 	default:
@@ -90,15 +81,11 @@ static uint64_t item(const struct op_spec *op, unsigned int rank, uint64_t i)
 	return sht_key(op->seed, 3 + i, rank, 0);
 }
 
-/* Words of a message of items or records; @n: members whose values are in it, from @first on. */
+/* Words of a message of items; @n: members whose values are in it, from @first on. */
 static uint64_t word(const struct op_spec *op, uint64_t i, unsigned int first, unsigned int n)
 {
 	uint64_t sum = 0;
 
-	if (op->kind == KIND_MERGE && i % 2 == 0)
-		return __builtin_bswap64(i / 2);		/* key */
-	if (op->kind == KIND_MERGE)
-		return __builtin_bswap64((sht_mix(op->seed ^ i) >> 8) * n);
 	while (n--)
 		sum += item(op, first + n, i);
 	return sum;
@@ -123,7 +110,6 @@ void spec_put(const struct plan *p, const struct op_spec *op, unsigned int src, 
 	(void)p;
 	switch (op->kind) {
 	case KIND_REDUCE:
-	case KIND_MERGE:
 	case KIND_COLL:
 		put_words(op, src, 1, buf, len, off);
 		break;
@@ -141,9 +127,6 @@ void spec_get(const struct plan *p, const struct op_spec *op, unsigned int src, 
 {
 	switch (op->kind) {
 	case KIND_REDUCE:
-		put_words(op, 1, p->n - 1, buf, len, off);
-		break;
-	case KIND_MERGE:
 		put_words(op, 1, p->n - 1, buf, len, off);
 		break;
 	case KIND_COLL:

@@ -59,7 +59,6 @@ enum kind {
 	KIND_SAME,		/* one multicast row, others have none */
 	KIND_FORWARD,		/* a chain from 0 to the last */
 	KIND_REDUCE,		/* a chain of sums from the last to 0 */
-	KIND_MERGE,		/* records of all others through 1 to 0 */
 	KIND_COLL,		/* collectives */
 	KINDS,
 };
