@@ -398,7 +398,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 /* Is the record about its sender's message? */
 static bool is_data(const struct shuffle_wire *w)
 {
-	return w->type == SHUFFLE_DATA || w->type == SHUFFLE_END;
+	return w->type == SHUFFLE_DATA;
 }
 
 /**

@@ -28,8 +28,6 @@
 	X(EchoOut,		"of these, answered")				\
 	X(EchoRefused,		"not answered: a stranger's, or the setting echo")	\
 	X(EchoLimited,		"not answered: more than echo-rate")		\
-	X(EndOut,		"END records sent")				\
-	X(EndIn,		"END records received")				\
 	X(CtrlPktsOut,		"packets without payload sent")			\
 	X(CtrlBytesOut,		"bytes of those, without IP and UDP headers")	\
 	X(RetransBytes,		"payload bytes sent again")			\

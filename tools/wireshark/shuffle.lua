@@ -24,12 +24,12 @@ local TAGGED = 0x80
 local UNSCHED_UNIT = 64
 local INFO_RECORDS = 4		-- named in the Info column
 
-local DATA, GRANT, ACK, RESEND, ECHO, END, OVERLAY, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
+local DATA, GRANT, ACK, RESEND, ECHO, OVERLAY, ABORT = 1, 2, 3, 4, 5, 7, 8
 local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "RESEND",
-	[ECHO] = "ECHO", [END] = "END", [OVERLAY] = "OVERLAY", [ABORT] = "ABORT" }
-local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44, [END] = 40,
+	[ECHO] = "ECHO", [OVERLAY] = "OVERLAY", [ABORT] = "ABORT" }
+local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44,
 	[ABORT] = 40 }	-- without tag
-local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x81, [ECHO] = 0x03, [END] = 0x81,
+local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x81, [ECHO] = 0x03,
 	[ABORT] = 0x83 }
 local reasons = { "failed", "closed", "cancelled", "no memory", "disagrees", "timed out", "forgot" }
 local BLAMED = 4		-- ranks that an ABORT names
@@ -48,7 +48,6 @@ local flags_of = {
 	[ACK] = control_flags,
 	[RESEND] = { "tagged", false, false, false, false, false, false, "waits" },
 	[ECHO] = { false, false, false, false, false, false, "retrans", "probe" },
-	[END] = { "tagged", false, false, false, false, false, false, "probe" },
 	[ABORT] = { "tagged", false, false, false, false, false, "whole", "yours" },
 }
 -- beside this file
@@ -103,9 +102,6 @@ local function check_control(r)
 	end
 	if r.type == GRANT and r.b > r.a then
 		bad(r, e.length, "Arrived up to %s, granted up to %s", tostring(r.b), tostring(r.a))
-	end
-	if r.type == END and r.b > UInt64(0xffff, 0) then
-		bad(r, e.length, "%s senders: more than 65535", tostring(r.b))
 	end
 	if r.type == RESEND and r.a + r.b > MAX_PLACE then
 		bad(r, e.length, "Offset %s and length %s: the sum is over 2^48",
@@ -308,7 +304,7 @@ end
 
 -- Does a record go from its message's sender to the receiver?
 local function goes_forward(r)
-	return r.type == DATA or r.type == END or (r.type == ABORT and not r.yours)
+	return r.type == DATA or (r.type == ABORT and not r.yours)
 end
 
 -- Ranks of the message's sender and receiver.
@@ -336,8 +332,6 @@ local function describe(r)
 		return string.format("%s %s bytes at %s", who, tostring(r.b), tostring(r.a))
 	elseif r.type == ABORT then
 		return string.format("%s: rank %d %s", who, r.blamed[1], reasons[r.reason] or "left")
-	elseif r.type == END then
-		return string.format("%s at %s, %s senders", who, tostring(r.a), tostring(r.b))
 	elseif r.payload == 0 then
 		return string.format("%s %s of %s bytes", who, r.probe and "probe" or "announces", tostring(r.a))
 	end
@@ -561,7 +555,6 @@ local offset_fields = {
 	[DATA] = { f.msg_len, f.offset },
 	[GRANT] = { f.granted, f.arrived },
 	[RESEND] = { f.resend_off, f.resend_len },
-	[END] = { f.end_len, f.end_senders },
 }
 
 local function show_offsets(tree, tvb, r)

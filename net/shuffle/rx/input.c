@@ -200,11 +200,6 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_INC(sn, AckIn);
 		shuffle_msg_out_ack(op, w, c->now);
 		break;
-	case SHUFFLE_END:
-		SHUFFLE_INC(sn, EndIn);
-		shuffle_msg_in_ended(op, w, q, c->now);
-		shuffle_grant_op(op, q, c->now);
-		break;
 	case SHUFFLE_RESEND:
 		SHUFFLE_INC(sn, ResendIn);
 		shuffle_msg_out_resend(op, w, q, c->now);
@@ -486,13 +481,6 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 				memcpy(buf, p, avail);
 			hdr = p ? shuffle_wire_parse(buf, avail, left, &w) : -EBADMSG;
 		}
-		if (hdr > 0 && w.type == SHUFFLE_END && run.n) {
-			/* it means nothing without the announcement in front of it */
-			run.whole = run.whole && off + hdr == skb->len;
-			handle_run(&c, &run);
-			run.n = 0;
-			continue;
-		}
 		if (hdr > 0 && w.type != SHUFFLE_DATA) {
 			/* before data in front of it: only then can that be whole */
 			if (w.type == SHUFFLE_ECHO) {
@@ -500,7 +488,7 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 					shuffle_echo_answer(sn, skb, off, &c.from,
 							    c.multicast ? NULL : &c.to, &w);
 				off += w.payload;
-			} else if (!claims || w.type == SHUFFLE_END) {
+			} else if (!claims) {
 				handle_run(&c, &(struct rx_run) { .w = w });
 			}
 			off += hdr;

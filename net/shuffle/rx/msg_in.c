@@ -254,16 +254,9 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
-/**
- * shuffle_msg_in_complete() - all of a message has come
- * @op: operation
- * @rank: message
- * @flags: of the record that was the last one
- * @q: answers
- * @now: ns
- */
-void shuffle_msg_in_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
-			     u64 now)
+/* All of a message has come.  @flags: of the record that was the last one; @q: answers */
+static void msg_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
+			 u64 now)
 {
 	bool may_wait = (flags & SHUFFLE_FLAG_DELAY) && !(flags & SHUFFLE_FLAG_PROBE);
 	struct shuffle_msg_in *in = &op->in[rank];
@@ -305,7 +298,6 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 		op->first_announced_at = now;
 	in->late = 0;
 	in->nonce = w->nonce;
-	in->announced = w->data.len;
 	in->progress_at = now;
 	op->progress_at = now;
 	op->last_announced_at = now;
@@ -579,16 +571,14 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 	return in_order && !shuffle_sock_makes_room(ssk);
 }
 
-/* Does DATA belong to the message that has been announced?  That may have fewer bytes than was
- * announced: msg_end.c.  Data for all members comes behind announcements that each of them gets
- * alone, with a nonce for its answers: see shuffle_op_nonce().
+/* Does DATA belong to the message that has been announced?  Data for all members comes behind
+ * announcements that each of them gets alone, with a nonce for its answers: see shuffle_op_nonce().
  */
-static bool continues(struct shuffle_op *op, const struct shuffle_wire *w, u32 len)
+static bool continues(struct shuffle_op *op, const struct shuffle_wire *w)
 {
 	struct shuffle_msg_in *in = &op->in[w->src_rank];
 
-	if (w->data.len != in->announced ||
-	    w->data.off + len > op->prx.msg[w->src_rank].len)
+	if (w->data.len != op->prx.msg[w->src_rank].len)
 		return false;
 	if (w->dst_rank != shuffle_group_all(op->group))
 		return w->nonce == in->nonce;
@@ -628,7 +618,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		SHUFFLE_INC(sn, DropState);
 		return false;
 	}
-	if (m->announced && !continues(op, w, len)) {
+	if (m->announced && !continues(op, w)) {
 		SHUFFLE_INC(sn, DropNonce);
 		return false;
 	}
@@ -695,7 +685,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		}
 	}
 	if (in->have.bytes == m->len) {
-		shuffle_msg_in_complete(op, w->src_rank, w->flags, q, now);
+		msg_complete(op, w->src_rank, w->flags, q, now);
 	} else if (w->flags & SHUFFLE_FLAG_SENT) {
 		shuffle_question_answered(op, w->src_rank, w->data.off, q, now);
 	} else if (kept) {

@@ -162,7 +162,6 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	}
 	if (in->complete && in->read == rec->msg_len) {
 		rec->flags = SHUFFLE_RECORD_LAST;
-		rec->senders = in->senders;
 		in->delivered = true;
 	} else if (!rec->len) {
 		c->n--;		/* it has failed meanwhile, or there is no room */

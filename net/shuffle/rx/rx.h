@@ -30,9 +30,6 @@
  * @read: bytes that the reader has taken
  * @nonce: of its sender
  * @all_nonce: likewise, in records that are for all members; 0 none has come
- * @announced: bytes that its sender announced: in all its DATA records
- * @closed: an END has said how many there are
- * @senders: and of how many members: msg_end.c
  * @progress_at: when have.prefix last grew, or a wait began
  * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
  * @moved_at: when have.prefix last grew, 0 never
@@ -67,9 +64,6 @@ struct shuffle_msg_in {
 	u64			read;
 	u64			nonce;
 	u64			all_nonce;
-	u64			announced;
-	u16			senders;
-	bool			closed;
 	bool			complete;
 	bool			absent;
 	bool			ack_owed;
@@ -170,8 +164,6 @@ void shuffle_timewait_purge(struct shuffle_net *sn);
 bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			 struct sk_buff *skb, u32 data, u32 len, u32 stride,
 			 struct sk_buff_head *q, u64 now);
-void shuffle_msg_in_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q,
-			     u64 now);
 bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
@@ -188,10 +180,6 @@ void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
 void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len);
 u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank);
 bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
-
-/* msg_end.c */
-void shuffle_msg_in_ended(struct shuffle_op *op, const struct shuffle_wire *w,
-			  struct sk_buff_head *q, u64 now);
 
 /* grant.c */
 u32 shuffle_grant_share(const struct shuffle_op *op);

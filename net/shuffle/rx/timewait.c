@@ -225,8 +225,7 @@ static bool finished_member(const struct finished *f, const struct sockaddr_shuf
 static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
 			    const struct shuffle_wire *w, struct sk_buff_head *q)
 {
-	if ((w->type == SHUFFLE_DATA || w->type == SHUFFLE_END) &&
-	    w->nonce == f->nonce[w->src_rank]) {
+	if (w->type == SHUFFLE_DATA && w->nonce == f->nonce[w->src_rank]) {
 		struct shuffle_wire ack = {
 			.type = SHUFFLE_ACK,
 			.op_id = w->op_id,

@@ -406,29 +406,6 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 }
 
 /**
- * shuffle_policy_rx_shortened() - a message has fewer bytes than its sender announced
- * @rx: schedule
- * @i: message, announced
- * @len: its bytes; no fewer than have arrived, and no more than were announced
- */
-void shuffle_policy_rx_shortened(struct shuffle_policy_rx *rx, u32 i, u64 len)
-{
-	struct shuffle_rx_sched *m = &rx->msg[i];
-	u64 less = m->len - len;
-
-	rx->outstanding -= counted(m);
-	m->len = len;
-	if (m->granted > len)
-		m->granted = len;
-	rx->announced_len -= less;
-	rx->rem -= less;
-	rx->outstanding += counted(m);
-	if (m->granted >= m->len)
-		rx_released(rx, i);
-	rx_update(rx, i);
-}
-
-/**
  * shuffle_policy_rx_stalled() - a sender has not delivered in time
  * @rx: schedule
  * @i: its message

@@ -173,7 +173,6 @@ void shuffle_policy_rx_announced(struct shuffle_policy_rx *rx, u32 i, u64 len,
 				 u64 unsched, u32 seed);
 void shuffle_policy_rx_absent(struct shuffle_policy_rx *rx, u32 i);
 void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u64 end);
-void shuffle_policy_rx_shortened(struct shuffle_policy_rx *rx, u32 i, u64 len);
 void shuffle_policy_rx_stalled(struct shuffle_policy_rx *rx, u32 i);
 u32 shuffle_policy_rx_grant(struct shuffle_policy_rx *rx, u64 max_out, u64 rtt_bytes,
 			    u64 room);

@@ -36,15 +36,6 @@ struct shuffle_ranges {
 	struct shuffle_range	*island;
 };
 
-/**
- * shuffle_ranges_end() - behind the last byte that has arrived
- * @r: ranges
- */
-static inline u64 shuffle_ranges_end(const struct shuffle_ranges *r)
-{
-	return r->n ? r->island[r->n - 1].end : r->prefix;
-}
-
 bool shuffle_ranges_missing(const struct shuffle_ranges *r, u64 from, u64 to,
 			    struct shuffle_range *gap);
 int shuffle_ranges_add(struct shuffle_ranges *r, u64 start, u64 end);

@@ -20,7 +20,6 @@ unsigned int shuffle_wire_hdr_len(u8 type, u8 flags)
 	case SHUFFLE_DATA:
 	case SHUFFLE_GRANT:
 	case SHUFFLE_RESEND:
-	case SHUFFLE_END:
 	case SHUFFLE_ABORT:
 		return SHUFFLE_WIRE_DATA_HDR + tag;
 	case SHUFFLE_ACK:
@@ -40,8 +39,6 @@ static u8 flags_of(u8 type)
 		return SHUFFLE_FLAGS_RESEND;
 	case SHUFFLE_ECHO:
 		return SHUFFLE_FLAGS_ECHO;
-	case SHUFFLE_END:
-		return SHUFFLE_FLAGS_END;
 	case SHUFFLE_ABORT:
 		return SHUFFLE_FLAGS_ABORT;
 	}
@@ -203,10 +200,6 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 		break;
 	case SHUFFLE_ECHO:
 		return unsched || !echo_valid(w, left - hdr) ? -EBADMSG : (int)hdr;
-	case SHUFFLE_END:
-		if (w->end.senders > SHUFFLE_MAX_SENDERS)
-			return -EBADMSG;
-		break;
 	case SHUFFLE_ABORT:
 		if (!blame_valid(&w->blame) ||
 		    (w->flags & SHUFFLE_FLAG_WHOLE && !(w->flags & SHUFFLE_FLAG_YOURS)))

@@ -24,12 +24,7 @@
  * ACK:    nothing
  * RESEND: offset (48), length (48)
  * ECHO:   receive time (64), transmit time (64), padding; operation id is a sequence number
- * END:    message length (48), senders (48)
  * ABORT:  reason (16), ranks to blame (16), four of them (16 each), or one and a digest (48)
- *
- * A message whose length is not known when it is announced, because it is merged from others, is
- * announced with the most that it can have.  END says how many bytes it has had, and of how many
- * senders.
  *
  * The ports are those of the sockets.  The sender's is filled in by its kernel, so no other socket
  * of its host can speak for it.
@@ -67,7 +62,6 @@
 #define SHUFFLE_SLOWEST_UNIT	4096U	/* bytes */
 #define SHUFFLE_MAX_LEN		((1ULL << 48) - 1)	/* sums of all members stay below 2^62 */
 #define SHUFFLE_UNSCHED_MAX	(0xffffU * SHUFFLE_UNSCHED_UNIT)
-#define SHUFFLE_MAX_SENDERS	0xffffU	/* that an END counts */
 #define SHUFFLE_NONCE_MAX	((1ULL << 48) - 1)
 #define SHUFFLE_DIGEST_MAX	((1ULL << 48) - 1)
 
@@ -77,7 +71,7 @@ enum shuffle_wire_type {
 	SHUFFLE_ACK = 3,
 	SHUFFLE_RESEND = 4,
 	SHUFFLE_ECHO = 5,
-	SHUFFLE_END = 6,
+	/* 6 is not used: protocol.rst */
 	SHUFFLE_ABORT = 8,
 };
 
@@ -120,7 +114,7 @@ struct shuffle_blame {
 	u16	rank[SHUFFLE_BLAMED];
 };
 
-#define SHUFFLE_FLAG_PROBE	0x01	/* DATA, END: sender waits for the ACK */
+#define SHUFFLE_FLAG_PROBE	0x01	/* DATA: sender waits for the ACK */
 #define SHUFFLE_FLAG_RETRANS	0x02	/* DATA: first answer to a RESEND */
 #define SHUFFLE_FLAG_DELAY	0x04	/* DATA: the ACK may wait for other data */
 #define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
@@ -141,7 +135,6 @@ struct shuffle_blame {
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
 #define SHUFFLE_FLAGS_RESEND	(SHUFFLE_FLAG_WAITS | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_ECHO	(SHUFFLE_FLAG_REPLY | SHUFFLE_FLAG_SHORT)
-#define SHUFFLE_FLAGS_END	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_ABORT	(SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE | SHUFFLE_FLAG_TAG)
 
 /**
@@ -169,8 +162,6 @@ struct shuffle_blame {
  * @resend: RESEND: range that is missing; without bytes: what has left of the message?
  * @echo: ECHO with SHUFFLE_FLAG_REPLY: when the question came and the answer left, ns of one
  *	clock of the host that answers; 0 in the question
- * @end: END: bytes that the message has, and senders that are merged into it, no more than
- *	SHUFFLE_MAX_SENDERS
  * @blame: ABORT: why the record's sender has left
  */
 struct shuffle_wire {
@@ -204,10 +195,6 @@ struct shuffle_wire {
 			u64	rx_ns;
 			u64	tx_ns;
 		} echo;
-		struct {
-			u64	len;
-			u64	senders;
-		} end;
 		struct shuffle_blame blame;
 	};
 };

@@ -119,7 +119,6 @@ bool fake_wanted(struct shuffle_record *rec);
 void fake_answer(u32 records, u32 bytes);
 bool fake_rx(u32 rank, u64 len, u64 off, u32 payload);
 bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload);
-void fake_rx_end(u32 rank, u64 len, u32 senders);
 void fake_grant(u32 rank, u64 limit, u64 acked);
 void fake_ack_nonce(u32 rank, u64 nonce);
 void fake_ack(u32 rank);

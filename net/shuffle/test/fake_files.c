@@ -106,7 +106,6 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/delayed_ack.c"
 #include "../rx/grant.c"
 #include "../rx/msg_in.c"
-#include "../rx/msg_end.c"
 #include "../rx/msg_take.c"
 #include "../rx/question.c"
 #include "../rx/slowest.c"
@@ -495,31 +494,6 @@ bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload)
 bool fake_rx(u32 rank, u64 len, u64 off, u32 payload)
 {
 	return fake_rx_nonce(rank, FAKE_NONCE(rank), len, off, payload);
-}
-
-/**
- * fake_rx_end() - an END comes in
- * @rank: from this member
- * @len: bytes that its message has
- * @senders: that are merged into it
- */
-void fake_rx_end(u32 rank, u64 len, u32 senders)
-{
-	struct shuffle_wire w = {
-		.type = SHUFFLE_END,
-		.op_id = FAKE_OP,
-		.nonce = FAKE_NONCE(rank),
-		.src_rank = rank,
-		.dst_rank = fake->group->rank,
-		.end.len = len,
-		.end.senders = senders,
-	};
-	struct sk_buff_head q;
-
-	__skb_queue_head_init(&q);
-	spin_lock_bh(&fake->ssk.lock);
-	shuffle_msg_in_ended(fake->op, &w, &q, fake->now);
-	spin_unlock_bh(&fake->ssk.lock);
 }
 
 /* What a member says about our message to it; @nonce: see shuffle_op_nonce(). */

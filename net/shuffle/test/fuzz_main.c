@@ -11,7 +11,7 @@
 static size_t records(struct shuffle_rnd *rnd, u8 *p, size_t max)
 {
 	static const u8 types[] = { SHUFFLE_DATA, SHUFFLE_DATA, SHUFFLE_GRANT, SHUFFLE_ACK,
-				    SHUFFLE_RESEND, SHUFFLE_ECHO, SHUFFLE_END, SHUFFLE_ABORT };
+				    SHUFFLE_RESEND, SHUFFLE_ECHO, SHUFFLE_ABORT };
 	size_t end = 0;
 	u32 flips;
 

@@ -35,8 +35,6 @@ static void check_flags(const struct shuffle_wire *w)
 		known = SHUFFLE_FLAGS_RESEND;
 	else if (w->type == SHUFFLE_ECHO)
 		known = SHUFFLE_FLAGS_ECHO;
-	else if (w->type == SHUFFLE_END)
-		known = SHUFFLE_FLAGS_END;
 	else if (w->type == SHUFFLE_ABORT)
 		known = SHUFFLE_FLAGS_ABORT;
 	if (w->flags & ~known)
@@ -109,8 +107,6 @@ static void check(const u8 *p, int hdr, size_t left, const struct shuffle_wire *
 	check_digest_and_blame(w);
 	if (w->type == SHUFFLE_RESEND && w->resend.off + w->resend.len > SHUFFLE_MAX_LEN)
 		fuzz_check("a range that wraps around");
-	if (w->type == SHUFFLE_END && w->end.senders > SHUFFLE_MAX_SENDERS)
-		fuzz_check("more senders than an END counts");
 	if (w->type == SHUFFLE_GRANT && w->grant.acked > w->grant.limit)
 		fuzz_check("more arrived than granted");
 	if (!w->nonce && w->type != SHUFFLE_RESEND)

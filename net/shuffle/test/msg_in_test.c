@@ -296,58 +296,6 @@ static void msg_in__absent_not_asked(struct kunit *test)
 	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_RESEND, 1), 0U);
 }
 
-/* A message has fewer bytes than was announced: all of them have come, or come later. */
-static void msg_in__fewer_bytes(struct kunit *test)
-{
-	fake_start(4, 0);
-	fake_rx(0, 5001, 0, 2000);
-	fake_rx_end(0, 3000, 7);
-	KUNIT_EXPECT_FALSE(test, in_of(0)->complete);
-	KUNIT_EXPECT_EQ(test, fake->op->prx.msg[0].len, 3000ULL);
-	/* behind the end, and with another length than was announced */
-	KUNIT_EXPECT_FALSE(test, fake_rx(0, 5001, 2000, 1001));
-	KUNIT_EXPECT_FALSE(test, fake_rx(0, 3000, 2000, 1000));
-	FAKE_COUNTED(test, DropNonce, 2);
-	KUNIT_EXPECT_TRUE(test, fake_rx(0, 5001, 2000, 1000));
-	KUNIT_EXPECT_TRUE(test, in_of(0)->complete);
-	KUNIT_EXPECT_EQ(test, in_of(0)->senders, 7);
-	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, 0), 1U);
-	/* our ACK was lost */
-	fake_rx_end(0, 3000, 7);
-	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, 0), 2U);
-
-	fake_rx(1, 5001, 0, 2000);
-	fake_rx_end(1, 2000, 1);
-	KUNIT_EXPECT_TRUE(test, in_of(1)->complete);
-	expect_content(test, 1, 2000);
-	KUNIT_EXPECT_EQ(test, fake->op->incomplete, 2U);
-}
-
-/* An end that cannot be is none. */
-static void msg_in__no_such_end(struct kunit *test)
-{
-	fake_start(4, 0);
-	/* nothing has been heard of the message */
-	fake_rx_end(0, 1000, 1);
-	fake_rx(0, 5001, 0, 1000);
-	fake_rx(0, 5001, 2000, 1000);
-	/* less than has come, more than was announced */
-	fake_rx_end(0, 2999, 1);
-	fake_rx_end(0, 5002, 1);
-	FAKE_COUNTED(test, DropState, 3);
-	KUNIT_EXPECT_EQ(test, fake->op->prx.msg[0].len, 5001ULL);
-	fake_rx_end(0, 3000, 1);
-	/* it has been said, and may be said again */
-	fake_rx_end(0, 4000, 1);
-	fake_rx_end(0, 3000, 2);
-	fake_rx_end(0, 3000, 1);
-	FAKE_COUNTED(test, DropState, 5);
-	KUNIT_EXPECT_EQ(test, fake->op->prx.msg[0].len, 3000ULL);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
-	fake_rx(0, 5001, 1000, 1000);
-	KUNIT_EXPECT_TRUE(test, in_of(0)->complete);
-}
-
 static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__in_order),
 	KUNIT_CASE(msg_in__copies),
@@ -364,8 +312,6 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__room_for_order),
 	KUNIT_CASE(msg_in__absent),
 	KUNIT_CASE(msg_in__absent_not_asked),
-	KUNIT_CASE(msg_in__fewer_bytes),
-	KUNIT_CASE(msg_in__no_such_end),
 	{}
 };
 

@@ -609,39 +609,6 @@ static void policy_rx_grant__stalled_sender(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx->rem, 0ULL);
 }
 
-/* a message has fewer bytes than was announced: what was granted beyond is no promise */
-static void policy_rx_shortened__grants_end_there(struct kunit *test)
-{
-	struct shuffle_policy_rx *rx = make_rx(test, SHUFFLE_POLICY_GRPF, 1000, 2);
-
-	KUNIT_ASSERT_NOT_NULL(test, rx);
-	shuffle_policy_rx_announced(rx, 0, 50000, 8000, 0);
-	shuffle_policy_rx_announced(rx, 1, 50000, 0, 1);
-	shuffle_policy_rx_arrived(rx, 0, 3000, 3000);
-	KUNIT_EXPECT_EQ(test, rx->outstanding, 5000ULL);
-
-	/* more than has been granted */
-	shuffle_policy_rx_shortened(rx, 0, 9001);
-	KUNIT_EXPECT_EQ(test, rx->outstanding, 5000ULL);
-	KUNIT_EXPECT_EQ(test, rx->rem, 56001ULL);
-	KUNIT_EXPECT_EQ(test, rx->announced_len, 59001ULL);
-	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
-
-	/* less */
-	shuffle_policy_rx_shortened(rx, 0, 5000);
-	KUNIT_EXPECT_EQ(test, rx->msg[0].granted, 5000ULL);
-	KUNIT_EXPECT_EQ(test, rx->outstanding, 2000ULL);
-	KUNIT_EXPECT_EQ(test, rx->rem, 52000ULL);
-	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
-
-	/* no more than has arrived, and nothing is granted any more */
-	shuffle_policy_rx_shortened(rx, 0, 3000);
-	KUNIT_EXPECT_EQ(test, rx->outstanding, 0ULL);
-	KUNIT_EXPECT_EQ(test, rx->rem, 50000ULL);
-	KUNIT_EXPECT_EQ(test, shuffle_policy_rx_grant(rx, 30000, 0, U64_MAX), 1U);
-	SHUFFLE_EXPECT_OK(test, shuffle_model_rx(rx));
-}
-
 static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE_PARAM(policy_window__table, window_gen_params),
 	KUNIT_CASE(policy_window__sum),
@@ -662,7 +629,6 @@ static struct kunit_case policy_rx_cases[] = {
 	KUNIT_CASE(policy_rx_stalled__never_below_zero),
 	KUNIT_CASE(policy_rx_stalled__the_next_has_its_turn),
 	KUNIT_CASE(policy_rx_stalled__hadoop),
-	KUNIT_CASE(policy_rx_shortened__grants_end_there),
 	{}
 };
 

@@ -92,14 +92,6 @@ static void progress__in(struct kunit *test)
 	EXPECT_NONE(test, fake_rx(0, 3000, 1001, 999));
 }
 
-static void progress__end(struct kunit *test)
-{
-	fake_start(2, 0);
-	EXPECT_PROGRESS(test, fake_rx(0, 5000, 0, 0));
-	EXPECT_PROGRESS(test, fake_rx_end(0, 4000, 2));
-	EXPECT_NONE(test, fake_rx_end(0, 4000, 2));
-}
-
 /* A member that lives and says so, for one that is gone keeps it waiting, too. */
 static void progress__idle(struct kunit *test)
 {
@@ -266,7 +258,6 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(progress__resend),
 	KUNIT_CASE(progress__ack),
 	KUNIT_CASE(progress__in),
-	KUNIT_CASE(progress__end),
 	KUNIT_CASE(progress__idle),
 	KUNIT_CASE(progress__self),
 	KUNIT_CASE(progress__self_not_sent),

@@ -269,7 +269,7 @@ static void wire_parse__version_and_type(struct kunit *test)
 		else if ((b & 15) == SHUFFLE_ACK)
 			want = 28;
 		else if (((b & 15) >= SHUFFLE_DATA && (b & 15) <= SHUFFLE_RESEND) ||
-			 (b & 15) == SHUFFLE_END || (b & 15) == SHUFFLE_ABORT)
+			 (b & 15) == SHUFFLE_ABORT)
 			want = 40;
 		KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 40, 40, &w), want);
 		/* another version may be shorter or longer: still not ours */
@@ -282,8 +282,7 @@ static void wire_parse__version_and_type(struct kunit *test)
 
 		if (b == SHUFFLE_ACK)
 			KUNIT_EXPECT_EQ(test, hdr, 28U);
-		else if ((b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND) || b == SHUFFLE_END ||
-			 b == SHUFFLE_ABORT)
+		else if ((b >= SHUFFLE_DATA && b <= SHUFFLE_RESEND) || b == SHUFFLE_ABORT)
 			KUNIT_EXPECT_EQ(test, hdr, 40U);
 		else
 			KUNIT_EXPECT_EQ(test, hdr, b == SHUFFLE_ECHO ? 44U : 0U);
@@ -302,12 +301,11 @@ static void wire_parse__flags(struct kunit *test)
 		u8 known = type == SHUFFLE_DATA ? SHUFFLE_FLAGS_DATA :
 			   type == SHUFFLE_ABORT ? SHUFFLE_FLAGS_ABORT :
 			   type == SHUFFLE_ECHO ? SHUFFLE_FLAGS_ECHO :
-			   type == SHUFFLE_END ? SHUFFLE_FLAGS_END :
 			   type == SHUFFLE_RESEND ? SHUFFLE_FLAGS_RESEND : SHUFFLE_FLAGS_GRANT;
 		unsigned int f;
 
 		if (!shuffle_wire_hdr_len(type, 0))
-			continue;	/* 7: an overlay's */
+			continue;	/* 6: not used; 7: an overlay's */
 		for (f = 0; f < 256; f++) {
 			int want = (int)shuffle_wire_hdr_len(type, (u8)f);
 			struct shuffle_wire out;
@@ -413,15 +411,6 @@ static const struct bad_field bad_fields[] = {
 		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_WAITS, .nonce = 1 } },
 	{ "RESEND with payload", { .type = SHUFFLE_RESEND, .payload = 1 } },
 	{ "RESEND with unscheduled bytes", { .type = SHUFFLE_RESEND, .unsched = 64 } },
-	{ "END, of all that there can be", {
-		.type = SHUFFLE_END, .nonce = 1, .end.len = SHUFFLE_MAX_LEN,
-		.end.senders = SHUFFLE_MAX_SENDERS }, true },
-	{ "END of nothing", { .type = SHUFFLE_END, .nonce = 1 }, true },
-	{ "END without nonce", { .type = SHUFFLE_END } },
-	{ "END, a sender too many", {
-		.type = SHUFFLE_END, .nonce = 1, .end.senders = SHUFFLE_MAX_SENDERS + 1 } },
-	{ "END with payload", { .type = SHUFFLE_END, .nonce = 1, .payload = 1 } },
-	{ "END with unscheduled bytes", { .type = SHUFFLE_END, .nonce = 1, .unsched = 64 } },
 	{ "ECHO", { .type = SHUFFLE_ECHO, .nonce = 1 }, true },
 	{ "ECHO without nonce", { .type = SHUFFLE_ECHO } },
 	{ "ECHO of a rank", { .type = SHUFFLE_ECHO, .nonce = 1, .src_rank = 1 } },
@@ -508,8 +497,12 @@ static void wire_build__unscheduled(struct kunit *test)
 
 static struct shuffle_wire random_record(struct shuffle_rnd *r)
 {
+	static const u8 types[] = {
+		SHUFFLE_DATA, SHUFFLE_GRANT, SHUFFLE_ACK, SHUFFLE_RESEND, SHUFFLE_ECHO,
+		SHUFFLE_ABORT,
+	};
 	struct shuffle_wire w = {
-		.type = (u8)shuffle_rnd_in(r, SHUFFLE_DATA, SHUFFLE_END),
+		.type = types[shuffle_rnd_below(r, sizeof(types))],
 		.src_rank = (u16)shuffle_rnd64(r),
 		.dst_rank = (u16)shuffle_rnd64(r),
 		.dst_port = (u16)shuffle_rnd64(r),
@@ -537,16 +530,10 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 	}
 	if (w.type == SHUFFLE_ACK)
 		return w;
-	if (w.type == SHUFFLE_END && shuffle_rnd_below(r, 2)) {
-		w.type = SHUFFLE_ABORT;
+	if (w.type == SHUFFLE_ABORT) {
 		w.blame.reason = (u16)shuffle_rnd_in(r, SHUFFLE_LEFT_REASONS, 0xffff);
 		w.blame.ranks = (u16)shuffle_rnd_in(r, 1, 3);
 		w.blame.rank[0] = (u16)shuffle_rnd64(r);
-		return w;
-	}
-	if (w.type == SHUFFLE_END) {
-		w.end.len = shuffle_rnd64(r) >> shuffle_rnd_in(r, 16, 63);
-		w.end.senders = shuffle_rnd_below(r, SHUFFLE_MAX_SENDERS + 1);
 		return w;
 	}
 	w.data.off = shuffle_rnd64(r) >> shuffle_rnd_in(r, 17, 63);

@@ -49,10 +49,9 @@
 #define G	(1U << SHUFFLE_GRANT)
 #define A	(1U << SHUFFLE_ACK)
 #define R	(1U << SHUFFLE_RESEND)
-#define E	(1U << SHUFFLE_END)
 #define CTRL	(G | A | R)
-#define ALL	(D | CTRL | E)
-#define TYPES	(SHUFFLE_END + 1)
+#define ALL	(D | CTRL)
+#define TYPES	(SHUFFLE_RESEND + 1)
 
 enum action {
 	SET,		/* field = value */
@@ -93,20 +92,21 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "version-15", ALL, DROP, XOR, 0, 1, 0xc0, 0 },
 	{ "type-0", ALL, DROP, SET, 0, 1, 0x30, 0 },
 	{ "type-5", ALL, DROP, SET, 0, 1, 0x35, 0 },
+	{ "type-6", ALL, DROP, SET, 0, 1, 0x36, 0 },	/* not used */
 	{ "type-15", ALL, DROP, SET, 0, 1, 0x3f, 0 },
-	{ "flags-04", CTRL | E, DROP, XOR, 1, 1, 0x04, 0 },
+	{ "flags-04", CTRL, DROP, XOR, 1, 1, 0x04, 0 },
 	{ "flags-delay", D, FINE, XOR, 1, 1, 0x04, 0 },
-	{ "flags-08", R | E, DROP, XOR, 1, 1, 0x08, 0 },
+	{ "flags-08", R, DROP, XOR, 1, 1, 0x08, 0 },
 	{ "flags-heard", D, FINE, XOR, 1, 1, 0x08, 0 },
-	{ "flags-40", CTRL | E, DROP, XOR, 1, 1, 0x40, 0 },
+	{ "flags-40", CTRL, DROP, XOR, 1, 1, 0x40, 0 },
 	{ "flags-slowest", G | A, FINE, XOR, 1, 1, 0x08, 0 },
 	{ "flags-10", ALL, DROP, XOR, 1, 1, 0x10, 0 },
-	{ "flags-18", D | R | E, DROP, XOR, 1, 1, 0x18, 0 },
+	{ "flags-18", D | R, DROP, XOR, 1, 1, 0x18, 0 },
 	{ "flags-hearsay", G | A, FINE, XOR, 1, 1, 0x18, 0 },
 	{ "flags-tag", ALL, DROP, XOR, 1, 1, 0x80, 0 },
 	{ "flags-01", CTRL, DROP, XOR, 1, 1, 0x01, 0 },
 	{ "flags-02", ALL, DROP, XOR, 1, 1, 0x02, 0 },
-	{ "flags-probe", D | E, FINE, XOR, 1, 1, 0x01, 0 },
+	{ "flags-probe", D, FINE, XOR, 1, 1, 0x01, 0 },
 	{ "src-rank+1", ALL, DROP, ADD, 2, 2, 1, 0 },
 	{ "src-rank-max", ALL, DROP, SET, 2, 2, 0xffff, 0 },
 	{ "dst-port+1", ALL, DROP, ADD, 4, 2, 1, 0 },
@@ -120,10 +120,10 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "src-port-0", ALL, DROP, SET, 16, 2, 0, 0 },
 	{ "nonce^1", ALL, DROP, XOR, 18, 6, 1, 0 },
 	{ "nonce-not", ALL, DROP, XOR, 18, 6, ~0ull, 0 },
-	{ "nonce-0", D | G | A | E, DROP, SET, 18, 6, 0, 0 },
+	{ "nonce-0", D | G | A, DROP, SET, 18, 6, 0, 0 },
 	{ "unsched-max", D, FINE, SET, 24, 2, 0xffff, 0 },
 	{ "unsched-0", D, FINE, SET, 24, 2, 0, 0 },
-	{ "unsched-1", CTRL | E, DROP, SET, 24, 2, 1, 0 },
+	{ "unsched-1", CTRL, DROP, SET, 24, 2, 1, 0 },
 	{ "len+1", ALL, DROP, ADD, 26, 2, 1, 0 },
 	{ "len-max", ALL, DROP, SET, 26, 2, 0xffff, 0 },
 	{ "len-1", D, STRAY, ADD, 26, 2, ~0ull, 0 },
@@ -146,12 +146,6 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "resend-length-max", R, STRAY, SET, 34, 6, ~0ull, 0 },
 	{ "resend-length-2^46", R, STRAY, SET, 34, 6, 1ull << 46, 0 },
 	{ "resend-length-0", R, STRAY, SET, 34, 6, 0, 0 },
-	{ "end-length-1", E, STRAY, ADD, 28, 6, ~0ull, 0 },
-	{ "end-length-0", E, STRAY, SET, 28, 6, 0, 0 },
-	{ "end-length-max", E, STRAY, SET, 28, 6, ~0ull, 0 },
-	{ "end-senders+1", E, STRAY, ADD, 34, 6, 1, 0 },
-	{ "end-senders-0", E, STRAY, SET, 34, 6, 0, 0 },
-	{ "end-senders-max", E, DROP, SET, 34, 6, ~0ull, 0 },
 	{ "repeat", ALL, FINE, SAME, 0, 0, 0, 0 },
 	{ "pad-1", ALL, STRAY, PAD, 0, 0, 1, 0 },
 	{ "pad-23", ALL, STRAY, PAD, 0, 0, 23, 0 },
@@ -162,9 +156,9 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "source-port-1024", ALL, DROP, SPORT, 0, 0, 1024, 0 },
 	{ "source-port-767", ALL, DROP, SPORT, 0, 0, 512, 0 },
 	{ "checksum", ALL, UDP, SUM, 0, 0, 0, 0 },
-	{ "tag^1", D | G | R | E, TAG, XOR, 40, 8, 1, 0 },
-	{ "tag-0", D | G | R | E, TAG, SET, 40, 8, 0, 0 },
-	{ "tag-high-bit", D | G | R | E, TAG, XOR, 40, 8, 1ull << 63, 0 },
+	{ "tag^1", D | G | R, TAG, XOR, 40, 8, 1, 0 },
+	{ "tag-0", D | G | R, TAG, SET, 40, 8, 0, 0 },
+	{ "tag-high-bit", D | G | R, TAG, XOR, 40, 8, 1ull << 63, 0 },
 	{ "tag^1", A, TAG, XOR, 28, 8, 1, 0 },
 	{ "tag-0", A, TAG, SET, 28, 8, 0, 0 },
 	{ "offset-64", D, ROUGH, ADD, 34, 6, (u64)-64, 0 },
@@ -180,9 +174,6 @@ static struct mutation table[MAX_MUTATIONS] = {
 	{ "resend-to-ack", R, ROUGH, SET, 0, 1, 0x33, 0 },
 	{ "data-to-grant", D, ROUGH, SET, 0, 1, 0x32, 0 },
 	{ "data-to-ack", D, ROUGH, SET, 0, 1, 0x33, 0 },
-	{ "data-to-end", D, ROUGH, SET, 0, 1, 0x36, 0 },
-	{ "grant-to-end", G, ROUGH, SET, 0, 1, 0x36, 0 },
-	{ "end-to-grant", E, ROUGH, SET, 0, 1, 0x32, 0 },
 };
 
 static unsigned int mutations;
@@ -383,7 +374,7 @@ static void take_frame(int fd, const u8 *frame, size_t len, bool arrived)
 		hdr = type == SHUFFLE_ACK ? SHUFFLE_WIRE_BASE :
 		      SHUFFLE_WIRE_DATA_HDR;
 		if (frame[at] >> 4 != SHUFFLE_WIRE_VERSION ||
-		    type < SHUFFLE_DATA || type == SHUFFLE_ECHO || type > SHUFFLE_END)
+		    type < SHUFFLE_DATA || type > SHUFFLE_RESEND)
 			return;
 		if (keyed != !!(frame[at + 1] & SHUFFLE_FLAG_TAG))
 			return;
@@ -393,7 +384,7 @@ static void take_frame(int fd, const u8 *frame, size_t len, bool arrived)
 			return;
 		if (!arrived)
 			note_answer(frame + at, type);
-		else if (keyed || (type != SHUFFLE_DATA && type != SHUFFLE_END) ||
+		else if (keyed || type != SHUFFLE_DATA ||
 			 is_answered(get_field(frame + at + 18, 6)))
 			mutate(fd, frame, ip_len, frame + at, hdr + body, type);
 		done++;
@@ -412,7 +403,7 @@ static void add_cuts(void)
 			"cut", ALL, i ? DROP : UDP, CUT, 0, 0, i, 0 };
 	for (; i < SHUFFLE_WIRE_DATA_HDR; i++)
 		table[mutations++] = (struct mutation){
-			"cut", D | G | R | E, DROP, CUT, 0, 0, i, 0 };
+			"cut", D | G | R, DROP, CUT, 0, 0, i, 0 };
 }
 
 /* A packet socket of a device, which receives what arrives there; -1 and a message */
@@ -434,7 +425,7 @@ static int open_port(const char *dev, int protocol)
 static void report(void)
 {
 	static const char * const types[] = {
-		"", "data", "grant", "ack", "resend", "echo", "end" };
+		"", "data", "grant", "ack", "resend" };
 	unsigned int i, t, missed;
 
 	printf("{\"sent\": %lu, \"must_drop\": %lu", sent, must_drop);

@@ -10,7 +10,7 @@ import struct
 from collections import namedtuple
 
 PORT = 818
-DATA, GRANT, ACK, RESEND, ECHO, END, OVERLAY, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
+DATA, GRANT, ACK, RESEND, ECHO, UNUSED, OVERLAY, ABORT = range(1, 9)
 VERSION = 3
 BASE = struct.Struct(">BBHHHQHHIHH")
 OFFSETS = struct.Struct(">HIHI")
@@ -64,7 +64,7 @@ def records(data):
         if kind == ABORT:
             a, b = 0, 0
             at += BLAME.size
-        elif kind in (DATA, GRANT, RESEND, END):
+        elif kind in (DATA, GRANT, RESEND):
             high_a, low_a, high_b, low_b = OFFSETS.unpack_from(data, at)
             a, b = high_a << 32 | low_a, high_b << 32 | low_b
             at += OFFSETS.size
