@@ -99,7 +99,7 @@ struct shuffle_slowest {
  * @started_at: ns, CLOCK_MONOTONIC, like all times here
  * @deadline_at: 0 none
  * @progress_at: last progress: a byte or the length of a message that was not known, an offset that
- *	a receiver has raised, a first ACK, or a message that left at its time; nothing else
+ *	a receiver has raised, or a first ACK; nothing else
  * @first_announced_at: when the first message was heard of, the start before that
  * @last_announced_at: when a message was last heard of for the first time
  * @solicited_at: when members never heard of were last asked for theirs, 0 never

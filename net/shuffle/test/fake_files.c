@@ -110,7 +110,6 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/question.c"
 #include "../rx/slowest.c"
 #include "../rx/timer.c"
-#include "../tx/chunk.c"
 #include "../tx/forward.c"
 #include "../tx/reduction.c"
 #include "../tx/msg_out.c"

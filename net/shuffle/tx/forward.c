@@ -105,28 +105,81 @@ static bool send_buffer_full(const struct shuffle_sock *ssk)
 	return READ_ONCE(ssk->sk.sk_wmem_queued) >= shuffle_sock_sndbuf(&ssk->sk);
 }
 
+/* One chunk of each operation has room always: members may begin operations in different orders,
+ * and what one of them waits for would hold up what another one waits for.
+ */
 static bool may_forward(const struct shuffle_op *op)
 {
-	return shuffle_chunk_room(op, shuffle_group_all(op->group));
+	return !send_buffer_full(op->ssk) ||
+	       RB_EMPTY_ROOT(&op->out[shuffle_group_all(op->group)].chunks);
+}
+
+/* Pages for a chunk's wire layout.  False: no memory. */
+static bool alloc_pages_of(struct shuffle_chunk *chunk, u32 wire)
+{
+	struct page_frag *f;
+
+	for (; wire; wire -= f->size) {
+		f = &chunk->frag[chunk->nr_frags];
+		f->page = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+		if (!f->page)
+			return false;
+		f->offset = 0;
+		f->size = min_t(u32, wire, PAGE_SIZE);
+		chunk->nr_frags++;
+	}
+	return true;
+}
+
+/* The socket pays for a chunk.  False: there is no memory. */
+static bool charge_chunk(struct sock *sk, const struct shuffle_chunk *chunk)
+{
+	if (!sk_wmem_schedule(sk, chunk->truesize))
+		return false;
+	sk_mem_charge(sk, chunk->truesize);
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)chunk->truesize);
+	return true;
+}
+
+/* A chunk with the next bytes, charged to the socket; NULL: no memory. */
+static struct shuffle_chunk *make_chunk(struct shuffle_op *op, u32 len)
+{
+	u32 all = shuffle_group_all(op->group), pkt = op->forward->pkt;
+	u32 wire = len + DIV_ROUND_UP(len, pkt) * op->group->data_hdr;
+	u32 frags = DIV_ROUND_UP(wire, PAGE_SIZE);
+	struct shuffle_chunk *chunk;
+
+	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_ATOMIC | __GFP_NOWARN);
+	if (!chunk)
+		return NULL;
+	chunk->off = op->out[all].filled;
+	chunk->len = len;
+	chunk->rank = all;
+	chunk->pkt = pkt;
+	chunk->truesize = struct_size(chunk, frag, frags) + frags * PAGE_SIZE;
+	chunk->kind = SHUFFLE_CHUNK_PACKETS;
+	chunk->max_frags = frags;
+	chunk->nr_frags = 0;
+	if (!alloc_pages_of(chunk, wire) || !charge_chunk(&op->ssk->sk, chunk)) {
+		shuffle_msg_out_free_chunk(chunk);
+		return NULL;
+	}
+	fill_pages(op, chunk);
+	return chunk;
 }
 
 /* The next bytes go on.  False: there is no room, or no memory, for them now. */
 static bool forward_bytes(struct shuffle_op *op, u32 len)
 {
-	u32 all = shuffle_group_all(op->group);
 	struct shuffle_chunk *chunk;
 
 	op->forward->no_memory = false;
 	if (!may_forward(op))
 		return false;
-	op->forward->no_memory = true;
-	chunk = shuffle_chunk_make(op, all, op->out[all].filled, len, op->forward->pkt);
+	chunk = make_chunk(op, len);
+	op->forward->no_memory = !chunk;
 	if (!chunk)
 		return false;
-	fill_pages(op, chunk);
-	if (!shuffle_chunk_charge(op, chunk))
-		return false;
-	op->forward->no_memory = false;
 	shuffle_msg_out_append(op, chunk);
 	SHUFFLE_ADD(shuffle_op_net(op), ForwardBytes, len);
 	return true;

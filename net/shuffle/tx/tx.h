@@ -289,13 +289,6 @@ struct shuffle_reduction_state {
 	u8	scratch[];
 };
 
-/* chunk.c */
-struct shuffle_chunk *shuffle_chunk_make(const struct shuffle_op *op, u32 rank, u64 off, u32 len,
-					 u32 pkt);
-void shuffle_chunk_fill(struct shuffle_chunk *chunk, u32 at, const void *from, u32 len);
-bool shuffle_chunk_charge(struct shuffle_op *op, struct shuffle_chunk *chunk);
-bool shuffle_chunk_room(const struct shuffle_op *op, u32 rank);
-
 /* reduction.c */
 int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reduction *r);
 void shuffle_reduction_start(struct shuffle_op *op);
