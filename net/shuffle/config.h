@@ -176,7 +176,6 @@ void shuffle_dev_exit(void);
 void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifindex);
 void shuffle_dev_ask_rates(struct work_struct *work);
 struct shuffle_dev *shuffle_dev_get(struct shuffle_net *sn, int ifindex);
-struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex);
 void shuffle_dev_put(struct shuffle_dev *dev);
 void shuffle_dev_compute(struct shuffle_dev *dev);
 void shuffle_dev_sample(struct shuffle_dev *dev, u64 ns);

@@ -206,15 +206,10 @@ void shuffle_dev_setup(struct shuffle_dev *dev, struct shuffle_net *sn, int ifin
 	dev->ifindex = ifindex;
 }
 
-/**
- * shuffle_dev_find_rcu() - look up a device
- * @sn: namespace
- * @ifindex: of the device
- *
- * Context: RCU read side, or sn->config_mutex held.
- * Return: the device, or &sn->dev0 if it is not known; no reference is taken.
+/* The device, or &sn->dev0 if it is not known; no reference is taken.  RCU read side, or
+ * sn->config_mutex held.
  */
-struct shuffle_dev *shuffle_dev_find_rcu(struct shuffle_net *sn, int ifindex)
+static struct shuffle_dev *find_rcu(struct shuffle_net *sn, int ifindex)
 {
 	struct shuffle_dev *dev;
 
@@ -258,7 +253,7 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 	 * mutex: one that is still there has its event before it.
 	 */
 	mutex_lock(&sn->config_mutex);
-	dev = shuffle_dev_find_rcu(sn, ifindex);
+	dev = find_rcu(sn, ifindex);
 	if (dev == &sn->dev0 && has_netdev(sn, ifindex)) {
 		dev = new;
 		new = NULL;
@@ -292,7 +287,7 @@ struct shuffle_dev *shuffle_dev_get(struct shuffle_net *sn, int ifindex)
 
 	if (ifindex) {
 		rcu_read_lock();
-		dev = shuffle_dev_find_rcu(sn, ifindex);
+		dev = find_rcu(sn, ifindex);
 		if (dev == &sn->dev0 || !refcount_inc_not_zero(&dev->ref))
 			dev = NULL;
 		rcu_read_unlock();
@@ -351,7 +346,7 @@ u8 shuffle_dev_control_tos(struct shuffle_net *sn, int ifindex)
 	u8 tos;
 
 	rcu_read_lock();
-	tos = READ_ONCE(shuffle_dev_find_rcu(sn, ifindex)->cfg.control_dscp) << 2;
+	tos = READ_ONCE(find_rcu(sn, ifindex)->cfg.control_dscp) << 2;
 	rcu_read_unlock();
 	return tos;
 }
@@ -399,7 +394,7 @@ static int dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 	if (event != NETDEV_UNREGISTER && event != NETDEV_CHANGE && event != NETDEV_UP)
 		return NOTIFY_DONE;
 	mutex_lock(&sn->config_mutex);
-	dev = shuffle_dev_find_rcu(sn, netdev->ifindex);
+	dev = find_rcu(sn, netdev->ifindex);
 	if (dev == &sn->dev0) {
 		dev = NULL;
 	} else if (event == NETDEV_UNREGISTER) {
