@@ -320,6 +320,15 @@ static bool wanted(const struct mutation *m)
 	return m->kind == TAG ? keyed : keyed || (m->kind == ROUGH) == rough;
 }
 
+/* Where a message begins its digest stands in the place of the offset.  Another one is that of
+ * another operation, which its receiver would have to believe: only a key tells.
+ */
+static bool is_believed(const struct mutation *m, const u8 *record, unsigned int type)
+{
+	return !keyed && !rough && type == SHUFFLE_DATA && record[1] & SHUFFLE_FLAG_DIGEST &&
+	       m->action <= LIKE && m->at == 34;
+}
+
 /* The next change that fits the type of this record. */
 static void mutate(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 		   size_t len, unsigned int type)
@@ -329,7 +338,8 @@ static void mutate(int fd, const u8 *frame, size_t ip_len, const u8 *record,
 	seen[type]++;
 	for (i = 0; i < mutations; i++) {
 		at = (next_of[type] + i) % mutations;
-		if (!(table[at].types & 1U << type) || !wanted(&table[at]))
+		if (!(table[at].types & 1U << type) || !wanted(&table[at]) ||
+		    is_believed(&table[at], record, type))
 			continue;
 		next_of[type] = at + 1;
 		inject(fd, frame, ip_len, record, len, &table[at]);
