@@ -26,7 +26,7 @@
 
 #include "coll.h"
 #include "shuffle_keys.h"
-#include "../../net/shuffle/coll/merge.h"
+#include "merge.h"
 
 /* operation ids of a call */
 #define KEYS_OPS	(1ULL << 40)

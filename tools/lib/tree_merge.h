@@ -7,7 +7,7 @@
 #ifndef SHUFFLE_LIB_TREE_MERGE_H
 #define SHUFFLE_LIB_TREE_MERGE_H
 
-#include "../../net/shuffle/coll/merge.h"
+#include "merge.h"
 
 /**
  * struct tree_run - the part of a stream that a batch takes

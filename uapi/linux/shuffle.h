@@ -171,8 +171,6 @@ enum {
 	SHUFFLE_CMSG_FORWARD = 5,
 	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_reduction */
 	SHUFFLE_CMSG_REDUCE = 6,
-	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_merge */
-	SHUFFLE_CMSG_MERGE = 7,
 };
 
 /*
@@ -237,7 +235,7 @@ enum {
  * @digest: of all that has to be the same at all members, as the program knows it: what it makes
  *	of the messages, in which order, of which type and byte order.  0: nothing.  Where members
  *	have different ones the operation fails with EPROTO at all of them; read by the first call
- *	only, not beside SHUFFLE_CMSG_MERGE.  SHUFFLE_ROW_SIZE_VER1
+ *	only.  SHUFFLE_ROW_SIZE_VER1
  * @lens: length in bytes of the messages to ranks @first_rank and up, or SHUFFLE_ABSENT
  *
  * The data of a row is the concatenation of its messages in order of rank.
@@ -324,76 +322,6 @@ struct shuffle_reduction {
 
 #define SHUFFLE_REDUCTION_SIZE_VER0	12
 #define SHUFFLE_REDUCE_BYTES		262144
-
-/**
- * enum shuffle_merge_oper - what becomes of two values of one key
- * @SHUFFLE_MERGE_NONE: both are kept
- * @SHUFFLE_MERGE_SUM: their sum; it wraps round
- * @SHUFFLE_MERGE_MIN: the smaller one, as signed numbers
- * @SHUFFLE_MERGE_MAX: the larger one, as signed numbers
- * @SHUFFLE_MERGE_COUNT: how many records there were: senders send 1 as the value of each
- * @SHUFFLE_MERGE_SUMCOUNT: the sum of the upper 32 bits in the upper ones, of the lower 32 bits in
- *	the lower ones; both wrap round, neither carries into the other.  Senders send a value above
- *	and 1 below.
- * @SHUFFLE_MERGE_OR: bitwise
- * @SHUFFLE_MERGE_AND: bitwise
- * @SHUFFLE_MERGE_OPERS: their number
- */
-enum shuffle_merge_oper {
-	SHUFFLE_MERGE_NONE,
-	SHUFFLE_MERGE_SUM,
-	SHUFFLE_MERGE_MIN,
-	SHUFFLE_MERGE_MAX,
-	SHUFFLE_MERGE_COUNT,
-	SHUFFLE_MERGE_SUMCOUNT,
-	SHUFFLE_MERGE_OR,
-	SHUFFLE_MERGE_AND,
-	SHUFFLE_MERGE_OPERS,
-};
-
-/* struct shuffle_merge, flags: all streams are in ascending order of unsigned keys, and so is what
- * they are merged into.
- */
-#define SHUFFLE_MERGE_SORTED	(1U << 0)
-/* The result goes to all members to which the row has a message, and not only to @to, which is one
- * of them.  Each gets it alone; the row has all members, up to SHUFFLE_SAME_MEMBERS.
- */
-#define SHUFFLE_MERGE_SAME	(1U << 1)
-
-/**
- * struct shuffle_merge - the message to one member is what all that come are merged into, by key
- * @size: sizeof(struct shuffle_merge)
- * @to: rank of the member that gets it; our own: the messages that come are read as always, and
- *	only @senders is checked (not with SHUFFLE_MERGE_SAME)
- * @oper: enum shuffle_merge_oper
- * @flags: SHUFFLE_MERGE_SORTED, SHUFFLE_MERGE_SAME
- * @reserved: must be zero
- * @senders: senders that are to be folded in, our own message to ourselves included; another
- *	number fails the operation with EBADMSG.  0: any
- * @records: without SHUFFLE_MERGE_SORTED: room of the table, in records; 0: SHUFFLE_MERGE_RECORDS,
- *	which is the most
- * @flush_us: likewise: records wait no longer there, us; 0: until the table is full, or all has
- *	come
- *
- * Messages are records of 16 bytes: key and value, each 64 bits, big-endian.  The row has a
- * message to ourselves at most, which is our own part, and one to @to, of length 0 (or, with
- * SHUFFLE_MERGE_SAME, to each member that gets the result): how long it becomes is known in the
- * end.  It goes while the others come, without this process, and nothing of
- * these is read.  What is not whole records, or not in order, fails the operation with EPROTO.
- */
-struct shuffle_merge {
-	__u32	size;
-	__u32	to;
-	__u8	oper;
-	__u8	flags;
-	__u16	reserved;
-	__u32	senders;
-	__u32	records;
-	__u32	flush_us;
-};
-
-#define SHUFFLE_MERGE_SIZE_VER0		24
-#define SHUFFLE_MERGE_RECORDS		65536
 
 /* struct shuffle_collective, oper: how items are combined.  Sums wrap round. */
 enum shuffle_coll_oper {
@@ -548,8 +476,7 @@ enum {
  *	cancelled the operation; EPIPE: its socket is closed, or its process is gone; ENOMEM;
  *	EPROTO; ETIMEDOUT: it has been silent, another member says; ENOENT: its host knows
  *	nothing of the operation (any more); EIO: another error
- * @senders: DATA with SHUFFLE_RECORD_LAST: senders whose records are merged into the message
- *	(SHUFFLE_CMSG_MERGE); otherwise zero
+ * @reserved: zero
  */
 struct shuffle_record {
 	__u64	op_id;
@@ -560,7 +487,7 @@ struct shuffle_record {
 	__u16	type;
 	__u16	flags;
 	__u32	error;
-	__u32	senders;
+	__u32	reserved;
 };
 
 /**

@@ -19,8 +19,7 @@ kunit_test_suites(&shuffle_number_suite,
 		  &shuffle_policy_grant_suite,
 		  &shuffle_budget_suite,
 		  &shuffle_sim_suite,
-		  &shuffle_coll_suite,
-		  &shuffle_merge_suite);
+		  &shuffle_coll_suite);
 
 MODULE_DESCRIPTION("Tests of the portable parts of AF_SHUFFLE");
 MODULE_LICENSE("GPL");

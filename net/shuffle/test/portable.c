@@ -10,4 +10,3 @@
 #include "../sched/tag.c"
 #include "../sched/wire.c"
 #include "../coll/combine.c"
-#include "../coll/merge.c"

@@ -284,8 +284,8 @@ static void take_record(const struct shuffle_record *rec,
 {
 	struct op *op = find_op(rec->op_id);
 
-	if (rec->senders)
-		fail("record of a message that is not merged: %u senders", rec->senders);
+	if (rec->reserved)
+		fail("a record's reserved field is %u, not 0", rec->reserved);
 	if (op->ended && rec->type != SHUFFLE_RECORD_MISSING)
 		fail("record type %u after the end", rec->type);
 	switch (rec->type) {

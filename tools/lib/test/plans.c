@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A copy of the plans for their tests and fuzz targets. */
+/* A copy of the plans, and of merges, for their tests and fuzz targets. */
+#include "../merge.c"
 #include "../plan/blocks.c"
 #include "../plan/cost.c"
 #include "../plan/plan.c"

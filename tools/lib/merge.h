@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Records of a key and a value, merged by key (portable: see plan.h).  Guo et al., "Exploiting
+ * Records of a key and a value, merged by key (portable: see plan/plan.h).  Guo et al., "Exploiting
  * in-network aggregation for shuffle transfers", describe servers that do this on the way from
  * senders to receivers; the merge of sorted streams is an addition to that.
  *
@@ -18,10 +18,35 @@
 #ifndef _SHUFFLE_MERGE_H
 #define _SHUFFLE_MERGE_H
 
-#include "../../../uapi/linux/shuffle.h"
-#include "../sched/portable.h"
+#include "../../net/shuffle/sched/portable.h"
 
 #define SHUFFLE_PAIR_BYTES	16U
+
+/**
+ * enum shuffle_merge_oper - what becomes of two values of one key
+ * @SHUFFLE_MERGE_NONE: both are kept
+ * @SHUFFLE_MERGE_SUM: their sum; it wraps round
+ * @SHUFFLE_MERGE_MIN: the smaller one, as signed numbers
+ * @SHUFFLE_MERGE_MAX: the larger one, as signed numbers
+ * @SHUFFLE_MERGE_COUNT: how many records there were: its sender makes 1 the value of each
+ * @SHUFFLE_MERGE_SUMCOUNT: the sum of the upper 32 bits in the upper ones, of the lower 32 bits in
+ *	the lower ones; both wrap round, neither carries into the other.  A sender puts a value
+ *	above and 1 below.
+ * @SHUFFLE_MERGE_OR: bitwise
+ * @SHUFFLE_MERGE_AND: bitwise
+ * @SHUFFLE_MERGE_OPERS: their number
+ */
+enum shuffle_merge_oper {
+	SHUFFLE_MERGE_NONE,
+	SHUFFLE_MERGE_SUM,
+	SHUFFLE_MERGE_MIN,
+	SHUFFLE_MERGE_MAX,
+	SHUFFLE_MERGE_COUNT,
+	SHUFFLE_MERGE_SUMCOUNT,
+	SHUFFLE_MERGE_OR,
+	SHUFFLE_MERGE_AND,
+	SHUFFLE_MERGE_OPERS,
+};
 
 /**
  * struct shuffle_pair - a record in memory

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../coll/merge.h"
+#include "../merge.h"
 
 #define STREAMS	8U
 #define RECORDS	125000U	/* of a stream */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Records merged by key: in a table, and of sorted streams. */
-#include "../coll/merge.h"
-#include "harness.h"
+#include "../merge.h"
+#include "../../../net/shuffle/test/harness.h"
 
 #define RECORDS	600U	/* of a random merge */
 #define KEYS	64U	/* at most, of a reference */
