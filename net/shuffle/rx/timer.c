@@ -258,7 +258,7 @@ static bool is_blocked(const struct shuffle_op *op, u32 rank)
 	       shuffle_msg_out_sent(op, rank) < op->ptx.msg[rank].len;
 }
 
-/* A receiver that has left says so once.  If its word was lost, nobody asks one that is to grant, so
+/* A receiver that has left says so once.  If its word was lost, nobody asks one that is to grant:
  * an operation in which nothing moves probes the messages that wait for grants.  One that is there
  * does not answer.
  */

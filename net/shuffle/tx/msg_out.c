@@ -490,8 +490,8 @@ static bool is_derived(const struct shuffle_op *op)
 	return op->forward || op->reduction || op->engine;
 }
 
-/* Nothing of the message has left yet, but we are there: the receiver is to look for the one to blame
- * elsewhere, if its time is over before the message comes.  No longer than the question.
+/* Nothing of the message has left yet, but we are there: if its time is over before the message
+ * comes, the receiver is to look elsewhere for the one to blame.  No longer than the question.
  */
 static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
