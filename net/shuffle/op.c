@@ -550,6 +550,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	spin_lock_bh(&ssk->lock);
 	hlist_del_init(&op->node);
 	WRITE_ONCE(ssk->nr_ops, ssk->nr_ops - 1);
+	ssk->unlinked++;
 	ssk->nr_msgs -= op->group->count;
 	atomic_inc(&sn->gen);
 	spin_unlock_bh(&ssk->lock);

@@ -134,6 +134,7 @@ struct shuffle_owner {
  * @group: members, NULL before the option SHUFFLE_GROUP
  * @ops: operations by id
  * @nr_ops: their number
+ * @unlinked: operations that have been taken out of @ops, modulo 2^32
  * @nr_msgs: their members
  * @nr_incomplete: those whose column is not complete
  * @nr_unsent: those whose row has data that has not left
@@ -184,6 +185,7 @@ struct shuffle_sock {
 	struct shuffle_membership *group;
 	struct hlist_head	ops[SHUFFLE_OP_BUCKETS];
 	u32			nr_ops;
+	u32			unlinked;
 	u32			nr_msgs;
 	u32			nr_incomplete;
 	u32			nr_unsent;

@@ -172,22 +172,23 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
  * @ssk: socket it is for
  * @skb: its UDP payload
  * @op_id: of all its records
+ * @unlinked: of @ssk, when the operation was looked for and not found
  *
  * Context: softirq.
  * Return:
  * * 1 - @skb has been taken
  * * 0 - there is no room for it
- * * -EAGAIN - the operation has begun meanwhile: what was kept of it may have been claimed
- *   already (shuffle_early_claim()), and nobody would look for this packet
+ * * -EAGAIN - the operation has begun meanwhile, or may have begun and ended: what was kept of it may
+ *   have been claimed already (shuffle_early_claim()), and nobody would look for this packet
  */
-int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id)
+int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id, u32 unlinked)
 {
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct shuffle_early *e = &ssk->early;
 	int kept = 0;
 
 	spin_lock_bh(&ssk->lock);
-	if (shuffle_op_find(ssk, op_id)) {
+	if (ssk->unlinked != unlinked || shuffle_op_find(ssk, op_id)) {
 		kept = -EAGAIN;
 	} else if (has_room(ssk, sn, skb->truesize) &&
 	    sk_rmem_schedule(&ssk->sk, skb, skb->truesize)) {

@@ -43,6 +43,7 @@ struct rx_ctx {
 	struct sk_buff_head	q;
 	u64			reacked;
 	u32			reacked_rank;
+	u32			unlinked;	/* of the socket in which no operation was found */
 };
 
 /**
@@ -210,7 +211,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 	}
 }
 
-/* Returns true if the operation has begun meanwhile: look for it once more. */
+/* Returns true if the operation has begun meanwhile, or has ended: look for it once more. */
 static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 			   const struct rx_run *run, struct sk_buff_head *q)
 {
@@ -265,7 +266,7 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	 * rare and its sender asks again
 	 */
 	if (run->whole) {
-		kept = shuffle_early_keep(ssk, c->skb, w->op_id);
+		kept = shuffle_early_keep(ssk, c->skb, w->op_id, c->unlinked);
 		if (kept == -EAGAIN)
 			return true;
 		if (kept)
@@ -285,6 +286,7 @@ static int run_to_known(struct rx_ctx *c, struct shuffle_sock *ssk, const struct
 		op = shuffle_op_find(ssk, run->w.op_id);
 		if (op)
 			run_to_op(c, op, run, &c->q);
+		c->unlinked = ssk->unlinked;
 		ret = op ? 1 : 0;
 	}
 	spin_unlock_bh(&ssk->lock);

@@ -142,7 +142,7 @@ struct shuffle_wire shuffle_delayed_take(struct shuffle_op *op, u32 rank);
 /* early.c */
 void shuffle_early_init(struct shuffle_sock *ssk);
 void shuffle_early_exit(struct shuffle_sock *ssk);
-int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id);
+int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id, u32 unlinked);
 void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id);
 
 /* echo.c */
