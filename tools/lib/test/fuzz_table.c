@@ -147,7 +147,7 @@ static bool valid(const struct shuffle_plan_table *t, u32 i)
 	if (e->take && !shuffle_coll_combines(t->kind) && t->kind != SHUFFLE_COLL_BARRIER)
 		return false;
 	if (t->blocks ? e->block >= t->blocks || e->blocks - 1 >= t->blocks :
-			e->block + e->blocks)
+			e->block || e->blocks)
 		return false;
 	for (k = 0; k < i; k++)
 		if ((t->entry[k].step == e->step && t->entry[k].from == e->from &&
