@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	struct rlimit files = { 65536, 65536 };
 	char why[256] = "";
 	struct timespec now;
-	int opt, i;
+	int opt, i, chosen = 0;
 
 	tap_state.prefix = "torture";
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -294,6 +294,7 @@ int main(int argc, char **argv)
 			continue;
 		if (named(without, mix->name))
 			continue;
+		chosen++;
 		if (mix->loads && !getenv("SHUFFLE_KO")) {
 			tap_skip(mix->name, "no SHUFFLE_KO");
 			continue;
@@ -301,6 +302,11 @@ int main(int argc, char **argv)
 		run_mix();
 	}
 	mix = NULL;
+	if (!chosen) {
+		fprintf(stderr, "torture: no mix is called '%s', or all are left out; --list names them\n",
+			only ?: "");
+		return 2;
+	}
 	result(check_module(why, sizeof(why)), "nothing is left, the module can go", why);
 	return tap_finish();
 }
