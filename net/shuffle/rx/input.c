@@ -31,6 +31,7 @@
  * @q: answers, all to one member
  * @reacked: operation whose end was told last
  * @reacked_rank: to this rank; SHUFFLE_NONE: none was, of this socket
+ * @unlinked: of the socket in which no operation was found, at that moment
  */
 struct rx_ctx {
 	struct shuffle_net	*sn;
@@ -43,7 +44,7 @@ struct rx_ctx {
 	struct sk_buff_head	q;
 	u64			reacked;
 	u32			reacked_rank;
-	u32			unlinked;	/* of the socket in which no operation was found */
+	u32			unlinked;
 };
 
 /**
