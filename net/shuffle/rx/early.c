@@ -178,8 +178,8 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
  * Return:
  * * 1 - @skb has been taken
  * * 0 - there is no room for it
- * * -EAGAIN - the operation has begun meanwhile, or may have begun and ended: what was kept of it may
- *   have been claimed already (shuffle_early_claim()), and nobody would look for this packet
+ * * -EAGAIN - the operation has begun meanwhile, or may have begun and ended: what was kept of it
+ *   may have been claimed already (shuffle_early_claim()), and nobody would look for this packet
  */
 int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id, u32 unlinked)
 {
