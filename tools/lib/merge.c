@@ -21,42 +21,6 @@ u64 shuffle_merge_first(u8 oper, u64 value)
 	return value;
 }
 
-static __always_inline u64 merged(u8 oper, u64 a, u64 b)
-{
-	const u64 sign = 1ULL << 63, upper = ~(u64)U32_MAX;
-
-	switch (oper) {
-	case SHUFFLE_MERGE_SUM:
-	case SHUFFLE_MERGE_COUNT:
-		return a + b;
-	case SHUFFLE_MERGE_MIN:
-		return (a ^ sign) < (b ^ sign) ? a : b;
-	case SHUFFLE_MERGE_MAX:
-		return (a ^ sign) > (b ^ sign) ? a : b;
-	case SHUFFLE_MERGE_SUMCOUNT:
-		return ((a & upper) + (b & upper)) | (u32)(a + b);
-	case SHUFFLE_MERGE_OR:
-		return a | b;
-	case SHUFFLE_MERGE_AND:
-		return a & b;
-	}
-	return a;
-}
-
-/**
- * shuffle_merge_values() - two values of one key
- * @oper: enum shuffle_merge_oper, not SHUFFLE_MERGE_NONE, which has no value for both
- * @a: one
- * @b: the other
- *
- * Context: any.
- * Return: the value of both.
- */
-u64 shuffle_merge_values(u8 oper, u64 a, u64 b)
-{
-	return merged(oper, a, b);
-}
-
 /**
  * shuffle_merge_load() - records from the wire
  * @pair: records in memory
@@ -184,7 +148,7 @@ static __always_inline u32 add_records(struct shuffle_merge_table *t, u8 oper, c
 			at = (at + 1) & mask;
 		}
 		if (number) {
-			pair->value = merged(oper, pair->value, value);
+			pair->value = shuffle_merge_values(oper, pair->value, value);
 			continue;
 		}
 		if (t->n == t->max)
@@ -373,7 +337,7 @@ static __always_inline int merge_streams(struct shuffle_merge_sorted *s, u8 oper
 		next.key = s->node[0].key;
 		next.value = shuffle_get64(first->data + (u64)first->at * SHUFFLE_PAIR_BYTES + 8);
 		if (s->open && next.key == s->pair.key && oper != SHUFFLE_MERGE_NONE) {
-			s->pair.value = merged(oper, s->pair.value, next.value);
+			s->pair.value = shuffle_merge_values(oper, s->pair.value, next.value);
 		} else {
 			if (s->open && *n == max)
 				return SHUFFLE_MERGE_FULL;

@@ -145,8 +145,40 @@ enum shuffle_merge_state {
 	SHUFFLE_MERGE_UNSORTED,
 };
 
+/**
+ * shuffle_merge_values() - two values of one key
+ * @oper: enum shuffle_merge_oper, not SHUFFLE_MERGE_NONE, which has no value for both
+ * @a: one
+ * @b: the other
+ *
+ * Inline: all merges call it with an operator that the compiler knows.
+ *
+ * Context: any.
+ * Return: the value of both.
+ */
+static __always_inline u64 shuffle_merge_values(u8 oper, u64 a, u64 b)
+{
+	const u64 sign = 1ULL << 63, upper = ~(u64)U32_MAX;
+
+	switch (oper) {
+	case SHUFFLE_MERGE_SUM:
+	case SHUFFLE_MERGE_COUNT:
+		return a + b;
+	case SHUFFLE_MERGE_MIN:
+		return (a ^ sign) < (b ^ sign) ? a : b;
+	case SHUFFLE_MERGE_MAX:
+		return (a ^ sign) > (b ^ sign) ? a : b;
+	case SHUFFLE_MERGE_SUMCOUNT:
+		return ((a & upper) + (b & upper)) | (u32)(a + b);
+	case SHUFFLE_MERGE_OR:
+		return a | b;
+	case SHUFFLE_MERGE_AND:
+		return a & b;
+	}
+	return a;
+}
+
 u64 shuffle_merge_first(u8 oper, u64 value);
-u64 shuffle_merge_values(u8 oper, u64 a, u64 b);
 void shuffle_merge_load(struct shuffle_pair *pair, const u8 *data, u32 n);
 void shuffle_merge_store(u8 *data, const struct shuffle_pair *pair, u32 n);
 

@@ -2,25 +2,6 @@
 /* Sorted records merged in batches: see tree_merge.h. */
 #include "tree_merge.h"
 
-static inline __attribute__((always_inline)) u64 both(u8 oper, u64 a, u64 b)
-{
-	const u64 sign = 1ULL << 63, upper = ~(u64)U32_MAX;
-
-	switch (oper) {
-	case SHUFFLE_MERGE_MIN:
-		return (a ^ sign) < (b ^ sign) ? a : b;
-	case SHUFFLE_MERGE_MAX:
-		return (a ^ sign) > (b ^ sign) ? a : b;
-	case SHUFFLE_MERGE_SUMCOUNT:
-		return ((a & upper) + (b & upper)) | (u32)(a + b);
-	case SHUFFLE_MERGE_OR:
-		return a | b;
-	case SHUFFLE_MERGE_AND:
-		return a & b;
-	}
-	return a + b;
-}
-
 u64 tree_run_key(const struct tree_run *run, u32 i)
 {
 	return shuffle_get64(run->wire + (size_t)i * SHUFFLE_PAIR_BYTES);
@@ -60,7 +41,7 @@ bool tree_run_unsorted(const struct tree_run *run, u64 last, bool started, u32 *
 }
 
 /* @wire: the runs are on the wire; the compiler knows it. */
-static inline __attribute__((always_inline))
+static __always_inline
 void load(struct shuffle_pair *to, const struct tree_run *run, u32 i, bool wire)
 {
 	if (wire) {
@@ -71,7 +52,7 @@ void load(struct shuffle_pair *to, const struct tree_run *run, u32 i, bool wire)
 	}
 }
 
-static inline __attribute__((always_inline))
+static __always_inline
 u32 merge_two(u8 oper, const struct tree_run *a, const struct tree_run *b, bool wire,
 	      struct shuffle_pair *out)
 {
@@ -84,7 +65,7 @@ u32 merge_two(u8 oper, const struct tree_run *a, const struct tree_run *b, bool 
 		for (;;) {
 			if (x.key == y.key && oper != SHUFFLE_MERGE_NONE) {
 				out->key = x.key;
-				out->value = both(oper, x.value, y.value);
+				out->value = shuffle_merge_values(oper, x.value, y.value);
 				out++;
 				i++;
 				j++;
@@ -115,7 +96,7 @@ u32 merge_two(u8 oper, const struct tree_run *a, const struct tree_run *b, bool 
 /* Records of one key that a single run had, and a check of the order: the number that is left, or
  * U32_MAX.  Two in the wrong order in a run are so in what it is merged into.
  */
-static inline __attribute__((always_inline))
+static __always_inline
 u32 compact(u8 oper, struct shuffle_pair *p, u32 n)
 {
 	u32 i, m;
@@ -132,12 +113,12 @@ u32 compact(u8 oper, struct shuffle_pair *p, u32 n)
 		else if (oper == SHUFFLE_MERGE_NONE)
 			p[m++] = p[i];
 		else
-			p[m - 1].value = both(oper, p[m - 1].value, p[i].value);
+			p[m - 1].value = shuffle_merge_values(oper, p[m - 1].value, p[i].value);
 	}
 	return m;
 }
 
-static inline __attribute__((always_inline))
+static __always_inline
 struct shuffle_pair *merge_runs(u8 oper, struct tree_run *run, u32 runs,
 				struct shuffle_pair *room, u32 *n)
 {
