@@ -90,9 +90,21 @@ static const char * const counter_name[] = {
 	[OVERLAY_DROP_ROOM] = "DropRoom",
 };
 
+/* The words of a filter, until the next call. */
+static const char *filter_text(const struct overlay_way *w)
+{
+	static char text[2 * sizeof(w->filter) + 1];
+	unsigned int i;
+
+	text[0] = '\0';
+	for (i = 0; i < shuffle_bloom_words(w->bits) * 8; i++)
+		snprintf(text + 2 * i, 3, "%02x", w->filter[i]);
+	return text;
+}
+
 static void show_text(const struct overlay_table *t)
 {
-	unsigned int i, k;
+	unsigned int i;
 
 	out_line("server %u", t->settings.server);
 	for (i = 0; i < t->settings.neighbours; i++)
@@ -100,13 +112,10 @@ static void show_text(const struct overlay_table *t)
 			 overlay_text(&t->neighbour[i].addr), overlay_text(&t->neighbour[i].local));
 	for (i = 0; i < t->paths; i++) {
 		const struct overlay_way *w = &t->path[i].way;
-		char filter[2 * sizeof(w->filter) + 1] = "";
 
-		for (k = 0; k < shuffle_bloom_words(w->bits) * 8; k++)
-			snprintf(filter + 2 * k, 3, "%02x", w->filter[k]);
 		out_line("path %s hops %u bits %u hashes %u salt %u filter %s",
 			 overlay_text(&t->path[i].to), w->hops, w->bits, w->hashes, w->salt,
-			 filter);
+			 filter_text(w));
 	}
 	for (i = 0; i < OVERLAY_N_COUNTERS; i++)
 		out_line("# %s %llu", counter_name[i], t->counter[i]);
@@ -114,7 +123,7 @@ static void show_text(const struct overlay_table *t)
 
 static void show_json(const struct overlay_table *t)
 {
-	unsigned int i, k;
+	unsigned int i;
 
 	out_open(NULL);
 	out_u64("server", t->settings.server, OUT_PLAIN);
@@ -128,17 +137,14 @@ static void show_json(const struct overlay_table *t)
 	}
 	for (i = 0; i < t->paths; i++) {
 		const struct overlay_way *w = &t->path[i].way;
-		char filter[2 * sizeof(w->filter) + 1] = "";
 
-		for (k = 0; k < shuffle_bloom_words(w->bits) * 8; k++)
-			snprintf(filter + 2 * k, 3, "%02x", w->filter[k]);
 		out_open(NULL);
 		out_str("path", overlay_text(&t->path[i].to));
 		out_u64("hops", w->hops, OUT_PLAIN);
 		out_u64("bits", w->bits, OUT_PLAIN);
 		out_u64("hashes", w->hashes, OUT_PLAIN);
 		out_u64("salt", w->salt, OUT_PLAIN);
-		out_str("filter", filter);
+		out_str("filter", filter_text(w));
 		out_close();
 	}
 	out_open(NULL);

@@ -163,6 +163,7 @@ static int kernel_find(struct kernel *k)
 	int err = 0, fd;
 	__u32 made;
 
+	libbpf_set_print(keep_reason);
 	memset(k, 0, sizeof(*k));
 	for (i = all; i && i->if_index; i++)
 		n++;
@@ -258,7 +259,6 @@ int overlay_get(struct overlay_table *t, bool *found)
 	struct kernel k;
 	int err;
 
-	libbpf_set_print(keep_reason);
 	err = kernel_find(&k);
 	if (err)
 		return err;
@@ -336,7 +336,6 @@ int overlay_remove(void)
 	struct kernel k;
 	int err;
 
-	libbpf_set_print(keep_reason);
 	err = kernel_find(&k);
 	if (err)
 		return err;
@@ -563,7 +562,6 @@ int overlay_put(struct overlay_table *t)
 	struct kernel old;
 	int err;
 
-	libbpf_set_print(keep_reason);
 	if (getifaddrs(&all))
 		return ctl_error("addresses: %s", strerror(errno));
 	err = kernel_find(&old);

@@ -548,6 +548,16 @@ void fake_ack(u32 rank)
 	fake_ack_nonce(rank, shuffle_op_nonce(fake->op, rank));
 }
 
+static void resend_came(const struct shuffle_wire *w)
+{
+	struct sk_buff_head q;
+
+	__skb_queue_head_init(&q);
+	spin_lock_bh(&fake->ssk.lock);
+	shuffle_msg_out_resend(fake->op, w, &q, fake->now);
+	spin_unlock_bh(&fake->ssk.lock);
+}
+
 /**
  * fake_resend() - a RESEND comes in
  * @rank: from this member
@@ -558,16 +568,12 @@ void fake_ack(u32 rank)
 void fake_resend(u32 rank, bool known, u64 off, u64 len)
 {
 	struct shuffle_wire w = about(SHUFFLE_RESEND, rank);
-	struct sk_buff_head q;
 
 	if (!known)
 		w.nonce = 0;
 	w.resend.off = off;
 	w.resend.len = len;
-	__skb_queue_head_init(&q);
-	spin_lock_bh(&fake->ssk.lock);
-	shuffle_msg_out_resend(fake->op, &w, &q, fake->now);
-	spin_unlock_bh(&fake->ssk.lock);
+	resend_came(&w);
 }
 
 /**
@@ -577,14 +583,10 @@ void fake_resend(u32 rank, bool known, u64 off, u64 len)
 void fake_waits(u32 rank)
 {
 	struct shuffle_wire w = about(SHUFFLE_RESEND, rank);
-	struct sk_buff_head q;
 
 	w.nonce = 0;
 	w.flags = SHUFFLE_FLAG_WAITS;
-	__skb_queue_head_init(&q);
-	spin_lock_bh(&fake->ssk.lock);
-	shuffle_msg_out_resend(fake->op, &w, &q, fake->now);
-	spin_unlock_bh(&fake->ssk.lock);
+	resend_came(&w);
 }
 
 /**
