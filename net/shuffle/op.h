@@ -108,8 +108,9 @@ struct shuffle_slowest {
  * @solicit_all: one has answered, so what the others have sent may be lost, too
  * @solicit_left: so many are to be asked now
  * @solicit_walk: members that are looked at for them
- * @blocked_at: when those were last asked whose grants are waited for, 0 never
- * @blocked_walk: members that are looked at for that
+ * @blocked_at: when messages that wait for grants were last probed, 0 never
+ * @blocked_walk: so many messages are still to be looked at for that
+ * @waits_full_at: token bucket of answers that nothing has left yet: tx/msg_out.c
  * @data_at: when DATA with payload last came
  * @data_from: when it first came from another member
  * @data_bytes: payload that has come from others since then
@@ -198,6 +199,7 @@ struct shuffle_op {
 	u32			solicit_walk;
 	u64			blocked_at;
 	u32			blocked_walk;
+	u64			waits_full_at;
 	u64			data_at;
 	u64			data_from;
 	u64			data_bytes;

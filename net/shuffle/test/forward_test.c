@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A message that goes on to others while it comes: what goes on when, and what the reader gets. */
 #include "fake.h"
+#include "../sched/rate.h"
 
 #define FROM	0	/* of four members, of which we are the last one */
 #define LEN	100000
@@ -59,6 +60,7 @@ static void forward__in_order(struct kunit *test)
 static void forward__says_waits(struct kunit *test)
 {
 	const struct fake_record *r;
+	u32 i;
 
 	fake->unsched = LEN;
 	start();
@@ -75,6 +77,13 @@ static void forward__says_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 2U);
 	fake_waits(1);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 2U);
+	/* anybody can ask: as many as a group of that size may, and then no more for now */
+	for (i = 0; i < 100; i++)
+		fake_resend(1, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), SHUFFLE_RATE_BURST);
+	fake->now += NSEC_PER_SEC;
+	fake_resend(1, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), SHUFFLE_RATE_BURST + 1);
 }
 
 /* A send buffer that is full stops it; what has not gone on is not the reader's yet. */

@@ -6,7 +6,11 @@
 #include <linux/slab.h>
 
 #include "../shuffle.h"
+#include "../sched/rate.h"
 #include "../trace.h"
+
+/* Answers of an operation that nothing has left yet, a second */
+#define SHUFFLE_WAITS_RATE	1000
 
 /**
  * shuffle_msg_out_free_chunk() - give a chunk's memory back
@@ -491,18 +495,21 @@ static bool is_derived(const struct shuffle_op *op)
 }
 
 /* Nothing of the message has left yet, but we are there: if its time is over before the message
- * comes, the receiver is to look elsewhere for the one to blame.  No longer than the question.
+ * comes, the receiver is to look elsewhere for the one to blame.  The question has no nonce, so
+ * anybody may have made it: the answer is no longer, and answers are limited in their rate.
  */
-static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
 {
+	u64 full_at = shuffle_rate_next(op->waits_full_at, now, SHUFFLE_WAITS_RATE);
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
 		.flags = SHUFFLE_FLAG_WAITS,
 		.op_id = op->id,
 	};
 
-	if (rank == op->group->rank)
+	if (rank == op->group->rank || !full_at)
 		return;
+	op->waits_full_at = full_at;
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
 }
@@ -533,7 +540,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	m = &op->ptx.msg[rank];
 	if (rank >= op->announced) {
 		if (!w->nonce)
-			say_waits(op, rank, q);
+			say_waits(op, rank, q, now);
 		return;
 	}
 	if (out->absent) {
@@ -551,7 +558,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		 * yet, nothing is lost: it will come with its data.
 		 */
 		if (!out->announced_at)
-			say_waits(op, rank, q);
+			say_waits(op, rank, q, now);
 		else if (now - out->announced_at >=
 			 (u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC)
 			shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, q);
