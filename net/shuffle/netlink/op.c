@@ -164,7 +164,7 @@ static int put_rx(struct sk_buff *skb, const struct shuffle_op *op)
 		return -EMSGSIZE;
 	if (op->srtt_ns && shuffle_put_u64(skb, SHUFFLE_A_OP_RTT, op->srtt_ns))
 		return -EMSGSIZE;
-	return shuffle_put_u64(skb, SHUFFLE_A_OP_RESEND_WAIT, shuffle_timer_rto(op));
+	return shuffle_put_u64(skb, SHUFFLE_A_OP_RESEND_WAIT, shuffle_rto(op));
 }
 
 static int put_all(struct sk_buff *skb, const void *arg)

@@ -313,38 +313,6 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	shuffle_timer_start(op);
 }
 
-/* RFC 6298, on the time from a grant to its data.  The first sample, from when few have
- * started, says little of how busy the hosts are: the last operation may know better.
- */
-static void sample_rto(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
-{
-	struct shuffle_dev *dev = op->dev;
-	u64 err;
-
-	/* the loopback is no measure of the network */
-	if (rank == op->group->rank)
-		return;
-	/* A host may also have stood still: one sample must not stand for many. */
-	ns = clamp_t(u64, ns, 1, 2 * shuffle_timer_rto(op));
-	if (!op->srtt_ns) {
-		op->srtt_ns = ns;
-		op->rttvar_ns = ns / 2;
-		if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC) {
-			op->srtt_ns = max_t(u64, ns, atomic64_read(&dev->srtt_ns));
-			op->rttvar_ns = max_t(u64, ns / 2, atomic64_read(&dev->rttvar_ns));
-		}
-		shuffle_timer_start(op);	/* earlier than it is set to */
-		return;
-	}
-	err = ns > op->srtt_ns ? ns - op->srtt_ns : op->srtt_ns - ns;
-	op->rttvar_ns += err / 4 - op->rttvar_ns / 4;
-	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
-	/* by sockets of one device without a lock: any of them will do */
-	atomic64_set(&dev->srtt_ns, op->srtt_ns);
-	atomic64_set(&dev->rttvar_ns, op->rttvar_ns);
-	atomic64_set(&dev->srtt_at, now);
-}
-
 /* The first packet that a message was asked for has come:
  * - sent again: it was lost, and says nothing of the rate at which data comes.  The time is a
  *   sample if it was asked for once.  The next packets are not all asked for at once, though:
@@ -368,7 +336,7 @@ static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool 
 	} else {
 		ns += in->wait_ns / 2;
 	}
-	sample_rto(op, in - op->in, ns, now);
+	shuffle_rto_sample(op, in - op->in, ns, now);
 	in->wait_ns = 0;
 }
 
@@ -408,7 +376,7 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	/* only a packet that begins behind the old grant was sent for the new one */
 	if (!in->rtt_at || in->have.prefix < in->rtt_off + stride || now <= in->rtt_at)
 		return;
-	sample_rto(op, rank, now - in->rtt_at, now);
+	shuffle_rto_sample(op, rank, now - in->rtt_at, now);
 	if (!late)
 		shuffle_peer_rtt(op, rank, now - in->rtt_at);
 	in->rtt_at = 0;

@@ -33,13 +33,13 @@
  */
 u64 shuffle_question_wait(const struct shuffle_op *op)
 {
-	u64 wait = shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_timer_rto_min(op));
+	u64 wait = shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_rto_min(op));
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* a packet of a grant comes at a time, or of an operation at a time */
 	if (op->prx.unit > op->ptx.unit || shuffle_grant_share(op) > 1)
 		wait = max(wait, op->pause_ns);
-	return min(wait, shuffle_timer_rto(op));
+	return min(wait, shuffle_rto(op));
 }
 
 /**

@@ -31,7 +31,7 @@
  * @nonce: of its sender
  * @all_nonce: likewise, in records that are for all members; 0 none has come
  * @progress_at: when have.prefix last grew, or a wait began
- * @wait_ns: until the next RESEND; 0 before the first, shuffle_timer_rto() then
+ * @wait_ns: until the next RESEND; 0 before the first, shuffle_rto() then
  * @moved_at: when have.prefix last grew, 0 never
  * @heard_at: when its sender last said anything in this operation, 0 never
  * @resends: times that it was late
@@ -213,6 +213,15 @@ void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 
 /* recvmsg.c */
 int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 
+/* rto.c */
+u64 shuffle_rto_first(const struct shuffle_op *op);
+u64 shuffle_rto_min(const struct shuffle_op *op);
+u64 shuffle_rto_max(const struct shuffle_op *op);
+u64 shuffle_rto_unmeasured(const struct shuffle_op *op);
+u64 shuffle_rto(const struct shuffle_op *op);
+u64 shuffle_rto_data(const struct shuffle_op *op);
+void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now);
+
 /* timer.c */
 void shuffle_timer_init(struct shuffle_op *op);
 void shuffle_timer_start(struct shuffle_op *op);
@@ -220,7 +229,5 @@ void shuffle_timer_now(struct shuffle_op *op, u64 now);
 void shuffle_timer_in(struct shuffle_op *op, u32 rank);
 void shuffle_timer_out(struct shuffle_op *op, u32 rank);
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank);
-u64 shuffle_timer_rto_min(const struct shuffle_op *op);
-u64 shuffle_timer_rto(const struct shuffle_op *op);
 
 #endif /* _SHUFFLE_RX_H */

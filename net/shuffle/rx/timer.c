@@ -37,8 +37,8 @@
  * @left: messages that may be looked at
  * @asks: packets that may be sent for them, about
  * @more: there are more than one of these allows
- * @rto: shuffle_timer_rto(); like @queue it takes divisions, so once for all messages
- * @data: data_rto()
+ * @rto: shuffle_rto(); like @queue it takes divisions, so once for all messages
+ * @data: shuffle_rto_data()
  * @queue: longer than that, as long as what has been granted may take
  * @early: shuffle_question_wait(), or @data before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured
@@ -58,70 +58,6 @@ struct timer_scan {
 	struct sk_buff_head	*q;
 };
 
-static u64 rto_first(const struct shuffle_op *op)
-{
-	return (u64)READ_ONCE(op->dev->cfg.resend_first_us) * NSEC_PER_USEC;
-}
-
-/**
- * shuffle_timer_rto_min() - the least time limit
- * @op: operation
- *
- * On a slow link, whatever it claims, not before 16 units of others may have been served.
- *
- * Return: ns.
- */
-u64 shuffle_timer_rto_min(const struct shuffle_op *op)
-{
-	lockdep_assert_held(&op->ssk->lock);
-	return max((u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC,
-		   shuffle_dev_drain_ns(op->dev, 16ULL * op->prx.unit));
-}
-
-static u64 rto_max(const struct shuffle_op *op)
-{
-	return (u64)READ_ONCE(op->dev->cfg.resend_max_us) * NSEC_PER_USEC;
-}
-
-/* as long as nothing is known of how busy hosts are */
-static u64 rto_unmeasured(const struct shuffle_op *op)
-{
-	return max(3ULL * READ_ONCE(op->dev->rtt), rto_first(op));
-}
-
-/**
- * shuffle_timer_rto() - how long to wait for granted data
- * @op: operation
- *
- * Return: ns.
- */
-u64 shuffle_timer_rto(const struct shuffle_op *op)
-{
-	u64 wait;
-
-	lockdep_assert_held(&op->ssk->lock);
-	if (op->srtt_ns)
-		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_timer_rto_min(op));
-	else
-		wait = rto_unmeasured(op);
-	return min(wait, rto_max(op));
-}
-
-/* The same for messages that come.  What goes without a grant may be lost before anything has been
- * measured, and while it counts as on its way, nothing may be granted: twice as long as another
- * operation by the device would wait that has measured something of late.
- */
-static u64 data_rto(const struct shuffle_op *op)
-{
-	u64 wait = shuffle_timer_rto(op), known = atomic64_read(&op->dev->srtt_ns);
-
-	if (op->srtt_ns || !known ||
-	    shuffle_now() - atomic64_read(&op->dev->srtt_at) >= NSEC_PER_SEC)
-		return wait;
-	known += 4 * atomic64_read(&op->dev->rttvar_ns);
-	return min(wait, 2 * max(known, shuffle_timer_rto_min(op)));
-}
-
 static void resend(struct shuffle_op *op, u32 rank, u64 start, u64 end, struct timer_scan *s)
 {
 	shuffle_question_resend(op, rank, start, end, s->q);
@@ -138,7 +74,7 @@ static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 
 		s->next = min(s->next, since + *wait + more);
 		return false;
 	}
-	*wait = min(*wait * 2, rto_max(op));
+	*wait = min(*wait * 2, shuffle_rto_max(op));
 	s->next = min(s->next, s->now + *wait + more);
 	return true;
 }
@@ -163,7 +99,7 @@ static void look_at_rate(const struct shuffle_op *op, struct timer_scan *s)
 		seen = min_t(u64, seen, USEC_PER_SEC) * NSEC_PER_USEC;
 	}
 	s->slow = !op->srtt_ns || seen > 4 * line;
-	s->queue = 2 * max(line, min(seen, 8 * rto_first(op)));
+	s->queue = 2 * max(line, min(seen, 8 * shuffle_rto_first(op)));
 }
 
 /* It is a straggler when it is late again while the operation has gone on. */
@@ -195,7 +131,7 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->solicit_ns;
 
 	lockdep_assert_held(&op->ssk->lock);
-	return wait ?: data_rto(op);
+	return wait ?: shuffle_rto_data(op);
 }
 
 /* Members never heard of start late, most likely: as late as the last of the others is behind
@@ -208,10 +144,10 @@ static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 	u64 more = 0, wait = op->solicit_ns;
 
 	if (!wait)
-		wait = most ? s->rto : min(rto_unmeasured(op), rto_max(op));
+		wait = most ? s->rto : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
 	/* packets may be older than those before them: their time is taken without ssk->lock */
 	if (op->last_announced_at > op->first_announced_at)
-		more = min(op->last_announced_at - op->first_announced_at, rto_max(op));
+		more = min(op->last_announced_at - op->first_announced_at, shuffle_rto_max(op));
 	if (!op->prx.unannounced ||
 	    !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))
 		return false;
@@ -270,7 +206,7 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 
 	if (!op->blocked_walk) {
 		if (!op->unacked || s->now < max(op->progress_at, op->blocked_at) +
-					     max(idle / 8, rto_max(op)))
+					     max(idle / 8, shuffle_rto_max(op)))
 			return;
 		op->blocked_at = s->now;
 		op->blocked_walk = op->announced;
@@ -385,7 +321,7 @@ void shuffle_timer_out(struct shuffle_op *op, u32 rank)
 		return;
 	/* most have been acknowledged when they are looked at first */
 	wait_for(op, &out->due, SHUFFLE_WAIT_ACK,
-		 out->announced_at + (out->wait_ns ?: shuffle_timer_rto(op)));
+		 out->announced_at + (out->wait_ns ?: shuffle_rto(op)));
 }
 
 /* One packet, and after each loss 4, 16, 64 and 256 KiB. */
@@ -410,7 +346,7 @@ static u64 early_due(const struct shuffle_op *op, const struct shuffle_msg_in *i
 
 	if (!in->questions || (!in->question && !in->proved))
 		return since + s->early;
-	return since + shuffle_early_again(s->early, shuffle_timer_rto_min(op), in->questions);
+	return since + shuffle_early_again(s->early, shuffle_rto_min(op), in->questions);
 }
 
 /* A time limit has passed: the schedule learns of each limit once. */
@@ -611,7 +547,7 @@ static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 /* until the timer may fire again, if it is not in the middle of its work */
 static u64 least_pause(const struct shuffle_op *op, const struct timer_scan *s)
 {
-	u64 least = shuffle_timer_rto_min(op);
+	u64 least = shuffle_rto_min(op);
 
 	if (RB_EMPTY_ROOT(&op->waits[SHUFFLE_WAIT_EARLY].rb_root))
 		return least / 2;
@@ -632,12 +568,12 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	s.asks = SHUFFLE_BURST;
 	spin_lock(&ssk->lock);
 	s.now = shuffle_now();
-	s.next = s.now + rto_max(op);
+	s.next = s.now + shuffle_rto_max(op);
 	if (!op->ended && expired(op, s.now, &s.next))
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
-		s.rto = shuffle_timer_rto(op);
-		s.data = data_rto(op);
+		s.rto = shuffle_rto(op);
+		s.data = shuffle_rto_data(op);
 		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
@@ -704,7 +640,7 @@ static void start_before(struct shuffle_op *op, u64 at)
  */
 void shuffle_timer_start(struct shuffle_op *op)
 {
-	u64 wait = data_rto(op);
+	u64 wait = shuffle_rto_data(op);
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (op->srtt_ns && !op->overtaken)

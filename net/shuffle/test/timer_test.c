@@ -147,7 +147,7 @@ static void timer__measured_by_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
 	/* that was a loss: nothing has been measured here */
 	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
-	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_rto(fake->op)), 50 * (u64)MS);
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto(fake->op)), 50 * (u64)MS);
 	atomic64_set(&fake->dev.srtt_at, fake->now);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_in_wait(fake->op, 1)), 16 * (u64)MS);
 	atomic64_set(&fake->dev.srtt_at, fake->now - 1001 * MS);

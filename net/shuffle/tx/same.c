@@ -283,7 +283,7 @@ bool shuffle_same_under_way(const struct shuffle_op *op, u64 now)
 {
 	lockdep_assert_held(&op->ssk->lock);
 	return !passed(op->out[shuffle_group_all(op->group)].announced_at,
-		       2 * shuffle_timer_rto(op), now);
+		       2 * shuffle_rto(op), now);
 }
 
 /**
@@ -305,7 +305,7 @@ void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64
 		return;
 	/* what was sent a moment ago may be on its way */
 	if (m->next && has_nothing(op, rank, w) &&
-	    passed(op->same->first_at, shuffle_timer_rto_min(op), now)) {
+	    passed(op->same->first_at, shuffle_rto_min(op), now)) {
 		WRITE_ONCE(*missed, min(*missed + 1, SHUFFLE_MISSED_MAX));
 		leave_alone(op, rank, 0);
 		grant_least(op);

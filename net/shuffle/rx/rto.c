@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Time limits of an operation: how long what it waits for may take before packets are taken for
+ * lost, from what has been measured.  All under ssk->lock.
+ *
+ * The clocks that use them: Documentation/networking/schedule.rst, Clocks.
+ */
+#include "../shuffle.h"
+
+/**
+ * shuffle_rto_first() - the setting resend-first
+ * @op: operation
+ *
+ * Return: ns.
+ */
+u64 shuffle_rto_first(const struct shuffle_op *op)
+{
+	return (u64)READ_ONCE(op->dev->cfg.resend_first_us) * NSEC_PER_USEC;
+}
+
+/**
+ * shuffle_rto_min() - the least time limit
+ * @op: operation
+ *
+ * On a slow link, whatever it claims, not before 16 units of others may have been served.
+ *
+ * Return: ns.
+ */
+u64 shuffle_rto_min(const struct shuffle_op *op)
+{
+	lockdep_assert_held(&op->ssk->lock);
+	return max((u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC,
+		   shuffle_dev_drain_ns(op->dev, 16ULL * op->prx.unit));
+}
+
+/**
+ * shuffle_rto_max() - the longest time limit
+ * @op: operation
+ *
+ * Return: ns.
+ */
+u64 shuffle_rto_max(const struct shuffle_op *op)
+{
+	return (u64)READ_ONCE(op->dev->cfg.resend_max_us) * NSEC_PER_USEC;
+}
+
+/**
+ * shuffle_rto_unmeasured() - time limit as long as nothing is known of how busy hosts are
+ * @op: operation
+ *
+ * Return: ns.
+ */
+u64 shuffle_rto_unmeasured(const struct shuffle_op *op)
+{
+	return max(3ULL * READ_ONCE(op->dev->rtt), shuffle_rto_first(op));
+}
+
+/**
+ * shuffle_rto() - how long to wait for granted data
+ * @op: operation
+ *
+ * Return: ns.
+ */
+u64 shuffle_rto(const struct shuffle_op *op)
+{
+	u64 wait;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (op->srtt_ns)
+		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_rto_min(op));
+	else
+		wait = shuffle_rto_unmeasured(op);
+	return min(wait, shuffle_rto_max(op));
+}
+
+/**
+ * shuffle_rto_data() - how long to wait for a message that comes
+ * @op: operation
+ *
+ * What goes without a grant may be lost before anything has been measured, and while it counts as
+ * on its way, nothing may be granted: twice as long as another operation by the device would wait
+ * that has measured something of late.
+ *
+ * Return: ns.
+ */
+u64 shuffle_rto_data(const struct shuffle_op *op)
+{
+	u64 wait = shuffle_rto(op), known = atomic64_read(&op->dev->srtt_ns);
+
+	if (op->srtt_ns || !known ||
+	    shuffle_now() - atomic64_read(&op->dev->srtt_at) >= NSEC_PER_SEC)
+		return wait;
+	known += 4 * atomic64_read(&op->dev->rttvar_ns);
+	return min(wait, 2 * max(known, shuffle_rto_min(op)));
+}
+
+/**
+ * shuffle_rto_sample() - measure the time from a grant to its data (RFC 6298)
+ * @op: operation
+ * @rank: message
+ * @ns: the time
+ * @now: ns
+ *
+ * The first sample, from when few have started, says little of how busy the hosts are: the last
+ * operation may know better.
+ */
+void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
+{
+	struct shuffle_dev *dev = op->dev;
+	u64 err;
+
+	/* the loopback is no measure of the network */
+	if (rank == op->group->rank)
+		return;
+	/* A host may also have stood still: one sample must not stand for many. */
+	ns = clamp_t(u64, ns, 1, 2 * shuffle_rto(op));
+	if (!op->srtt_ns) {
+		op->srtt_ns = ns;
+		op->rttvar_ns = ns / 2;
+		if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC) {
+			op->srtt_ns = max_t(u64, ns, atomic64_read(&dev->srtt_ns));
+			op->rttvar_ns = max_t(u64, ns / 2, atomic64_read(&dev->rttvar_ns));
+		}
+		shuffle_timer_start(op);	/* earlier than it is set to */
+		return;
+	}
+	err = ns > op->srtt_ns ? ns - op->srtt_ns : op->srtt_ns - ns;
+	op->rttvar_ns += err / 4 - op->rttvar_ns / 4;
+	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
+	/* by sockets of one device without a lock: any of them will do */
+	atomic64_set(&dev->srtt_ns, op->srtt_ns);
+	atomic64_set(&dev->rttvar_ns, op->rttvar_ns);
+	atomic64_set(&dev->srtt_at, now);
+}
