@@ -115,6 +115,9 @@ struct shuffle_cross {
  * @srtt_ns: grant-to-data time, smoothed, of the last operation that measured one
  * @rttvar_ns: its mean deviation
  * @srtt_at: when
+ * @ack_ns: time from a message that needed no grant to its ACK, smoothed
+ * @ackvar_ns: its mean deviation
+ * @ack_at: when it was measured last
  * @rx_ops: operations that have granted what has not arrived; they share the downlink
  * @order: those of them that have an order
  * @overtaken: packets overtake one another, until that time in jiffies; 0: no
@@ -140,6 +143,9 @@ struct shuffle_dev {
 	atomic64_t		srtt_ns;
 	atomic64_t		rttvar_ns;
 	atomic64_t		srtt_at;
+	atomic64_t		ack_ns;
+	atomic64_t		ackvar_ns;
+	atomic64_t		ack_at;
 	atomic_t		rx_ops;
 	struct shuffle_order	order;
 	unsigned long		overtaken;

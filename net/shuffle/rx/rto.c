@@ -73,25 +73,36 @@ u64 shuffle_rto(const struct shuffle_op *op)
 	return min(wait, shuffle_rto_max(op));
 }
 
+/* What the last operations by the device have measured, within a second; 0: nothing. */
+static u64 known(const struct shuffle_dev *dev)
+{
+	u64 now = shuffle_now(), wait = 0;
+
+	if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC)
+		wait = atomic64_read(&dev->srtt_ns) + 4 * atomic64_read(&dev->rttvar_ns);
+	if (now - atomic64_read(&dev->ack_at) < NSEC_PER_SEC)
+		wait = max_t(u64, wait, atomic64_read(&dev->ack_ns) +
+					4 * atomic64_read(&dev->ackvar_ns));
+	return wait;
+}
+
 /**
- * shuffle_rto_data() - how long to wait for a message that comes
+ * shuffle_rto_data() - how long to wait for what goes without a grant
  * @op: operation
  *
- * What goes without a grant may be lost before anything has been measured, and while it counts as
- * on its way, nothing may be granted: twice as long as another operation by the device would wait
- * that has measured something of late.
+ * It may be lost before the operation has measured anything, and where no message needs a grant
+ * nothing is measured: twice as long as others by the device have taken of late.
  *
  * Return: ns.
  */
 u64 shuffle_rto_data(const struct shuffle_op *op)
 {
-	u64 wait = shuffle_rto(op), known = atomic64_read(&op->dev->srtt_ns);
+	u64 wait = shuffle_rto(op), others;
 
-	if (op->srtt_ns || !known ||
-	    shuffle_now() - atomic64_read(&op->dev->srtt_at) >= NSEC_PER_SEC)
+	if (op->srtt_ns)
 		return wait;
-	known += 4 * atomic64_read(&op->dev->rttvar_ns);
-	return min(wait, 2 * max(known, shuffle_rto_min(op)));
+	others = known(op->dev);
+	return others ? min(wait, 2 * max(others, shuffle_rto_min(op))) : wait;
 }
 
 /**
@@ -131,4 +142,42 @@ void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 	atomic64_set(&dev->srtt_ns, op->srtt_ns);
 	atomic64_set(&dev->rttvar_ns, op->rttvar_ns);
 	atomic64_set(&dev->srtt_at, now);
+}
+
+/**
+ * shuffle_rto_acked() - measure the time from a message that needed no grant to its ACK
+ * @op: operation
+ * @rank: message, whose ACK has come
+ * @now: ns
+ *
+ * A receiver that has not started yet, or has been heard of later, says nothing of the network.
+ * What was announced again, or whose ACK may wait, is not measured.
+ */
+void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
+{
+	const struct shuffle_msg_out *out = &op->out[rank];
+	u64 since = max(out->announced_at, op->in[rank].progress_at);
+	struct shuffle_dev *dev = op->dev;
+	u64 srtt, var, err, ns;
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (rank == op->group->rank || out->granted > out->unsched || out->reannounced ||
+	    op->delays || now <= since)
+		return;
+	/* a host may also have stood still */
+	ns = min(now - since, shuffle_rto_first(op));
+	srtt = atomic64_read(&dev->ack_ns);
+	if (now - atomic64_read(&dev->ack_at) >= NSEC_PER_SEC) {
+		srtt = ns;
+		var = ns / 2;
+	} else {
+		var = atomic64_read(&dev->ackvar_ns);
+		err = ns > srtt ? ns - srtt : srtt - ns;
+		var += err / 4 - var / 4;
+		srtt += ns / 8 - srtt / 8;
+	}
+	/* by sockets of one device without a lock: any of them will do */
+	atomic64_set(&dev->ack_ns, srtt);
+	atomic64_set(&dev->ackvar_ns, var);
+	atomic64_set(&dev->ack_at, now);
 }

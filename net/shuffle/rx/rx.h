@@ -221,6 +221,7 @@ u64 shuffle_rto_unmeasured(const struct shuffle_op *op);
 u64 shuffle_rto(const struct shuffle_op *op);
 u64 shuffle_rto_data(const struct shuffle_op *op);
 void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now);
+void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now);
 
 /* timer.c */
 void shuffle_timer_init(struct shuffle_op *op);

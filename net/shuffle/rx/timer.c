@@ -37,8 +37,7 @@
  * @left: messages that may be looked at
  * @asks: packets that may be sent for them, about
  * @more: there are more than one of these allows
- * @rto: shuffle_rto(); like @queue it takes divisions, so once for all messages
- * @data: shuffle_rto_data()
+ * @data: shuffle_rto_data(); like @queue it takes divisions, so once for all messages
  * @queue: longer than that, as long as what has been granted may take
  * @early: shuffle_question_wait(), or @data before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured
@@ -50,7 +49,6 @@ struct timer_scan {
 	u32			left;
 	u32			asks;
 	bool			more;
-	u64			rto;
 	u64			data;
 	u64			queue;
 	u64			early;
@@ -144,7 +142,7 @@ static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 	u64 more = 0, wait = op->solicit_ns;
 
 	if (!wait)
-		wait = most ? s->rto : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
+		wait = most ? s->data : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
 	/* packets may be older than those before them: their time is taken without ssk->lock */
 	if (op->last_announced_at > op->first_announced_at)
 		more = min(op->last_announced_at - op->first_announced_at, shuffle_rto_max(op));
@@ -321,7 +319,7 @@ void shuffle_timer_out(struct shuffle_op *op, u32 rank)
 		return;
 	/* most have been acknowledged when they are looked at first */
 	wait_for(op, &out->due, SHUFFLE_WAIT_ACK,
-		 out->announced_at + (out->wait_ns ?: shuffle_rto(op)));
+		 out->announced_at + (out->wait_ns ?: shuffle_rto_data(op)));
 }
 
 /* One packet, and after each loss 4, 16, 64 and 256 KiB. */
@@ -476,7 +474,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	if (!out->wait_ns)
-		out->wait_ns = 2 * s->rto + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
+		out->wait_ns = 2 * s->data + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
 	/* while ACKs, or first messages, come in, this one's may come too */
 	since = max3(out->announced_at, op->acked_at, op->last_announced_at);
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
@@ -572,7 +570,6 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	if (!op->ended && expired(op, s.now, &s.next))
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
-		s.rto = shuffle_rto(op);
 		s.data = shuffle_rto_data(op);
 		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
 		look_at_rate(op, &s);
@@ -587,7 +584,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 			s.more |= shuffle_forward_run(op);
 			/* memory may come back without a sign */
 			if (!list_empty(&op->forward->node) && op->forward->no_memory)
-				s.next = min(s.next, s.now + max(s.rto, FORWARD_RETRY_NS));
+				s.next = min(s.next, s.now + max(s.data, FORWARD_RETRY_NS));
 		}
 	}
 	if (!op->ended) {

@@ -109,6 +109,7 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/msg_take.c"
 #include "../rx/question.c"
 #include "../rx/slowest.c"
+#include "../rx/rto.c"
 #include "../rx/timer.c"
 #include "../tx/forward.c"
 #include "../tx/reduction.c"

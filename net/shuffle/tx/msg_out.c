@@ -425,6 +425,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	shuffle_slowest_heard(op, w, now);
 	if (out->acked)
 		return;
+	shuffle_rto_acked(op, w->src_rank, now);
 	op->progress_at = now;
 	out->acked = true;
 	op->acked_at = now;
