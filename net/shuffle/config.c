@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Settings: a device follows its namespace, a namespace the module's parameters,
- * in all that has not been set on it.  Changes are made under sn->change_mutex, and values are
+ * Settings: a device follows its namespace in all that has not been set on it; what has not been
+ * set on a namespace has its default.  Changes are made under sn->change_mutex, and values are
  * written under sn->config_mutex as well.
  */
 #include <linux/capability.h>
@@ -13,40 +13,27 @@
 #include "shuffle.h"
 #include "netlink/netlink.h"
 
-/* all namespaces, for module parameters that are written */
-static LIST_HEAD(config_nets);
-static DEFINE_MUTEX(config_nets_mutex);
-
-/* Parameters are not checked when they are written: sysfs has no way to say why. */
-static void from_params(struct shuffle_config *cfg)
-{
-	const struct shuffle_params *p = &shuffle_params;
-
-	*cfg = (struct shuffle_config) {
-		.op_order = READ_ONCE(p->op_order),
-		.give_way = 40,
-		.overcommit = clamp(READ_ONCE(p->overcommit), 1U, 1000U),
-		.window_mode = SHUFFLE_NL_WINDOW_MODE_PRO_RATA,
-		.scale_back_exponent = 2,
-		.link_mbps = min(READ_ONCE(p->link_mbps), 10000000U),
-		.rtt_ns = min(READ_ONCE(p->rtt_ns), 1000000000U),
-		.control_dscp = 48,
-		.resend_first_us = 5000,
-		.resend_min_us = 100,
-		.resend_max_us = 1000000,
-		.port = READ_ONCE(p->udp_port),
-		.egress_bytes = min(READ_ONCE(p->egress_kbytes), 65536U) << 10,
-		.early_bytes = min(READ_ONCE(p->early_kbytes), 1U << 20) << 10,
-		.early_expiry_ms = 30000,
-		.finished_max = min(READ_ONCE(p->finished_max), 1U << 20),
-		.finished_expiry_ms = clamp(READ_ONCE(p->finished_secs), 1U, 3600U) * MSEC_PER_SEC,
-		.idle_timeout_ms = 60000,
-		.sndbuf = 8 << 20,
-		.rcvbuf = 8 << 20,
-		.echo = SHUFFLE_NL_ECHO_MEMBERS,
-		.echo_rate = 10000,
-	};
-}
+static const struct shuffle_config config_defaults = {
+	.op_order = SHUFFLE_ORDER_FAIR,
+	.give_way = 40,
+	.overcommit = 10,
+	.window_mode = SHUFFLE_NL_WINDOW_MODE_PRO_RATA,
+	.scale_back_exponent = 2,
+	.control_dscp = 48,
+	.resend_first_us = 5000,
+	.resend_min_us = 100,
+	.resend_max_us = 1000000,
+	.port = 818,
+	.early_bytes = 4 << 20,
+	.early_expiry_ms = 30000,
+	.finished_max = 4096,
+	.finished_expiry_ms = 60000,
+	.idle_timeout_ms = 60000,
+	.sndbuf = 8 << 20,
+	.rcvbuf = 8 << 20,
+	.echo = SHUFFLE_NL_ECHO_MEMBERS,
+	.echo_rate = 10000,
+};
 
 /* Settings that stand for memory of the machine. */
 static const struct {
@@ -69,35 +56,18 @@ static u32 init_bound(u32 i)
 	return READ_ONCE(shuffle_net(&init_net)->dev0.cfg.val[i]);
 }
 
-/* What a namespace follows: the parameters, within what the initial namespace allows. */
+/* What a namespace has that nothing is set on, within what the initial namespace allows. */
 static void defaults(const struct shuffle_net *sn, struct shuffle_config *cfg)
 {
 	u32 i, n;
 
-	from_params(cfg);
+	*cfg = config_defaults;
 	if (sn->net->user_ns == &init_user_ns)
 		return;
 	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
 		i = __ffs(init_bounds[n].setting);
 		cfg->val[i] = min(cfg->val[i], init_bound(i));
 	}
-}
-
-/* Take what is not our own from @from.  Returns true if something changed. */
-static bool follow(struct shuffle_dev *dev, const struct shuffle_config *from, u32 n)
-{
-	struct shuffle_config *cfg = &dev->cfg;
-	bool changed = false;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (dev->own & BIT(i) || cfg->val[i] == from->val[i])
-			continue;
-		WRITE_ONCE(cfg->val[i], from->val[i]);
-		changed = true;
-	}
-	shuffle_dev_compute(dev);
-	return changed;
 }
 
 /**
@@ -108,8 +78,14 @@ static bool follow(struct shuffle_dev *dev, const struct shuffle_config *from, u
  */
 void shuffle_config_follow(struct shuffle_dev *dev)
 {
+	const struct shuffle_config *from = &dev->sn->dev0.cfg;
+	u32 i;
+
 	lockdep_assert_held(&dev->sn->config_mutex);
-	follow(dev, &dev->sn->dev0.cfg, SHUFFLE_CONFIG_DEV_N);
+	for (i = 0; i < SHUFFLE_CONFIG_DEV_N; i++)
+		if (!(dev->own & BIT(i)))
+			WRITE_ONCE(dev->cfg.val[i], from->val[i]);
+	shuffle_dev_compute(dev);
 }
 
 static void devs_follow(struct shuffle_net *sn)
@@ -119,31 +95,6 @@ static void devs_follow(struct shuffle_net *sn)
 	lockdep_assert_held(&sn->config_mutex);
 	list_for_each_entry(dev, &sn->devs, node)
 		shuffle_config_follow(dev);
-}
-
-/**
- * shuffle_config_params_changed() - a module parameter has been written
- *
- * Context: process, may sleep.
- */
-void shuffle_config_params_changed(void)
-{
-	struct shuffle_config cfg;
-	struct shuffle_net *sn;
-
-	mutex_lock(&config_nets_mutex);
-	list_for_each_entry(sn, &config_nets, config_node) {
-		defaults(sn, &cfg);
-		mutex_lock(&sn->change_mutex);
-		mutex_lock(&sn->config_mutex);
-		if (follow(&sn->dev0, &cfg, SHUFFLE_CONFIG_N)) {
-			devs_follow(sn);
-			shuffle_event_config(&sn->dev0);
-		}
-		mutex_unlock(&sn->config_mutex);
-		mutex_unlock(&sn->change_mutex);
-	}
-	mutex_unlock(&config_nets_mutex);
 }
 
 /**
@@ -157,12 +108,9 @@ void shuffle_config_init(struct shuffle_net *sn)
 	INIT_WORK(&sn->rates_work, shuffle_dev_ask_rates);
 	INIT_LIST_HEAD(&sn->devs);
 	shuffle_dev_setup(&sn->dev0, sn, 0);
-	mutex_lock(&config_nets_mutex);
+	/* the initial namespace is the first: it bounds what others may have */
 	defaults(sn, &sn->dev0.cfg);
 	shuffle_dev_compute(&sn->dev0);
-	/* the initial namespace stays first: what others may have follows it */
-	list_add_tail(&sn->config_node, &config_nets);
-	mutex_unlock(&config_nets_mutex);
 }
 
 /**
@@ -174,9 +122,6 @@ void shuffle_config_exit(struct shuffle_net *sn)
 	struct shuffle_dev *dev, *tmp;
 
 	cancel_work_sync(&sn->rates_work);
-	mutex_lock(&config_nets_mutex);
-	list_del(&sn->config_node);
-	mutex_unlock(&config_nets_mutex);
 	mutex_lock(&sn->config_mutex);
 	list_for_each_entry_safe(dev, tmp, &sn->devs, node) {
 		list_del_rcu(&dev->node);

@@ -171,7 +171,6 @@ struct shuffle_config_change {
 /* config.c */
 void shuffle_config_init(struct shuffle_net *sn);
 void shuffle_config_exit(struct shuffle_net *sn);
-void shuffle_config_params_changed(void);
 void shuffle_config_follow(struct shuffle_dev *dev);
 int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
 			 struct netlink_ext_ack *extack);

@@ -21,7 +21,7 @@ int shuffle_addr_check(const struct sockaddr_shuffle *a)
 	const struct in6_addr *a6 = (const struct in6_addr *)a->shs_addr;
 	__be32 a4;
 
-	if (a->shs_family != shuffle_params.family)
+	if (a->shs_family != shuffle_family)
 		return -EAFNOSUPPORT;
 	if (a->shs_reserved)
 		return -EINVAL;

@@ -5,11 +5,29 @@
 #include "netlink/netlink.h"
 #include "shuffle.h"
 
+/* The number is borrowed from a protocol that nobody implements, and another module may have it. */
+int shuffle_family __ro_after_init = SHUFFLE_DEFAULT_FAMILY;
+module_param_named(family, shuffle_family, int, 0444);
+MODULE_PARM_DESC(family, "address family number: 18 (default), 22, 19 or 13");
+
+static int __init family_check(void)
+{
+	switch (shuffle_family) {
+	case 18:
+	case 22:
+	case 19:
+	case 13:
+		return 0;
+	}
+	pr_err("shuffle: family=%d: use 18, 22, 19 or 13\n", shuffle_family);
+	return -EINVAL;
+}
+
 static int __init shuffle_init(void)
 {
 	int err;
 
-	err = shuffle_params_check();
+	err = family_check();
 	if (err)
 		return err;
 	err = shuffle_event_setup();

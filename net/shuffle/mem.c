@@ -46,9 +46,7 @@ void shuffle_mem_set_max(u64 bytes)
 	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, LONG_MAX / 2);
 	int i;
 
-	if (!bytes && shuffle_params.mem_mbytes)
-		pages = (unsigned long)shuffle_params.mem_mbytes << (20 - PAGE_SHIFT);
-	else if (!bytes)
+	if (!bytes)
 		pages = nr_free_buffer_pages() / 4;
 	pages = max(pages, 128UL);
 	WRITE_ONCE(mem_max, pages);

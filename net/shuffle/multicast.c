@@ -317,7 +317,7 @@ u8 shuffle_multicast_addr(const struct shuffle_sock *ssk, struct sockaddr_shuffl
 
 	sock_owned_by_me(&ssk->sk);
 	*addr = (struct sockaddr_shuffle) {
-		.shs_family = shuffle_params.family,
+		.shs_family = shuffle_family,
 		.shs_port = htons(e->key.to.port),
 		.shs_ip_family = e->key.to.ip_family,
 		.shs_scope_id = e->key.scope_id,

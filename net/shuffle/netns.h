@@ -93,7 +93,6 @@ struct shuffle_sock;
  * @events_lost: groups that events have been dropped of
  * @event_work: sends them
  * @config_gen: changes with every setting
- * @config_node: in the list of all namespaces
  * @change_mutex: those who change settings, and open sockets for that
  * @config_mutex: settings, @devs
  * @dev0: settings of the namespace
@@ -157,7 +156,6 @@ struct shuffle_net {
 	unsigned long		events_lost;
 	struct work_struct	event_work;
 	u32			config_gen;
-	struct list_head	config_node;
 	struct mutex		change_mutex;
 	struct mutex		config_mutex;
 	struct shuffle_dev	dev0;

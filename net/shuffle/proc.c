@@ -7,7 +7,7 @@
 
 static int family_show(struct seq_file *seq, void *v)
 {
-	seq_printf(seq, "%d\n", shuffle_params.family);
+	seq_printf(seq, "%d\n", shuffle_family);
 	return 0;
 }
 

@@ -47,7 +47,6 @@
 #include "mem.h"
 #include "netns.h"
 #include "op.h"
-#include "params.h"
 #include "peer.h"
 #include "rx/rx.h"
 #include "sock.h"

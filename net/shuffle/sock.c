@@ -211,7 +211,7 @@ static int sock_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	lock_sock(sk);
 	*a = shuffle_sk(sk)->addr;
 	release_sock(sk);
-	a->shs_family = shuffle_params.family;
+	a->shs_family = shuffle_family;
 	return sizeof(*a);
 }
 
@@ -460,7 +460,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 		return -ESOCKTNOSUPPORT;
 	if (protocol)
 		return -EPROTONOSUPPORT;
-	sk = sk_alloc(net, shuffle_params.family, GFP_KERNEL, &shuffle_proto, kern);
+	sk = sk_alloc(net, shuffle_family, GFP_KERNEL, &shuffle_proto, kern);
 	if (!sk)
 		return -ENOMEM;
 	ssk = shuffle_sk(sk);
@@ -532,11 +532,11 @@ int shuffle_sock_init(void)
 	err = proto_register(&shuffle_proto, 1);
 	if (err)
 		return err;
-	shuffle_family_ops.family = shuffle_params.family;
+	shuffle_family_ops.family = shuffle_family;
 	err = sock_register(&shuffle_family_ops);
 	if (err) {
 		pr_err("shuffle: address family %d is %s; try family=22, 19 or 13\n",
-		       shuffle_params.family, err == -EEXIST ? "in use by another module" :
+		       shuffle_family, err == -EEXIST ? "in use by another module" :
 		       "refused by this kernel");
 		proto_unregister(&shuffle_proto);
 	}
@@ -545,7 +545,7 @@ int shuffle_sock_init(void)
 
 void shuffle_sock_exit(void)
 {
-	sock_unregister(shuffle_params.family);
+	sock_unregister(shuffle_family);
 	/* freed sockets may wait for their grace period */
 	rcu_barrier();
 	proto_unregister(&shuffle_proto);

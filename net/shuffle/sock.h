@@ -246,6 +246,9 @@ static inline bool shuffle_sock_makes_room(const struct shuffle_sock *ssk)
 	return !list_empty(&ssk->ready) || !list_empty(&ssk->forwards);
 }
 
+/* main.c */
+extern int shuffle_family;
+
 /* sock.c */
 extern struct proto shuffle_proto;
 int shuffle_sock_init(void);

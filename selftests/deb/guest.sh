@@ -96,9 +96,18 @@ unload()
 
 if [ "${STEP-}" != purge ]; then
 	unload modprobe -r shuffle || fail "cannot be unloaded"
-	inside modprobe shuffle overcommit=7 || fail "modprobe with a parameter"
-	[ "$(cat /sys/module/shuffle/parameters/overcommit)" = 7 ] || fail "the parameter does not count"
+	inside modprobe shuffle family=19 || fail "modprobe with a parameter"
+	[ "$(cat /proc/net/shuffle/family)" = 19 ] || fail "the parameter does not count"
+	inside shufflectl config set overcommit 7 early-bytes 1m || fail "settings"
+	inside shufflectl config save /etc/shuffle.conf || fail "settings cannot be saved"
 	unload modprobe -r shuffle || fail "cannot be unloaded again"
+	inside modprobe shuffle || fail "modprobe without a parameter"
+	inside shufflectl config load /etc/shuffle.conf || fail "settings cannot be loaded"
+	case $(inside shufflectl config show) in
+	*'overcommit 7'*) ;;
+	*) fail "the settings that were saved do not count" ;;
+	esac
+	unload modprobe -r shuffle || fail "cannot be unloaded after that"
 	echo "guest: used on $kernel"
 	exit 0
 fi

@@ -20,7 +20,7 @@
 # In virtual time a guest does not notice how slow or busy the host is, and waiting costs
 # nothing.
 #
-#   -p 'PARAM=VALUE ...'  parameters for the shuffle module
+#   -p 'PARAM=VALUE ...'  parameters of the shuffle module: family=NUMBER
 #   -N                    do not build or load the shuffle module
 #   -t SECONDS            time limit (default 600); 0: none, for callers that watch its
 #                         progress (watch.py)

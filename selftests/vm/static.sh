@@ -101,7 +101,7 @@ checkpatch_ignored()
 	net/shuffle/sched/portable.h) echo PREFER_KERNEL_TYPES ;;	# defines them for user space
 	net/shuffle/sched/wire.h) echo BIT_MACRO ;;		# also compiled in user space
 	# Locks are explained in the kernel-doc of their structs.
-	net/shuffle/group.h | net/shuffle/netns.h | net/shuffle/op.h | net/shuffle/params.h | \
+	net/shuffle/group.h | net/shuffle/netns.h | net/shuffle/op.h | \
 	net/shuffle/peer.h | net/shuffle/shuffle.h | net/shuffle/sock.h | \
 	net/shuffle/tx/tx.h | net/shuffle/rx/rx.h)
 		echo CAMELCASE,UNCOMMENTED_DEFINITION ;;

@@ -33,15 +33,15 @@ for t in lib bench topo shufflectl; do
 done
 
 status=0 any=0
-# boot LANE PARAMETERS WHAT SCRIPT ARGS...
+# boot LANE WHAT SCRIPT ARGS...
 boot()
 {
 	local vm
 
 	any=1
-	note "$3, $runs runs each"
+	note "$2, $runs runs each"
 	set +e
-	selftests/vm/run.sh "$1" ${2:+-p "$2"} -t 7200 -m 6000 -o "$root/$out/vm-agg" "${@:4}" \
+	selftests/vm/run.sh "$1" -t 7200 -m 6000 -o "$root/$out/vm-agg" "${@:3}" \
 		</dev/null | sed -u 's/^[[:space:]]*BENCH /BENCH /' | tee -a "$raw" |
 		sed -u 's/^BENCH case=/   /; s/ \(late_start\|[a-z]*_drops\|peak_\|Data\).*//'
 	vm=${PIPESTATUS[0]}
@@ -63,13 +63,13 @@ wanted()
 }
 
 ! wanted agg-bcube41-incast agg-bcube41-shuffle-{0,0.5,1} ||
-	boot uml-time mem_mbytes=5000 "BCube(4,1), MTU $mtu" "$here/agg_guest.sh" \
+	boot uml-time "BCube(4,1), MTU $mtu" "$here/agg_guest.sh" \
 		bcube "$mtu" "$runs" "$regex"
 ! wanted agg-rack-allreduce-1m ||
-	boot uml-time mem_mbytes=5000 "racks, MTU $mtu" "$here/agg_guest.sh" \
+	boot uml-time "racks, MTU $mtu" "$here/agg_guest.sh" \
 		racks "$mtu" "$runs" "$regex"
 ! wanted agg-cpu ||
-	boot qemu-icount '' "one processor" "$here/agg_cpu_guest.sh" "$runs"
+	boot qemu-icount "one processor" "$here/agg_cpu_guest.sh" "$runs"
 [ "$any" = 1 ] || die "no case matches '$regex'"
 
 python3 "$here/agg_report.py" "$raw" "$out" || die "nothing was measured"

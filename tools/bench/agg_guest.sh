@@ -19,8 +19,8 @@ status=0
 # What the module takes for granted; and as good as TCP gets.
 setup()
 {
-	echo $((rate * 1000)) >/sys/module/shuffle/parameters/link_mbps
-	echo "$rtt_ns" >/sys/module/shuffle/parameters/rtt_ns
+	$bin/shufflectl config set mem-max 5000m
+	$here/config_all.sh "$1" link-rate $((rate * 1000)) rtt "$rtt_ns"
 	$here/tcp_ready.sh "$1"
 }
 
@@ -71,9 +71,7 @@ bcube()
 	setup 16
 	# What may wait in a host's own queues is a limit of the host and not of a NIC: with two NICs
 	# a short queue in front of one leaves the other one idle.
-	for ((run = 0; run < 16; run++)); do
-		ip netns exec "h$run" $bin/shufflectl config set egress-bytes "$egress"
-	done
+	$here/config_all.sh 16 egress-bytes "$egress"
 	for ((run = 1; run <= runs; run++)); do
 		c=agg-bcube41-incast
 		if [[ "$c" =~ ^($regex) ]]; then

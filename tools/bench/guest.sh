@@ -3,15 +3,15 @@
 #
 # What run.sh runs inside the kernel: all cases and transports on one rack.
 #
-# usage: guest.sh HOSTS MTU RUNS RACK FILE
+# usage: MEM_MAX=BYTES guest.sh HOSTS MTU RUNS RACK FILE
 #   RACK   its options, name=value joined by commas (see the table "cases")
 #   FILE   lines: CASE MATRIX OPTIONS TRANSPORT...
+#   MEM_MAX  what the sockets of all hosts may hold
 set -euo pipefail
 
 hosts=$1 mtu=$2 runs=$3 file=$5
 here=tools/bench
 bin=build/tools
-params=/sys/module/shuffle/parameters
 declare -A rack
 for word in ${4//,/ }; do rack[${word%%=*}]=${word#*=}; done
 rtt_ns=$((rack[rtt] * 1000))
@@ -21,13 +21,7 @@ MPI_WARM=5
 rtt_bytes=$((rack[rate] * rtt_ns / 8))
 buffer=$((20 * rtt_bytes > 1000000 ? 20 * rtt_bytes : 1000000))
 
-# tell LINK_MBPS RTT_NS - what the module takes for granted; 0: finds out
-tell()
-{
-	echo "$1" >$params/link_mbps
-	echo "$2" >$params/rtt_ns
-}
-
+$bin/shufflectl config set mem-max "$MEM_MAX"
 # As good as TCP gets: no buffer is ever the limit, connections stay warm.
 [ "${rack[nic]}" = 0 ] || insmod "$BENCH_MODULES/sch_plug.ko"
 $here/rack.sh up "$hosts" rate="${rack[rate]}gbit" mtu="$mtu" buffer="$buffer" \
@@ -126,6 +120,15 @@ world()
 	esac
 }
 
+# settings LINK_MBPS RTT_NS OVERCOMMIT ORDER - of all hosts; 0: the module finds out the rate or
+# the round trip
+settings()
+{
+	[ "$*" != "$set" ] || return 0
+	set=$*
+	$here/config_all.sh "$hosts" link-rate "$1" rtt "$2" overcommit "$3" op-order "$4"
+}
+
 # windows pro-rata|constant|scale-back-EXPONENT - how a receiver shares its limit among the senders
 windows()
 {
@@ -133,10 +136,10 @@ windows()
 	window=$1
 	case $window in
 	scale-back-*)
-		each_host $bin/shufflectl config set window-mode scale-back \
+		$here/config_all.sh "$hosts" window-mode scale-back \
 			scale-back-exponent "${window##*-}"
 		;;
-	*) each_host $bin/shufflectl config set window-mode "$window" ;;
+	*) $here/config_all.sh "$hosts" window-mode "$window" ;;
 	esac
 }
 
@@ -145,13 +148,15 @@ unscheduled()
 {
 	[ "$1" != "$unsched" ] || return 0
 	unsched=$1
-	each_host $bin/shufflectl config set unscheduled "$unsched"
+	$here/config_all.sh "$hosts" unscheduled "$unsched"
 }
 
-# What has been learnt of links is lost with the module.
+# What has been learnt of links is lost with the module, and so is what was set.
 forget()
 {
 	rmmod shuffle && insmod "$SHUFFLE_KO"
+	$bin/shufflectl config set mem-max "$MEM_MAX"
+	set='' window=pro-rata unsched=0
 }
 
 # matrix_of NAME RUN - its file.  Every run has its own skewed matrix, the same for
@@ -229,7 +234,7 @@ mpi_bench()
 measure()
 {
 	local c=$1 matrix small run=$4 way=$5 prog bytes at
-	local -a args=()
+	local -a args=() told
 	local -A opt
 
 	for word in ${3//,/ }; do opt[${word%%=*}]=${word#*=}; done
@@ -247,7 +252,7 @@ measure()
 		prog=coll_bench
 		args=(-C "${opt[coll]}" -E "$([ "$way" = shuffle ] && echo auto || echo user)")
 		[ "$way" != shuffle-multicast ] || args+=(-m)
-		tell $((rack[rate] * 1000)) "$rtt_ns"
+		settings $((rack[rate] * 1000)) "$rtt_ns" "${opt[overcommit]}" "${opt[order]}"
 		;;
 	*/shuffle | */shuffle-auto | */shuffle-poll | */shuffle-want | */shuffle-thread | \
 	*/shuffle-smallest)
@@ -258,11 +263,11 @@ measure()
 		esac
 		# What the hosts hold together must fit into memory.
 		[ "$bytes" -lt 4000000000 ] || args+=(-b $((4000000000 / hosts / 2)))
-		tell 0 0
-		[ "$way" = shuffle-auto ] || tell $((rack[rate] * 1000)) "$rtt_ns"
-		echo "${opt[overcommit]}" >$params/overcommit
 		[ "$way" != shuffle-smallest ] || opt[order]=smallest
-		echo "${opt[order]}" >$params/op_order
+		told=("$((rack[rate] * 1000))" "$rtt_ns")
+		[ "$way" != shuffle-auto ] || told=(0 0)
+		[ "${opt[cold]}" = 0 ] || forget
+		settings "${told[@]}" "${opt[overcommit]}" "${opt[order]}"
 		unscheduled "${opt[unsched]}"
 		windows "${opt[window]}"
 		;;
@@ -283,10 +288,7 @@ measure()
 	[ "${opt[stop]}" = 0 ] || args+=(-P "$((opt[stop] * rtt_ns)):$((mtu + 100))")
 	[ "${opt[flows]}" = 0 ] || args+=(-F)
 	[ "${opt[late]}" = 0 ] || args+=(-j $((opt[late] * 1000)))
-	if [ "${opt[cold]}" != 0 ]; then
-		args+=(-w 0)
-		forget
-	fi
+	[ "${opt[cold]}" = 0 ] || args+=(-w 0)
 	if [ -n "${opt[load]}" ]; then
 		# nothing is learnt of links that are told; windows of TCP are
 		[ "$prog" != shuffle_bench ] || args+=(-w 0)
@@ -307,7 +309,7 @@ measure()
 	wait $! || status=1
 }
 
-status=0 world=fq tcp_bytes=0 window=pro-rata unsched=0
+status=0 world=fq tcp_bytes=0 set='' window=pro-rata unsched=0
 host_queue fq limit 100000 flow_limit 50000 buckets 4096
 for ((run = 1; run <= runs; run++)); do
 	for w in fq fifo dctcp nogso; do

@@ -13,7 +13,7 @@
 #   h0 hb - eth0 ---- p0 \
 #   h1 hb - eth0 ---- p1 -+- rack
 #
-# usage: qdisc.sh HOSTS MTU RUNS
+# usage: MEM_MAX=BYTES qdisc.sh HOSTS MTU RUNS
 set -euo pipefail
 
 hosts=$1 mtu=$2 runs=$3
@@ -35,7 +35,9 @@ queues()
 }
 
 mkdir -p "$dir"
+$bin/shufflectl config set mem-max "$MEM_MAX"
 $here/rack.sh up "$hosts" rate=25gbit mtu="$mtu"
+$here/config_all.sh "$hosts" link-rate 25000 rtt 4000
 for ((h = 0; h < hosts; h++)); do
 	queues "p$h" 2us
 done | tc -batch -

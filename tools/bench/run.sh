@@ -138,14 +138,10 @@ for ((i = 0; i < ${#wanted[@]}; i = next)); do
 	mem=6000
 	[ "$hosts" -lt 100 ] || mem=9000
 	guest=("$here/guest.sh" "$hosts" "$mtu" "$runs" "$rack" "$out/boot.cases")
-	params=mem_mbytes=$mem
-	if [ "$part" = qdisc ]; then
-		guest=("$here/qdisc.sh" "$hosts" "$mtu" "$runs")
-		params="$params link_mbps=25000 rtt_ns=4000"
-	fi
+	[ "$part" != qdisc ] || guest=("$here/qdisc.sh" "$hosts" "$mtu" "$runs")
 	set +e
-	selftests/vm/run.sh uml-time -p "$params" -t 36000 -m "$mem" -o "$root/$out/vm" \
-		-e "BENCH_MODULES=$modules" "${guest[@]}" |
+	selftests/vm/run.sh uml-time -t 36000 -m "$mem" -o "$root/$out/vm" \
+		-e "BENCH_MODULES=$modules" -e "MEM_MAX=${mem}m" "${guest[@]}" |
 		progress
 	vm=${PIPESTATUS[0]}
 	set -e

@@ -93,7 +93,7 @@ rack()
 {
 	local t status=0
 
-	for t in lib workload bench saba topo; do
+	for t in lib workload bench saba topo shufflectl; do
 		make -s -C tools/$t OUT="$root/build/tools" UAPI="$root/uapi"
 	done
 	note "saba-rack: LR and TS, $hosts hosts, $runs runs each"

@@ -129,8 +129,7 @@ stop_daemon()
 
 $here/rack.sh up "$hosts" rate=none mtu=1500
 $here/tcp_ready.sh "$hosts"
-echo 100 >/sys/module/shuffle/parameters/link_mbps
-echo 100000 >/sys/module/shuffle/parameters/rtt_ns
+$here/config_all.sh "$hosts" link-rate 100 rtt 100000
 for app in "${apps[@]}"; do $bin/saba_job -D "$app" 2; done
 
 for mode in tcp shuffle; do

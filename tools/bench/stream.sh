@@ -31,6 +31,7 @@ raw=$out/raw-stream.txt
 mkdir -p "$out"
 [ -n "${KEEP-}" ] || : >"$raw"
 make -s -C tools/stream OUT="$root/build/tools"
+make -s -C tools/shufflectl OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C tools/bench OUT="$root/build/tools" UAPI="$root/uapi"
 make -s -C selftests/net/shuffle OUT="$root/build/tools" UAPI="$root/uapi"
 
@@ -42,7 +43,7 @@ for c in "${cases[@]}"; do
 	note "$name, $runs runs each: ${WAYS:-$ways}"
 	set +e
 	# shellcheck disable=SC2086 # words
-	selftests/vm/run.sh uml-time -p mem_mbytes=6000 -t 36000 -m 9000 -o "$root/$out/vm-stream" \
+	selftests/vm/run.sh uml-time -t 36000 -m 9000 -o "$root/$out/vm-stream" \
 		"$here/stream_guest.sh" "$name" "$inputs" "$builders" "$slices" "$intervals" \
 		"$runs" ${WAYS:-$ways} </dev/null | tee -a "$raw"
 	vm=${PIPESTATUS[0]}

@@ -10,15 +10,14 @@ name=$1 inputs=$2 builders=$3 slices=$4 intervals=$5 runs=$6
 shift 6
 here=tools/bench
 bin=build/tools
-params=/sys/module/shuffle/parameters
 hosts=$((inputs + builders))
 PIECE=65536
 
 $here/rack.sh up "$hosts" rate=25gbit mtu=9000 buffer=1000000 delay=2us
 $here/rack.sh check "$hosts"
 sysctl -q -w net.ipv4.tcp_mem='2000000 3000000 4000000'
-echo 25000 >$params/link_mbps
-echo 4000 >$params/rtt_ns
+$bin/shufflectl config set mem-max 6000m
+$here/config_all.sh "$hosts" link-rate 25000 rtt 4000
 for ((h = 0; h < hosts; h++)); do
 	tc -n "h$h" qdisc del dev eth0 parent 3:2 handle 11:
 	tc -n "h$h" qdisc add dev eth0 parent 3:2 handle 11: fq limit 100000 flow_limit 50000 \
@@ -34,11 +33,7 @@ done >/tmp/members
 # unscheduled BYTES - that a row sends without a grant; 0: what the module thinks right
 unscheduled()
 {
-	local h
-
-	for ((h = 0; h < hosts; h++)); do
-		ip netns exec "h$h" "$bin/shufflectl" config set unscheduled "$1"
-	done
+	$here/config_all.sh "$hosts" unscheduled "$1"
 }
 
 # args_of WAY STREAM - of all members of shuffle-stream

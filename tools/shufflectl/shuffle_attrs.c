@@ -229,13 +229,13 @@ static const struct shuffle_attr set_config[] = {
 		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
 		0ULL, 67108863ULL,
-		"Settings that have been set here; the others are followed."
+		"Settings that have been set here."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
 		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
 		0ULL, 67108863ULL,
-		"Settings to follow again."
+		"Settings to give back, to the namespace or to their defaults."
 	},
 	[SHUFFLE_A_CONFIG_OVERCOMMIT] = {
 		"overcommit", "overcommit", SHUFFLE_ATTR_U32, false, "RTTbytes",

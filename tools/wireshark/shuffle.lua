@@ -55,7 +55,7 @@ local here = debug.getinfo(1, "S").source:match("^@(.*[/\\])") or ""
 local f, e = assert(loadfile(here .. "shuffle_fields.inc"))(shuffle, names, reasons)
 
 shuffle.prefs.ports = Pref.range("UDP ports", PORT,
-	"UDP ports of AF_SHUFFLE (the module's parameter udp_port)", 65535)
+	"UDP ports of AF_SHUFFLE (the setting port of a network namespace)", 65535)
 shuffle.prefs.heuristic = Pref.bool("Look at other ports", true,
 	"Take datagrams to other UDP ports for AF_SHUFFLE that consist of nothing but valid records")
 shuffle.prefs.track = Pref.bool("Tie records together", true,

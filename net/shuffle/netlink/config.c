@@ -37,7 +37,7 @@ static int put_ifname(struct sk_buff *skb, const struct shuffle_dev *dev)
 
 static int put_ns(struct sk_buff *skb)
 {
-	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_FAMILY, shuffle_params.family) ||
+	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_FAMILY, shuffle_family) ||
 	    nla_put_u8(skb, SHUFFLE_A_CONFIG_WIRE_VERSION, SHUFFLE_WIRE_VERSION) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_USED, shuffle_mem_used()) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_MEM_MAX, shuffle_mem_max()))

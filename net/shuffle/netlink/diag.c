@@ -138,7 +138,7 @@ static struct sock_diag_handler handler = {
 
 int __init shuffle_diag_init(void)
 {
-	handler.family = shuffle_params.family;
+	handler.family = shuffle_family;
 	return sock_diag_register(&handler);
 }
 

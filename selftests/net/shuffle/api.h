@@ -232,6 +232,20 @@ static inline bool api_group(unsigned int n, api_member member, const char *arg)
 	return ok;
 }
 
+/* API_CONFIG has settings of the program's own namespace, as words for shufflectl. */
+static inline void api_config(const char *program)
+{
+	const char *slash = strrchr(program, '/'), *settings = getenv("API_CONFIG");
+	char cmd[512];
+
+	if (!settings)
+		return;
+	snprintf(cmd, sizeof(cmd), "%.*s/shufflectl config set %s",
+		 slash ? (int)(slash - program) : 1, slash ? program : ".", settings);
+	if (system(cmd))
+		tap_bail("'%s' has failed", cmd);
+}
+
 /* Own namespace; "-v 6" for IPv6. */
 static inline void api_start(int argc, char **argv)
 {
@@ -239,6 +253,7 @@ static inline void api_start(int argc, char **argv)
 	v6 = argc > 2 && !strcmp(argv[1], "-v") && argv[2][0] == '6';
 	if (sht_new_netns())
 		tap_bail("no network namespace: %s", strerror(errno));
+	api_config(argv[0]);
 	signal(SIGPIPE, SIG_IGN);
 }
 

@@ -5,7 +5,7 @@
  *
  *	api_users [-v 4|6]
  *
- * early-bytes is EARLY_KBYTES when this is started (the parameter early_kbytes).
+ * API_CONFIG has an early-bytes of EARLY_KBYTES.
  */
 #define _GNU_SOURCE
 

@@ -57,7 +57,7 @@ life_cases()
 	run_case "counters" counters_exist
 	run_case "unload-refused-then-works" unload
 	run_case "unload-with-early-packets" unload_early
-	run_case "unload-while-parameters-change" unload_params
+	run_case "unload-while-settings-change" unload_settings
 	run_case "unload-after-killed-members" unload_killed
 }
 
@@ -93,18 +93,10 @@ late_sockets()
 # More early data than is kept: what was dropped is asked for later.
 early_overflow()
 {
-	local old p=/sys/module/shuffle/parameters/early_kbytes
-
-	[ -w $p ] || skip "no parameter early_kbytes"
-	rack 4
-	old=$(cat $p)
-	echo 16 >$p
+	rack 4 early-bytes 16384
 	# host 0 is bound before others send
 	peer n=4 matrix="uniform:$(sz 262144 65536)" 0:delay=$((1500 + 300 * slow)) \
-		1-3:delay=$((300 * slow))
-	set -- $?
-	echo "$old" >$p
-	[ "$1" = 0 ] || shuffle_failed
+		1-3:delay=$((300 * slow)) || shuffle_failed
 	want_gt "nothing was dropped" "$(counter 0 EarlyFull)" 0
 }
 
@@ -369,17 +361,26 @@ unload_killed()
 	peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
 }
 
-# Somebody writes a parameter, and somebody listens, while the module goes.
-unload_params()
+# changes_of SETTING - until the module is not there.
+# shellcheck disable=SC2317 # in the background
+changes_of()
 {
-	local i p=/sys/module/shuffle/parameters/overcommit
+	local i
+
+	for ((i = 1; i <= 500; i++)); do
+		hctl 0 config set "$1" $i 2>/dev/null || return 0
+	done
+}
+
+# Somebody changes a setting, and somebody listens, while the module goes.
+unload_settings()
+{
+	local i
 
 	need_ko
-	[ -w $p ] || skip "no parameter overcommit"
 	rack 2
 	for i in 1 2 3 4 5; do
-		background sh -c "i=0; while [ \$i -lt 2000 ]; do i=\$((i + 1)); echo \$i >$p; done" \
-			2>/dev/null
+		background changes_of overcommit
 		background "$BIN/nl_test" events config-ntf 2 >/dev/null
 		want_ok "cannot be unloaded" wait_for 10 rmmod shuffle
 		want_ok "cannot be loaded again" module_load

@@ -17,7 +17,7 @@ netlink_cases()
 	run_case "netlink-straggler" nl_straggler
 	run_case "netlink-packet-size" nl_packet_size
 	run_case "netlink-control-dscp" nl_dscp
-	run_case "netlink-parameters-are-followed" nl_follow
+	run_case "netlink-defaults" nl_defaults
 	run_case "netlink-device-gone" nl_device_gone
 	run_case "netlink-userns-caps" nl_userns_caps
 	run_case "netlink-ynl-commands" nl_ynl
@@ -83,21 +83,21 @@ nl_dscp()
 	want_no_grep "some still have the old one" "$(<"$work/dump")" 'tos 0xc0'
 }
 
-# What was not set follows the module's parameters, whenever they are written.
-nl_follow()
+# What was not set has its default, in every namespace, whatever another one has.
+nl_defaults()
 {
-	local p=/sys/module/shuffle/parameters old
+	local own other back
 
-	[ -w $p/overcommit ] || skip "no parameters"
-	rack 2
-	old=$(cat $p/overcommit)
-	want_ok "not set" nsx h0 "$BIN/shufflectl" config set overcommit 4
-	echo 7 >$p/overcommit
-	want_grep "what was set has changed" "$(nsx h0 "$BIN/shufflectl" config)" 'overcommit 4'
-	want_grep "a parameter was not followed" "$(nsx h1 "$BIN/shufflectl" config)" 'overcommit 7'
-	nsx h0 "$BIN/shufflectl" config set overcommit default
-	want_grep "not given back" "$(nsx h0 "$BIN/shufflectl" config)" 'overcommit 7'
-	echo "$old" >$p/overcommit
+	want_ok "not set in the initial namespace" ctl config set overcommit 7
+	new_rack 2
+	want_ok "not set" hctl 0 config set overcommit 4
+	own=$(hctl 0 config) other=$(hctl 1 config)
+	want_ok "not given back" hctl 0 config set overcommit default
+	back=$(hctl 0 config)
+	ctl config set overcommit default
+	want_grep "what was set" "$own" 'overcommit 4'
+	want_grep "where nothing was set" "$other" 'overcommit 10'
+	want_grep "what was given back" "$back" 'overcommit 10'
 }
 
 # A device that operations use goes; its settings go with it.

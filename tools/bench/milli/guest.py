@@ -12,7 +12,7 @@ a file, one a line:
         the same sort over AF_SHUFFLE and over Open MPI's TCP, RUNS runs; MODEL none: computation
         takes no time
 
-usage: guest.py HOSTS RATE_GBPS RTT_US RUNS FILE
+usage: MEM_MAX=BYTES guest.py HOSTS RATE_GBPS RTT_US RUNS FILE
 
 One line of JSON for each run that counts: "MILLI {...}".
 """
@@ -26,7 +26,6 @@ import time
 from versus import versus
 
 BIN = "build/tools/"
-PARAMS = "/sys/module/shuffle/parameters/"
 TABLES = {"q1": ("wiki",), "q2": ("edits",), "q3": ("commits", "languages")}
 # a join's rows grow with the square of the most frequent key
 SHAPE = {"q3": ("-z", "0.5")}
@@ -52,9 +51,10 @@ class Rack:
         self.tables = None
         subprocess.run(["tools/bench/rack.sh", "up", str(hosts), f"rate={rate}gbit", "mtu=9000",
                         "buffer=1000000", f"delay={rtt // 2}us"], check=True)
-        for name, value in (("link_mbps", rate * 1000), ("rtt_ns", rtt * 1000)):
-            with open(PARAMS + name, "w", encoding="ascii") as f:
-                f.write(str(value))
+        subprocess.run([BIN + "shufflectl", "config", "set", "mem-max", os.environ["MEM_MAX"]],
+                       check=True)
+        subprocess.run(["tools/bench/config_all.sh", str(hosts), "link-rate", str(rate * 1000),
+                        "rtt", str(rtt * 1000)], check=True)
         with open("/tmp/group", "w", encoding="ascii") as f:
             for h in range(1, hosts + 1):
                 f.write(f"10.18.{h // 256}.{h % 256}:7000\n")

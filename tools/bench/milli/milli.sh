@@ -33,7 +33,7 @@ case $runs in
 '' | *[!0-9]* | 0) die "RUNS must be a positive number" ;;
 esac
 mkdir -p "$out"
-for t in lib sort query bench bench/mpi; do
+for t in lib sort query bench bench/mpi shufflectl; do
 	make -s -C tools/$t OUT="$root/build/tools" UAPI="$root/uapi"
 done
 [ -n "${KEEP-}" ] || rm -f "$raw" "$out/milli.count"
@@ -111,7 +111,7 @@ boot_cases()
 	[ -n "$boot" ] || return 0
 	note "$boot hosts: $(wc -l <"$out/milli.cases") cases, $runs runs each"
 	set +e
-	selftests/vm/run.sh uml-time -p "mem_mbytes=$((mem / 2))" -t 36000 -m "$mem" \
+	selftests/vm/run.sh uml-time -t 36000 -m "$mem" -e "MEM_MAX=$((mem / 2))m" \
 		-o "$root/$out/vm-milli" "$here/guest.sh" "$boot" 25 4 "$runs" "$out/milli.cases" |
 		tee -a "$raw" | sed -u '/^MILLI/d; s/^/   /'
 	vm=${PIPESTATUS[0]}

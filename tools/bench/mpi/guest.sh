@@ -13,7 +13,6 @@ regime=$1 hosts=$2 runs=$3
 shift 3
 here=tools/bench
 bin=$PWD/build/tools
-params=/sys/module/shuffle/parameters
 transports=${TRANSPORTS:-shuffle ompi-tcp mpich}
 # shellcheck source=tools/bench/mpi/mpi_rack.sh
 . $here/mpi/mpi_rack.sh
@@ -22,8 +21,7 @@ idle=nap
 if [ "$regime" = network ]; then
 	$here/rack.sh up "$hosts" rate=25gbit mtu=1500 buffer=1000000
 	# as a NIC would say
-	echo 25000 >$params/link_mbps
-	echo 4000 >$params/rtt_ns
+	$here/config_all.sh "$hosts" link-rate 25000 rtt 4000
 else
 	keep_busy
 	# shellcheck disable=SC2064 # the process of now

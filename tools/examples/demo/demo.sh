@@ -42,18 +42,20 @@ bin=$root/build/tools
 rm -rf "$out"
 mkdir -p "$out" "$build/bin"
 printf 'building the programs\n'
-if ! make -s -C "$root/tools/examples" OUT="$bin" >"$build.log" 2>&1; then
-	cat "$build.log" >&2
-	exit 1
-fi
-for f in shuffle-cp tcp-a2a netwatch demo-report; do
+for d in examples shufflectl; do
+	make -s -C "$root/tools/$d" OUT="$bin" UAPI="$root/uapi" >"$build.log" 2>&1 || {
+		cat "$build.log" >&2
+		exit 1
+	}
+done
+for f in shuffle-cp tcp-a2a netwatch demo-report shufflectl; do
 	cp "$bin/$f" "$build/bin/"
 done
 printf 'making messages: '
 "$here/prepare.sh" "$build/matrix" "$hosts" "$@"
 printf 'booting lane %s; all of it takes one to two minutes\n' "$lane"
 status=0
-"$root/selftests/vm/watch.py" "$root/selftests/vm/run.sh" "$lane" -p "link_mbps=$mbps rtt_ns=${rtt_us}000" -t 0 -m 1024 -o "$out" \
+"$root/selftests/vm/watch.py" "$root/selftests/vm/run.sh" "$lane" -t 0 -m 1024 -o "$out" \
 	-e "DEMO_IN=$build" -e "DEMO_MBPS=$mbps" -e "DEMO_RTT_US=$rtt_us" \
 	-e "DEMO_HOSTS=$hosts" "$here/run.sh" || status=$?
 for svg in "$out"/*/demo.svg; do

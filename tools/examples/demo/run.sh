@@ -21,9 +21,7 @@ set -euo pipefail
 protocols=${DEMO_PROTOCOLS:-shuffle tcp}
 matrices=${DEMO_MATRICES:-skewed equal}
 hosts=${DEMO_HOSTS:-12}
-param=/sys/module/shuffle/parameters/link_mbps
-mbps=${DEMO_MBPS:-$([ -e $param ] && cat $param || echo 0)}
-[ "$mbps" -gt 0 ] || mbps=10
+mbps=${DEMO_MBPS:-10}
 rtt_us=${DEMO_RTT_US:-10000}
 buffer=${DEMO_BUFFER:-262144}	# bytes per queue
 burst=${DEMO_BURST:-9100}	# bytes that may leave a port at once
@@ -119,6 +117,8 @@ network()
 			done
 		} | ip -n "sd$h" -batch -
 		shape eth0 | tc -n "sd$h" -batch -
+		# veth does not say how fast it is
+		"$bin/shufflectl" -n "sd$h" config set link-rate "$mbps" rtt "${rtt_us}000"
 		echo "10.77.0.$((h + 1)):7000" >>"$work/group"
 	done
 }
@@ -189,7 +189,7 @@ run()
 	[ "$failed" = 0 ]
 }
 
-for f in shuffle-cp tcp-a2a netwatch demo-report; do
+for f in shuffle-cp tcp-a2a netwatch demo-report shufflectl; do
 	[ -x "$bin/$f" ] || die "$bin/$f is missing"
 done
 for m in $matrices; do

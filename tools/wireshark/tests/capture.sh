@@ -35,7 +35,7 @@ losses()
 	done
 }
 
-rack 3
+rack 3 link-rate 10000 rtt 100000
 host0_counters >"$SHUFFLE_OUT/before"
 dumps=()
 for dev in eth0 lo; do

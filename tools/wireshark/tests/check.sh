@@ -15,8 +15,8 @@ out=${2:-$root/build/out/wireshark}
 
 mkdir -p "$out"
 rm -f "$out"/*.pcap
-if ! "$root/selftests/vm/run.sh" "$lane" -L -p 'rtt_ns=100000 link_mbps=10000' -t 0 \
-	-o "$out" "$here/capture.sh" >"$out/capture.log" 2>&1; then
+if ! "$root/selftests/vm/run.sh" "$lane" -L -t 0 -o "$out" \
+	"$here/capture.sh" >"$out/capture.log" 2>&1; then
 	tail -20 "$out/capture.log" | sed 's/^/# /'
 	echo "Bail out! no capture: $out/capture.log"
 	exit 1
