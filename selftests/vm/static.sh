@@ -181,6 +181,7 @@ t "emulator.sh: what is the emulator's fault" "$here/emulator_test.sh"
 t "lane.sh: after an emulator's fault, cases without a result" "$here/lane_test.sh"
 t "watch.py: what hangs, and what is slow" "$here/watch_test.sh"
 t "netlink: what is made from the specification" tools/netlink/regen.sh --check
+t "abi.rst: every number is that of uapi/" selftests/abi/check.py
 t "shufflectl: make install, manual pages, completion" tools/shufflectl/check.sh
 while read -r d; do
 	mapfile -t f < <(changed "$d/*.c" "$d/*.h" | grep -E "^$d/[^/]*$")

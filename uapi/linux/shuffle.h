@@ -169,7 +169,7 @@ enum {
 	SHUFFLE_CMSG_COLLECTIVE = 4,
 	/* sendmsg, beside the first SHUFFLE_CMSG_ROW: struct shuffle_forward */
 	SHUFFLE_CMSG_FORWARD = 5,
-	/* to sendmsg(), beside SHUFFLE_CMSG_ROW: struct shuffle_reduction */
+	/* sendmsg, beside the only SHUFFLE_CMSG_ROW: struct shuffle_reduction */
 	SHUFFLE_CMSG_REDUCE = 6,
 };
 
@@ -325,7 +325,7 @@ struct shuffle_reduction {
 
 /* struct shuffle_collective, oper: how items are combined.  Sums wrap round. */
 enum shuffle_coll_oper {
-	SHUFFLE_COLL_NONE,		/* of kinds that combine nothing */
+	SHUFFLE_COLL_NONE,		/* of collectives that combine nothing */
 	SHUFFLE_COLL_SUM,
 	SHUFFLE_COLL_MIN,
 	SHUFFLE_COLL_MAX,
