@@ -65,7 +65,7 @@ static void defaults(const struct shuffle_net *sn, struct shuffle_config *cfg)
 	if (sn->net->user_ns == &init_user_ns)
 		return;
 	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
-		i = __ffs(init_bounds[n].setting);
+		i = __ffs64(init_bounds[n].setting);
 		cfg->val[i] = min(cfg->val[i], init_bound(i));
 	}
 }
@@ -83,7 +83,7 @@ void shuffle_config_follow(struct shuffle_dev *dev)
 
 	lockdep_assert_held(&dev->sn->config_mutex);
 	for (i = 0; i < SHUFFLE_CONFIG_DEV_N; i++)
-		if (!(dev->own & BIT(i)))
+		if (!(dev->own & BIT_ULL(i)))
 			WRITE_ONCE(dev->cfg.val[i], from->val[i]);
 	shuffle_dev_compute(dev);
 }
@@ -195,8 +195,8 @@ static int check_bounds(const struct shuffle_config_change *change,
 	if (change->init_admin)
 		return 0;
 	for (n = 0; n < ARRAY_SIZE(init_bounds); n++) {
-		i = __ffs(init_bounds[n].setting);
-		if (!(change->set & BIT(i)) || change->val.val[i] <= init_bound(i))
+		i = __ffs64(init_bounds[n].setting);
+		if (!(change->set & BIT_ULL(i)) || change->val.val[i] <= init_bound(i))
 			continue;
 		/* not a literal, which the macros want */
 		if (extack)
@@ -234,9 +234,9 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 		defaults(sn, &base);
 	new = dev->cfg;
 	for (i = 0; i < n; i++) {
-		if (change->set & BIT(i))
+		if (change->set & BIT_ULL(i))
 			new.val[i] = change->val.val[i];
-		else if (change->unset & BIT(i))
+		else if (change->unset & BIT_ULL(i))
 			new.val[i] = base.val[i];
 	}
 	mutex_unlock(&sn->config_mutex);

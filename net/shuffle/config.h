@@ -129,7 +129,7 @@ struct shuffle_dev {
 	struct rcu_head		rcu;
 	struct shuffle_net	*sn;
 	int			ifindex;
-	u32			own;
+	u64			own;
 	struct shuffle_config	cfg;
 	spinlock_t		lock;	/* see above */
 	struct shuffle_link	link;
@@ -161,8 +161,8 @@ struct shuffle_dev {
  * @init_admin: who asks is privileged in the initial namespace
  */
 struct shuffle_config_change {
-	u32			set;
-	u32			unset;
+	u64			set;
+	u64			unset;
 	struct shuffle_config	val;
 	u64			mem_max;
 	bool			init_admin;

@@ -34,7 +34,7 @@ struct change {
 	unsigned int	ifindex;
 	uint64_t	value[GENL_MAX_ATTRS];
 	bool		set[GENL_MAX_ATTRS];
-	uint32_t	unset;
+	uint64_t	unset;
 	unsigned int	n;
 };
 
@@ -202,7 +202,7 @@ static int parse_change(int argc, char **argv, struct change *c)
 			return ctl_usage("\"%s\" is there twice", set->attr[attr].name);
 		c->n++;
 		if (!strcmp(argv[1], "default")) {
-			c->unset |= 1U << setting_bit(attr);
+			c->unset |= 1ULL << setting_bit(attr);
 			continue;
 		}
 		err = parse_value(&set->attr[attr], argv[1], &c->value[attr]);
@@ -223,7 +223,7 @@ static int send_change(const struct genl *g, const struct change *c)
 	if (c->ifindex)
 		nla_put_u32(msg, SHUFFLE_A_CONFIG_IFINDEX, c->ifindex);
 	if (c->unset)
-		nla_put_u32(msg, SHUFFLE_A_CONFIG_UNSET, c->unset);
+		nla_put_u64(msg, SHUFFLE_A_CONFIG_UNSET, c->unset);
 	for (i = 0; i < set->n; i++) {
 		if (!c->set[i])
 			continue;
@@ -261,7 +261,7 @@ static int get_all(const struct genl *g, struct nl_reply *reply)
 
 static void save_one(FILE *f, struct nlattr **tb)
 {
-	uint32_t own = genl_u64(set, tb, SHUFFLE_A_CONFIG_OWN);
+	uint64_t own = genl_u64(set, tb, SHUFFLE_A_CONFIG_OWN);
 	char buf[24];
 	unsigned int i;
 
@@ -371,7 +371,7 @@ static int reset_others(const struct genl *g)
 			/* in the same request, so that it takes effect at once */
 			for (k = 0; k < set->n; k++)
 				if (to->set[k])
-					c.unset &= ~(1U << setting_bit(k));
+					c.unset &= ~(1ULL << setting_bit(k));
 			to->unset |= c.unset;
 		} else if (c.unset) {
 			err = send_change(g, &c);

@@ -226,13 +226,13 @@ static const struct shuffle_attr set_config[] = {
 		"Memory that all sockets of the machine hold [B]."
 	},
 	[SHUFFLE_A_CONFIG_OWN] = {
-		"own", "own", SHUFFLE_ATTR_U32, false, NULL,
+		"own", "own", SHUFFLE_ATTR_U64, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
 		0ULL, 67108863ULL,
 		"Settings that have been set here."
 	},
 	[SHUFFLE_A_CONFIG_UNSET] = {
-		"unset", "unset", SHUFFLE_ATTR_U32, false, NULL,
+		"unset", "unset", SHUFFLE_ATTR_U64, false, NULL,
 		&shuffle_attr_enum_setting, NULL,
 		0ULL, 67108863ULL,
 		"Settings to give back, to the namespace or to their defaults."

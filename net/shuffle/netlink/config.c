@@ -4,18 +4,18 @@
 
 #include "netlink.h"
 
-#define MASK_DEV	(SHUFFLE_NL_SETTING_PORT - 1)
+#define MASK_DEV	(SHUFFLE_NL_SETTING_PORT - 1ULL)
 #define FIRST		SHUFFLE_A_CONFIG_OVERCOMMIT
 
 /* The attributes, the bits and the fields are in one order. */
 #define NUMBER(field)	(offsetof(struct shuffle_config, field) / sizeof(u32))
 #define IN_ORDER(attr, field, name)						\
 	static_assert(SHUFFLE_A_CONFIG_##attr - FIRST == NUMBER(field));	\
-	static_assert(SHUFFLE_NL_SETTING_##attr == BIT(NUMBER(field)));
+	static_assert(SHUFFLE_NL_SETTING_##attr == BIT_ULL(NUMBER(field)));
 SHUFFLE_CONFIG_DEV_LIST(IN_ORDER)
 SHUFFLE_CONFIG_NET_LIST(IN_ORDER)
 static_assert(SHUFFLE_A_CONFIG_MEM_MAX - FIRST == SHUFFLE_CONFIG_N);
-static_assert(SHUFFLE_NL_SETTING_MEM_MAX == BIT(SHUFFLE_CONFIG_N));
+static_assert(SHUFFLE_NL_SETTING_MEM_MAX == BIT_ULL(SHUFFLE_CONFIG_N));
 
 static bool init_ns(const struct shuffle_dev *dev)
 {
@@ -66,7 +66,7 @@ int shuffle_netlink_fill_config(struct sk_buff *skb, const void *arg)
 	if (nla_put_u32(skb, SHUFFLE_A_CONFIG_LINK_RATE_NOW, READ_ONCE(dev->rate)) ||
 	    nla_put_u32(skb, SHUFFLE_A_CONFIG_RTT_NOW, READ_ONCE(dev->rtt)) ||
 	    nla_put_u32(skb, SHUFFLE_A_CONFIG_RTT_BYTES_NOW, shuffle_dev_rtt_bytes(dev)) ||
-	    nla_put_u32(skb, SHUFFLE_A_CONFIG_OWN, dev->own))
+	    shuffle_put_u64(skb, SHUFFLE_A_CONFIG_OWN, dev->own))
 		return -EMSGSIZE;
 	for (i = 0; i < n; i++)
 		if (nla_put_u32(skb, FIRST + i, READ_ONCE(dev->cfg.val[i])))
@@ -156,7 +156,7 @@ static int reject(struct genl_info *info, u32 attr, const char *why, int err)
 }
 
 /* Names the setting of the lowest bit, for the extack. */
-static const char *not_of_device(u32 mask)
+static const char *not_of_device(u64 mask)
 {
 #define OF_NAMESPACE(attr, field, name)	name ": a setting of the namespace, not of a device",
 	static const char * const text[] = {
@@ -164,19 +164,19 @@ static const char *not_of_device(u32 mask)
 		"mem-max: a setting of the machine, not of a device",
 	};
 
-	return text[__ffs(mask) - SHUFFLE_CONFIG_DEV_N];
+	return text[__ffs64(mask) - SHUFFLE_CONFIG_DEV_N];
 }
 
 static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 		       struct shuffle_config_change *change)
 {
-	u32 both, wrong;
+	u64 both, wrong;
 	u32 i;
 
 	for (i = 0; i < SHUFFLE_CONFIG_N; i++) {
 		if (!info->attrs[FIRST + i])
 			continue;
-		change->set |= BIT(i);
+		change->set |= BIT_ULL(i);
 		change->val.val[i] = nla_get_u32(info->attrs[FIRST + i]);
 	}
 	if (info->attrs[SHUFFLE_A_CONFIG_MEM_MAX]) {
@@ -184,7 +184,7 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 		change->mem_max = nla_get_u64(info->attrs[SHUFFLE_A_CONFIG_MEM_MAX]);
 	}
 	if (info->attrs[SHUFFLE_A_CONFIG_UNSET])
-		change->unset = nla_get_u32(info->attrs[SHUFFLE_A_CONFIG_UNSET]);
+		change->unset = nla_get_u64(info->attrs[SHUFFLE_A_CONFIG_UNSET]);
 
 	if (!change->set && !change->unset) {
 		NL_SET_ERR_MSG(info->extack, "no setting is given, and none to unset");
@@ -192,11 +192,11 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 	}
 	both = change->set & change->unset;
 	if (both)
-		return reject(info, FIRST + __ffs(both), "unset: names a setting that is set, too",
+		return reject(info, FIRST + __ffs64(both), "unset: names a setting that is set, too",
 			      -EINVAL);
 	wrong = (change->set | change->unset) & ~MASK_DEV;
 	if (dev->ifindex && wrong)
-		return reject(info, change->set & wrong ? FIRST + __ffs(change->set & wrong) :
+		return reject(info, change->set & wrong ? FIRST + __ffs64(change->set & wrong) :
 			      SHUFFLE_A_CONFIG_UNSET, not_of_device(wrong), -EOPNOTSUPP);
 	if ((change->set | change->unset) & SHUFFLE_NL_SETTING_MEM_MAX && !init_ns(dev))
 		return reject(info, change->set & SHUFFLE_NL_SETTING_MEM_MAX ?

@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	      "some are accepted, many refused");
 	close_pair(fds);
 	nl_begin(&r, SHUFFLE_CMD_CONFIG_SET, 0);
-	nl_u32(&r, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_MEM_MAX - 1);
+	nl_u64(&r, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_MEM_MAX - 1);
 	WORKS_ERRNO(nl_call(fd, &r, NULL, NULL).err, 0, "settings can be given back");
 	open_pair(fds, m, 0);
 	WORKS(pair_works(fds), "a pair shuffles");

@@ -84,6 +84,24 @@ static struct nl_result set(int fd, uint16_t attr, uint32_t v)
 	return nl_call(fd, &r, NULL, NULL);
 }
 
+/* Settings to give back, as bits. */
+static struct nl_result unset(int fd, uint64_t bits)
+{
+	struct nl_req r;
+
+	nl_begin(&r, SHUFFLE_CMD_CONFIG_SET, 0);
+	nl_u64(&r, SHUFFLE_A_CONFIG_UNSET, bits);
+	return nl_call(fd, &r, NULL, NULL);
+}
+
+static uint64_t own_settings(int fd)
+{
+	struct seen s = { 0 };
+
+	simple(fd, SHUFFLE_CMD_CONFIG_GET, 0, &s);
+	return s.v64[SHUFFLE_A_CONFIG_OWN];
+}
+
 static uint32_t get(int fd, uint16_t attr)
 {
 	struct seen s = { 0 };
@@ -135,7 +153,7 @@ static void test_config(int fd)
 	res = simple(fd, SHUFFLE_CMD_CONFIG_GET, 0, &s);
 	WORKS(EXPECT_ERRNO(res.err, 0) &&
 	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_FAMILY], (uint32_t)sht_family()) &&
-	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_WIRE_VERSION], 3) && !s.v[SHUFFLE_A_CONFIG_OWN],
+	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_WIRE_VERSION], 3) && !s.v64[SHUFFLE_A_CONFIG_OWN],
 	      "config-get: family number, version, nothing set");
 	for (i = 0; i < N_SETTINGS; i++) {
 		before[i] = s.v[settings[i].attr];
@@ -143,7 +161,7 @@ static void test_config(int fd)
 		res = set(fd, settings[i].attr, settings[i].value);
 		WORKS(EXPECT_ERRNO(res.err, 0) &&
 		      EXPECT_EQ(get(fd, settings[i].attr), settings[i].value) &&
-		      get(fd, SHUFFLE_A_CONFIG_OWN) >> i & 1, name);
+		      own_settings(fd) >> i & 1, name);
 		snprintf(name, sizeof(name), "config-set: setting %u too large", i);
 		res = set(fd, settings[i].attr, settings[i].high);
 		if (settings[i].attr == SHUFFLE_A_CONFIG_WINDOW_MODE ||
@@ -159,12 +177,12 @@ static void test_config(int fd)
 		       res.min == settings[i].low + 1, name, res.msg);
 	}
 	WORKS_EQ(get(fd, SHUFFLE_A_CONFIG_RTT_BYTES_NOW), 12500, "RTTbytes as set");
-	res = set(fd, SHUFFLE_A_CONFIG_UNSET, (1U << N_SETTINGS) - 1);
+	res = unset(fd, (1ULL << N_SETTINGS) - 1);
 	s.n = 0;
 	simple(fd, SHUFFLE_CMD_CONFIG_GET, 0, &s);
 	for (i = 0; i < N_SETTINGS && s.v[settings[i].attr] == before[i]; i++)
 		;
-	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(i, N_SETTINGS) && !s.v[SHUFFLE_A_CONFIG_OWN],
+	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(i, N_SETTINGS) && !s.v64[SHUFFLE_A_CONFIG_OWN],
 	      "config-set: unset gives all of them back");
 
 	refused(simple(fd, SHUFFLE_CMD_CONFIG_SET, 0, NULL), "config-set: nothing",
@@ -186,7 +204,7 @@ static void test_config(int fd)
 		SHUFFLE_A_CONFIG_OVERCOMMIT, 0, "twice");
 	nl_begin(&r, SHUFFLE_CMD_CONFIG_SET, 0);
 	nl_u32(&r, SHUFFLE_A_CONFIG_OVERCOMMIT, 4);
-	nl_u32(&r, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_OVERCOMMIT);
+	nl_u64(&r, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_OVERCOMMIT);
 	refused(nl_call(fd, &r, NULL, NULL), "config-set: set and unset", EINVAL,
 		SHUFFLE_A_CONFIG_OVERCOMMIT, 0, "unset");
 	nl_begin(&r, SHUFFLE_CMD_CONFIG_SET, 0);
@@ -232,8 +250,7 @@ static void test_device(int fd)
 	nl_u32(&r, SHUFFLE_A_CONFIG_PORT, 7);
 	refused(nl_call(fd, &r, NULL, NULL), "config-set: a setting that devices do not have",
 		EOPNOTSUPP, SHUFFLE_A_CONFIG_PORT, 0, "port");
-	set(fd, SHUFFLE_A_CONFIG_UNSET,
-	    SHUFFLE_NL_SETTING_LINK_RATE | SHUFFLE_NL_SETTING_OVERCOMMIT);
+	unset(fd, SHUFFLE_NL_SETTING_LINK_RATE | SHUFFLE_NL_SETTING_OVERCOMMIT);
 }
 
 /* An operation that stays: member 1 sends nothing. */
@@ -349,7 +366,7 @@ static void test_op(int fd)
 	open_pair(fds, m, 0);
 	WORKS(pair_works(fds), "a pair shuffles by another port");
 	close_pair(fds);
-	set(fd, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_PORT);
+	unset(fd, SHUFFLE_NL_SETTING_PORT);
 }
 
 static void test_sockets(int fd)
@@ -363,7 +380,7 @@ static void test_sockets(int fd)
 
 	set(fd, SHUFFLE_A_CONFIG_RCVBUF, 300000);
 	open_pair(fds, m, 0);
-	set(fd, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_RCVBUF);
+	unset(fd, SHUFFLE_NL_SETTING_RCVBUF);
 	lone = new_socket(0);
 	res = simple(fd, SHUFFLE_CMD_SOCKET_GET, NLM_F_DUMP, &s);
 	fstat(lone, &st);
@@ -461,9 +478,9 @@ static void test_events(int fd)
 	set(fd, SHUFFLE_A_CONFIG_OVERCOMMIT, 3);
 	WORKS(nl_event(config, SHUFFLE_CMD_CONFIG_NTF, WAIT_MS, look, &s) &&
 	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_OVERCOMMIT], 3) &&
-	      EXPECT_EQ(s.v[SHUFFLE_A_CONFIG_OWN], SHUFFLE_NL_SETTING_OVERCOMMIT),
+	      EXPECT_EQ(s.v64[SHUFFLE_A_CONFIG_OWN], SHUFFLE_NL_SETTING_OVERCOMMIT),
 	      "event: settings");
-	set(fd, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_OVERCOMMIT);
+	unset(fd, SHUFFLE_NL_SETTING_OVERCOMMIT);
 	close(ops);
 	close(config);
 }
@@ -521,7 +538,7 @@ static void test_pressure(int fd)
 	      "event: memory pressure");
 	next_op++;
 	close_pair(fds);
-	set(fd, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_RCVBUF);
+	unset(fd, SHUFFLE_NL_SETTING_RCVBUF);
 	close(mem);
 }
 
@@ -594,7 +611,7 @@ static void test_borrowed_permission(void)
 		    "permission: nor above the initial namespace's bounds");
 	WORKS_ERRNO(set(own, SHUFFLE_A_CONFIG_OVERCOMMIT, 9).err, 0,
 		    "permission: and by the program's own");
-	set(own, SHUFFLE_A_CONFIG_UNSET, SHUFFLE_NL_SETTING_OVERCOMMIT);
+	unset(own, SHUFFLE_NL_SETTING_OVERCOMMIT);
 	close(fd);
 	close(own);
 }

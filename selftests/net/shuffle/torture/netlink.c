@@ -193,11 +193,12 @@ int netlink_config(int fd, struct dice *d)
 	uint32_t i = roll(d, sizeof(settings) / sizeof(settings[0]));
 	uint32_t value = settings[i].least + roll(d, settings[i].most - settings[i].least + 1);
 	struct request r;
+	uint64_t bit;
 
 	begin(&r, family_id(fd), SHUFFLE_CMD_CONFIG_SET, 0);
 	if (roll(d, 2)) {
-		value = 1U << (settings[i].attr - SHUFFLE_A_CONFIG_OVERCOMMIT);
-		add(&r, SHUFFLE_A_CONFIG_UNSET, &value, sizeof(value));
+		bit = 1ULL << (settings[i].attr - SHUFFLE_A_CONFIG_OVERCOMMIT);
+		add(&r, SHUFFLE_A_CONFIG_UNSET, &bit, sizeof(bit));
 	} else {
 		add(&r, settings[i].attr, &value, sizeof(value));
 	}
