@@ -90,6 +90,11 @@ splats()
 {
 	awk -f "$SHUFFLE_ROOT/selftests/vm/kcsan.awk" "$1" | awk '
 	{ sub(/\r$/, "") }
+	# of a slow machine: drivers that the boot waits for
+	/guest: init runs/ { up = 1 }
+	!up && /INFO: task .* blocked for more than|hung_task_timeout_secs/ { next }
+	# of reports that are not ours: kcsan.awk
+	/==========/ { next }
 	# an injected fault in its own allocation
 	/ref_tracker: memory allocation failure, unreliable/ { next }
 	/BUG:|WARNING:|Oops|KASAN:|UBSAN:|ODEBUG:|ref_tracker:|Kernel panic|general protection/ ||

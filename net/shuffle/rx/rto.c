@@ -76,13 +76,13 @@ u64 shuffle_rto(const struct shuffle_op *op)
 /* What the last operations by the device have measured, within a second; 0: nothing. */
 static u64 known(const struct shuffle_dev *dev)
 {
+	u64 srtt = atomic64_read(&dev->srtt_ns), ack = atomic64_read(&dev->ack_ns);
 	u64 now = shuffle_now(), wait = 0;
 
-	if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC)
-		wait = atomic64_read(&dev->srtt_ns) + 4 * atomic64_read(&dev->rttvar_ns);
-	if (now - atomic64_read(&dev->ack_at) < NSEC_PER_SEC)
-		wait = max_t(u64, wait, atomic64_read(&dev->ack_ns) +
-					4 * atomic64_read(&dev->ackvar_ns));
+	if (srtt && now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC)
+		wait = srtt + 4 * atomic64_read(&dev->rttvar_ns);
+	if (ack && now - atomic64_read(&dev->ack_at) < NSEC_PER_SEC)
+		wait = max_t(u64, wait, ack + 4 * atomic64_read(&dev->ackvar_ns));
 	return wait;
 }
 
@@ -159,6 +159,7 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 	u64 since = max(out->announced_at, op->in[rank].progress_at);
 	struct shuffle_dev *dev = op->dev;
 	u64 srtt, var, err, ns;
+	bool first;
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (rank == op->group->rank || out->granted > out->unsched || out->reannounced ||
@@ -167,7 +168,8 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 	/* a host may also have stood still */
 	ns = min(now - since, shuffle_rto_first(op));
 	srtt = atomic64_read(&dev->ack_ns);
-	if (now - atomic64_read(&dev->ack_at) >= NSEC_PER_SEC) {
+	first = now - atomic64_read(&dev->ack_at) >= NSEC_PER_SEC;
+	if (first) {
 		srtt = ns;
 		var = ns / 2;
 	} else {
@@ -180,4 +182,6 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 	atomic64_set(&dev->ack_ns, srtt);
 	atomic64_set(&dev->ackvar_ns, var);
 	atomic64_set(&dev->ack_at, now);
+	if (first && !op->srtt_ns)
+		shuffle_timer_start(op);	/* earlier than it is set to */
 }

@@ -158,6 +158,28 @@ static void timer__measured_by_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_in_wait(fake->op, 1)), 50 * (u64)MS);
 }
 
+/* Nothing needs a grant: the time from a message to its ACK says how long hosts take, from when the
+ * receiver has been heard of, and not where the message was announced again.
+ */
+static void timer__measured_by_acks(struct kunit *test)
+{
+	fake->unsched = 1000;
+	fake_start(3, 0);
+	fake_row(1000, 1000);
+	fake->now += 20 * MS;
+	fake_rx(0, 1000, 0, 1000);
+	fake->now += 3 * MS;
+	fake_ack(0);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_ns), 3LL * MS);
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 2 * (3 + 4 * 3 / 2) * (u64)MS);
+	fake->op->out[1].reannounced = 1;
+	fake->now += 9 * MS;
+	fake_ack(1);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_ns), 3LL * MS);
+	fake->now += 1001 * MS;
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 50 * (u64)MS);
+}
+
 /* A gap is asked for, and nothing but what is missing; then after twice as long. */
 static void timer__gap(struct kunit *test)
 {
@@ -567,6 +589,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__solicits_after_older_packets),
 	KUNIT_CASE(timer__solicits_late_starters),
 	KUNIT_CASE(timer__measured_by_another),
+	KUNIT_CASE(timer__measured_by_acks),
 	KUNIT_CASE(timer__gap),
 	KUNIT_CASE(timer__silence),
 	KUNIT_CASE(timer__small_buffer),
