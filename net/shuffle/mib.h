@@ -33,8 +33,6 @@
 	X(RetransBytes,		"payload bytes sent again")			\
 	X(DupBytes,		"payload bytes received that had arrived")	\
 	X(SameOut,		"of the DATA packets sent, those to all members at once")\
-	X(ForwardBytes,		"bytes of messages that went on to other members")	\
-	X(ReduceBytes,		"bytes of messages that were combined into others")	\
 	X(GaveWay,		"times that less was granted because of others' traffic")	\
 	X(CtrlBehind,		"control packets in the data's class: their user had too many")	\
 	X(OrderDenied,		"rows that asked to go in front of those of other users")	\

@@ -40,8 +40,6 @@ static void op_free(struct shuffle_op *op)
 {
 	shuffle_want_free(op->want);
 	kfree(op->same);
-	kfree(op->forward);
-	kfree(op->reduction);
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
@@ -421,11 +419,6 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->engine = engine;
 	mutex_lock(&op->tx_mutex);
 	err = without_absent(op, column->absent);
-	/* before a reader can take anything of it */
-	if (!err && column->forward)
-		err = shuffle_forward_alloc(op, column->forward->from);
-	if (!err && column->reduction)
-		err = shuffle_reduction_alloc(op, column->reduction);
 	err = err ?: op_link(op);
 	if (err) {
 		mutex_unlock(&op->tx_mutex);
@@ -454,8 +447,6 @@ static void op_stop(struct shuffle_op *op, int error)
 	shuffle_turns_del_op(op);
 	shuffle_want_stop(op);
 	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
-	if (op->forward)
-		shuffle_forward_stop(op);
 	op->ended_at = shuffle_now();
 	op->error = error;
 	shuffle_grant_account(op);

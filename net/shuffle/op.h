@@ -23,8 +23,6 @@ struct shuffle_engine;
 struct shuffle_msg_in;
 struct shuffle_msg_out;
 struct shuffle_same;
-struct shuffle_forward_state;
-struct shuffle_reduction_state;
 struct shuffle_want;
 
 /**
@@ -138,8 +136,6 @@ struct shuffle_slowest {
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
  * @want: what is asked for then: tx/want.c
  * @same: of a row with SHUFFLE_ROW_SAME, else NULL: tx/same.c
- * @forward: of a row that is forwarded, which has @same, too, else NULL: tx/forward.c
- * @reduction: of a row that takes in what comes, else NULL: tx/reduction.c
  * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_off: and its place in that message; of this message and of those behind it, bytes may have
@@ -228,8 +224,6 @@ struct shuffle_op {
 	bool			asks;
 	struct shuffle_want	*want;
 	struct shuffle_same	*same;
-	struct shuffle_forward_state *forward;
-	struct shuffle_reduction_state *reduction;
 	struct shuffle_engine	*engine;
 	u32			fill_rank;
 	u32			fill_unit;
@@ -339,16 +333,12 @@ static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
 /**
  * struct shuffle_column - what the caller says of the messages that come
  * @absent: those that do not come, or NULL
- * @forward: the one that goes on to others, or NULL
- * @reduction: into which message of the row they are combined, or NULL
  * @row: its first part, or NULL: there is a message to each member
  * @digest: what all members have to agree on, 0: nothing
  * @flags: of the first call: SHUFFLE_ROW_*
  */
 struct shuffle_column {
 	const struct shuffle_absent	*absent;
-	const struct shuffle_forward	*forward;
-	const struct shuffle_reduction	*reduction;
 	const struct shuffle_row	*row;
 	u64				digest;
 	u32				flags;

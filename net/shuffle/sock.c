@@ -488,7 +488,6 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	INIT_LIST_HEAD(&ssk->parts);
 	INIT_LIST_HEAD(&ssk->notices);
 	INIT_LIST_HEAD(&ssk->hungry);
-	INIT_LIST_HEAD(&ssk->forwards);
 	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);

@@ -144,8 +144,6 @@ struct shuffle_owner {
  *	shuffle_ready.node
  * @hungry: rows that are asked for once there is room, and owe no answer: likewise
  * @wants: those that owe one
- * @admitted: bytes of rows with a reduction that are being taken from their callers
- * @forwards: operations that forward a message and wait for room in the send buffer
  * @wanted: bytes that programs have been asked for, of all operations
  * @grant_ops: operations that want to grant, the next one first: op->grant_node
  * @outstanding: bytes granted and not arrived, of all operations
@@ -193,8 +191,6 @@ struct shuffle_sock {
 	struct list_head	parts;
 	struct list_head	notices;
 	struct list_head	hungry;
-	u64			admitted;
-	struct list_head	forwards;
 	struct list_head	wants;
 	u64			wanted;
 	struct list_head	grant_ops;
@@ -238,12 +234,12 @@ static inline int shuffle_sock_rcvbuf(const struct sock *sk)
 	return shuffle_mem_share(READ_ONCE(sk->sk_rcvbuf));
 }
 
-/* Does what is in the receive buffer leave, by a reader or because it goes on to other members?
+/* Is there something for a reader, so that the receive buffer gets room?
  * Any context, ssk->lock held.
  */
 static inline bool shuffle_sock_makes_room(const struct shuffle_sock *ssk)
 {
-	return !list_empty(&ssk->ready) || !list_empty(&ssk->forwards);
+	return !list_empty(&ssk->ready);
 }
 
 /* main.c */

@@ -7,7 +7,6 @@
  *   coll_table.c	plans of the program's own
  *   coll_kernel.c	a call in the kernel
  *   coll_steps.c	a call in user space, step by step
- *   coll_segments.c	a broadcast or reduction in which the kernels forward or combine
  *   coll_multicast.c	does what a member sends to all reach all?
  *   coll_arrive.c	what arrives
  *   racks.c		who shares a rack
@@ -71,8 +70,6 @@ struct shuffle_coll {
 	const void **bufs;
 	uint64_t *absent;
 	struct arrival **from;		/* NULL: nothing comes */
-	struct arrival *window;		/* by operation and rank, of several at once; or NULL */
-	uint32_t window_ops;		/* from @op on */
 
 	struct shuffle_rx rx;
 	struct coll_hook *hook;		/* or NULL */
@@ -86,7 +83,6 @@ struct shuffle_coll {
 	uint64_t racks_op;		/* added to operation ids: other racks have others */
 	uint64_t op;
 	unsigned int arriving;		/* messages that are not whole */
-	int sending;			/* from where results are placed */
 	unsigned int open_ops;
 	int error;
 };
@@ -97,7 +93,6 @@ struct arrival {
 	size_t size;
 	size_t have;
 	char *own;		/* not in place: to be freed */
-	int known;		/* in shuffle_coll.window: something comes */
 };
 
 /* What a call that is made later is called with. */
@@ -180,10 +175,6 @@ void coll_later_waits(struct shuffle_coll *c, short events);
 int coll_later_first(struct shuffle_coll *c);
 int coll_later_any(const struct shuffle_coll *c);
 void coll_later_end(struct shuffle_coll *c);
-
-/* coll_segments.c */
-int coll_by_segments(const struct work *w);
-int coll_run_segments(struct work *w);
 
 /* coll_steps.c */
 int coll_run_steps(struct work *w);

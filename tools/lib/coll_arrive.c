@@ -7,16 +7,7 @@
 
 static struct arrival *arrival_of(const struct shuffle_coll *c, const struct shuffle_record *rec)
 {
-	struct arrival *a;
-
-	if (rec->rank >= c->count || rec->op_id < c->op)
-		return NULL;
-	if (!c->window)
-		return rec->op_id == c->op ? c->from[rec->rank] : NULL;
-	if (rec->op_id - c->op >= c->window_ops)
-		return NULL;
-	a = &c->window[(rec->op_id - c->op) * c->count + rec->rank];
-	return a->known ? a : NULL;
+	return rec->rank < c->count && rec->op_id == c->op ? c->from[rec->rank] : NULL;
 }
 
 static struct coll_hook *hook_of(const struct shuffle_coll *c, const struct shuffle_record *rec)
@@ -76,8 +67,7 @@ size_t coll_place(void *arg, const struct shuffle_record *rec, void **data)
 	if (hook)
 		return hook->place(hook, rec, data);
 	a = arrival_of(c, rec);
-	/* what may be overwritten for a moment must not be what is being sent */
-	if (!a || c->sending || rec->offset + rec->len != a->have)
+	if (!a || rec->offset + rec->len != a->have)
 		return 0;
 	*data = a->to + a->have;
 	return a->size - a->have;

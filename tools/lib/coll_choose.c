@@ -103,36 +103,6 @@ static int by_multicast(int kind, size_t all_bytes)
 	return kind == SHUFFLE_COLL_BROADCAST && all_bytes > SHUFFLE_COLL_MAX_BYTES;
 }
 
-/* Kernels that forward (coll_by_segments()) wake up nobody between segments, so few members have
- * few: where processors are the limit each costs.  But the last packet of each part goes to all
- * others after the root has sent all, and a segment is to be so short that it can be forwarded
- * without grants.
- */
-#define FORWARD_BYTES	(1U << 20)
-
-static uint32_t forward_segments(size_t all_bytes, uint32_t count)
-{
-	size_t least = all_bytes / FORWARD_BYTES + 1;
-	uint32_t n = count <= FEW_MEMBERS ? 1 : segments(all_bytes / count, MOST_SEGMENTS);
-
-	if (n < least)
-		n = least < SHUFFLE_PLAN_SEGMENTS ? least : SHUFFLE_PLAN_SEGMENTS;
-	return n;
-}
-
-/* Of a reduction in which the kernels of few members combine: a segment for which there is room. */
-static uint32_t few_segments(size_t all_bytes)
-{
-	size_t n = all_bytes / (SHUFFLE_REDUCE_BYTES / 4 * 3) + 1;
-
-	return n < SHUFFLE_PLAN_SEGMENTS ? n : SHUFFLE_PLAN_SEGMENTS;
-}
-
-static int kernels_forward(const struct shuffle_coll *c)
-{
-	return c->engine != ENGINE_USER && c->topo.racks <= 1 && c->count <= SHUFFLE_SAME_MEMBERS;
-}
-
 /* All-to-all: two steps of few messages over racks, or one of many.  Leaders are never faster. */
 int coll_choose_alltoall(const struct shuffle_coll *c, size_t size)
 {
@@ -193,10 +163,6 @@ int coll_choose(const struct shuffle_coll *c, int kind, size_t all_bytes, uint32
 		}
 		*radix = even ? rack_segments(all_bytes, topo) :
 			 segments(all_bytes / count, MOST_SEGMENTS);
-		if (kind == SHUFFLE_COLL_BROADCAST && kernels_forward(c))
-			*radix = forward_segments(all_bytes, count);
-		else if (kernels_forward(c) && count <= FEW_MEMBERS)
-			*radix = few_segments(all_bytes);
 		return SHUFFLE_COLL_SPREAD;
 	case SHUFFLE_COLL_ALLREDUCE:
 		if (many && little)

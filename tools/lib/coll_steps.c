@@ -166,9 +166,6 @@ int coll_run_steps(struct work *w)
 	uint32_t from = 0, to;
 	int rc = 0;
 
-	if (coll_by_segments(w))
-		return coll_run_segments(w);
-
 	w->in = calloc(plan->n + 1, sizeof(*w->in));
 	w->packed = calloc(plan->n + 1, sizeof(*w->packed));
 	if (!w->in || !w->packed)

@@ -117,9 +117,6 @@ struct shuffle_tx {
 	const uint64_t *absent;	/* see shuffle_tx_absent() */
 	unsigned int flags;	/* of every call: SHUFFLE_ROW_* */
 	unsigned int same;	/* see shuffle_tx_same(): the rank whose bytes they are */
-	unsigned int forward;	/* see shuffle_tx_forward(): that rank, plus one */
-	unsigned int reduce;	/* see shuffle_tx_reduce(): that rank, plus one */
-	unsigned char oper, type;	/* likewise */
 	uint64_t digest;	/* see shuffle_tx_digest() */
 };
 
@@ -150,19 +147,6 @@ void shuffle_tx_digest(struct shuffle_tx *tx, uint64_t digest);
  * not with shuffle_tx_want().
  */
 void shuffle_tx_same(struct shuffle_tx *tx);
-/* All messages are the one that comes from member @from, which goes on while it comes, without this
- * program: there is no data to be sent.  Lengths are as above, and its own.  It is received, too.
- * Before the first of the calls below; not with shuffle_tx_want().
- */
-void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from);
-/* The message to member @to is our bytes combined with all messages that come (enum
- * shuffle_coll_oper and shuffle_coll_type), which must be as long and are not received.  It goes
- * while they come, without this program.  shuffle_tx_step() takes all of the row or nothing:
- * ENOBUFS where the send buffer has no room for it now, EMSGSIZE where it never has.
- * Before the first of the calls below; only with shuffle_tx_step() and shuffle_tx_finish().
- */
-void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char oper,
-		       unsigned char type);
 /* 1: all taken; 0: try again when the socket is writable; -1: error. */
 int shuffle_tx_step(int fd, struct shuffle_tx *tx);
 /* Tell the lengths and send nothing; never waits.  Returns like shuffle_tx_step(). */

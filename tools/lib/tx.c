@@ -55,24 +55,9 @@ void shuffle_tx_same(struct shuffle_tx *tx)
 		tx->same++;
 }
 
-void shuffle_tx_forward(struct shuffle_tx *tx, unsigned int from)
-{
-	tx->forward = from + 1;
-}
-
-void shuffle_tx_reduce(struct shuffle_tx *tx, unsigned int to, unsigned char oper,
-		       unsigned char type)
-{
-	tx->reduce = to + 1;
-	tx->oper = oper;
-	tx->type = type;
-}
-
 /* Bytes of a message; one that is absent has none, nor one whose bytes are another's. */
 static uint64_t tx_len(const struct shuffle_tx *tx, unsigned int rank)
 {
-	if (tx->forward)
-		return 0;
 	if (tx->flags & SHUFFLE_ROW_SAME && rank != tx->same)
 		return 0;
 	return tx->lens[rank] == SHUFFLE_ABSENT ? 0 : tx->lens[rank];
@@ -143,12 +128,9 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 {
 	union {
 		char space[CMSG_SPACE(sizeof(struct shuffle_row) + TX_LENS * sizeof(uint64_t)) +
-			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8) +
-			   CMSG_SPACE(sizeof(struct shuffle_reduction))];	/* or smaller */
+			   CMSG_SPACE(sizeof(struct shuffle_absent) + SHUFFLE_MAX_MEMBERS / 8)];
 		struct cmsghdr align;
 	} control;
-	struct shuffle_reduction reduction = { .size = sizeof(reduction) };
-	struct shuffle_forward forward = { .size = sizeof(forward) };
 	struct shuffle_absent absent = { .size = sizeof(absent) };
 	unsigned int count = tx->count - tx->announced;
 	struct iovec iov[TX_IOVS];
@@ -158,10 +140,6 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 
 	if (tx->absent && tx->count > SHUFFLE_MAX_MEMBERS) {
 		errno = EMSGSIZE;
-		return -1;
-	}
-	if (tx->forward && tx->reduce) {
-		errno = EINVAL;
 		return -1;
 	}
 	memset(&row, 0, sizeof(row));
@@ -181,16 +159,6 @@ static int tx_call(int fd, struct shuffle_tx *tx, int flags, unsigned int row_fl
 		absent.words = (tx->count + 63) / 64;
 		add_control(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent), tx->absent,
 			    absent.words);
-	}
-	if (tx->forward && !tx->announced) {
-		forward.from = tx->forward - 1;
-		add_control(&msg, SHUFFLE_CMSG_FORWARD, &forward, sizeof(forward), NULL, 0);
-	}
-	if (tx->reduce) {
-		reduction.to = tx->reduce - 1;
-		reduction.oper = tx->oper;
-		reduction.type = tx->type;
-		add_control(&msg, SHUFFLE_CMSG_REDUCE, &reduction, sizeof(reduction), NULL, 0);
 	}
 	if (data && !(row.flags & SHUFFLE_ROW_MORE)) {
 		msg.msg_iov = iov;

@@ -167,10 +167,6 @@ enum {
 	SHUFFLE_CMSG_ABSENT = 3,
 	/* sendmsg, alone: struct shuffle_collective */
 	SHUFFLE_CMSG_COLLECTIVE = 4,
-	/* sendmsg, beside the first SHUFFLE_CMSG_ROW: struct shuffle_forward */
-	SHUFFLE_CMSG_FORWARD = 5,
-	/* sendmsg, beside the only SHUFFLE_CMSG_ROW: struct shuffle_reduction */
-	SHUFFLE_CMSG_REDUCE = 6,
 };
 
 /*
@@ -275,53 +271,6 @@ struct shuffle_absent {
 };
 
 #define SHUFFLE_ABSENT_SIZE_VER0	8
-
-/**
- * struct shuffle_forward - the row's messages are copies of one that comes
- * @size: sizeof(struct shuffle_forward)
- * @from: rank of the member whose message goes on to others
- *
- * The row is announced by this call, as one with SHUFFLE_ROW_SAME is, whether that flag is set or
- * not, and has no data of its own.  Bytes go on as soon as they have come in order, without this
- * process.  They are also read like any other message, but not before they have been copied for
- * the others: so a slow receiver holds up the sender in the end, and no more is kept than the two
- * buffers of the socket have room for.  Each receiver gets its copy alone, as from a row without
- * SHUFFLE_ROW_SAME.  A message from @from of another length than the row's: EPROTO.
- */
-struct shuffle_forward {
-	__u32	size;
-	__u32	from;
-};
-
-#define SHUFFLE_FORWARD_SIZE_VER0	8
-
-/**
- * struct shuffle_reduction - one message of the row takes in all that come
- * @size: sizeof(struct shuffle_reduction)
- * @to: rank of the member that gets it
- * @oper: enum shuffle_coll_oper
- * @type: enum shuffle_coll_type
- * @reserved: must be zero
- *
- * Each message that comes must be as long as the one to @to, else EPROTO.  They are combined with
- * what the caller gives for @to, item by item, and the result goes on as soon as all have come so
- * far, without this process; nothing of them is read.  The other messages of the row are what the
- * caller gives.
- *
- * The call announces the whole row and has all of its data: ENOBUFS where the send buffer has no
- * room for it now.  It may have twice the buffer's size, but SHUFFLE_REDUCE_BYTES however small
- * that is; more: EMSGSIZE.  There is no message from the socket to itself.
- */
-struct shuffle_reduction {
-	__u32	size;
-	__u32	to;
-	__u8	oper;
-	__u8	type;
-	__u16	reserved;
-};
-
-#define SHUFFLE_REDUCTION_SIZE_VER0	12
-#define SHUFFLE_REDUCE_BYTES		262144
 
 /* struct shuffle_collective, oper: how items are combined.  Sums wrap round. */
 enum shuffle_coll_oper {

@@ -295,7 +295,6 @@ void shuffle_engine_purge(struct shuffle_op *op)
 	if (e->data)
 		sk_mem_uncharge(sk, e->data->truesize);
 	e->started = false;
-	shuffle_forward_room(op->ssk);
 	spin_unlock_bh(&op->ssk->lock);
 	if (size)
 		shuffle_sock_write_space(sk);

@@ -285,8 +285,6 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	op->prx.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
 	left = promisable_bytes(ssk, op->prx.unit);
-	if (op->forward && shuffle_forward_starved(op))
-		left = max_t(u64, left, 2 * op->prx.unit);
 	out = op->prx.outstanding;
 	while (n < SHUFFLE_BURST &&
 	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {

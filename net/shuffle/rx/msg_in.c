@@ -117,10 +117,10 @@ static u32 part_bytes(const struct shuffle_op *op)
  */
 bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
 {
-	u64 end = shuffle_msg_in_end(in);
+	u64 end = in->have.prefix;
 
 	lockdep_assert_held(&in->ready.op->ssk->lock);
-	if (in->complete && end == in->have.prefix)
+	if (in->complete)
 		return !in->delivered;
 	if (end - in->read < SHUFFLE_PART_MIN)
 		return pressure && end > in->read;
@@ -139,7 +139,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* of a collective only the result is the reader's */
-	if (op->engine || op->reduction)
+	if (op->engine)
 		return;
 	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
@@ -147,7 +147,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 		in->ready.parked = false;
 		list_move_tail(&in->ready.node, &ssk->ready);
 		ssk->sk.sk_data_ready(&ssk->sk);
-	} else if (!in->ready.parked && !in->delivered && shuffle_msg_in_end(in) > in->read) {
+	} else if (!in->ready.parked && !in->delivered && in->have.prefix > in->read) {
 		in->ready.parked = true;
 		list_add_tail(&in->ready.node, &ssk->parts);
 	}
@@ -250,7 +250,6 @@ static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
 
 	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
-	       !shuffle_reduction_holds(op, rank) && !op->forward &&
 	       (!op->out[rank].shared || op->out[rank].alone);
 }
 
@@ -302,7 +301,6 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	op->progress_at = now;
 	op->last_announced_at = now;
 	in->wait_ns = 0;
-	op->prx.msg[w->src_rank].paced = op->forward && w->src_rank != op->forward->from;
 	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
 				    shuffle_policy_seed(op->ptx.seed, w->src_rank,
 							op->group->rank, op->group->count));
@@ -502,21 +500,6 @@ static bool take_payload(struct shuffle_op *op, const struct shuffle_wire *w, st
 	return kept;
 }
 
-/**
- * shuffle_msg_in_must_go_on() - are the next bytes of a message wanted, whatever others hold here?
- * @op: operation
- * @rank: message
- *
- * Return: true if the message that it goes on as waits for them, and nothing of it is in the
- * receive buffer.
- */
-bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank)
-{
-	lockdep_assert_held(&op->ssk->lock);
-	return unlikely(op->forward) && rank == op->forward->from &&
-	       RB_EMPTY_ROOT(&op->in[rank].pieces);
-}
-
 /* Has the buffer room for data?  Grants keep within it; unscheduled data may not.  What has been
  * granted is taken, too, if the socket's share of the memory has shrunk since then.
  *
@@ -532,8 +515,6 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
 	u32 used = atomic_read(&ssk->sk.sk_rmem_alloc);
 
 	if (in_order ? used <= buf : used + skb->truesize <= buf / 2)
-		return true;
-	if (in_order && shuffle_msg_in_must_go_on(op, w->src_rank))
 		return true;
 	shuffle_grant_pressure(ssk);
 	return in_order && !shuffle_sock_makes_room(ssk);
@@ -612,14 +593,6 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	}
 	if (!m->announced) {
 		message_announced(op, w, now);
-		/* it may not be the one that was to be forwarded */
-		if (op->forward && w->src_rank == op->forward->from)
-			shuffle_forward_arrived(op, now);
-		/* nor as long as the one that takes it in */
-		if (op->reduction)
-			shuffle_reduction_arrived(op, w->src_rank, now);
-		if (op->ended)
-			return false;
 	}
 	if (len) {
 		/* not by probes: they come for as long as something is missing, and
@@ -644,12 +617,6 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		kept = take_payload(op, w, skb, data, len, stride);
 		if (in->have.prefix > prefix) {
 			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
-			if (op->forward && w->src_rank == op->forward->from)
-				shuffle_forward_arrived(op, now);
-			if (op->reduction)
-				shuffle_reduction_arrived(op, w->src_rank, now);
-			if (op->ended)
-				return kept;
 		}
 	}
 	if (in->have.bytes == m->len) {

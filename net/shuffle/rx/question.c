@@ -153,9 +153,6 @@ static s64 room_left(const struct shuffle_op *op)
 bool shuffle_question_full(const struct shuffle_op *op, u32 rank)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	/* there is room for one piece of what goes on: data_has_room() */
-	if (shuffle_msg_in_must_go_on(op, rank))
-		return false;
 	return room_left(op) <= 0 && shuffle_sock_makes_room(op->ssk);
 }
 

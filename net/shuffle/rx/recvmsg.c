@@ -90,25 +90,6 @@ static struct sk_buff *next_piece(struct shuffle_msg_in *in)
 	return rb_to_skb(node);
 }
 
-/* The piece that the reader may have next.  While the reader copies from a piece nobody finds it,
- * so all of it has to have been copied for others before.
- */
-static struct sk_buff *readable_piece(struct shuffle_msg_in *in)
-{
-	struct sk_buff *skb = next_piece(in);
-
-	if (skb && in->ready.op->forward && SHUFFLE_PIECE(skb)->end > shuffle_forward_end(in))
-		return NULL;
-	return skb;
-}
-
-/* Can the reader have all that is left of a message? */
-static bool is_whole(const struct shuffle_msg_in *in)
-{
-	return in->complete &&
-	       (!in->ready.op->forward || shuffle_forward_end(in) == in->have.prefix);
-}
-
 /* Copy what has arrived of a message and fits. */
 static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 {
@@ -130,7 +111,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	 */
 	spin_lock_bh(&ssk->lock);
 	rec->msg_len = op->prx.msg[rank].len;
-	while (c->left && (skb = readable_piece(in))) {
+	while (c->left && (skb = next_piece(in))) {
 		struct shuffle_piece *p = SHUFFLE_PIECE(skb);
 		u64 end = min_t(u64, p->end, p->start + c->left);
 		u32 n = end - p->start;
@@ -273,9 +254,9 @@ static int take_ready(struct recv_call *c)
 		return c->n ? 0 : err;
 
 	spin_lock_bh(&ssk->lock);
-	if (in->delivered || (!is_whole(in) && (op->ended || !readable_piece(in))))
+	if (in->delivered || (!in->complete && (op->ended || !next_piece(in))))
 		list_del_init(&ready->node);
-	else if (!is_whole(in))
+	else if (!in->complete)
 		/* it may come as fast as we read: others have their turns */
 		list_move_tail(&ready->node, &ssk->ready);
 	more = c->left > 0 || list_empty(&ready->node);

@@ -111,16 +111,6 @@ struct shuffle_piece {
 
 #define SHUFFLE_PIECE(skb)	((struct shuffle_piece *)&(skb)->cb[0])
 
-u64 shuffle_forward_end(const struct shuffle_msg_in *in);
-
-/* The reader may have the bytes below: what goes on to others (SHUFFLE_CMSG_FORWARD) has to be
- * copied for them first.
- */
-static inline u64 shuffle_msg_in_end(const struct shuffle_msg_in *in)
-{
-	return unlikely(in->ready.op->forward) ? shuffle_forward_end(in) : in->have.prefix;
-}
-
 /* input.c */
 void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb,
 			  struct shuffle_sock *claims);
@@ -164,7 +154,6 @@ void shuffle_timewait_purge(struct shuffle_net *sn);
 bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			 struct sk_buff *skb, u32 data, u32 len, u32 stride,
 			 struct sk_buff_head *q, u64 now);
-bool shuffle_msg_in_must_go_on(const struct shuffle_op *op, u32 rank);
 struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget);
@@ -177,8 +166,6 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
 
 /* msg_take.c */
-void shuffle_msg_in_copy(const struct shuffle_msg_in *in, u64 off, u8 *to, u32 len);
-u32 shuffle_msg_in_drop(struct shuffle_op *op, u32 rank);
 bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget);
 
 /* grant.c */

@@ -24,9 +24,6 @@
  */
 #define SHUFFLE_SOLICIT_FEW		8
 
-/* How often memory is asked for again by what forwards */
-#define FORWARD_RETRY_NS		(5 * NSEC_PER_MSEC)
-
 /* Members that one firing looks at for them */
 #define SHUFFLE_SOLICIT_LOOK		256
 
@@ -578,14 +575,6 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		check_waits(op, &s);
 		if (op->engine)
 			s.more |= shuffle_engine_run(op);
-		if (op->reduction)
-			s.more |= shuffle_reduction_run(op);
-		if (op->forward) {
-			s.more |= shuffle_forward_run(op);
-			/* memory may come back without a sign */
-			if (!list_empty(&op->forward->node) && op->forward->no_memory)
-				s.next = min(s.next, s.now + max(s.data, FORWARD_RETRY_NS));
-		}
 	}
 	if (!op->ended) {
 		/* no more often than anything can be due, but at once if it is */

@@ -223,7 +223,7 @@ static u64 outstanding(const struct shuffle_rx_sched *m)
 /* what a message counts for in rx->outstanding */
 static u64 counted(const struct shuffle_rx_sched *m)
 {
-	return m->stalled || m->paced ? 0 : outstanding(m);
+	return m->stalled ? 0 : outstanding(m);
 }
 
 /**

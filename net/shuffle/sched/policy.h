@@ -73,8 +73,6 @@ struct shuffle_policy_tx {
  * @announced: its length is known
  * @active: Hadoop: one of the C that are being pulled
  * @stalled: its sender does not deliver; its grants no longer count as outstanding
- * @paced: its sender gets it from another member: what is granted comes when it comes, and does not
- *	count as outstanding either, or messages that wait for one another would hold up all
  * @stalls: times that it did not, up to SHUFFLE_STALLS_MAX
  * @unit_only_left: so many arrivals long it gets one unit at a time
  */
@@ -86,7 +84,6 @@ struct shuffle_rx_sched {
 	bool	announced : 1;
 	bool	active : 1;
 	bool	stalled : 1;
-	bool	paced : 1;
 	u8	stalls;
 	u8	unit_only_left;
 };

@@ -51,7 +51,6 @@ int fake_init(struct kunit *test)
 	INIT_LIST_HEAD(&ssk->parts);
 	INIT_LIST_HEAD(&ssk->notices);
 	INIT_LIST_HEAD(&ssk->hungry);
-	INIT_LIST_HEAD(&ssk->forwards);
 	INIT_LIST_HEAD(&ssk->wants);
 	INIT_LIST_HEAD(&ssk->grant_ops);
 	INIT_LIST_HEAD(&ssk->tx_ops);
@@ -96,8 +95,6 @@ void fake_start(u32 members, u64 deadline_ms)
 	struct kunit *test = fake->test;
 	struct shuffle_column column = {
 		.absent = fake->absent,
-		.forward = fake->forward,
-		.reduction = fake->reduction,
 	};
 	struct shuffle_op *op;
 	u32 i;

@@ -37,8 +37,6 @@ struct fake_record {
  * @unsched: what members say that they send without a grant, bytes
  * @flags: SHUFFLE_FLAG_* of the DATA that they send
  * @absent: members that the operation expects nothing from, or NULL
- * @forward: the message that it forwards, or NULL
- * @reduction: into what the messages are combined, or NULL
  * @sn: its namespace
  * @dev: the device
  * @ssk: the socket
@@ -62,8 +60,6 @@ struct fake {
 	u64				unsched;
 	u8				flags;
 	const struct shuffle_absent	*absent;
-	const struct shuffle_forward	*forward;
-	const struct shuffle_reduction	*reduction;
 	struct shuffle_net		sn;
 	struct shuffle_dev		dev;
 	struct shuffle_sock		ssk;
@@ -110,10 +106,6 @@ void fake_delay_fires(void);
 void fake_row(u64 len, u64 sent);
 void fake_same(u64 len, u64 sent);
 void fake_same_sent(u64 next);
-void fake_forward(u64 len);
-void fake_reduce(u64 len, u32 pkt);
-void fake_reduce_start(void);
-void fake_reduced(u8 *to, u64 len);
 int fake_ask(const u64 *lens);
 bool fake_wanted(struct shuffle_record *rec);
 void fake_answer(u32 records, u32 bytes);
@@ -140,7 +132,5 @@ extern struct kunit_suite shuffle_question_suite;
 extern struct kunit_suite shuffle_delayed_ack_suite;
 extern struct kunit_suite shuffle_slowest_suite;
 extern struct kunit_suite shuffle_same_suite;
-extern struct kunit_suite shuffle_forward_suite;
-extern struct kunit_suite shuffle_reduction_suite;
 
 #endif /* _SHUFFLE_TEST_FAKE_H */

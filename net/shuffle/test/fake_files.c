@@ -111,8 +111,6 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #include "../rx/slowest.c"
 #include "../rx/rto.c"
 #include "../rx/timer.c"
-#include "../tx/forward.c"
-#include "../tx/reduction.c"
 #include "../tx/msg_out.c"
 #include "../tx/own_schedule.c"
 #include "../tx/same.c"
@@ -223,8 +221,7 @@ static void same_row(u64 len, u64 sent)
 	row->count = n;
 	lens = (void *)(row + 1);
 	for (i = 0; i < n; i++) {
-		op->out[i].absent = i == op->group->rank ||
-				    (fake->forward && i == fake->forward->from);
+		op->out[i].absent = i == op->group->rank;
 		lens[i] = op->out[i].absent ? SHUFFLE_ABSENT : len;
 	}
 	KUNIT_ASSERT_EQ(fake->test, shuffle_same_alloc(op, row), 0);
@@ -262,105 +259,6 @@ void fake_same(u64 len, u64 sent)
 	for (off = 0; off < len; off += FAKE_PAYLOAD)
 		append(fake->group->count, off, min_t(u64, len - off, FAKE_PAYLOAD));
 	fake_same_sent(sent);
-}
-
-/**
- * fake_forward() - the user announces a row that forwards a message (fake->forward)
- * @len: bytes of each message, which need no grant
- */
-void fake_forward(u64 len)
-{
-	fake->op->forward->pkt = FAKE_PAYLOAD;
-	fake->op->forward->most = 10 * FAKE_PAYLOAD;
-	same_row(len, len);
-	shuffle_forward_start(fake->op);
-}
-
-/* Two packets, whose header and payload lie in three pages and end where it happens. */
-static struct shuffle_chunk *two_packets(u64 off, u32 len, u32 pkt)
-{
-	u32 wire = len + DIV_ROUND_UP(len, pkt) * fake->group->data_hdr, i;
-	struct shuffle_chunk *chunk = kzalloc(struct_size(chunk, frag, 3), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(fake->test, chunk);
-	chunk->kind = SHUFFLE_CHUNK_PACKETS;
-	chunk->off = off;
-	chunk->len = len;
-	chunk->pkt = pkt;
-	chunk->truesize = len;
-	chunk->nr_frags = 3;
-	for (i = 0; i < 3; i++) {
-		chunk->frag[i].page = alloc_page(GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(fake->test, chunk->frag[i].page);
-		memset(page_address(chunk->frag[i].page), 0x55, PAGE_SIZE);
-		chunk->frag[i].offset = 7 * i;
-		chunk->frag[i].size = i < 2 ? wire / 3 : wire - 2 * (wire / 3);
-	}
-	return chunk;
-}
-
-/**
- * fake_reduce() - the user hands over a row one message of which takes in others (fake->reduction)
- * @len: bytes of that message, of which byte i is 3 i modulo 256; they need no grant
- * @pkt: of a packet; the others are absent
- */
-void fake_reduce(u64 len, u32 pkt)
-{
-	struct shuffle_op *op = fake->op;
-	struct shuffle_chunk *chunk;
-	u32 i, rank, n;
-	u64 off;
-	u8 byte;
-
-	rank = op->reduction->to;
-	op->announced = op->group->count;
-	op->closed = true;
-	for (i = 0; i < op->group->count; i++) {
-		if (i == rank)
-			continue;
-		op->out[i].absent = true;
-		op->out[i].acked = true;
-		op->unacked--;
-	}
-	op->ptx.msg[rank].len = len;
-	op->out[rank].unsched = len;
-	op->out[rank].granted = len;
-	for (off = 0; off < len; off += n) {
-		n = min_t(u64, 2 * pkt, len - off);
-		chunk = two_packets(off, n, pkt);
-		chunk->rank = rank;
-		fake->charged += n;
-		fake->ssk.sk.sk_wmem_queued += n;
-		spin_lock_bh(&fake->ssk.lock);
-		shuffle_msg_out_append(op, chunk);
-		spin_unlock_bh(&fake->ssk.lock);
-	}
-	spin_lock_bh(&fake->ssk.lock);
-	for (off = 0; off < len; off++) {
-		byte = 3 * off;
-		copy_message(op, off, &byte, 1, true);
-	}
-	spin_unlock_bh(&fake->ssk.lock);
-}
-
-/**
- * fake_reduce_start() - all of that row is there
- */
-void fake_reduce_start(void)
-{
-	shuffle_reduction_start(fake->op);
-}
-
-/**
- * fake_reduced() - what that message is now
- * @to: becomes its bytes
- * @len: so many
- */
-void fake_reduced(u8 *to, u64 len)
-{
-	spin_lock_bh(&fake->ssk.lock);
-	copy_message(fake->op, 0, to, len, false);
-	spin_unlock_bh(&fake->ssk.lock);
 }
 
 /**

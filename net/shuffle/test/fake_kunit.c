@@ -13,9 +13,7 @@ kunit_test_suites(&shuffle_msg_in_suite,
 		  &shuffle_question_suite,
 		  &shuffle_delayed_ack_suite,
 		  &shuffle_slowest_suite,
-		  &shuffle_same_suite,
-		  &shuffle_forward_suite,
-		  &shuffle_reduction_suite);
+		  &shuffle_same_suite);
 
 MODULE_DESCRIPTION("Tests of AF_SHUFFLE's messages and timers on a fake device");
 MODULE_LICENSE("GPL");

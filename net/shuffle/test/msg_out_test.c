@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 
 #include "fake.h"
+#include "../sched/rate.h"
 
 static struct shuffle_msg_out *out_of(u32 rank)
 {
@@ -339,6 +340,36 @@ static void msg_out__absent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->op->unacked, 1U);
 }
 
+/* Asked for a message that is not written yet, or of which nothing has left, we say that we are
+ * there, once for each question; such an answer is none.
+ */
+static void msg_out__says_waits(struct kunit *test)
+{
+	const struct fake_record *r;
+	u32 i;
+
+	fake_start(3, 0);
+	fake_resend(1, false, 0, 0);
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 1U);
+	r = fake_last(SHUFFLE_RESEND, 1);
+	KUNIT_EXPECT_EQ(test, r->w.flags, SHUFFLE_FLAG_WAITS);
+	KUNIT_EXPECT_EQ(test, r->w.nonce, 0ULL);
+	KUNIT_EXPECT_EQ(test, r->w.resend.len, 0ULL);
+	fake_row(1000, 0);
+	out_of(1)->announced_at = 0;
+	fake_resend(1, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 2U);
+	fake_waits(1);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 2U);
+	/* anybody can ask: as many as a group of that size may, and then no more for now */
+	for (i = 0; i < 100; i++)
+		fake_resend(1, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), SHUFFLE_RATE_BURST);
+	fake->now += NSEC_PER_SEC;
+	fake_resend(1, false, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), SHUFFLE_RATE_BURST + 1);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__grant),
 	KUNIT_CASE(msg_out__grant_frees),
@@ -356,6 +387,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__free_bounded),
 	KUNIT_CASE(msg_out__black_hole),
 	KUNIT_CASE(msg_out__absent),
+	KUNIT_CASE(msg_out__says_waits),
 	{}
 };
 

@@ -115,38 +115,16 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 	u32 payload;
 
 	spin_lock_bh(&op->ssk->lock);
-	limit = op->forward ? shuffle_unscheduled_forward(op, op->group->count - 1) :
-			      unscheduled_row(op, len);
-	/* a packet to ourselves would be as large as the loopback's */
-	i = !op->forward ? all : op->forward->from;
-	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
-	payload = shuffle_route_payload(op->dev, op->group, i, dst);
+	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, all);
+	payload = shuffle_route_payload(op->dev, op->group, all, dst);
 	dst_release(dst);
-	if (op->forward) {
-		op->forward->pkt = payload;
-		op->forward->most = shuffle_chunk_payload(payload);
-	} else {
-		/* an operation's part of what a socket may send so is a packet at least */
-		limit = min(max_t(u64, limit, payload), unscheduled_max(op));
-	}
+	/* an operation's part of what a socket may send so is a packet at least */
+	limit = min(max_t(u64, unscheduled_row(op, len), payload), unscheduled_max(op));
 	spin_unlock_bh(&op->ssk->lock);
 	if (limit < len)
 		limit = div_u64(limit, payload) * payload;
 	for (i = 0; i < plan->n; i++)
 		plan->msg[i].limit = min(limit, plan->msg[i].len);
-}
-
-/* One that takes in others goes at the rate at which they come, like one that is forwarded.  Its
- * receiver hears of as many members as we do, in a chain, in a regular tree and where parts are
- * exchanged.
- */
-static void limit_reduced(struct shuffle_op *op, struct shuffle_policy_tx *plan)
-{
-	struct shuffle_tx_sched *m = &plan->msg[op->reduction->to];
-
-	spin_lock_bh(&op->ssk->lock);
-	m->limit = min(shuffle_unscheduled_forward(op, op->reduction->inputs), m->len);
-	spin_unlock_bh(&op->ssk->lock);
 }
 
 static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 rank)
@@ -310,7 +288,7 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	err = take_lens(op, row, &plan, from, to);
 	if (err)
 		goto out;
-	if (row->flags & SHUFFLE_ROW_SAME || op->forward) {
+	if (row->flags & SHUFFLE_ROW_SAME) {
 		err = shuffle_same_alloc(op, row);
 		if (err)
 			goto out;
@@ -318,14 +296,10 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		op->fill_rank = shuffle_group_all(op->group);
 	} else {
 		limit_unscheduled(op, &plan, from, to);
-		if (op->reduction)
-			limit_reduced(op, &plan);
 	}
 	err = start_messages(op, &plan, from, to);
 	if (!err)
 		announce_messages(op, from, to);
-	if (!err && op->forward)
-		shuffle_forward_start(op);
 out:
 	shuffle_free_schedule(&plan);
 	return err;

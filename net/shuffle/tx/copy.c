@@ -205,8 +205,6 @@ static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 of
 	 */
 	if (!timeo)
 		err = mutex_trylock(&ssk->pages.lock) ? 0 : -EAGAIN;
-	else if (op->reduction)		/* all or nothing */
-		err = mutex_lock_killable(&ssk->pages.lock);
 	else
 		err = mutex_lock_interruptible(&ssk->pages.lock) ? sock_intr_errno(timeo) : 0;
 	if (!err) {

@@ -60,9 +60,6 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 	if (freed) {
 		uncharge(&op->ssk->sk, freed);
 		shuffle_want_room(op->ssk);
-		if (op->forward)
-			shuffle_forward_freed(op);
-		shuffle_forward_room(op->ssk);
 		shuffle_sock_write_space(&op->ssk->sk);
 	}
 	return all;
@@ -135,15 +132,13 @@ bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 {
 	const struct shuffle_msg_out *out = &op->out[rank];
-	u64 ready;
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* what goes to all is scheduled once */
 	if (out->shared && !out->alone)
 		return;
-	ready = shuffle_reduction_holds(op, rank) ? op->reduction->ready :
-		op->out[shuffle_msg_out_holder(op, rank)].filled;
-	op->ptx.msg[rank].limit = min(out->granted, ready);
+	op->ptx.msg[rank].limit = min(out->granted,
+				      op->out[shuffle_msg_out_holder(op, rank)].filled);
 	shuffle_policy_tx_update(&op->ptx, rank);
 }
 
@@ -489,12 +484,6 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 		queue_again(op, rank, start, end);
 }
 
-/* Are messages made from what has to come to us first? */
-static bool is_derived(const struct shuffle_op *op)
-{
-	return op->forward || op->reduction || op->engine;
-}
-
 /* Nothing of the message has left yet, but we are there: if its time is over before the message
  * comes, the receiver is to look elsewhere for the one to blame.  The question has no nonce, so
  * anybody may have made it: the answer is no longer, and answers are limited in their rate.
@@ -588,7 +577,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	/* an answer, behind what has left; also to who waits for what has yet to come to us */
-	if (!len || (w->resend.off >= shuffle_msg_out_next(op, rank) && is_derived(op)))
+	if (!len || (w->resend.off >= shuffle_msg_out_next(op, rank) && op->engine))
 		queue_again(op, rank, 0, 0);
 	else
 		retransmit(op, rank, w->resend.off, min(end, shuffle_msg_out_next(op, rank)));

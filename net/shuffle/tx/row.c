@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The control messages of sendmsg(): what they say about a row, checked. */
 #include "../shuffle.h"
-#include "../coll/combine.h"
 
 /* @len: bytes of the control message.  0, -EINVAL, or -E2BIG (fields that we do not know) */
 static int check_row(const struct shuffle_row *row, size_t len)
@@ -40,47 +39,10 @@ static int check_absent(const struct shuffle_absent *absent, size_t len)
 	return memchr_inv(absent + 1, 0, absent->size - sizeof(*absent)) ? -E2BIG : 0;
 }
 
-/* The same for the message that is forwarded. */
-static int check_forward(const struct shuffle_forward *forward, size_t len)
-{
-	BUILD_BUG_ON(sizeof(*forward) != SHUFFLE_FORWARD_SIZE_VER0);
-	if (len < SHUFFLE_FORWARD_SIZE_VER0 || forward->size != len)
-		return -EINVAL;
-	return memchr_inv(forward + 1, 0, len - sizeof(*forward)) ? -E2BIG : 0;
-}
-
-/* The same for the messages that are combined. */
-static int check_reduction(const struct shuffle_reduction *r, size_t len)
-{
-	BUILD_BUG_ON(sizeof(*r) != SHUFFLE_REDUCTION_SIZE_VER0);
-	if (len < SHUFFLE_REDUCTION_SIZE_VER0 || r->size != len || r->reserved)
-		return -EINVAL;
-	if (memchr_inv(r + 1, 0, len - sizeof(*r)))
-		return -E2BIG;
-	return shuffle_coll_can_combine(r->oper, r->type) ? 0 : -EINVAL;
-}
-
-/* Does the row have the message that takes in the others, of whole items? */
-static bool has_reduced(const struct shuffle_row *row, const struct shuffle_reduction *r)
-{
-	u64 len;
-
-	if (row->flags & ~SHUFFLE_ROW_FIRST_CALL || r->to >= row->count)
-		return false;
-	len = shuffle_row_lens(row)[r->to];
-	/* items are powers of 2 */
-	return len && len != SHUFFLE_ABSENT && !(len & (shuffle_coll_item(r->type) - 1));
-}
-
-/* It is the first call that says what comes, and what becomes of it. */
+/* It is the first call that says what comes. */
 static bool fits_column(const struct shuffle_row *row, const struct shuffle_column *column)
 {
-	if (column->forward && column->reduction)
-		return false;
-	if (column->reduction && !has_reduced(row, column->reduction))
-		return false;
-	return (!column->absent && !column->forward && !column->reduction) ||
-	       (!row->first_rank && row->count);
+	return !column->absent || (!row->first_rank && row->count);
 }
 
 /**
@@ -108,12 +70,6 @@ const struct shuffle_row *shuffle_row_find(struct msghdr *msg, struct shuffle_co
 		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_ABSENT && !column->absent) {
 			column->absent = CMSG_DATA(cmsg);
 			err = check_absent(column->absent, cmsg->cmsg_len - CMSG_LEN(0));
-		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_FORWARD && !column->forward) {
-			column->forward = CMSG_DATA(cmsg);
-			err = check_forward(column->forward, cmsg->cmsg_len - CMSG_LEN(0));
-		} else if (cmsg->cmsg_type == SHUFFLE_CMSG_REDUCE && !column->reduction) {
-			column->reduction = CMSG_DATA(cmsg);
-			err = check_reduction(column->reduction, cmsg->cmsg_len - CMSG_LEN(0));
 		} else {
 			err = -EINVAL;
 		}

@@ -24,8 +24,6 @@
  * @free_by: messages of which no more may be freed than of the one for all
  * @alone: messages that are sent alone
  * @first_at: when the first packet went to all, ns; 0 not yet
- *
- * Where a message is forwarded (op->forward), all are sent alone from the beginning.
  */
 struct shuffle_same {
 	u32	granted_by;
@@ -50,7 +48,7 @@ int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row)
 	struct shuffle_same *same;
 	u32 i;
 
-	if ((!op->group->multicast && !op->forward) || op->group->count > SHUFFLE_SAME_MEMBERS)
+	if (!op->group->multicast || op->group->count > SHUFFLE_SAME_MEMBERS)
 		return -EOPNOTSUPP;
 	if (op->announced || row->count != op->group->count ||
 	    row->flags & (SHUFFLE_ROW_MORE | SHUFFLE_ROW_WANT))
@@ -141,8 +139,10 @@ u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before)
 	return least;
 }
 
-/* The rest of a message, from @next on, goes to its receiver alone. */
-static void send_alone(struct shuffle_op *op, u32 rank, u64 next)
+/* The rest of a message, from @next on, goes to its receiver alone: what goes to all does not reach
+ * it in time.
+ */
+static void leave_alone(struct shuffle_op *op, u32 rank, u64 next)
 {
 	struct shuffle_msg_out *out = &op->out[rank];
 
@@ -153,12 +153,6 @@ static void send_alone(struct shuffle_op *op, u32 rank, u64 next)
 	shuffle_msg_out_limit(op, rank);
 	shuffle_timer_out(op, rank);
 	shuffle_egress_kick(op);
-}
-
-/* The same, because what goes to all does not reach it in time. */
-static void leave_alone(struct shuffle_op *op, u32 rank, u64 next)
-{
-	send_alone(op, rank, next);
 	SHUFFLE_INC(shuffle_op_net(op), SameAlone);
 }
 
@@ -179,9 +173,7 @@ void shuffle_same_start(struct shuffle_op *op)
 			continue;
 		op->out[all].unsched = out->unsched;
 		op->same->free_by++;
-		if (op->forward)
-			send_alone(op, i, 0);
-		else if (op->group->member[i].missed >= SHUFFLE_MISSED_MAX)
+		if (op->group->member[i].missed >= SHUFFLE_MISSED_MAX)
 			leave_alone(op, i, 0);
 	}
 	op->out[all].announced_at = shuffle_now();
@@ -196,7 +188,7 @@ void shuffle_same_start(struct shuffle_op *op)
  */
 void shuffle_same_left(struct shuffle_op *op)
 {
-	u32 times = op->same->alone + !op->forward;
+	u32 times = op->same->alone + 1;
 
 	lockdep_assert_held(&op->ssk->lock);
 	shuffle_op_left(op, op->ptx.msg[shuffle_group_all(op->group)].len * times);

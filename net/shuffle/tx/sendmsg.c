@@ -42,33 +42,6 @@ struct row_call {
 	ssize_t			done;
 };
 
-/* Admit a row whose data the send buffer has to hold as a whole, until release_whole().  It may
- * have twice as much as that says, as a collective may, and one of some bytes fits always: how long
- * rows are is agreed among members, and how large their buffers are is not.  0, -ENOBUFS or
- * -EMSGSIZE.  ssk->lock held.
- */
-static int admit_whole(struct shuffle_sock *ssk, u64 bytes)
-{
-	u64 queued = READ_ONCE(ssk->sk.sk_wmem_queued) + ssk->admitted;
-	u64 most = 2ULL * shuffle_sock_sndbuf(&ssk->sk);
-
-	lockdep_assert_held(&ssk->lock);
-	if (bytes > max_t(u64, most, SHUFFLE_REDUCE_BYTES))
-		return -EMSGSIZE;
-	if (queued && queued + bytes > most)
-		return -ENOBUFS;
-	ssk->admitted += bytes;
-	return 0;
-}
-
-/* All of it is charged, or given up. */
-static void release_whole(struct shuffle_sock *ssk, u64 bytes)
-{
-	spin_lock_bh(&ssk->lock);
-	ssk->admitted -= bytes;
-	spin_unlock_bh(&ssk->lock);
-}
-
 /* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
 				 const struct shuffle_column *column, size_t len, bool *created)
@@ -94,7 +67,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	if (op) {
 		if (row->count && !row->first_rank)
 			err = -EEXIST;
-		else if (op->engine || op->reduction)
+		else if (op->engine)
 			err = -EINVAL;
 		else if (op->ended)
 			err = -EPIPE;
@@ -116,11 +89,8 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	spin_lock_bh(&ssk->lock);
 	if (ssk->group && row->count > ssk->group->count)
 		err = -EMSGSIZE;
-	else if (ssk->group && row->flags & SHUFFLE_ROW_SAME && !column->forward &&
-		 !ssk->group->multicast)
+	else if (ssk->group && row->flags & SHUFFLE_ROW_SAME && !ssk->group->multicast)
 		err = -EOPNOTSUPP;
-	else if (column->reduction)
-		err = len != sum ? -EINVAL : admit_whole(ssk, sum);
 	spin_unlock_bh(&ssk->lock);
 	if (err || len > sum)
 		return ERR_PTR(err ?: -EMSGSIZE);
@@ -132,8 +102,6 @@ static bool has_room(const struct row_call *c)
 {
 	const struct sock *sk = &c->ssk->sk;
 
-	if (c->op->reduction)		/* admit_whole() has said so */
-		return true;
 	return READ_ONCE(sk->sk_wmem_queued) + (int)c->batch_size < shuffle_sock_sndbuf(sk);
 }
 
@@ -199,7 +167,7 @@ static int try_commit(struct row_call *c)
  */
 static int wait_memory(struct row_call *c, int err)
 {
-	if (c->timeo != MAX_SCHEDULE_TIMEOUT || c->op->reduction)
+	if (c->timeo != MAX_SCHEDULE_TIMEOUT)
 		return err;
 	if (READ_ONCE(c->op->ended))
 		return -EPIPE;
@@ -309,8 +277,6 @@ static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
 /* Behind the last message that has data of its own. */
 static u32 fill_end(const struct shuffle_op *op)
 {
-	if (op->forward)
-		return 0;
 	return op->same ? shuffle_group_all(op->group) + 1 : op->announced;
 }
 
@@ -444,8 +410,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 		left += unfilled(op, i);
 	}
 	/* of what fits nobody can keep others from anything */
-	if (!op->reduction && left + READ_ONCE(c->ssk->sk.sk_wmem_queued) >
-			      shuffle_sock_sndbuf(&c->ssk->sk)) {
+	if (left + READ_ONCE(c->ssk->sk.sk_wmem_queued) > shuffle_sock_sndbuf(&c->ssk->sk)) {
 		c->fill = &fill;
 		shuffle_fill_limits(op, from, &fill);
 	}
@@ -473,7 +438,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 		shuffle_policy_tx_sent(&fill, i);
 	}
 	WRITE_ONCE(op->copy_waits, false);
-	interrupted = is_interrupted(err) && !op->reduction;
+	interrupted = is_interrupted(err);
 	if (!err)
 		err = commit_batch(c);
 	else if (interrupted)
@@ -582,14 +547,6 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	if (row->flags & SHUFFLE_ROW_WANT)
 		return 0;
 	n = fill_row(c, row);
-	if (c->op->reduction) {
-		if (n < 0)
-			cancel_row(c);
-		else
-			shuffle_reduction_start(c->op);
-		/* it has been announced: not the error after which the call is made again */
-		return n == -ENOBUFS ? -ENOMEM : n;
-	}
 	/* what was announced must not be announced again */
 	if (row->count && (n == -EAGAIN || n == -EINTR || n == -ERESTARTSYS ||
 			   n == -ENOBUFS || n == -ENOMEM))
@@ -610,8 +567,8 @@ static int lock_row(const struct row_call *c, bool created)
 /**
  * shuffle_sendmsg() - sendmsg() on an AF_SHUFFLE socket
  * @sock: socket
- * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and SHUFFLE_CMSG_FORWARD or
- *	SHUFFLE_CMSG_REDUCE, and data; or SHUFFLE_CMSG_COLLECTIVE and data
+ * @msg: control message SHUFFLE_CMSG_ROW, perhaps SHUFFLE_CMSG_ABSENT, and data; or
+ *	SHUFFLE_CMSG_COLLECTIVE and data
  * @len: bytes of data
  *
  * Context: process, may sleep.
@@ -648,26 +605,18 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	/* what one call returns has to fit an int */
 	if (len > INT_MAX)
 		return -EMSGSIZE;
-	if ((row->flags & SHUFFLE_ROW_WANT || column.forward) && len)
+	if (row->flags & SHUFFLE_ROW_WANT && len)
 		return -EINVAL;
 	INIT_LIST_HEAD(&c.batch);
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	/* all or nothing, and there is room: nothing but the user's own pages is waited for */
-	if (column.reduction)
-		c.timeo = MAX_SCHEDULE_TIMEOUT;
 	c.op = get_op(c.ssk, row, &column, len, &created);
-	if (IS_ERR(c.op)) {
-		if (created && column.reduction)
-			release_whole(c.ssk, len);
+	if (IS_ERR(c.op))
 		return PTR_ERR(c.op);
-	}
 	n = lock_row(&c, created);
 	if (!n) {
 		n = send_row(&c, row, created);
 		mutex_unlock(&c.op->tx_mutex);
 	}
-	if (created && column.reduction)
-		release_whole(c.ssk, len);
 	shuffle_op_put(c.op);
 out:
 	if (n == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))

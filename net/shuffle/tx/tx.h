@@ -238,69 +238,6 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			    struct sk_buff_head *q, u64 now);
 
-/**
- * struct shuffle_forward_state - a message that goes on to others while it comes
- * @op: its operation
- * @node: in ssk->forwards while there is no room for more
- * @from: rank of its sender
- * @pkt: payload bytes of a packet
- * @most: bytes that are copied as one, whole packets
- * @no_memory: it is in @node because memory could not be had: nobody says when it can
- */
-struct shuffle_forward_state {
-	struct shuffle_op	*op;
-	struct list_head	node;
-	u32			from;
-	u32			pkt;
-	u32			most;
-	bool			no_memory;
-};
-
-/* forward.c */
-u64 shuffle_unscheduled_forward(const struct shuffle_op *op, u32 senders);
-int shuffle_forward_alloc(struct shuffle_op *op, u32 from);
-void shuffle_forward_start(struct shuffle_op *op);
-void shuffle_forward_stop(struct shuffle_op *op);
-bool shuffle_forward_run(struct shuffle_op *op);
-void shuffle_forward_arrived(struct shuffle_op *op, u64 now);
-void shuffle_forward_room(struct shuffle_sock *ssk);
-void shuffle_forward_freed(struct shuffle_op *op);
-bool shuffle_forward_starved(const struct shuffle_op *op);
-
-/**
- * struct shuffle_reduction_state - a message that takes in all that come
- * @to: rank of its receiver
- * @done: bytes of which all that come are combined with the caller's
- * @ready: bytes that may be sent: those of @done, in whole packets
- * @inputs: messages that come
- * @oper: enum shuffle_coll_oper
- * @type: enum shuffle_coll_type
- * @started: all of the caller's data is there
- * @scratch: bytes that are being combined, ours and theirs
- */
-struct shuffle_reduction_state {
-	u64	done;
-	u64	ready;
-	u32	to;
-	u32	inputs;
-	u8	oper;
-	u8	type;
-	bool	started;
-	u8	scratch[];
-};
-
-/* reduction.c */
-int shuffle_reduction_alloc(struct shuffle_op *op, const struct shuffle_reduction *r);
-void shuffle_reduction_start(struct shuffle_op *op);
-bool shuffle_reduction_run(struct shuffle_op *op);
-void shuffle_reduction_arrived(struct shuffle_op *op, u32 rank, u64 now);
-
-/* Does a message wait for what it takes in? */
-static inline bool shuffle_reduction_holds(const struct shuffle_op *op, u32 rank)
-{
-	return unlikely(op->reduction) && rank == op->reduction->to;
-}
-
 /* same.c */
 int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row);
 void shuffle_same_left(struct shuffle_op *op);

@@ -17,10 +17,7 @@ death_cases()
 	for what in never kill stop; do
 		run_case "death-$what-long" death_sizes "$what" 20000000:4
 	done
-	for what in forward reduce; do
-		run_case "death-$what" death_kind "$what" kill never link reboot stop
-	done
-	run_case "death-same" death_kind same kill never bare
+	run_case "death-same" death_kind same kill never link reboot bare stop
 	run_case "death-eight-members" death_sizes kill 1000000:8
 	run_case "death-rows-asked-for" death_mode want
 	run_case "signal-ends-sendmsg" tap_program api_signal

@@ -22,8 +22,6 @@
  * What is going on (kind=):
  *
  *	shuffle	each sends to each
- *	forward	a chain: rank 0 sends, each forwards it to the next one (SHUFFLE_CMSG_FORWARD)
- *	reduce	a chain: each adds what it has (SHUFFLE_CMSG_REDUCE); the last one gets the sum
  *	same	each sends to all others at once (SHUFFLE_ROW_SAME)
  *
  * Members are processes in the namespaces PREFIXh0, PREFIXh1, ... that lib.sh sets up.  Each sends
@@ -121,34 +119,21 @@ static bool kind_is(const char *name)
 	return !strcmp(kind, name);
 }
 
-static bool chain(void)
-{
-	return kind_is("forward") || kind_is("reduce");
-}
-
 static bool sends_to(unsigned int from, unsigned int to)
 {
-	if (chain())
-		return to == from + 1;
 	return from != to || kind_is("shuffle");
 }
 
 /* Of the row's data, as the program brings it. */
 static uint64_t row_bytes(void)
 {
-	if (kind_is("shuffle"))
-		return n * bytes;
-	if (kind_is("forward"))
-		return rank ? 0 : bytes;
-	return kind_is("reduce") && rank == n - 1 ? 0 : bytes;
+	return kind_is("shuffle") ? n * bytes : bytes;
 }
 
-/* What the bytes of a message are made from; of a sum: what @src puts in. */
+/* What the bytes of a message are made from. */
 static uint64_t key_of(unsigned int src, unsigned int dst)
 {
-	if (kind_is("shuffle"))
-		return sht_key(1, op, src, dst);
-	return sht_key(1, op, kind_is("forward") ? 0 : src, 0);
+	return sht_key(1, op, src, kind_is("shuffle") ? dst : 0);
 }
 
 static unsigned char *make_row(void)
@@ -166,21 +151,7 @@ static unsigned char *make_row(void)
 /* Are these the bytes of the message from @src? */
 static bool right(const unsigned char *data, uint64_t len, unsigned int src, uint64_t off)
 {
-	static unsigned char sum[1 << 20], one[1 << 20];
-	unsigned int i;
-	uint64_t k;
-
-	if (!kind_is("reduce"))
-		return sht_check(data, len, key_of(src, rank), off) == len;
-	if (len > sizeof(sum))
-		return false;
-	memset(sum, 0, len);
-	for (i = 0; i <= src; i++) {
-		sht_fill(one, len, key_of(i, 0), off);
-		for (k = 0; k < len; k++)
-			sum[k] ^= one[k];
-	}
-	return !memcmp(sum, data, len);
+	return sht_check(data, len, key_of(src, rank), off) == len;
 }
 
 static uint64_t digest(void)
@@ -201,13 +172,8 @@ static ssize_t announce(const void *data, size_t len, int flags)
 		struct shuffle_absent head;
 		uint64_t bits;
 	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0 };
-	struct shuffle_forward forward = { .size = sizeof(forward), .from = rank - 1 };
-	struct shuffle_reduction reduction = {
-		.size = sizeof(reduction), .to = rank + 1, .oper = SHUFFLE_COLL_XOR,
-		.type = SHUFFLE_COLL_U8 };
 	struct iovec iov = { (void *)data, len };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	bool inner = rank && rank < n - 1;
 	union {
 		struct cmsghdr align;
 		char buf[1024];
@@ -224,10 +190,6 @@ static ssize_t announce(const void *data, size_t len, int flags)
 	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + n * sizeof(row.lens[0]));
 	if (absent.bits)
 		sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
-	if (kind_is("forward") && inner)
-		sht_add_cmsg(&msg, SHUFFLE_CMSG_FORWARD, &forward, sizeof(forward));
-	if (kind_is("reduce") && inner)
-		sht_add_cmsg(&msg, SHUFFLE_CMSG_REDUCE, &reduction, sizeof(reduction));
 	return sendmsg(sock, &msg, MSG_NOSIGNAL | flags);
 }
 
@@ -379,12 +341,6 @@ static uint64_t begins(void)
 	return rank != VICTIM && short_one ? START_MS + at + 100 : START_MS;
 }
 
-static void set_buffer(int name, int size)
-{
-	if (setsockopt(sock, SOL_SOCKET, name, &size, sizeof(size)))
-		broken("buffer", errno);
-}
-
 /* A socket at our address, with a group of @count members from @first on. */
 static void open_sock(unsigned int first, unsigned int count, uint16_t port)
 {
@@ -402,9 +358,6 @@ static void open_sock(unsigned int first, unsigned int count, uint16_t port)
 	sock = socket(sht_family(), SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0 || bind(sock, (struct sockaddr *)&members[rank - first], sizeof(*members)))
 		broken("socket", errno);
-	/* a row that is combined is taken at once, or not at all */
-	if (kind_is("reduce"))
-		set_buffer(SO_SNDBUFFORCE, bytes);
 	if (kind_is("same") && setsockopt(sock, SOL_SHUFFLE, SHUFFLE_MULTICAST, &all, sizeof(all)))
 		broken("multicast", errno);
 	if (sht_set_group(sock, members, count, rank - first))
@@ -584,9 +537,7 @@ static bool noticed(int *error, int *left)
 	return false;
 }
 
-/* When the new host could notice, ms.  Members of a chain do not know each other: those who have
- * something to do with it hear of it when each of them asks.
- */
+/* When the new host could notice, ms. */
 static uint64_t first_asked(void)
 {
 	uint64_t at = 0;
@@ -595,7 +546,7 @@ static uint64_t first_asked(void)
 	for (i = 0; i < n; i++) {
 		uint64_t ms = seen->first_ms[i];
 
-		if (i != VICTIM && ms && (!at || (chain() ? ms > at : ms < at)))
+		if (i != VICTIM && ms && (!at || ms < at))
 			at = ms;
 	}
 	return at;
@@ -740,7 +691,7 @@ int main(int argc, char **argv)
 	for (a = 2; known && a < argc; a++)
 		known = option(argv[a]);
 	if (!known || n < 2 || n > MEMBERS || !bytes) {
-		fprintf(stderr, "usage: death never|kill|exit|stop|cancel|close|netns|reboot|bare|link|other [kind=shuffle|forward|reduce|same bytes= n= idle= at= op= most= mode=block|poll|want prefix=]\n");
+		fprintf(stderr, "usage: death never|kill|exit|stop|cancel|close|netns|reboot|bare|link|other [kind=shuffle|same bytes= n= idle= at= op= most= mode=block|poll|want prefix=]\n");
 		return 2;
 	}
 	strcpy(what, argv[1]);

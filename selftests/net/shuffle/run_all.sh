@@ -53,8 +53,6 @@
 . "$here/cases_cool.sh"
 # shellcheck source=cases_same.sh
 . "$here/cases_same.sh"
-# shellcheck source=cases_forward.sh
-. "$here/cases_forward.sh"
 # shellcheck source=cases_keys.sh
 . "$here/cases_keys.sh"
 # shellcheck source=cases_bcube.sh
@@ -83,7 +81,7 @@ qemu-debug | qemu-kcsan) RACE_SECONDS=${RACE_SECONDS-20} ;;
 esac
 
 sets=(data net networks life anew death identity echo qdisc ctl order netlink bounds cool same
-	forward query keys topology_install sort stream bcube overlay relayd saba soak)
+	query keys topology_install sort stream bcube overlay relayd saba soak)
 
 if [ -n "${CASES_CORE-}" ]; then
 	core="^($(grep -v '^#' "$here/cases.core" | paste -sd '|'))\$"

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows whose messages have the same bytes, which come from the program (SHUFFLE_ROW_SAME) or from
- * another member (SHUFFLE_CMSG_FORWARD), between members on hosts of their own: every byte is
- * looked at.
+ * Rows whose messages have the same bytes (SHUFFLE_ROW_SAME), between members on hosts of their
+ * own: every byte is looked at.
  *
  *	same_member [OPTION...] PREFIX MEMBERS OPERATIONS LENGTH
  *
  *	-6		IPv6
  *	-a		each member sends in each operation; otherwise they take turns
- *	-f		the sender's next one has it from the sender, and forwards it to all others
- *	-F		each forwards it to the next one
  *	-k		with a group key
  *	-p		members have ports of their own
  *	-o NUMBER	of the first operation (1)
@@ -46,7 +43,7 @@
 
 static unsigned int members, ops;
 static uint64_t length, first = 1;
-static bool v6, all_send, keyed, own_ports, by_one, by_chain;
+static bool v6, all_send, keyed, own_ports;
 static int sleeper = -1;
 static size_t write_size;
 
@@ -55,22 +52,9 @@ static bool sends(unsigned int rank, uint64_t op)
 	return all_send || op % members == rank;
 }
 
-/* The members are counted from the sender on. */
-static unsigned int place(unsigned int rank, uint64_t op)
-{
-	return (rank + members - op % members) % members;
-}
-
 static bool sends_to(unsigned int from, unsigned int to, uint64_t op)
 {
-	if (from == to)
-		return false;
-	if (by_one)
-		return place(from, op) < 2 && place(to, op) != 0 &&
-		       (place(from, op) == 1 || place(to, op) == 1);
-	if (by_chain)
-		return place(to, op) == place(from, op) + 1;
-	return sends(from, op);
+	return from != to && sends(from, op);
 }
 
 static void join(int fd)
@@ -100,8 +84,7 @@ static int open_member(unsigned int rank)
 	if ((int)rank == sleeper &&
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)))
 		err(1, "member %u: SO_RCVBUF", rank);
-	if (!by_one && !by_chain)
-		join(fd);
+	join(fd);
 	if (sht_set_group(fd, m, members, rank))
 		err(1, "member %u: no group", rank);
 	return fd;
@@ -118,10 +101,8 @@ static ssize_t start(int fd, unsigned int rank, uint64_t op, const void *data, s
 		struct shuffle_absent head;
 		uint64_t bits;
 	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0 };
-	struct shuffle_forward forward = { .size = sizeof(forward) };
 	struct iovec iov = { (void *)data, len };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	bool forwards = false;
 	union {
 		struct cmsghdr align;
 		char buf[1024];
@@ -130,19 +111,14 @@ static ssize_t start(int fd, unsigned int rank, uint64_t op, const void *data, s
 
 	for (i = 0; i < members; i++) {
 		row.lens[i] = sends_to(rank, i, op) ? length : SHUFFLE_ABSENT;
-		forwards |= sends_to(rank, i, op) && !sends(rank, op);
 		if (!sends_to(i, rank, op))
 			absent.bits |= 1ULL << i;
-		else
-			forward.from = i;
 	}
-	if (sends(rank, op) && !by_one && !by_chain)
+	if (sends(rank, op))
 		row.row.flags = SHUFFLE_ROW_SAME;
 	msg.msg_control = control.buf;
 	sht_add_cmsg(&msg, SHUFFLE_CMSG_ROW, &row, sizeof(row.row) + members * sizeof(uint64_t));
 	sht_add_cmsg(&msg, SHUFFLE_CMSG_ABSENT, &absent, sizeof(absent));
-	if (forwards)
-		sht_add_cmsg(&msg, SHUFFLE_CMSG_FORWARD, &forward, sizeof(forward));
 	return sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -291,8 +267,7 @@ static void member(const char *prefix, unsigned int rank)
 	wait_for_all();
 	for (op = first; op < first + ops; op++)
 		run_op(fd, rank, op, mine, buf);
-	if (getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &m, &size) ||
-	    size != (by_one || by_chain ? 0 : sizeof(m)))
+	if (getsockopt(fd, SOL_SHUFFLE, SHUFFLE_MULTICAST, &m, &size) || size != sizeof(m))
 		err(1, "member %u: SHUFFLE_MULTICAST", rank);
 	printf("%u %u %u\n", rank, m.unicast, buffered);
 	exit(0);
@@ -303,19 +278,13 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int opt, status, failed = 0;
 
-	while ((opt = getopt(argc, argv, "6afFko:ps:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "6ako:ps:w:")) != -1) {
 		switch (opt) {
 		case '6':
 			v6 = true;
 			break;
 		case 'a':
 			all_send = true;
-			break;
-		case 'f':
-			by_one = true;
-			break;
-		case 'F':
-			by_chain = true;
 			break;
 		case 'k':
 			keyed = true;

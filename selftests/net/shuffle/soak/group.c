@@ -64,7 +64,7 @@ static int draw_kind(struct dice *d, const struct plan *p)
 {
 	static const int kinds[] = {
 		KIND_ROW, KIND_ROW, KIND_ROW, KIND_PIECES, KIND_ABSENT, KIND_WANT,
-		KIND_SAME, KIND_FORWARD, KIND_REDUCE, KIND_COLL,
+		KIND_SAME, KIND_COLL,
 	};
 	int kind = kinds[roll(d, sizeof(kinds) / sizeof(*kinds))];
 
@@ -338,7 +338,7 @@ static void not_so(struct group *g, unsigned int op, unsigned int rank, const ch
 /* Is what members send made from what has to come to them first? */
 static bool spec_goes_on(const struct op_spec *o)
 {
-	return o->kind == KIND_FORWARD || o->kind == KIND_REDUCE || o->kind == KIND_COLL;
+	return o->kind == KIND_COLL;
 }
 
 /* The operation has failed at a member, or could not begin: there has to be a reason. */

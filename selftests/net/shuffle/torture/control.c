@@ -45,21 +45,6 @@ static void ctl_absent(struct ctl *c, const struct plan *p, const struct op_spec
 		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_ABSENT, &a, sizeof(a));
 }
 
-/* What makes the row one that is computed. */
-static void ctl_derived(struct ctl *c, const struct plan *p, const struct op_spec *op,
-			unsigned int rank)
-{
-	struct shuffle_forward f = { .size = sizeof(f), .from = rank - 1 };
-	struct shuffle_reduction r = { .size = sizeof(r), .to = rank - 1,
-				       .oper = SHUFFLE_COLL_SUM, .type = SHUFFLE_COLL_U64 };
-	unsigned int last = p->n - 1;
-
-	if (op->kind == KIND_FORWARD && rank && rank < last)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_FORWARD, &f, sizeof(f));
-	if (op->kind == KIND_REDUCE && rank && rank < last)
-		sht_add_cmsg(&c->msg, SHUFFLE_CMSG_REDUCE, &r, sizeof(r));
-}
-
 void ctl_whole(struct ctl *c, const struct plan *p, const struct op_spec *op, unsigned int rank,
 	       const void *data, size_t len)
 {
@@ -73,12 +58,9 @@ void ctl_whole(struct ctl *c, const struct plan *p, const struct op_spec *op, un
 		flags |= SHUFFLE_ROW_WANT;
 	if (op->kind == KIND_SAME && !rank)
 		flags |= SHUFFLE_ROW_SAME;
-	if (op->kind == KIND_REDUCE)
-		flags &= SHUFFLE_ROW_DELAYED_ACK;
 	ctl_begin(c, data, len);
 	ctl_row(c, op, flags, 0, p->n, lens);
 	ctl_absent(c, p, op, rank);
-	ctl_derived(c, p, op, rank);
 }
 
 static bool in_row(const struct plan *p, const struct op_spec *o, unsigned int rank,
@@ -94,7 +76,7 @@ size_t row_size(const struct plan *p, const struct op_spec *o, unsigned int rank
 	unsigned int i;
 	uint64_t len;
 
-	if (o->kind == KIND_WANT || (o->kind == KIND_FORWARD && rank && rank < p->n - 1))
+	if (o->kind == KIND_WANT)
 		return 0;
 	for (i = 0; i < p->n; i++)
 		if (in_row(p, o, rank, i, &len))

@@ -37,7 +37,6 @@
 
 #define KIND(name)	(1U << KIND_##name)
 #define PLAIN		(KIND(ROW) | KIND(PIECES) | KIND(ABSENT) | KIND(WANT))
-#define DERIVED		(KIND(FORWARD) | KIND(REDUCE) | KIND(COLL))
 
 #define LOOKS	[ACT_dump] = 2, [ACT_diag] = 1, [ACT_poll] = 4, [ACT_junk] = 4, [ACT_dup] = 3
 
@@ -45,20 +44,20 @@ const struct mix mixes[] = {
 	{ .name = "calm", .about = "nothing may fail",
 	  .weight = { LOOKS, [ACT_options] = 4, [ACT_pass] = 3, [ACT_hide] = 2, [ACT_fork] = 1,
 		      [ACT_unload] = 1, [ACT_regroup] = 4 },
-	  .kinds = PLAIN | DERIVED, .slots = 3, .disturbers = 2, .most = 300000,
+	  .kinds = PLAIN | KIND(COLL), .slots = 3, .disturbers = 2, .most = 300000,
 	  .idle_ms = 60000, .own_ns = true, .hosts = 1, .calm = true },
 	{ .name = "storm", .about = "cancel, close, kill, stop, signals, settings",
 	  .weight = { LOOKS, [ACT_options] = 3, [ACT_hide] = 2, [ACT_fork] = 1,
 		      [ACT_regroup] = 1, [ACT_cancel] = 10, [ACT_cancel_nl] = 3, [ACT_close] = 2,
 		      [ACT_kill] = 2, [ACT_stop] = 2, [ACT_signal] = 5, [ACT_idle] = 2,
 		      [ACT_config] = 3, [ACT_unload] = 1 },
-	  .kinds = PLAIN | DERIVED, .slots = 3, .disturbers = 2, .most = 1000000,
+	  .kinds = PLAIN | KIND(COLL), .slots = 3, .disturbers = 2, .most = 1000000,
 	  .idle_ms = 1000, .hosts = 1 },
 	{ .name = "links", .about = "two hosts, devices go down and up, multicast, namespaces go",
 	  .weight = { LOOKS, [ACT_options] = 2, [ACT_pass] = 2, [ACT_cancel] = 3, [ACT_link] = 3,
 		      [ACT_netns] = 2, [ACT_config] = 2, [ACT_kill] = 1, [ACT_stop] = 1,
 		      [ACT_unload] = 1 },
-	  .kinds = PLAIN | DERIVED | KIND(SAME), .slots = 2, .disturbers = 2, .most = 300000,
+	  .kinds = PLAIN | KIND(COLL) | KIND(SAME), .slots = 2, .disturbers = 2, .most = 300000,
 	  .idle_ms = 1000, .hosts = 2 },
 	{ .name = "dead", .about = "a member never takes part, messages are longer than SO_SNDBUF (K2)",
 	  .weight = { [ACT_poll] = 1, [ACT_dump] = 1 },
@@ -74,7 +73,7 @@ const struct mix mixes[] = {
 	  .idle_ms = 60000, .own_ns = true, .hosts = 1, .calm = true, .bare = true },
 	{ .name = "loads", .about = "the module comes and goes beside sockets",
 	  .weight = { [ACT_unload] = 10, [ACT_poll] = 1, [ACT_dump] = 1, [ACT_netns] = 1 },
-	  .kinds = PLAIN | DERIVED, .slots = 2, .disturbers = 1, .most = 20000,
+	  .kinds = PLAIN | KIND(COLL), .slots = 2, .disturbers = 1, .most = 20000,
 	  .idle_ms = 1000, .own_ns = true, .hosts = 1, .loads = true },
 	{ .name = "races", .about = "writers go on with an operation that is cancelled (K1)",
 	  .weight = { [ACT_races] = 1 },

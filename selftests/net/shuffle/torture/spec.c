@@ -8,11 +8,8 @@
 
 #include "torture.h"
 
-#define ITEM		sizeof(uint64_t)
-#define MOST_REDUCED	65536
-
 static const char *const kind_names[] = {
-	"row", "pieces", "absent", "want", "same", "forward", "reduce", "collective",
+	"row", "pieces", "absent", "want", "same", "collective",
 };
 
 const char *spec_kind_name(int kind)
@@ -38,7 +35,6 @@ uint64_t spec_len(const struct plan *p, const struct op_spec *op, unsigned int s
 		  unsigned int dst)
 {
 	uint64_t h = sht_mix(op->seed);
-	uint64_t items = 1 + h % (op->base / ITEM + 1);
 
 	switch (op->kind) {
 	case KIND_ABSENT:
@@ -46,11 +42,6 @@ uint64_t spec_len(const struct plan *p, const struct op_spec *op, unsigned int s
 							    random_len(op, src, dst);
 	case KIND_SAME:
 		return src == 0 && dst ? 1 + h % (op->base + 1) : SHUFFLE_ABSENT;
-	case KIND_FORWARD:
-		return dst == src + 1 ? 1 + h % (op->base + 1) : SHUFFLE_ABSENT;
-	case KIND_REDUCE:
-		items = items < MOST_REDUCED / ITEM ? items : MOST_REDUCED / ITEM;
-		return src == dst + 1 ? items * ITEM : SHUFFLE_ABSENT;
 	case KIND_COLL:
 		return 8 << h % 6;
 	default:
@@ -66,8 +57,6 @@ bool spec_reads(const struct plan *p, const struct op_spec *op, unsigned int src
 {
 	*len = spec_len(p, op, src, dst);
 	switch (op->kind) {
-	case KIND_REDUCE:
-		return *len != SHUFFLE_ABSENT && dst == 0;
 	case KIND_COLL:
 		return src == dst;
 	default:
@@ -109,12 +98,10 @@ void spec_put(const struct plan *p, const struct op_spec *op, unsigned int src, 
 {
 	(void)p;
 	switch (op->kind) {
-	case KIND_REDUCE:
 	case KIND_COLL:
 		put_words(op, src, 1, buf, len, off);
 		break;
 	case KIND_SAME:
-	case KIND_FORWARD:
 		sht_fill(buf, len, sht_key(op->seed, op->id, 0, NOBODY), off);
 		break;
 	default:
@@ -126,9 +113,6 @@ void spec_get(const struct plan *p, const struct op_spec *op, unsigned int src, 
 	      void *buf, size_t len, uint64_t off)
 {
 	switch (op->kind) {
-	case KIND_REDUCE:
-		put_words(op, 1, p->n - 1, buf, len, off);
-		break;
 	case KIND_COLL:
 		put_words(op, 0, p->n, buf, len, off);
 		break;

@@ -57,8 +57,6 @@ enum kind {
 	KIND_ABSENT,		/* some messages are absent at both ends */
 	KIND_WANT,		/* the kernel asks for the data */
 	KIND_SAME,		/* one multicast row, others have none */
-	KIND_FORWARD,		/* a chain from 0 to the last */
-	KIND_REDUCE,		/* a chain of sums from the last to 0 */
 	KIND_COLL,		/* collectives */
 	KINDS,
 };
