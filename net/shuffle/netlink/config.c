@@ -192,8 +192,8 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 	}
 	both = change->set & change->unset;
 	if (both)
-		return reject(info, FIRST + __ffs64(both), "unset: names a setting that is set, too",
-			      -EINVAL);
+		return reject(info, FIRST + __ffs64(both),
+			      "unset: names a setting that is set, too", -EINVAL);
 	wrong = (change->set | change->unset) & ~MASK_DEV;
 	if (dev->ifindex && wrong)
 		return reject(info, change->set & wrong ? FIRST + __ffs64(change->set & wrong) :
