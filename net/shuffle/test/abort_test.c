@@ -345,6 +345,35 @@ static void abort__forgot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 2), 1U);
 }
 
+/* What this host does not know any more is said a thousand times a second to all. */
+static void abort__forgot_bounded(struct kunit *test)
+{
+	struct shuffle_wire w = {
+		.type = SHUFFLE_RESEND, .op_id = FAKE_OP + 1, .dst_rank = 2, .nonce = 7,
+	};
+	struct sockaddr_shuffle at = {};
+	u32 i, ms, first = 0;
+	struct sk_buff_head q;
+
+	__skb_queue_head_init(&q);
+	fake_start(3, 0);
+	for (ms = 0; ms <= 1000; ms++) {
+		spin_lock_bh(&fake->ssk.lock);
+		for (i = 0; i < (ms ? 4 : 100); i++) {
+			w.src_rank = i % 2;
+			shuffle_abort_forgot(&fake->sn, &fake->ssk, &at, &at, &w, false, &q);
+		}
+		spin_unlock_bh(&fake->ssk.lock);
+		if (!ms)
+			first = fake_sent(SHUFFLE_ABORT, SHUFFLE_NONE);
+		fake->now += NSEC_PER_MSEC;
+	}
+	KUNIT_EXPECT_GE(test, first, 1U);
+	KUNIT_EXPECT_LE(test, first, 20U);
+	KUNIT_EXPECT_GE(test, fake_sent(SHUFFLE_ABORT, SHUFFLE_NONE) - first, 990U);
+	KUNIT_EXPECT_LE(test, fake_sent(SHUFFLE_ABORT, SHUFFLE_NONE) - first, 1010U);
+}
+
 /* Another digest, where a message begins: the operation is another one. */
 static void abort__disagrees(struct kunit *test)
 {
@@ -406,6 +435,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(abort__timed_out),
 	KUNIT_CASE(abort__answers),
 	KUNIT_CASE(abort__forgot),
+	KUNIT_CASE(abort__forgot_bounded),
 	KUNIT_CASE(abort__silent),
 	KUNIT_CASE(abort__all_speak),
 	KUNIT_CASE(abort__disagrees),

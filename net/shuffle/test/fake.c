@@ -47,6 +47,7 @@ int fake_init(struct kunit *test)
 
 	ssk = &fake->ssk;
 	spin_lock_init(&ssk->lock);
+	shuffle_pages_init(ssk);
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->parts);
 	INIT_LIST_HEAD(&ssk->notices);
@@ -170,13 +171,9 @@ const struct fake_record *fake_last(u8 type, u32 rank)
 
 /* ---- memory: there is plenty ---- */
 
-void shuffle_pages_drop(struct shuffle_sock *ssk)
-{
-}
-
 bool shuffle_mem_scarce(void)
 {
-	return false;
+	return fake->memory_scarce;
 }
 
 u32 shuffle_mem_share(u32 buf)

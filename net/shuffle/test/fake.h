@@ -48,6 +48,7 @@ struct fake_record {
  * @n_sent: their number
  * @charged: bytes
  * @memory_refused: nothing more is granted
+ * @memory_scarce: half of it is in use
  * @wakeups: times that the reader was woken
  * @kicks: times that data might be sent
  * @stragglers: members that were called one
@@ -71,6 +72,7 @@ struct fake {
 	u32				n_sent;
 	s64				charged;
 	bool				memory_refused;
+	bool				memory_scarce;
 	u32				wakeups;
 	u32				kicks;
 	u32				stragglers;
@@ -119,6 +121,10 @@ void fake_waits(u32 rank);
 bool fake_work(struct work_struct *work);
 void fake_end(void);
 
+/* fake_memory.c: rx/early.c and tx/pages.c, on a clock of their own */
+void fake_early_later(unsigned int seconds);
+void fake_pages_later(unsigned int seconds);
+
 #define FAKE_COUNTED(test, name, n)					\
 	KUNIT_EXPECT_EQ(test, fake_count(SHUFFLE_MIB_##name), (u64)(n))
 
@@ -132,5 +138,6 @@ extern struct kunit_suite shuffle_question_suite;
 extern struct kunit_suite shuffle_delayed_ack_suite;
 extern struct kunit_suite shuffle_slowest_suite;
 extern struct kunit_suite shuffle_same_suite;
+extern struct kunit_suite shuffle_limits_suite;
 
 #endif /* _SHUFFLE_TEST_FAKE_H */

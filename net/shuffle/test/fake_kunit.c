@@ -13,7 +13,8 @@ kunit_test_suites(&shuffle_msg_in_suite,
 		  &shuffle_question_suite,
 		  &shuffle_delayed_ack_suite,
 		  &shuffle_slowest_suite,
-		  &shuffle_same_suite);
+		  &shuffle_same_suite,
+		  &shuffle_limits_suite);
 
 MODULE_DESCRIPTION("Tests of AF_SHUFFLE's messages and timers on a fake device");
 MODULE_LICENSE("GPL");

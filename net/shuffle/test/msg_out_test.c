@@ -162,16 +162,76 @@ static void msg_out__question(struct kunit *test)
 	FAKE_COUNTED(test, QuestionIn, 4);
 }
 
+/* What security.rst promises, in numbers of its own. */
 static void msg_out__resend_bounded(struct kunit *test)
 {
 	u32 i;
 
 	fake_start(3, 0);
 	fake_row(10000, 10000);
-	for (i = 0; i < 2 * SHUFFLE_MAX_RETRANS; i++)
+	for (i = 0; i < 512; i++)
 		fake_resend(0, true, i, 2);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, (u32)SHUFFLE_MAX_RETRANS);
-	KUNIT_EXPECT_EQ(test, fake->ssk.nr_retrans, (u32)SHUFFLE_MAX_RETRANS);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 256U);
+	KUNIT_EXPECT_EQ(test, fake->ssk.nr_retrans, 256U);
+}
+
+/* All operations of a socket together; and each of them has one, so that all go on. */
+static void msg_out__resend_bounded_by_socket(struct kunit *test)
+{
+	const u32 others = 4096 - 8;
+	u32 i;
+
+	fake_start(3, 0);
+	fake_row(10000, 10000);
+	fake->ssk.nr_retrans = others;
+	for (i = 0; i < 16; i++)
+		fake_resend(0, true, 2 * i, 1);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 8U);
+	fake->ssk.nr_retrans -= others;
+	fake_end();
+
+	fake_start(3, 0);
+	fake_row(10000, 10000);
+	fake->ssk.nr_retrans = 4096;
+	fake_resend(0, true, 0, 1);
+	fake_resend(0, true, 2, 1);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 1U);
+	fake->ssk.nr_retrans -= 4096;
+}
+
+/* Answers to questions take half of the places at most: data that is asked for has the others. */
+static void msg_out__answers_bounded(struct kunit *test)
+{
+	u32 i;
+
+	fake_start(300, 0);
+	fake_row(2000, 2000);
+	for (i = 0; i < 299; i++)
+		fake_resend(i, true, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 128U);
+	for (i = 0; i < 299; i++)
+		fake_resend(i, true, 0, 1000);
+	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 256U);
+}
+
+/* That a message waits is said a thousand times a second: whoever asks needs no nonce. */
+static void msg_out__waits_bounded(struct kunit *test)
+{
+	u32 i, ms, first;
+
+	fake_start(3, 0);
+	for (i = 0; i < 100; i++)
+		fake_resend(i % 2, false, 0, 0);
+	first = fake->n_sent;
+	KUNIT_EXPECT_GE(test, first, 1U);
+	KUNIT_EXPECT_LE(test, first, 20U);
+	for (ms = 0; ms < 1000; ms++) {
+		fake->now += NSEC_PER_MSEC;
+		for (i = 0; i < 4; i++)
+			fake_resend(i % 2, false, 0, 0);
+	}
+	KUNIT_EXPECT_GE(test, fake->n_sent - first, 990U);
+	KUNIT_EXPECT_LE(test, fake->n_sent - first, 1010U);
 }
 
 /* A member that has never heard of its message proves nothing, and gets an announcement. */
@@ -380,6 +440,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_out__resend),
 	KUNIT_CASE(msg_out__question),
 	KUNIT_CASE(msg_out__resend_bounded),
+	KUNIT_CASE(msg_out__resend_bounded_by_socket),
+	KUNIT_CASE(msg_out__answers_bounded),
+	KUNIT_CASE(msg_out__waits_bounded),
 	KUNIT_CASE(msg_out__resend_unheard),
 	KUNIT_CASE(msg_out__ended),
 	KUNIT_CASE(msg_out__done),

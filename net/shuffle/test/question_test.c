@@ -238,6 +238,34 @@ static void question__nothing_measured(struct kunit *test)
 	KUNIT_EXPECT_GE(test, asked(0), 1U);
 }
 
+/* However many gaps there are, sixteen of them are asked for at once. */
+static void question__few_at_once(struct kunit *test)
+{
+	u32 i;
+
+	start(60000);
+	fake_rx(0, 60000, 0, 1000);
+	for (i = 1; i < 30; i++)
+		fake_rx(0, 60000, 2000 * i, 1000);
+	KUNIT_EXPECT_EQ(test, questions(0), 1U);
+	answer(0, 60000, 60000);
+	KUNIT_EXPECT_EQ(test, asked(0), 16U);
+}
+
+/* A sender that answers and has sent no more is asked eight times; then its data is asked for. */
+static void question__bounded(struct kunit *test)
+{
+	u32 i;
+
+	start(3000);
+	fake->op->answered = true;
+	fake_rx(0, 3000, 0, 1000);
+	for (i = 0; i < 100; i++)
+		fake_advance(100 * MS);
+	KUNIT_EXPECT_EQ(test, questions(0), 8U);
+	KUNIT_EXPECT_GE(test, asked(0), 1U);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(question__gap),
 	KUNIT_CASE(question__sent_so_far),
@@ -249,6 +277,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(question__stalled_once),
 	KUNIT_CASE(question__forged_answer),
 	KUNIT_CASE(question__nothing_measured),
+	KUNIT_CASE(question__few_at_once),
+	KUNIT_CASE(question__bounded),
 	{}
 };
 

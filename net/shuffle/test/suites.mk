@@ -10,4 +10,4 @@ PLAN_SUITES := plan_test two_tree_test table_test blocks_test steps_test merge_t
 
 # of messages and timers, on a fake device: in a kernel only
 FAKE_SUITES := msg_in_test msg_out_test want_test timer_test progress_test abort_test question_test delayed_ack_test \
-	slowest_test same_test
+	slowest_test same_test limits_test

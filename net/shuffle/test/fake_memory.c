@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets of operations that have not begun, and pages that are filled, with the fake's memory and
+ * a clock of their own.
+ */
+#include <linux/slab.h>
+
+#include "fake.h"
+
+static unsigned long memory_clock;
+
+static bool memory_schedule(struct sock *sk, int bytes)
+{
+	return !fake->memory_refused;
+}
+
+static bool memory_schedule_packet(struct sock *sk, struct sk_buff *skb, int bytes)
+{
+	return memory_schedule(sk, bytes);
+}
+
+static void memory_charge(struct sock *sk, int bytes)
+{
+	fake->charged += bytes;
+}
+
+static void memory_uncharge(struct sock *sk, int bytes)
+{
+	fake->charged -= bytes;
+}
+
+/* A test runs it. */
+static bool work_later(struct delayed_work *work, unsigned long delay)
+{
+	return true;
+}
+
+static bool work_never(struct delayed_work *work)
+{
+	return true;
+}
+
+void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct shuffle_sock *ssk)
+{
+	kfree_skb(skb);
+}
+
+#undef jiffies
+#define jiffies			memory_clock
+#define _SHUFFLE_TRACE_H
+#define sk_rmem_schedule	memory_schedule_packet
+#define sk_wmem_schedule	memory_schedule
+#define sk_mem_charge		memory_charge
+#define sk_mem_uncharge		memory_uncharge
+#define schedule_delayed_work	work_later
+#define cancel_delayed_work_sync work_never
+
+#include "../rx/early.c"
+#include "../tx/pages.c"
+
+/**
+ * fake_early_later() - time passes for early packets, and what is too old goes
+ * @seconds: so many
+ */
+void fake_early_later(unsigned int seconds)
+{
+	memory_clock += seconds * HZ;
+	early_expire(&fake->ssk.early.work.work);
+}
+
+/**
+ * fake_pages_later() - time passes for pages that nobody fills
+ * @seconds: so many
+ */
+void fake_pages_later(unsigned int seconds)
+{
+	memory_clock += seconds * HZ;
+	idle(&fake->ssk.pages.idle_work.work);
+}
