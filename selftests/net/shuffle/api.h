@@ -246,6 +246,29 @@ static inline void api_config(const char *program)
 		tap_bail("'%s' has failed", cmd);
 }
 
+#define NOBODY		65534
+
+/* As a user without privilege.  What it opened before stays root's. */
+static inline bool become_nobody(void)
+{
+	return !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY);
+}
+
+/* @part in a process of its own: what it returns. */
+static inline int as_nobody(int (*part)(void *arg), void *arg)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(become_nobody() ? part(arg) : 99);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
 /* Own namespace; "-v 6" for IPv6. */
 static inline void api_start(int argc, char **argv)
 {

@@ -33,6 +33,28 @@ static int open_alone(unsigned int members)
 	return fd;
 }
 
+/* What waits for the softirq, of all sockets of the namespace. */
+static void udp_queue(void)
+{
+	static const char *const what = "packets: 32 MiB wait at most";
+	int fd = open_alone(2);
+	char out[4096];
+	size_t n = 0;
+	FILE *p;
+
+	p = popen("ss -Huanm 'sport = :818'", "r");
+	if (p) {
+		n = fread(out, 1, sizeof(out) - 1, p);
+		pclose(p);
+	}
+	out[n] = '\0';
+	if (!strstr(out, "skmem"))
+		result(true, what, "SKIP ss says nothing of memory");
+	else
+		result(strstr(out, "rb33554432,"), what, out);
+	close(fd);
+}
+
 /* A message written byte by byte costs about its bytes: all of it fits a send buffer that
  * is thirteen times as large.
  */
@@ -166,6 +188,7 @@ int main(int argc, char **argv)
 {
 	api_start(argc, argv);
 	next_port = 20000;
+	udp_queue();
 	small_writes();
 	many_operations();
 	message_limit();

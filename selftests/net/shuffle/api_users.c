@@ -11,7 +11,6 @@
 
 #include "api.h"
 
-#define NOBODY		65534
 #define BIG_GROUP	4096
 #define EARLY_KBYTES	64
 
@@ -19,27 +18,6 @@
 #define AHEAD		8192
 #define A_SECOND	1000
 #define BURST		16
-
-/* As a user without privilege.  What it opened before stays root's. */
-static bool become_nobody(void)
-{
-	return !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY);
-}
-
-/* @part in a process of its own: what it returns. */
-static int as_nobody(int (*part)(void *arg), void *arg)
-{
-	int status = -1;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		_exit(become_nobody() ? part(arg) : 99);
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
-}
 
 /* Rows of empty messages: an announcement to each member, and questions later. */
 static int announce_much(void *arg)

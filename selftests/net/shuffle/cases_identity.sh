@@ -18,10 +18,13 @@ identity_cases()
 	run_case "wire-mutate-merge-key" wire_merge key
 	run_case "wire-flood" wire_flood
 	run_case "process-without-privilege" unprivileged_flood
+	run_case "socket-on-another-host" socket_elsewhere
 	run_case "container-behind-nat-v4" behind_nat 0
 	run_case "container-behind-nat-v6" behind_nat 1
 	run_case "answers-only-known-nonces" no_reflection
 	run_case "packets-of-a-former-operation" former_operation
+	run_case "privileges-v4" tap_program api_privileges
+	run_case "privileges-v6" tap_program api_privileges -v 6
 	run_case "users-v4" users 4
 	run_case "users-v6" users 6
 	run_case "group-key-v4" group_key 0
@@ -183,6 +186,27 @@ unprivileged_flood()
 	diag "$(cat "$work/sent"), $(counter 0 DropSource) of them counted as DropSource"
 	want_ok "packets of anybody came further, or not so far" \
 		wait_for 5 has_counted 0 'DropSource|DropUdp' "$sent"
+}
+
+# A process without privilege on a host that is no member calls itself rank 1: it has a socket, whose
+# packets the kernel sends from a port that counts.
+socket_elsewhere()
+{
+	local stranger
+
+	new_rack 3
+	# not by nsx: this process is to be killed
+	ip netns exec "${PFX}h2" setpriv --reuid 65534 --clear-groups --inh-caps=-all \
+		--bounding-set=-all "$BIN/hello" 1 10.77.0.1:7000 10.77.0.3:7000 >"$work/hello" 2>&1 &
+	stranger=$!
+	# host 0 has the port open from then on
+	peer n=2 hosts=2 matrix=others:1000 || shuffle_failed
+	peer n=2 hosts=2 matrix="skew:$(sz 65536 16384)" rounds=3 linger=$((1000 * slow)) ||
+		shuffle_failed
+	want_ok "the stranger is gone" kill -0 "$stranger"
+	kill "$stranger"
+	want_gt "nothing of a stranger has come" "$(counter 0 DropMember)" 0
+	want_eq "the stranger was told something" "$(<"$work/hello")" ""
 }
 
 # The same members, ports and operation id as before, and nobody remembers the operation that

@@ -13,6 +13,7 @@ netlink_cases()
 	run_case "netlink-lower-bound-overflow" tap_program nl_lists overflow
 	run_case "lists-many-sockets" tap_program nl_lists sockets
 	run_case "lists-many-members" tap_program nl_lists members
+	run_case "lists-many-events" tap_program nl_lists events
 	run_case "netlink-malformed" tap_program nl_mutate 12000 1
 	run_case "netlink-straggler" nl_straggler
 	run_case "netlink-packet-size" nl_packet_size

@@ -486,7 +486,7 @@ vrf()
 # The far link is narrower, and ICMP does not come back: nobody says so.
 mtu_black_hole()
 {
-	local v=$1 h
+	local v=$1 h shrunk
 
 	routed 3
 	modprobe -aq cls_u32 act_gact 2>/dev/null
@@ -501,6 +501,10 @@ mtu_black_hole()
 	done
 	peer n=3 net=1 v6=$((v == 6)) matrix="others:$(sz 300000 60000)" 2:want=1 ||
 		shuffle_failed
-	want_gt "the path was not narrow" "$(counter 0 PathShrunk)" 0
+	shrunk=$(counter 0 PathShrunk)
+	want_gt "the path was not narrow" "$shrunk" 0
+	# what one group has been told by its members is nothing that others go by
+	peer n=3 net=1 v6=$((v == 6)) matrix="others:$(sz 300000 60000)" || shuffle_failed
+	want_gt "another group has believed it" "$(counter 0 PathShrunk)" "$shrunk"
 	diag "sent $(counters DataBytesOut), again $(counters RetransBytes), shrunk: $(counters PathShrunk)"
 }

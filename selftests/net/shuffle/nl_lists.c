@@ -6,9 +6,11 @@
  * usage: nl_lists overflow   lengths and rates whose lower bound does not fit
  *        nl_lists sockets    thousands of sockets
  *        nl_lists members    thousands of members that nobody else has
+ *        nl_lists events     thousands of events that nobody sends on
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <linux/sock_diag.h>
 
@@ -196,11 +198,23 @@ static void fill_group(struct sockaddr_shuffle *m, const struct sockaddr_shuffle
 	}
 }
 
+/* A group of hosts that only this user has. */
+static int names_hosts(void *arg)
+{
+	static struct sockaddr_shuffle m[SHUFFLE_MAX_MEMBERS];
+	struct sockaddr_shuffle self;
+	int fd = new_socket(0);
+
+	my_addr(&self);
+	fill_group(m, &self, *(int *)arg);
+	return bind_to(fd, &self) || sht_set_group(fd, m, SHUFFLE_MAX_MEMBERS, 0) ? errno : 0;
+}
+
 static void members(int nl)
 {
 	static struct sockaddr_shuffle m[SHUFFLE_MAX_MEMBERS];
 	struct sockaddr_shuffle self;
-	int fds[20], i, n, err = 0;
+	int fds[20], i, n, err = 0, other = 99;
 	struct nl_result res;
 	struct seen s = { 0 };
 	struct nl_req r;
@@ -217,6 +231,7 @@ static void members(int nl)
 	errno = err;
 	WORKED(EXPECT_ERRNO(err, ENOBUFS) && EXPECT_EQ(n, 17),
 	       "groups of 4096 hosts of their own, until it is enough");
+	WORKS_ERRNO(as_nobody(names_hosts, &other), 0, "another user has a number of its own");
 	nl_begin(&r, SHUFFLE_CMD_PEER_GET, NLM_F_DUMP);
 	res = nl_call(nl, &r, look, &s);
 	WORKS(EXPECT_ERRNO(res.err, 0) && EXPECT_EQ(s.n, 16 * (SHUFFLE_MAX_MEMBERS - 1) + 1),
@@ -259,6 +274,41 @@ static void members(int nl)
 	close(fds[0]);
 }
 
+/* The worker that sends events on does not run while we do: that is so with one processor. */
+static void events(void)
+{
+	const struct sched_param first = { .sched_priority = 50 }, usual = { 0 };
+	const int rounds = 3000, most = 4096, room = 64 << 20;
+	int listener = nl_open(), fds[2], i, bad = 0, n = 0;
+	struct sockaddr_shuffle m[2];
+	uint64_t op;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+		result(true, "events: no more wait than may", "SKIP several processors");
+		return;
+	}
+	open_pair(fds, m, SOCK_NONBLOCK);
+	nl_join(listener, SHUFFLE_MCGRP_OPS);
+	setsockopt(listener, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+	WORKS_EQ(sched_setscheduler(0, SCHED_FIFO, &first), 0, "events: nobody else runs");
+	for (i = 0; i < rounds; i++) {
+		op = next_op++;
+		bad += send_row(fds[0], op, 0, 10, "ten bytes.", 10, 0) != 10 ||
+		       sht_cancel(fds[0], op) || read_end(fds[0], op) != ECANCELED;
+	}
+	sched_setscheduler(0, SCHED_OTHER, &usual);
+	WORKED(EXPECT_EQ(bad, 0), "events: 3000 operations start and fail");
+	do {
+		errno = 0;
+		n += nl_event(listener, 0, 1000, NULL, NULL);
+	} while (!errno || errno == ENOBUFS);
+	WORKED(EXPECT_EQ(n, most), "events: no more wait than may");
+	WORKED(EXPECT_EQ(sht_counter("EventsLost"), 2 * rounds - most),
+	       "events: the others are counted");
+	close_pair(fds);
+	close(listener);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
@@ -272,6 +322,8 @@ int main(int argc, char **argv)
 		sockets(nl);
 	else if (!strcmp(what, "members"))
 		members(nl);
+	else if (!strcmp(what, "events"))
+		events();
 	else
 		return 2;
 	return api_finish();
