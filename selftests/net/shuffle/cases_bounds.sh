@@ -11,6 +11,7 @@ bounds_cases()
 	run_case "api-bounds" bounds_of_calls
 	run_case "api-waits" tap_program api_waits
 	run_case "byte-by-byte" bytes_one_by_one
+	run_case "memory-of-a-cgroup" cgroup_memory
 	run_case "early-packets-are-charged" early_charged
 	run_case "mem-limit-progress" mem_limit
 }
@@ -57,6 +58,46 @@ mem_limit()
 	ctl config set mem-max default
 	[ "$rc" = 0 ] || shuffle_failed "not all operations end at the memory limit"
 	wait_for 20 mem_is_back "$before" || fail "$(mem_used) bytes stay in use"
+}
+
+# bytes_of NAME - of the cgroup's memory
+bytes_of()
+{
+	awk -v name="$1" '$1 == name { n = $2 } END { print n + 0 }' "$work/cg/payer/memory.stat"
+}
+
+pays()
+{
+	[ "$(bytes_of "$1")" -ge "$2" ]
+}
+
+# What a process has told to be sent is its cgroup's, as long as nobody takes it.
+cgroup_memory()
+{
+	local peer
+
+	mkdir "$work/cg"
+	mount -t cgroup2 none "$work/cg" 2>/dev/null || skip "no cgroup2"
+	# shellcheck disable=SC2064 # now
+	trap "rmdir '$work/cg/payer'; umount '$work/cg'; rmdir '$work/cg'" EXIT
+	echo +memory >"$work/cg/cgroup.subtree_control" 2>/dev/null || skip "no memory controller"
+	mkdir "$work/cg/payer"
+	new_rack 2
+	(
+		echo "$BASHPID" >"$work/cg/payer/cgroup.procs" || exit 1
+		exec "$BIN/shuffle_peer" prefix="$PFX" op=1 n=2 matrix=one:400000:0:1 \
+			sndbuf=200000 1:absent=1 deadline=$((5000 * slow)) expect=ETIMEDOUT
+	) &
+	peer=$!
+	want_ok "the send buffer is nobody's" wait_for 20 pays sock 300000
+	diag "$(cat "$work/cg/payer/memory.stat")"
+	want_ok "not as expected" wait "$peer"
+	want_ok "it is not given back" wait_for 20 gave_back sock 100000
+}
+
+gave_back()
+{
+	! pays "$@"
 }
 
 mem_is_back()

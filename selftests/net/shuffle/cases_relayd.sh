@@ -21,6 +21,7 @@ relayd_cases()
 	run_case relayd-again relayd_again
 	run_case relayd-key relayd_key
 	run_case relayd-refused relayd_refused
+	run_case relayd-of-nobody relayd_of_nobody
 	run_case relayd-small relayd_small
 	run_case relayd-many-children relayd_wide
 	run_case relayd-v6 relayd_v6
@@ -295,6 +296,40 @@ relayd_key()
 	relay 1 to 0 from 2 3 sorted
 	SHUFFLE_KEY_FILE=$work/key want_ok "a relay without the key" \
 		tree -i 500 -e 110 "$PFX" - 0r 1 1
+}
+
+# as USER SHUFFLECTL'S-WORDS... - on host 1, by the socket of a daemon of 65534's
+as()
+{
+	nsx h1 env SHUFFLE_RELAYD_SOCKET="$open/relayd" setpriv --reuid "$1" --clear-groups \
+		"$BIN/shufflectl" relay "${@:2}"
+}
+
+# A daemon needs no privilege, and does what its own user says, or root, and nobody else.
+relayd_of_nobody()
+{
+	local group add open
+
+	setpriv --reuid 65534 --clear-groups true 2>/dev/null || skip "no setpriv"
+	new_rack 3
+	# shellcheck disable=SC2207 # words
+	group=($(members_of 3))
+	add=(agg rank 1 to 0 from 2 members "${group[@]}")
+	# not below our own folders, which are closed to others
+	open=$(mktemp -d /tmp/relayd.XXXXXX)
+	# shellcheck disable=SC2064 # now
+	trap "rm -r '$open'" EXIT
+	chmod 777 "$open"
+	nsx h1 setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$BIN/shuffle-relayd" --socket "$open/relayd" &
+	wait_for 5 as 0 show >/dev/null 2>&1 || fail "no daemon"
+	want_ok "another user may not look" as 65533 show
+	want_fail "another user adds a relay" as 65533 add "${add[@]}" 2>"$work/err"
+	want_grep "err" "$(<"$work/err")" 'only root'
+	want_ok "its own user adds none" as 65534 add "${add[@]}"
+	want_grep "nobody is told of it" "$(as 65533 show)" agg
+	want_fail "another user takes it away" as 65533 del agg 2>"$work/err"
+	want_ok "root does not" as 0 del agg
 }
 
 relayd_refused()
