@@ -180,6 +180,8 @@ t "run.sh: only a guest that dies before its first program is booted again" "$he
 t "emulator.sh: what is the emulator's fault" "$here/emulator_test.sh"
 t "lane.sh: after an emulator's fault, cases without a result" "$here/lane_test.sh"
 t "watch.py: what hangs, and what is slow" "$here/watch_test.sh"
+t "security.rst: each row has a test" "$here/shown.py"
+t "shown.py: what must not be missing" "$here/shown_test.sh"
 t "netlink: what is made from the specification" tools/netlink/regen.sh --check
 t "abi.rst: every number is that of uapi/" selftests/abi/check.py
 t "shufflectl: make install, manual pages, completion" tools/shufflectl/check.sh
