@@ -5,9 +5,6 @@
  *
  *	CAST_GROUP=239.1.2.3 cast 0 192.0.2.1:7000 192.0.2.2:7000 192.0.2.3:7000 <file
  *	CAST_GROUP=239.1.2.3 cast 1 192.0.2.1:7000 192.0.2.2:7000 192.0.2.3:7000 >file
- *
- * Its operations have the same numbers each time, so the next run within half a minute needs other
- * ports: "File exists".
  */
 #include <err.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "rperf.h"
 #include "shuffle.h"
 
-/* operations of a flow are numbered from here */
-#define FIRST_OP	1
+/* until both are there, ms */
+#define AGREE_MS	60000
 
 /**
  * serve_rows() - take part in operations until one fails or the program is to end
@@ -20,15 +20,18 @@
  */
 int serve_rows(int fd, unsigned int rank, uint64_t len, uint64_t *bytes)
 {
-	uint64_t lens[2] = { 0 }, op;
+	uint64_t lens[2] = { 0 }, op = 0;
 	char *row = rank ? NULL : memory(1, len);
 	const void *bufs[2] = { NULL, row };
 	struct shuffle_column *col;
-	int err = 0;
+	unsigned int missing;
+	int err;
 
 	if (!rank)
 		lens[1] = len;
-	for (op = FIRST_OP; !stopped && !err; op++) {
+	/* ports come again, and kernels remember what the flow before has done there */
+	err = shuffle_agree(fd, 2, AGREE_MS, &op, &missing);
+	for (; !stopped && !err; op++) {
 		col = shuffle_column_new(op, 2);
 		err = col ? shuffle_exchange(fd, op, bufs, lens, 2, 0, col) : -1;
 		if (!err)

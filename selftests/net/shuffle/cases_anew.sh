@@ -20,7 +20,7 @@ anew_cases()
 {
 	local p
 
-	for p in hello average shuffle-cp shuffle-wordcount shuffle-sort shuffle-query; do
+	for p in hello average cast shuffle-{cp,wordcount,sort,query,rperf}; do
 		run_case "anew-$p" anew "$p"
 		run_case "anew-killed-$p" anew_killed "$p"
 	done
@@ -29,11 +29,14 @@ anew_cases()
 
 anew_group=(10.77.0.1:7000 10.77.0.2:7000 10.77.0.3:7000)
 
+# anew_begin [PROGRAM]
 anew_begin()
 {
 	local h
 
 	rack 3
+	# a flow without a limit would stop virtual time
+	[ "${1-}" != shuffle-rperf ] || rate 50
 	anew_tmp=$state/anew
 	mkdir -p "$anew_tmp/tables"
 	for h in 0 1 2; do
@@ -51,11 +54,16 @@ anew_start()
 	local call=("$BIN/$1" -g "$anew_tmp/group" -r "$2") in=/dev/null
 
 	case $1 in
-	hello | average) call=("$BIN/$1" "$2" "${anew_group[@]}") in=$anew_tmp/number ;;
+	hello | average | cast) call=("$BIN/$1" "$2" "${anew_group[@]}") in=$anew_tmp/number ;;
 	shuffle-cp) call+=(-s "$anew_tmp" -d "$anew_tmp/to.$2") ;;
 	shuffle-wordcount) call+=("$anew_tmp/$2") ;;
 	shuffle-sort) call+=(--generate 20 --no-output --no-progress -j) ;;
 	shuffle-query) call+=(-T "$anew_tmp/tables" -j) ;;
+	shuffle-rperf)
+		call=("$BIN/$1" --warmup 0 --duration 0.01 --timeout 0.1 --rate 500
+			--flow "shuffle:10.77.0.1,size=1000" 10.77.0.1)
+		[ "$2" != 0 ] || call=("$BIN/$1" serve 10.77.0.2 10.77.0.3)
+		;;
 	esac
 	echo $(($2 * 3)) >"$anew_tmp/number.$2"
 	[ "$in" = /dev/null ] || in+=.$2
@@ -69,15 +77,21 @@ anew_run()
 {
 	local h rc=0
 
-	for h in 0 1 2; do
+	anew_start "$1" 0
+	[ "$1" != shuffle-rperf ] || wait_for 5 grep -q serving "$anew_tmp/out.0" ||
+		fail "$1, $2: host 0 does not serve"
+	for h in 1 2; do
 		anew_start "$1" "$h"
 	done
-	for h in 0 1 2; do
+	for h in 1 2; do
 		wait "${anew_pid[h]}" || rc=1
 	done
+	[ "$1" != shuffle-rperf ] || kill "${anew_pid[0]}"
+	wait "${anew_pid[0]}" || [ "$1" = shuffle-rperf ] || rc=1
 	[ $rc = 0 ] || fail "$1, $2: $(tail -qn 2 "$anew_tmp"/err.*)"
 	case $1 in
 	hello) want_eq "$2: lines" "$(cat "$anew_tmp"/out.* | grep -c '^from [0-2]: hello')" 9 ;;
+	cast) want_eq "$2: copies" "$(cat "$anew_tmp"/out.* | grep -cx 0)" 2 ;;
 	average) want_eq "$2: means" "$(cat "$anew_tmp"/out.* | grep -c '^mean 3, largest 6 of member 2')" 3 ;;
 	esac
 }
@@ -86,7 +100,7 @@ anew()
 {
 	local i
 
-	anew_begin
+	anew_begin "$1"
 	for ((i = 1; i <= ANEW_TIMES; i++)); do
 		anew_run "$1" "run $i of $ANEW_TIMES"
 	done
@@ -103,7 +117,7 @@ anew_killed()
 {
 	local h i
 
-	anew_begin
+	anew_begin "$1"
 	for ((i = 1; i <= ANEW_KILLS; i++)); do
 		for h in $(((i + 1) % 3)) $(((i + 2) % 3)) $((i % 3)); do
 			anew_start "$1" "$h"
