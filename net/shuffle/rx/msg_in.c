@@ -591,9 +591,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		shuffle_op_disagrees(op, w->src_rank);
 		return false;
 	}
-	if (!m->announced) {
+	if (!m->announced)
 		message_announced(op, w, now);
-	}
 	if (len) {
 		/* not by probes: they come for as long as something is missing, and
 		 * must not put off asking for it
@@ -615,9 +614,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		}
 		prefix = in->have.prefix;
 		kept = take_payload(op, w, skb, data, len, stride);
-		if (in->have.prefix > prefix) {
+		if (in->have.prefix > prefix)
 			prefix_advanced(op, in, stride, w->flags & SHUFFLE_FLAG_RETRANS, now);
-		}
 	}
 	if (in->have.bytes == m->len) {
 		msg_complete(op, w->src_rank, w->flags, q, now);

@@ -171,7 +171,8 @@ static void timer__measured_by_acks(struct kunit *test)
 	fake->now += 3 * MS;
 	fake_ack(0);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_ns), 3LL * MS);
-	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 2 * (3 + 4 * 3 / 2) * (u64)MS);
+	/* 2 (3 + 4 x 3 / 2) */
+	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 18 * (u64)MS);
 	fake->op->out[1].reannounced = 1;
 	fake->now += 9 * MS;
 	fake_ack(1);
