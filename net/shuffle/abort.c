@@ -13,8 +13,16 @@
  * blames that one.  So all who end name the same members, and only these.
  */
 #include "abort.h"
+#include "group.h"
+#include "mib.h"
+#include "netns.h"
+#include "op.h"
 #include "rate.h"
-#include "shuffle.h"
+#include "rx/msg_in.h"
+#include "sched/wire.h"
+#include "sock.h"
+#include "tx/msg_out.h"
+#include "tx/output.h"
 
 static const int errnos[SHUFFLE_LEFT_REASONS] = {
 	[SHUFFLE_LEFT_FAILED] = EIO,

@@ -10,8 +10,12 @@
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 
-#include "shuffle.h"
+#include "config.h"
+#include "mem.h"
 #include "netlink/netlink.h"
+#include "netns.h"
+#include "sched/op_order.h"
+#include "tx/msg_out.h"
 
 static const struct shuffle_config config_defaults = {
 	.op_order = SHUFFLE_ORDER_FAIR,

@@ -14,6 +14,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "sched/link_estimate.h"
 #include "sched/op_order.h"

@@ -15,7 +15,10 @@
 #include <linux/workqueue.h>
 #include <net/xfrm.h>
 
-#include "shuffle.h"
+#include "config.h"
+#include "mib.h"
+#include "netns.h"
+#include "op.h"
 #include "sched/cross_traffic.h"
 
 /* How often to look; and a look at a device covers so many round trips, for senders that follow

@@ -13,7 +13,10 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
-#include "shuffle.h"
+#include "config.h"
+#include "netns.h"
+#include "op.h"
+#include "sched/link_estimate.h"
 
 /* Routes and queues may change: so long nothing is believed of the order of packets. */
 #define SHUFFLE_OVERTAKEN_JIFFIES	HZ

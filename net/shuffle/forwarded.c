@@ -19,7 +19,9 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 
-#include "shuffle.h"
+#include "mib.h"
+#include "netns.h"
+#include "tx/msg_out.h"
 
 #if IS_ENABLED(CONFIG_NETFILTER)
 static bool has_ports(const struct sk_buff *skb, unsigned int off, struct shuffle_net *sn)

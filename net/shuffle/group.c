@@ -6,7 +6,12 @@
 #include <net/dst.h>
 #include <net/ipv6.h>
 
-#include "shuffle.h"
+#include "group.h"
+#include "netns.h"
+#include "peer.h"
+#include "rx/delayed_ack.h"
+#include "sched/wire.h"
+#include "sock.h"
 
 /**
  * shuffle_addr_check() - is this an address a member can have?

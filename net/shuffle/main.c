@@ -2,8 +2,10 @@
 /* Loading and unloading: an init ladder, and the same ladder down. */
 #include <linux/module.h>
 
+#include "config.h"
 #include "netlink/netlink.h"
-#include "shuffle.h"
+#include "netns.h"
+#include "sock.h"
 
 /* The number is borrowed from a protocol that nobody implements, and another module may have it. */
 int shuffle_family __ro_after_init = SHUFFLE_DEFAULT_FAMILY;

@@ -16,7 +16,7 @@
 #include <linux/sizes.h>
 #include <linux/swap.h>
 
-#include "shuffle.h"
+#include "mem.h"
 
 /* what struct proto points to */
 atomic_long_t shuffle_mem_allocated;

@@ -2,7 +2,8 @@
 /* Counters of a namespace: their names, texts and values. */
 #include <net/ip.h>
 
-#include "shuffle.h"
+#include "mib.h"
+#include "netns.h"
 
 #define SHUFFLE_MIB_NAME(name, text)	#name,
 const char * const shuffle_mib_names[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_NAME) };

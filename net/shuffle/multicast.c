@@ -17,7 +17,10 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
-#include "shuffle.h"
+#include "group.h"
+#include "netns.h"
+#include "sock.h"
+#include "user.h"
 
 /* What packets find entries by. */
 struct multicast_key {

@@ -3,8 +3,14 @@
 #include <linux/random.h>
 #include <net/netns/generic.h>
 
+#include "config.h"
+#include "mib.h"
 #include "netlink/netlink.h"
-#include "shuffle.h"
+#include "netns.h"
+#include "op.h"
+#include "rx/timewait.h"
+#include "sock.h"
+#include "tx/egress.h"
 
 static unsigned int shuffle_net_id __read_mostly;
 

@@ -7,10 +7,28 @@
 #include <linux/slab.h>
 
 #include "abort.h"
-#include "shuffle.h"
 #include "coll/engine.h"
+#include "config.h"
+#include "group.h"
+#include "mib.h"
 #include "netlink/netlink.h"
+#include "netns.h"
+#include "op.h"
+#include "rx/grant.h"
+#include "rx/msg_in.h"
+#include "rx/timer.h"
+#include "rx/timewait.h"
+#include "sched/op_order.h"
+#include "sched/policy.h"
+#include "sched/portable.h"
+#include "sched/wire.h"
+#include "sock.h"
 #include "trace.h"
+#include "tx/msg_out.h"
+#include "tx/route.h"
+#include "tx/row.h"
+#include "tx/turns.h"
+#include "tx/want.h"
 
 static struct hlist_head *op_bucket(struct shuffle_sock *ssk, u64 id)
 {

@@ -12,7 +12,13 @@
 #include <linux/slab.h>
 #include <linux/uidgid.h>
 
-#include "shuffle.h"
+#include "config.h"
+#include "group.h"
+#include "netns.h"
+#include "op.h"
+#include "peer.h"
+#include "sock.h"
+#include "user.h"
 
 /* the rate is measured over at least this time */
 #define SHUFFLE_RATE_NS		(5 * NSEC_PER_MSEC)

@@ -8,7 +8,9 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
-#include "shuffle.h"
+#include "group.h"
+#include "netns.h"
+#include "sock.h"
 
 /* Once for each packet: with a length that the compiler knows it is three comparisons. */
 static int port_key_cmp(struct rhashtable_compare_arg *arg, const void *obj)

@@ -3,7 +3,9 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
-#include "shuffle.h"
+#include "mib.h"
+#include "netns.h"
+#include "sock.h"
 
 static int family_show(struct seq_file *seq, void *v)
 {

@@ -12,7 +12,20 @@
 #include <net/l3mdev.h>
 #include <net/route.h>
 
-#include "shuffle.h"
+#include "config.h"
+#include "group.h"
+#include "mem.h"
+#include "netns.h"
+#include "op.h"
+#include "rx/delayed_ack.h"
+#include "rx/early.h"
+#include "rx/recvmsg.h"
+#include "sched/tag.h"
+#include "sock.h"
+#include "tx/owner.h"
+#include "tx/pages.h"
+#include "tx/sendmsg.h"
+#include "user.h"
 
 static int shuffle_buf_min = PAGE_SIZE;
 

@@ -9,7 +9,8 @@
 #include <linux/rhashtable.h>
 #include <linux/sock_diag.h>
 
-#include "shuffle.h"
+#include "netns.h"
+#include "sock.h"
 
 static const struct rhashtable_params cookie_params = {
 	.key_len		= sizeof_field(struct shuffle_sock, cookie),

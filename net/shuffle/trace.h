@@ -9,7 +9,9 @@
 #include <linux/tracepoint.h>
 
 #include "coll/engine.h"
-#include "shuffle.h"
+#include "group.h"
+#include "op.h"
+#include "peer.h"
 
 TRACE_EVENT(shuffle_op_start,
 	TP_PROTO(const struct shuffle_op *op),

@@ -11,7 +11,10 @@
 #include <net/ip.h>
 #include <net/udp.h>
 
-#include "shuffle.h"
+#include "config.h"
+#include "mib.h"
+#include "netns.h"
+#include "rx/input.h"
 
 /* The queue is drained at once; this only has to hold what several CPUs can
  * bring at the same moment.

@@ -4,8 +4,10 @@
  */
 #include <linux/slab.h>
 
+#include "netns.h"
+#include "op.h"
 #include "rate.h"
-#include "shuffle.h"
+#include "user.h"
 
 /* The user, or NULL and where it would be.  sn->users_lock held. */
 static struct shuffle_user *user_find(struct shuffle_net *sn, kuid_t uid,

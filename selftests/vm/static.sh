@@ -102,8 +102,7 @@ checkpatch_ignored()
 	net/shuffle/sched/wire.h) echo BIT_MACRO ;;		# also compiled in user space
 	# Locks are explained in the kernel-doc of their structs.
 	net/shuffle/group.h | net/shuffle/netns.h | net/shuffle/op.h | \
-	net/shuffle/peer.h | net/shuffle/shuffle.h | net/shuffle/sock.h | \
-	net/shuffle/tx/tx.h | net/shuffle/rx/rx.h)
+	net/shuffle/peer.h | net/shuffle/sock.h | net/shuffle/tx/*.h | net/shuffle/rx/*.h)
 		echo CAMELCASE,UNCOMMENTED_DEFINITION ;;
 	# checkpatch takes macros, compound literals, 1e-9 and _Atomic for something else
 	net/shuffle/test/user.h) echo "$user,COMPLEX_MACRO,SPACING" ;;

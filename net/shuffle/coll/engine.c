@@ -8,7 +8,16 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../group.h"
+#include "../op.h"
+#include "../peer.h"
+#include "../rx/msg_in.h"
+#include "../rx/msg_take.h"
+#include "../rx/timer.h"
+#include "../sock.h"
+#include "../tx/egress.h"
+#include "../tx/msg_out.h"
+#include "../tx/pages.h"
 #include "combine.h"
 #include "engine.h"
 

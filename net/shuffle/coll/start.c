@@ -3,7 +3,14 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "../shuffle.h"
+#include "../group.h"
+#include "../op.h"
+#include "../peer.h"
+#include "../rx/early.h"
+#include "../sock.h"
+#include "../tx/announce.h"
+#include "../tx/msg_out.h"
+#include "../tx/row.h"
 #include "combine.h"
 #include "engine.h"
 

@@ -2,7 +2,14 @@
 /* Netlink: settings. */
 #include <linux/netdevice.h>
 
+#include "../config.h"
+#include "../mem.h"
+#include "../netns.h"
+#include "../sched/op_order.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "netlink.h"
+#include "netlink_gen.h"
 
 #define MASK_DEV	(SHUFFLE_NL_SETTING_PORT - 1ULL)
 #define FIRST		SHUFFLE_A_CONFIG_OVERCOMMIT

@@ -5,6 +5,9 @@
 #include <net/netlink.h>
 
 #include "../../../uapi/linux/shuffle_diag.h"
+#include "../group.h"
+#include "../netns.h"
+#include "../sock.h"
 #include "netlink.h"
 
 /* ssk->lock held */

@@ -7,8 +7,15 @@
  */
 #include <linux/workqueue.h>
 
-#include "netlink.h"
 #include "../abort.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sock.h"
+#include "netlink.h"
+#include "netlink_gen.h"
 
 #define SHUFFLE_EVENTS_MAX	4096	/* waiting in a namespace */
 #define SHUFFLE_EVENT_SIZE	512	/* attributes of one, without lists of ranks */

@@ -6,6 +6,7 @@
 #include <linux/module.h>
 
 #include "netlink.h"
+#include "netlink_gen.h"
 
 static const struct genl_multicast_group mcgrps[] = {
 	[SHUFFLE_NLGRP_OPS] = { .name = SHUFFLE_MCGRP_OPS },

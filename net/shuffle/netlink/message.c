@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: messages of an operation. */
+#include "../group.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../rx/msg_in.h"
+#include "../rx/timer.h"
+#include "../sched/policy.h"
+#include "../sock.h"
+#include "../tx/msg_out.h"
 #include "netlink.h"
+#include "netlink_gen.h"
 
 static int put_head(struct sk_buff *skb, struct shuffle_op *op, u32 rank, bool in)
 {

@@ -10,8 +10,11 @@
 
 #include <net/genetlink.h>
 
+#include "../config.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sock.h"
 #include "netlink_gen.h"
-#include "../shuffle.h"
 
 extern struct genl_family shuffle_nl_family;
 

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: operations. */
-#include "netlink.h"
 #include "../coll/engine.h"
+#include "../config.h"
+#include "../group.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../rx/msg_in.h"
+#include "../rx/rto.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
+#include "../sock.h"
+#include "../tx/msg_out.h"
+#include "netlink.h"
+#include "netlink_gen.h"
 
 static struct user_namespace *ns_of(const struct shuffle_sock *ssk)
 {

@@ -3,7 +3,15 @@
 #include <net/dst.h>
 #include <net/ip.h>
 
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../peer.h"
+#include "../tx/route.h"
 #include "netlink.h"
+#include "netlink_gen.h"
 
 static int put_route(struct sk_buff *skb, const struct shuffle_peer *peer)
 {

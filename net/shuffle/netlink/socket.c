@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: sockets. */
+#include "../group.h"
+#include "../netns.h"
+#include "../sock.h"
 #include "netlink.h"
+#include "netlink_gen.h"
 
 /* The addresses of a socket with more than one. */
 static int put_locals(struct sk_buff *skb, const struct shuffle_membership *group)

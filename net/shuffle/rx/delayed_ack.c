@@ -6,7 +6,15 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "../tx/output.h"
+#include "delayed_ack.h"
+#include "msg_in.h"
 
 /**
  * struct delayed_member - ACKs of one member's messages

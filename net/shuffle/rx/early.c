@@ -4,8 +4,16 @@
  * only, are charged to the socket, bounded in bytes and expire; what is lost here is
  * asked for when the operation starts.  Guarded by ssk->lock.
  */
-#include "../shuffle.h"
+#include "../config.h"
+#include "../mem.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "../user.h"
+#include "early.h"
+#include "input.h"
 
 /* The sockets of a user may have so many times what is left of their namespace's limit: one user
  * alone gets four fifths of it, and others always find some.

@@ -15,8 +15,15 @@
 #include <net/ipv6.h>
 
 #include "../../../uapi/linux/shuffle_netlink.h"
-#include "../shuffle.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../peer.h"
 #include "../rate.h"
+#include "../sched/wire.h"
+#include "../tx/output.h"
+#include "echo.h"
 
 /* All sources together may ask for so many times what one may. */
 #define SHUFFLE_ECHO_SOURCES	8U

@@ -3,10 +3,25 @@
  * Granting: how much may be on its way to this host, and from whom.  The policy
  * chooses, this file knows links and memory.  Under ssk->lock, any context.
  */
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
 #include "../netlink/netlink.h"
+#include "../netns.h"
+#include "../op.h"
 #include "../sched/cross_traffic.h"
+#include "../sched/op_order.h"
+#include "../sched/policy.h"
+#include "../sched/tuning.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "../tx/msg_out.h"
+#include "../tx/output.h"
+#include "grant.h"
+#include "msg_in.h"
+#include "slowest.h"
+#include "timer.h"
 
 /* super-packets that one GRANT is for, at most */
 #define SHUFFLE_GRANT_CHUNKS	4

@@ -8,10 +8,27 @@
 #include <net/ipv6.h>
 #include <net/udp.h>
 
-#include "frags.h"
 #include "../abort.h"
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
+#include "../sched/tag.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "../tx/msg_out.h"
+#include "../tx/output.h"
+#include "early.h"
+#include "echo.h"
+#include "frags.h"
+#include "grant.h"
+#include "input.h"
+#include "msg_in.h"
+#include "timewait.h"
 
 /* packets of answers that may wait for the end of a datagram */
 #define SHUFFLE_RX_ANSWERS	16

@@ -7,9 +7,27 @@
 #include <linux/slab.h>
 
 #include "../abort.h"
-#include "../shuffle.h"
 #include "../coll/engine.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../peer.h"
+#include "../sched/policy.h"
+#include "../sched/ranges.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "../tx/msg_out.h"
+#include "../tx/output.h"
+#include "delayed_ack.h"
+#include "grant.h"
+#include "msg_in.h"
+#include "question.h"
+#include "rto.h"
+#include "slowest.h"
+#include "timer.h"
 
 /* A sender may round a grant up to its packet; more is not a mistake. */
 #define SHUFFLE_GRANT_SLACK	65536

@@ -3,7 +3,10 @@
  * Incoming messages that no reader gets: they are copied for a table, and freed.  All under
  * ssk->lock, any context.
  */
-#include "../shuffle.h"
+#include "../op.h"
+#include "../sock.h"
+#include "msg_in.h"
+#include "msg_take.h"
 
 /* Copy bytes [at, at + len) of a message out of the piece that has them. */
 static void copy_bytes(const struct sk_buff *skb, u64 at, u32 len, u8 *to)

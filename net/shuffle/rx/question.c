@@ -18,9 +18,24 @@
  *
  * All under ssk->lock, any context.
  */
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../peer.h"
 #include "../sched/early.h"
+#include "../sched/ranges.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "../tx/msg_out.h"
+#include "../tx/output.h"
+#include "grant.h"
+#include "msg_in.h"
+#include "question.h"
+#include "rto.h"
+#include "timer.h"
 
 /* RESENDs that one message gets at once; the others follow. */
 #define SHUFFLE_MAX_GAPS	16

@@ -5,10 +5,18 @@
  */
 #include <linux/slab.h>
 
-#include "frags.h"
 #include "../abort.h"
-#include "../shuffle.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/policy.h"
+#include "../sock.h"
+#include "../tx/output.h"
+#include "../tx/want.h"
 #include "../user_run.h"
+#include "frags.h"
+#include "grant.h"
+#include "msg_in.h"
+#include "recvmsg.h"
 
 #define SHUFFLE_MAX_RECORDS	1024	/* returned by one call */
 

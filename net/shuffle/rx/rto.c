@@ -5,7 +5,14 @@
  *
  * The clocks that use them: Documentation/networking/schedule.rst, Clocks.
  */
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../op.h"
+#include "../sock.h"
+#include "../tx/msg_out.h"
+#include "msg_in.h"
+#include "rto.h"
+#include "timer.h"
 
 /**
  * shuffle_rto_first() - the setting resend-first

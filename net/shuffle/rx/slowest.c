@@ -18,8 +18,14 @@
  * Members are believed: one that tells too much slows down its own group, as it could by not
  * delivering.  All under ssk->lock, any context.
  */
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
 #include "../netlink/netlink.h"
+#include "../op.h"
+#include "../sched/portable.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "slowest.h"
 
 /* of op->slowest */
 enum { FROM_ITSELF, HEARSAY };

@@ -13,10 +13,27 @@
 #include <linux/sizes.h>
 
 #include "../abort.h"
-#include "../shuffle.h"
 #include "../coll/engine.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
 #include "../netlink/netlink.h"
+#include "../netns.h"
+#include "../op.h"
 #include "../sched/early.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "../tx/egress.h"
+#include "../tx/msg_out.h"
+#include "../tx/output.h"
+#include "delayed_ack.h"
+#include "grant.h"
+#include "msg_in.h"
+#include "question.h"
+#include "rto.h"
+#include "timer.h"
 
 /* Members never heard of that are asked at once while none of them has answered: most
  * likely they have not started, and where hosts take long to start, because there are

@@ -10,7 +10,16 @@
 #include <linux/slab.h>
 
 #include "../abort.h"
-#include "../shuffle.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "../tx/output.h"
+#include "../user.h"
+#include "msg_in.h"
+#include "timewait.h"
 
 struct finished {
 	struct list_head		node;

@@ -4,6 +4,13 @@
 
 #include "fake.h"
 #include "../netlink/netlink.h"
+#include "../peer.h"
+#include "../rx/timewait.h"
+#include "../tx/egress.h"
+#include "../tx/output.h"
+#include "../tx/pages.h"
+#include "../tx/path_mtu.h"
+#include "../tx/route.h"
 
 struct fake *fake;
 

@@ -8,8 +8,29 @@
 #ifndef _SHUFFLE_TEST_FAKE_H
 #define _SHUFFLE_TEST_FAKE_H
 
+#include "../abort.h"
+#include "../config.h"
+#include "../group.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../rx/delayed_ack.h"
+#include "../rx/early.h"
+#include "../rx/grant.h"
+#include "../rx/input.h"
+#include "../rx/msg_in.h"
+#include "../rx/question.h"
+#include "../rx/rto.h"
+#include "../rx/slowest.h"
+#include "../rx/timer.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "../tx/msg_out.h"
+#include "../tx/own_schedule.h"
+#include "../tx/pages.h"
+#include "../tx/same.h"
+#include "../tx/turns.h"
+#include "../tx/want.h"
 #include "harness.h"
-#include "../shuffle.h"
 
 #define FAKE_RECORDS	8192
 #define FAKE_PAYLOAD	1000	/* bytes of a packet */

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "../rx/input.h"
 #include "fake.h"
 
 static unsigned long memory_clock;

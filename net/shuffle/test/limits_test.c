@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 
+#include "../user.h"
 #include "fake.h"
 
 #define EARLY_MAX	100000U

@@ -5,7 +5,27 @@
  */
 #include <net/dst.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../rx/delayed_ack.h"
+#include "../rx/grant.h"
+#include "../rx/msg_in.h"
+#include "../rx/timer.h"
+#include "../sched/op_order.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
+#include "../sched/tuning.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "announce.h"
+#include "msg_out.h"
+#include "output.h"
+#include "own_schedule.h"
+#include "route.h"
+#include "row.h"
+#include "same.h"
 
 /* Most that one message may have without a grant.  All senders may have chosen the
  * same receiver: together they send at most four times what it would grant, which

@@ -6,8 +6,19 @@
 #include <linux/slab.h>
 #include <net/dst.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/portable.h"
+#include "../sched/tag.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../user_run.h"
+#include "copy.h"
+#include "msg_out.h"
+#include "pages.h"
+#include "route.h"
 
 /**
  * struct row_page - where the next bytes of the wire layout go

@@ -9,8 +9,29 @@
 #include <linux/slab.h>
 #include <linux/udp.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../peer.h"
+#include "../rx/delayed_ack.h"
+#include "../rx/grant.h"
+#include "../rx/msg_in.h"
+#include "../rx/timer.h"
+#include "../sched/heap.h"
+#include "../sched/op_order.h"
+#include "../sched/policy.h"
+#include "../sched/tag.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "egress.h"
+#include "msg_out.h"
+#include "output.h"
+#include "route.h"
+#include "same.h"
+#include "turns.h"
 
 /* One run goes on for so long, and looks at the time after each turn, or after
  * SHUFFLE_BURST packets of one.  If there is no memory a turn sends nothing, so turns are

@@ -5,9 +5,26 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../peer.h"
+#include "../rx/rto.h"
+#include "../rx/slowest.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
 #include "../sched/rate.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "egress.h"
+#include "msg_out.h"
+#include "output.h"
+#include "path_mtu.h"
+#include "same.h"
+#include "want.h"
 
 /* Answers of an operation that nothing has left yet, a second */
 #define SHUFFLE_WAITS_RATE	1000

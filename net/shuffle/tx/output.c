@@ -10,7 +10,17 @@
 #include <net/ip6_route.h>
 #include <net/ip6_checksum.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "../user.h"
+#include "output.h"
+#include "owner.h"
+#include "route.h"
 
 /* A packet of control records fits every path. */
 #define SHUFFLE_CONTROL_MAX	(4 * SHUFFLE_WIRE_MAX_HDR)

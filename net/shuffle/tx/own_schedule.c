@@ -5,7 +5,11 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../op.h"
+#include "../sched/policy.h"
+#include "../sock.h"
+#include "msg_out.h"
+#include "own_schedule.h"
 
 /**
  * shuffle_own_schedule() - a schedule like the operation's, which nobody else knows

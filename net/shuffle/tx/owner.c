@@ -18,7 +18,11 @@
 #include <net/dst.h>
 #include <net/neighbour.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../netns.h"
+#include "../sock.h"
+#include "egress.h"
+#include "owner.h"
 
 #define OWNER_CLOSED	(-1)
 

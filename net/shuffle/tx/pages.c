@@ -13,7 +13,11 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../mem.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../sock.h"
+#include "pages.h"
 
 /* What skb_page_frag_refill() allocates, unless memory is in pieces: those are not kept. */
 #define SHUFFLE_PAGE_BYTES	max(32768UL, PAGE_SIZE)

@@ -6,7 +6,14 @@
  * A finding is the group's own, like that of a TCP connection: the losses of one user's packets
  * say nothing that another one has to believe.
  */
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sock.h"
+#include "msg_out.h"
+#include "path_mtu.h"
 
 /* Full packets that do not arrive so often in a row are too long for the path.  Loss alone
  * does that rarely: a RESEND asks for more than one packet, and one that arrives ends the

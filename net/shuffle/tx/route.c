@@ -11,7 +11,14 @@
 #include <net/ip6_route.h>
 #include <net/route.h>
 
-#include "../shuffle.h"
+#include "../config.h"
+#include "../group.h"
+#include "../netns.h"
+#include "../sock.h"
+#include "msg_out.h"
+#include "output.h"
+#include "path_mtu.h"
+#include "route.h"
 
 /* What both families' flows have in common: policies of routing, of the security module and
  * of IPsec look at it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The control messages of sendmsg(): what they say about a row, checked. */
-#include "../shuffle.h"
+#include "../op.h"
+#include "row.h"
 
 /* @len: bytes of the control message.  0, -EINVAL, or -E2BIG (fields that we do not know) */
 static int check_row(const struct shuffle_row *row, size_t len)

@@ -16,7 +16,20 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../group.h"
+#include "../mib.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../rx/rto.h"
+#include "../rx/timer.h"
+#include "../sched/policy.h"
+#include "../sched/portable.h"
+#include "../sched/wire.h"
+#include "../sock.h"
+#include "egress.h"
+#include "msg_out.h"
+#include "row.h"
+#include "same.h"
 
 /**
  * struct shuffle_same - what the members have granted and got, at least

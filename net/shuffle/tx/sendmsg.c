@@ -6,9 +6,26 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "../shuffle.h"
 #include "../coll/engine.h"
+#include "../group.h"
+#include "../mem.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../rx/early.h"
+#include "../rx/timewait.h"
+#include "../sched/policy.h"
+#include "../sched/wire.h"
+#include "../sock.h"
 #include "../trace.h"
+#include "announce.h"
+#include "copy.h"
+#include "egress.h"
+#include "msg_out.h"
+#include "own_schedule.h"
+#include "pages.h"
+#include "row.h"
+#include "sendmsg.h"
+#include "want.h"
 
 /* So long a call waits when memory is short, before it tries again, jiffies */
 #define MEMORY_RETRY	(HZ / 50 ?: 1)

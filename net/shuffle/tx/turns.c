@@ -9,7 +9,11 @@
  * class, but have no more turns than if the others had none either.  A socket that has some
  * of both counts as one without.
  */
-#include "../shuffle.h"
+#include "../netns.h"
+#include "../op.h"
+#include "../sched/op_order.h"
+#include "../sock.h"
+#include "turns.h"
 
 /* Places that are looked at to sort an operation in: those behind are not far off. */
 #define SHUFFLE_TURNS_LOOK	SHUFFLE_SLICE

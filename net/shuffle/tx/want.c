@@ -18,7 +18,13 @@
  */
 #include <linux/slab.h>
 
-#include "../shuffle.h"
+#include "../mem.h"
+#include "../op.h"
+#include "../sched/policy.h"
+#include "../sock.h"
+#include "msg_out.h"
+#include "own_schedule.h"
+#include "want.h"
 
 /* WANT records that the program has not answered; a power of 2 */
 #define SHUFFLE_WANTS		64
