@@ -52,6 +52,7 @@
  * @asks: packets that may be sent for them, about
  * @more: there are more than one of these allows
  * @data: shuffle_rto_data(); like @queue it takes divisions, so once for all messages
+ * @rto: the same for members that may not have started: those of a table start one by one
  * @queue: longer than that, as long as what has been granted may take
  * @early: shuffle_question_wait(), or @data before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured
@@ -64,6 +65,7 @@ struct timer_scan {
 	u32			asks;
 	bool			more;
 	u64			data;
+	u64			rto;
 	u64			queue;
 	u64			early;
 	bool			slow;
@@ -156,7 +158,7 @@ static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 	u64 more = 0, wait = op->solicit_ns;
 
 	if (!wait)
-		wait = most ? s->data : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
+		wait = most ? s->rto : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
 	/* packets may be older than those before them: their time is taken without ssk->lock */
 	if (op->last_announced_at > op->first_announced_at)
 		more = min(op->last_announced_at - op->first_announced_at, shuffle_rto_max(op));
@@ -488,7 +490,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	if (!out->wait_ns)
-		out->wait_ns = 2 * s->data + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
+		out->wait_ns = 2 * s->rto + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
 	/* while ACKs, or first messages, come in, this one's may come too */
 	since = max3(out->announced_at, op->acked_at, op->last_announced_at);
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
@@ -585,6 +587,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		shuffle_op_fail(op, ETIMEDOUT);
 	if (!op->ended) {
 		s.data = shuffle_rto_data(op);
+		s.rto = op->engine ? shuffle_rto(op) : s.data;
 		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
