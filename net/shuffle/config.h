@@ -95,6 +95,20 @@ struct shuffle_cross {
 };
 
 /**
+ * struct shuffle_rtt - a time that operations by a device measure (RFC 6298)
+ * @srtt: smoothed time, ns
+ * @rttvar: mean deviation of the time, ns
+ * @at: when the time was measured last, ns
+ *
+ * Sockets of the device write it without a common lock: values of any of them will do.
+ */
+struct shuffle_rtt {
+	atomic64_t	srtt;
+	atomic64_t	rttvar;
+	atomic64_t	at;
+};
+
+/**
  * struct shuffle_dev - how operations that leave by one device are run
  * @node: in sn->devs, RCU
  * @ref: the list, and operations
@@ -113,12 +127,8 @@ struct shuffle_cross {
  * @drains: computed: rate that queues drain at, Mb/s, not 0
  * @rtt: computed: round-trip time of the idle network, ns
  * @rtt_bytes: computed: their product
- * @srtt_ns: grant-to-data time, smoothed, of the last operation that measured one
- * @rttvar_ns: its mean deviation
- * @srtt_at: when
- * @ack_ns: time from a message that needed no grant to its ACK, smoothed
- * @ackvar_ns: its mean deviation
- * @ack_at: when it was measured last
+ * @data_rtt: from a grant to its data: of the last operation that measured that
+ * @ack_rtt: from a message that needed no grant to its ACK
  * @rx_ops: operations that have granted what has not arrived; they share the downlink
  * @order: those of them that have an order
  * @overtaken: packets overtake one another, until that time in jiffies; 0: no
@@ -141,12 +151,8 @@ struct shuffle_dev {
 	u32			drains;
 	u32			rtt;
 	u32			rtt_bytes;
-	atomic64_t		srtt_ns;
-	atomic64_t		rttvar_ns;
-	atomic64_t		srtt_at;
-	atomic64_t		ack_ns;
-	atomic64_t		ackvar_ns;
-	atomic64_t		ack_at;
+	struct shuffle_rtt	data_rtt;
+	struct shuffle_rtt	ack_rtt;
 	atomic_t		rx_ops;
 	struct shuffle_order	order;
 	unsigned long		overtaken;

@@ -80,17 +80,32 @@ u64 shuffle_rto(const struct shuffle_op *op)
 	return min(wait, shuffle_rto_max(op));
 }
 
-/* What the last operations by the device have measured, within a second; 0: nothing. */
-static u64 known(const struct shuffle_dev *dev)
+static bool is_recent(const struct shuffle_rtt *rtt, u64 now)
 {
-	u64 srtt = atomic64_read(&dev->srtt_ns), ack = atomic64_read(&dev->ack_ns);
-	u64 now = shuffle_now(), wait = 0;
+	return now - atomic64_read(&rtt->at) < NSEC_PER_SEC;
+}
 
-	if (srtt && now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC)
-		wait = srtt + 4 * atomic64_read(&dev->rttvar_ns);
-	if (ack && now - atomic64_read(&dev->ack_at) < NSEC_PER_SEC)
-		wait = max_t(u64, wait, ack + 4 * atomic64_read(&dev->ackvar_ns));
-	return wait;
+/* Time limit by what has been measured within a second; 0: nothing. */
+static u64 recent_limit(const struct shuffle_rtt *rtt, u64 now)
+{
+	u64 srtt = atomic64_read(&rtt->srtt);
+
+	return srtt && is_recent(rtt, now) ? srtt + 4 * atomic64_read(&rtt->rttvar) : 0;
+}
+
+static void smooth(u64 *srtt, u64 *rttvar, u64 ns)
+{
+	u64 err = ns > *srtt ? ns - *srtt : *srtt - ns;
+
+	*rttvar += err / 4 - *rttvar / 4;
+	*srtt += ns / 8 - *srtt / 8;
+}
+
+static void set_rtt(struct shuffle_rtt *rtt, u64 srtt, u64 rttvar, u64 now)
+{
+	atomic64_set(&rtt->srtt, srtt);
+	atomic64_set(&rtt->rttvar, rttvar);
+	atomic64_set(&rtt->at, now);
 }
 
 /**
@@ -104,11 +119,12 @@ static u64 known(const struct shuffle_dev *dev)
  */
 u64 shuffle_rto_data(const struct shuffle_op *op)
 {
-	u64 wait = shuffle_rto(op), others;
+	u64 wait = shuffle_rto(op), now, others;
 
 	if (op->srtt_ns)
 		return wait;
-	others = known(op->dev);
+	now = shuffle_now();
+	others = max(recent_limit(&op->dev->data_rtt, now), recent_limit(&op->dev->ack_rtt, now));
 	return others ? min(wait, 2 * max(others, shuffle_rto_min(op))) : wait;
 }
 
@@ -124,8 +140,7 @@ u64 shuffle_rto_data(const struct shuffle_op *op)
  */
 void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 {
-	struct shuffle_dev *dev = op->dev;
-	u64 err;
+	struct shuffle_rtt *rtt = &op->dev->data_rtt;
 
 	/* the loopback is no measure of the network */
 	if (rank == op->group->rank)
@@ -135,20 +150,15 @@ void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 	if (!op->srtt_ns) {
 		op->srtt_ns = ns;
 		op->rttvar_ns = ns / 2;
-		if (now - atomic64_read(&dev->srtt_at) < NSEC_PER_SEC) {
-			op->srtt_ns = max_t(u64, ns, atomic64_read(&dev->srtt_ns));
-			op->rttvar_ns = max_t(u64, ns / 2, atomic64_read(&dev->rttvar_ns));
+		if (is_recent(rtt, now)) {
+			op->srtt_ns = max_t(u64, ns, atomic64_read(&rtt->srtt));
+			op->rttvar_ns = max_t(u64, ns / 2, atomic64_read(&rtt->rttvar));
 		}
 		shuffle_timer_start(op);	/* earlier than it is set to */
 		return;
 	}
-	err = ns > op->srtt_ns ? ns - op->srtt_ns : op->srtt_ns - ns;
-	op->rttvar_ns += err / 4 - op->rttvar_ns / 4;
-	op->srtt_ns += ns / 8 - op->srtt_ns / 8;
-	/* by sockets of one device without a lock: any of them will do */
-	atomic64_set(&dev->srtt_ns, op->srtt_ns);
-	atomic64_set(&dev->rttvar_ns, op->rttvar_ns);
-	atomic64_set(&dev->srtt_at, now);
+	smooth(&op->srtt_ns, &op->rttvar_ns, ns);
+	set_rtt(rtt, op->srtt_ns, op->rttvar_ns, now);
 }
 
 /**
@@ -164,8 +174,8 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 {
 	const struct shuffle_msg_out *out = &op->out[rank];
 	u64 since = max(out->announced_at, op->in[rank].progress_at);
-	struct shuffle_dev *dev = op->dev;
-	u64 srtt, var, err, ns;
+	struct shuffle_rtt *rtt = &op->dev->ack_rtt;
+	u64 srtt, rttvar, ns;
 	bool first;
 
 	lockdep_assert_held(&op->ssk->lock);
@@ -174,21 +184,16 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 		return;
 	/* a host may also have stood still */
 	ns = min(now - since, shuffle_rto_first(op));
-	srtt = atomic64_read(&dev->ack_ns);
-	first = now - atomic64_read(&dev->ack_at) >= NSEC_PER_SEC;
+	first = !is_recent(rtt, now);
 	if (first) {
 		srtt = ns;
-		var = ns / 2;
+		rttvar = ns / 2;
 	} else {
-		var = atomic64_read(&dev->ackvar_ns);
-		err = ns > srtt ? ns - srtt : srtt - ns;
-		var += err / 4 - var / 4;
-		srtt += ns / 8 - srtt / 8;
+		srtt = atomic64_read(&rtt->srtt);
+		rttvar = atomic64_read(&rtt->rttvar);
+		smooth(&srtt, &rttvar, ns);
 	}
-	/* by sockets of one device without a lock: any of them will do */
-	atomic64_set(&dev->ack_ns, srtt);
-	atomic64_set(&dev->ackvar_ns, var);
-	atomic64_set(&dev->ack_at, now);
+	set_rtt(rtt, srtt, rttvar, now);
 	if (first && !op->srtt_ns)
 		shuffle_timer_start(op);	/* earlier than it is set to */
 }

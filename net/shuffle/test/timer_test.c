@@ -135,9 +135,9 @@ static void timer__measured_by_another(struct kunit *test)
 	fake_start(2, 0);
 	fake_row(0, 0);
 	fake_rx(1, 0, 0, 0);
-	atomic64_set(&fake->dev.srtt_ns, 4 * MS);
-	atomic64_set(&fake->dev.rttvar_ns, MS);
-	atomic64_set(&fake->dev.srtt_at, fake->now - 900 * MS);
+	atomic64_set(&fake->dev.data_rtt.srtt, 4 * MS);
+	atomic64_set(&fake->dev.data_rtt.rttvar, MS);
+	atomic64_set(&fake->dev.data_rtt.at, fake->now - 900 * MS);
 	fake_rx(0, 3000, 0, 1000);
 	fake_rx(0, 3000, 2000, 1000);
 	fake_advance(15 * MS);
@@ -148,13 +148,13 @@ static void timer__measured_by_another(struct kunit *test)
 	/* that was a loss: nothing has been measured here */
 	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto(fake->op)), 50 * (u64)MS);
-	atomic64_set(&fake->dev.srtt_at, fake->now);
+	atomic64_set(&fake->dev.data_rtt.at, fake->now);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_in_wait(fake->op, 1)), 16 * (u64)MS);
-	atomic64_set(&fake->dev.srtt_at, fake->now - 1001 * MS);
+	atomic64_set(&fake->dev.data_rtt.at, fake->now - 1001 * MS);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_in_wait(fake->op, 1)), 50 * (u64)MS);
 	/* never */
-	atomic64_set(&fake->dev.srtt_at, fake->now);
-	atomic64_set(&fake->dev.srtt_ns, 0);
+	atomic64_set(&fake->dev.data_rtt.at, fake->now);
+	atomic64_set(&fake->dev.data_rtt.srtt, 0);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_in_wait(fake->op, 1)), 50 * (u64)MS);
 }
 
@@ -170,13 +170,13 @@ static void timer__measured_by_acks(struct kunit *test)
 	fake_rx(0, 1000, 0, 1000);
 	fake->now += 3 * MS;
 	fake_ack(0);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_ns), 3LL * MS);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_rtt.srtt), 3LL * MS);
 	/* 2 (3 + 4 x 3 / 2) */
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 18 * (u64)MS);
 	fake->op->out[1].reannounced = 1;
 	fake->now += 9 * MS;
 	fake_ack(1);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_ns), 3LL * MS);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_rtt.srtt), 3LL * MS);
 	fake->now += 1001 * MS;
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 50 * (u64)MS);
 }
