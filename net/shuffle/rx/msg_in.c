@@ -128,12 +128,8 @@ static u32 part_bytes(const struct shuffle_op *op)
 	return clamp_t(u32, share, SHUFFLE_PART_MIN, SHUFFLE_PART_MAX);
 }
 
-/**
- * shuffle_msg_in_readable() - is there something for the reader?
- * @in: message
- * @pressure: the reader has to take parts, however short
- */
-bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
+/* Is there something for the reader?  @pressure: the reader has to take parts, however short. */
+static bool is_readable(const struct shuffle_msg_in *in, bool pressure)
 {
 	u64 end = in->have.prefix;
 
@@ -145,12 +141,8 @@ bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure)
 	return pressure || end - in->read >= part_bytes(in->ready.op);
 }
 
-/**
- * shuffle_msg_in_queue() - let the reader know if there is something
- * @op: operation
- * @rank: message
- */
-void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
+/* Let the reader know if there is something of a message. */
+static void queue_for_reader(struct shuffle_op *op, u32 rank)
 {
 	struct shuffle_msg_in *in = &op->in[rank];
 	struct shuffle_sock *ssk = op->ssk;
@@ -161,7 +153,7 @@ void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank)
 		return;
 	if (!list_empty(&in->ready.node) && !in->ready.parked)
 		return;
-	if (shuffle_msg_in_readable(in, ssk->pressure)) {
+	if (is_readable(in, ssk->pressure)) {
 		in->ready.parked = false;
 		list_move_tail(&in->ready.node, &ssk->ready);
 		ssk->sk.sk_data_ready(&ssk->sk);
@@ -286,7 +278,7 @@ static void msg_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_bu
 	in->ack_owed = ack_can_ride(op, rank);
 	if (!in->ack_owed && !(may_wait && shuffle_delayed_owe(op, rank, q)))
 		shuffle_msg_in_send_ack(op, rank, q);
-	shuffle_msg_in_queue(op, rank);
+	queue_for_reader(op, rank);
 	if (!--op->incomplete)
 		op->ssk->nr_incomplete--;
 	if (op->engine)
@@ -642,7 +634,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 	} else if (kept) {
 		shuffle_question_gap(op, w->src_rank, q, now);
 		shuffle_timer_in(op, w->src_rank);
-		shuffle_msg_in_queue(op, w->src_rank);
+		queue_for_reader(op, w->src_rank);
 	}
 	return kept;
 }

@@ -118,8 +118,6 @@ void shuffle_msg_in_insert_piece(struct shuffle_msg_in *in, struct sk_buff *skb)
 void shuffle_msg_in_uncharge_piece(struct shuffle_sock *ssk, struct sk_buff *skb);
 void shuffle_msg_in_free_piece(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
 			       struct sk_buff *skb);
-bool shuffle_msg_in_readable(struct shuffle_msg_in *in, bool pressure);
-void shuffle_msg_in_queue(struct shuffle_op *op, u32 rank);
 void shuffle_msg_in_unpark(struct shuffle_sock *ssk);
 
 #endif /* _SHUFFLE_RX_MSG_IN_H */
