@@ -142,7 +142,10 @@ void fake_waits(u32 rank);
 bool fake_work(struct work_struct *work);
 void fake_end(void);
 
-/* fake_memory.c: rx/early.c and tx/pages.c, on a clock of their own */
+/* fake_memory.c: memory of sockets; rx/early.c and tx/pages.c, on a clock of their own */
+bool fake_memory_schedule(struct sock *sk, int bytes);
+void fake_memory_charge(struct sock *sk, int bytes);
+void fake_memory_uncharge(struct sock *sk, int bytes);
 void fake_early_later(unsigned int seconds);
 void fake_pages_later(unsigned int seconds);
 

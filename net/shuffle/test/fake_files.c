@@ -71,21 +71,6 @@ static void sock_owned(const struct sock *sk)
 {
 }
 
-static bool memory_schedule(struct sock *sk, struct sk_buff *skb, int bytes)
-{
-	return !fake->memory_refused;
-}
-
-static void memory_charge(struct sock *sk, int bytes)
-{
-	fake->charged += bytes;
-}
-
-static void memory_uncharge(struct sock *sk, int bytes)
-{
-	fake->charged -= bytes;
-}
-
 #define shuffle_now		fake_now
 #define hrtimer_init		timer_init
 #define hrtimer_start		timer_start
@@ -95,10 +80,10 @@ static void memory_uncharge(struct sock *sk, int bytes)
 #define queue_work		work_queue
 #define cancel_work_sync	work_cancel
 #define sock_owned_by_me	sock_owned
-#define sk_rmem_schedule	memory_schedule
-#define sk_wmem_schedule(sk, n)	memory_schedule(sk, NULL, n)
-#define sk_mem_charge		memory_charge
-#define sk_mem_uncharge		memory_uncharge
+#define sk_rmem_schedule(sk, skb, n) fake_memory_schedule(sk, n)
+#define sk_wmem_schedule	fake_memory_schedule
+#define sk_mem_charge		fake_memory_charge
+#define sk_mem_uncharge		fake_memory_uncharge
 
 #include "../coll/engine.c"
 #include "../abort.c"

@@ -10,22 +10,32 @@
 
 static unsigned long memory_clock;
 
-static bool memory_schedule(struct sock *sk, int bytes)
+/**
+ * fake_memory_schedule() - is there memory for a socket?
+ * @sk: socket
+ * @bytes: so many
+ */
+bool fake_memory_schedule(struct sock *sk, int bytes)
 {
 	return !fake->memory_refused;
 }
 
-static bool memory_schedule_packet(struct sock *sk, struct sk_buff *skb, int bytes)
-{
-	return memory_schedule(sk, bytes);
-}
-
-static void memory_charge(struct sock *sk, int bytes)
+/**
+ * fake_memory_charge() - a socket pays for memory
+ * @sk: socket
+ * @bytes: so many
+ */
+void fake_memory_charge(struct sock *sk, int bytes)
 {
 	fake->charged += bytes;
 }
 
-static void memory_uncharge(struct sock *sk, int bytes)
+/**
+ * fake_memory_uncharge() - a socket gives memory back
+ * @sk: socket
+ * @bytes: so many
+ */
+void fake_memory_uncharge(struct sock *sk, int bytes)
 {
 	fake->charged -= bytes;
 }
@@ -49,10 +59,10 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 #undef jiffies
 #define jiffies			memory_clock
 #define _SHUFFLE_TRACE_H
-#define sk_rmem_schedule	memory_schedule_packet
-#define sk_wmem_schedule	memory_schedule
-#define sk_mem_charge		memory_charge
-#define sk_mem_uncharge		memory_uncharge
+#define sk_rmem_schedule(sk, skb, n) fake_memory_schedule(sk, n)
+#define sk_wmem_schedule	fake_memory_schedule
+#define sk_mem_charge		fake_memory_charge
+#define sk_mem_uncharge		fake_memory_uncharge
 #define schedule_delayed_work	work_later
 #define cancel_delayed_work_sync work_never
 
