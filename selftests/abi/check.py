@@ -25,6 +25,10 @@ import tempfile
 import yaml
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(ROOT, "selftests/vm"))
+
+import rst  # noqa: E402
+
 SPEC = "Documentation/netlink/specs/shuffle.yaml"
 HEADERS = ("shuffle.h", "shuffle_diag.h")
 # how many there are: they change
@@ -41,30 +45,10 @@ def read(path):
 
 
 def tables(lines):
-    """Simple tables: number of the first line, heads, rows of cells; and names of structures."""
-    struct, i = None, 0
-    while i < len(lines):
-        named = re.search(r"``struct (\w+)``, (\d+) bytes", lines[i])
-        if named:
-            struct = (named[1], named[2])
-        rule = lines[i]
-        if not re.fullmatch(r"=+( +=+)+", rule) or lines[i + 2] != rule:
-            i += 1
-            continue
-        spans = [m.span() for m in re.finditer("=+", rule)]
-        spans[-1] = (spans[-1][0], None)
-        first, rows = i, []
-        i += 3
-        while lines[i] != rule:
-            cells = [lines[i][a:b].strip() for a, b in spans]
-            if cells[0]:
-                rows.append(cells)
-            else:
-                rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells)]
-            i += 1
-        heads = [lines[first + 1][a:b].strip() for a, b in spans]
-        yield first + 1, heads, rows, struct
-        i += 1
+    """Those of rst.py, and the structure that is named last in front of each."""
+    for number, heads, rows in rst.tables(lines):
+        named = re.findall(r"``struct (\w+)``, (\d+) bytes", "\n".join(lines[:number]))
+        yield number, heads, rows, named[-1] if named else None
 
 
 def code(path):

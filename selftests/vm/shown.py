@@ -15,10 +15,11 @@ import re
 import subprocess
 import sys
 
+import rst
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PAGE = "Documentation/networking/security.rst"
 ELSEWHERE = "Elsewhere on this page"
-BORDER = re.compile(r"=+( +=+)+$")
 
 
 def sections(lines):
@@ -41,29 +42,8 @@ def plain(text):
 
 
 def tables(lines):
-    """Rows of simple tables: [first, all others]; a row goes on where it is blank."""
-    found, i = [], 0
-    while i < len(lines):
-        if not BORDER.match(lines[i]):
-            i += 1
-            continue
-        at = [m.start() for m in re.finditer(r"=+", lines[i])]
-        borders, rows = 1, []
-        while borders < 3:
-            i += 1
-            if i == len(lines):
-                sys.exit(f"{PAGE}: a table has no end")
-            if BORDER.match(lines[i]):
-                borders += 1
-            elif borders == 2 and lines[i].strip():
-                first, rest = lines[i][:at[1]], lines[i][at[1]:]
-                if first.strip():
-                    rows.append([first.strip(), rest.strip()])
-                else:
-                    rows[-1][1] += " " + rest.strip()
-        found.append(rows)
-        i += 1
-    return found
+    """Rows of simple tables: [first, all others]."""
+    return [[[row[0], " ".join(row[1:]).strip()] for row in rows] for _, _, rows in rst.tables(lines)]
 
 
 def rows_of(table):

@@ -144,6 +144,7 @@ void fake_end(void);
 
 /* fake_memory.c: memory of sockets; rx/early.c and tx/pages.c, on a clock of their own */
 bool fake_memory_schedule(struct sock *sk, int bytes);
+bool fake_memory_schedule_packet(struct sock *sk, struct sk_buff *skb, int bytes);
 void fake_memory_charge(struct sock *sk, int bytes);
 void fake_memory_uncharge(struct sock *sk, int bytes);
 void fake_early_later(unsigned int seconds);

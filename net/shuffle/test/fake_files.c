@@ -80,7 +80,7 @@ static void sock_owned(const struct sock *sk)
 #define queue_work		work_queue
 #define cancel_work_sync	work_cancel
 #define sock_owned_by_me	sock_owned
-#define sk_rmem_schedule(sk, skb, n) fake_memory_schedule(sk, n)
+#define sk_rmem_schedule	fake_memory_schedule_packet
 #define sk_wmem_schedule	fake_memory_schedule
 #define sk_mem_charge		fake_memory_charge
 #define sk_mem_uncharge		fake_memory_uncharge

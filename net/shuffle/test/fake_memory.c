@@ -21,6 +21,17 @@ bool fake_memory_schedule(struct sock *sk, int bytes)
 }
 
 /**
+ * fake_memory_schedule_packet() - the same for a packet that is received
+ * @sk: socket
+ * @skb: packet
+ * @bytes: so many
+ */
+bool fake_memory_schedule_packet(struct sock *sk, struct sk_buff *skb, int bytes)
+{
+	return fake_memory_schedule(sk, bytes);
+}
+
+/**
  * fake_memory_charge() - a socket pays for memory
  * @sk: socket
  * @bytes: so many
@@ -59,7 +70,7 @@ void shuffle_input_packet(struct shuffle_net *sn, struct sk_buff *skb, struct sh
 #undef jiffies
 #define jiffies			memory_clock
 #define _SHUFFLE_TRACE_H
-#define sk_rmem_schedule(sk, skb, n) fake_memory_schedule(sk, n)
+#define sk_rmem_schedule	fake_memory_schedule_packet
 #define sk_wmem_schedule	fake_memory_schedule
 #define sk_mem_charge		fake_memory_charge
 #define sk_mem_uncharge		fake_memory_uncharge
