@@ -5,6 +5,10 @@
 # the figures in tools/bench/budget.  TAP: a case that costs more than its budget allows is
 # red.  No clock of this machine is read: a busy one only takes longer.
 #
+# Medians of one boot differ from those of another by some percent in cases whose packets meet by
+# chance.  A case above its budget is measured in two more boots, and the middle of the three medians
+# counts; what has become dearer is dearer in each.
+#
 # usage: [RUNS=n] [UPDATE=1|all] budget.sh [REGEX]
 #        budget.sh -m TREE CASE
 #
@@ -93,5 +97,20 @@ fi
 build "$root"
 out=$root/build/budget
 measure "$root" "$out" "${chosen[@]}" || : # the report names what is missing
-exec python3 -B "$here/budget_report.py" check "$here/budget" "$out/raw" "${UPDATE-}" \
+boots=$out/raw
+mapfile -t again < <(python3 -B "$here/budget_report.py" above "$here/budget" "$out/raw" \
+	"${chosen[@]%% *}")
+if [ ${#again[@]} -gt 0 ]; then
+	note "above the budget, so measured in two more boots: ${again[*]}"
+	words=("${chosen[@]}") chosen=()
+	for c in "${words[@]}"; do
+		[[ " ${again[*]} " != *" ${c%% *} "* ]] || chosen+=("$c")
+	done
+	for boot in 2 3; do
+		measure "$root" "$out/boot$boot" "${chosen[@]}" || :
+		boots+=" $out/boot$boot/raw"
+	done
+	chosen=("${words[@]}")
+fi
+exec python3 -B "$here/budget_report.py" check "$here/budget" "${UPDATE-}" "$boots" \
 	"${chosen[@]%% *}"

@@ -2,8 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hold what budget.sh has measured against the budget.
 
-usage: budget_report.py check BUDGET RAW UPDATE CASE...
-       budget_report.py median RAW
+A boot is a file of results.  Medians of one boot differ from those of another; where there are
+several, their middle counts.
+
+usage: budget_report.py check BUDGET UPDATE BOOTS CASE...
+       budget_report.py above BUDGET BOOT CASE...    names of cases that are measured again
+       budget_report.py median BOOT
+
+  BOOTS  files, as one word with blanks
 """
 import os
 import re
@@ -52,31 +58,59 @@ def show(ns, unit):
     return f"{value:.{1 if value >= 100 else 2}f} {unit}"
 
 
-def verdict(name, runs, entry):
-    """(is it good, text, is it below what the budget allows for)"""
-    if not runs:
-        return False, f"{name}: got no result, want a run that ends", False
-    got = statistics.median(runs)
-    unit = "ms" if got >= 10e6 else "us"
-    spread = f"{len(runs)} runs {show(min(runs), unit)} to {show(max(runs), unit)}"
-    if not entry:
-        return False, f"{name}: got {show(got, unit)}, {spread}; want a line in the budget", False
-    want, percent, unit = entry
-    over = 100 * (got / want - 1)
-    text = f"{name}: got {show(got, unit)}, budget {show(want, unit)}, {over:+.1f} %"
-    if over > percent:
-        most = show(want * (1 + percent / 100), unit)
-        return False, f"{text}; want {most} at most, {percent} % above; {spread}", False
-    return True, f"{text} of {percent} allowed; {spread}", over < -percent
+class Case:
+    """What has been measured of a case, beside its line of the budget."""
+
+    def __init__(self, name, boots, entry):
+        """boots: what measured() found in each; one that has none of the case did not measure it"""
+        self.name = name
+        self.failed = any(found.get(name) == [] for found in boots)
+        self.boots = [found[name] for found in boots if found.get(name)]
+        self.entry = entry
+        self.medians = [statistics.median(runs) for runs in self.boots]
+        self.got = statistics.median(self.medians) if self.medians else None
+
+    def over(self):
+        """Percent above the budget."""
+        return 100 * (self.got / self.entry[0] - 1)
+
+    def above(self):
+        """Does the case cost more than it may?  None if nobody knows."""
+        if self.failed or not self.medians or not self.entry:
+            return None
+        return self.over() > self.entry[1]
+
+    def below(self):
+        """Does the case cost so much less that the budget is to be lowered?"""
+        return self.above() is False and self.over() < -self.entry[1]
+
+    def text(self):
+        """Got and want."""
+        name = self.name
+        if self.failed or not self.medians:
+            return f"{name}: got no result, want a run that ends"
+        unit = "ms" if self.got >= 10e6 else "us"
+        runs = [ns for boot in self.boots for ns in boot]
+        spread = f"{len(runs)} runs {show(min(runs), unit)} to {show(max(runs), unit)}"
+        if len(self.medians) > 1:
+            spread += ", boots " + ", ".join(show(m, unit) for m in self.medians)
+        if not self.entry:
+            return f"{name}: got {show(self.got, unit)}, {spread}; want a line in the budget"
+        want, percent, unit = self.entry
+        text = f"{name}: got {show(self.got, unit)}, budget {show(want, unit)}, {self.over():+.1f} %"
+        if self.above():
+            most = show(want * (1 + percent / 100), unit)
+            return f"{text}; want {most} at most, {percent} % above; {spread}"
+        return f"{text} of {percent} allowed; {spread}"
 
 
-def rewrite(path, lines, found, names):
-    """Put the medians of these cases into the file."""
+def rewrite(path, lines, got):
+    """Put what was got into the file: case -> ns."""
     with open(path, "w", encoding="utf-8") as f:
         for line in lines:
             match = LINE.match(line)
-            if match and match[1] in names:
-                figure = show(statistics.median(found[match[1]]), match[4])
+            if match and match[1] in got:
+                figure = show(got[match[1]], match[4])
                 # the columns stay where they were
                 old = f"{match[3]} {match[4]}"
                 space = " " * max(len(match[2]) + len(old) - len(figure), 1)
@@ -84,31 +118,42 @@ def rewrite(path, lines, found, names):
             f.write(line + "\n")
 
 
-def check(path, raw, update, names):
+def check(path, update, boots, names):
     """Print TAP; the exit status."""
     budget, lines = read_budget(path)
-    found = measured(raw)
-    lower = []
+    found = [measured(boot) for boot in boots]
+    cases = [Case(name, found, budget.get(name)) for name in names]
     tests = Tap()
-    for name in names:
-        good, text, below = verdict(name, found.get(name), budget.get(name))
-        tests.line(good, f"budget {text}")
-        if below:
-            lower.append(name)
-            got = show(statistics.median(found[name]), budget[name][2])
-            diag(f"lower the budget: {name} {got} (make budget UPDATE=1)")
-    if update == "all":
-        lower = [n for n in names if found.get(n) and n in budget]
-    if update and lower:
-        rewrite(path, lines, found, lower)
-        diag(f"{path}: {', '.join(lower)}")
+    for case in cases:
+        tests.line(case.above() is False, f"budget {case.text()}")
+        if case.below():
+            diag(f"lower the budget: {case.name} {show(case.got, case.entry[2])} "
+                 "(make budget UPDATE=1)")
+    if update:
+        got = {c.name: c.got for c in cases
+               if c.below() or (update == "all" and c.above() is not None)}
+        if got:
+            rewrite(path, lines, got)
+            diag(f"{path}: {', '.join(got)}")
     return tests.end()
 
 
+def above(path, boot, names):
+    """Print the cases that cost more than they may."""
+    budget, _ = read_budget(path)
+    found = [measured(boot)]
+    for name in names:
+        if Case(name, found, budget.get(name)).above():
+            print(name)
+
+
 def main():
-    """One of two commands."""
+    """One of three commands."""
     if len(sys.argv) > 5 and sys.argv[1] == "check":
-        sys.exit(check(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:]))
+        sys.exit(check(sys.argv[2], sys.argv[3], sys.argv[4].split(), sys.argv[5:]))
+    if len(sys.argv) > 4 and sys.argv[1] == "above":
+        above(sys.argv[2], sys.argv[3], sys.argv[4:])
+        return
     if len(sys.argv) == 3 and sys.argv[1] == "median":
         runs = [ns for all_runs in measured(sys.argv[2]).values() for ns in all_runs]
         if not runs:
