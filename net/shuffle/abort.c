@@ -92,13 +92,13 @@ static u16 incomplete(const struct shuffle_op *op, u32 rank)
  */
 u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 {
-	if (op->blamed)
-		return is_blamed(&op->blame, rank) ?
+	if (op->life.blamed)
+		return is_blamed(&op->life.blame, rank) ?
 		       SHUFFLE_MISSING_LEFT | incomplete(op, rank) : 0;
-	if (rank == op->excused)
+	if (rank == op->life.excused)
 		return 0;
-	if (op->silent_since &&
-	    (rank == op->group->rank || op->in[rank].heard_at > op->silent_since))
+	if (op->life.silent_since &&
+	    (rank == op->group->rank || op->in[rank].heard_at > op->life.silent_since))
 		return 0;
 	return incomplete(op, rank);
 }
@@ -115,15 +115,15 @@ static u32 find_silent(struct shuffle_op *op, u64 now)
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* whoever has just begun has heard nobody yet */
-	if (op->started_at > since)
+	if (op->life.started_at > since)
 		return 0;
 	for (i = 0; i < op->group->count; i++) {
-		if (i == op->group->rank || i == op->excused || !incomplete(op, i))
+		if (i == op->group->rank || i == op->life.excused || !incomplete(op, i))
 			continue;
 		missing++;
 		silent |= op->in[i].heard_at <= since;
 	}
-	op->silent_since = silent ? since : 0;
+	op->life.silent_since = silent ? since : 0;
 	return missing;
 }
 
@@ -156,9 +156,9 @@ u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now)
 {
 	u32 missing = find_silent(op, now);
 
-	if (!missing || op->silent_since || op->deadline_at || op->asked_others)
+	if (!missing || op->life.silent_since || op->life.deadline_at || op->life.asked_others)
 		return 0;
-	op->asked_others = true;
+	op->life.asked_others = true;
 	return shuffle_abort_overdue_ns(op);
 }
 
@@ -172,10 +172,10 @@ u64 shuffle_abort_overdue(struct shuffle_op *op, u64 now)
 void shuffle_op_disagrees(struct shuffle_op *op, u32 rank)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended)
+	if (op->life.ended)
 		return;
-	op->blamed = true;
-	shuffle_blame_disagrees(&op->blame, rank, op->digest);
+	op->life.blamed = true;
+	shuffle_blame_disagrees(&op->life.blame, rank, op->digest);
 	shuffle_op_fail(op, EPROTO);
 }
 
@@ -232,7 +232,7 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 	lockdep_assert_held(&op->ssk->lock);
 	if (!whole && (!in->nonce || (rank < op->announced && !op->out[rank].absent)))
 		nonce = shuffle_op_nonce(op, rank);
-	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, whole, &op->blame, q);
+	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, whole, &op->life.blame, q);
 }
 
 /* Has a member to be told?  Those that have left do not listen.  Of a host that was started again
@@ -242,16 +242,16 @@ static bool is_told(const struct shuffle_op *op, u32 rank)
 {
 	bool known = op->in[rank].nonce || (rank < op->announced && !op->out[rank].absent);
 
-	if (op->blamed && op->blame.reason != SHUFFLE_LEFT_DISAGREES &&
-	    is_blamed(&op->blame, rank))
+	if (op->life.blamed && op->life.blame.reason != SHUFFLE_LEFT_DISAGREES &&
+	    is_blamed(&op->life.blame, rank))
 		return false;
-	return incomplete(op, rank) || (op->blame.reason == SHUFFLE_LEFT_FORGOT && known);
+	return incomplete(op, rank) || (op->life.blame.reason == SHUFFLE_LEFT_FORGOT && known);
 }
 
 /**
  * shuffle_abort_tell() - tell the others that we have left an operation
  * @op: operation that has failed, or is taken out before its end
- * @reason: enum shuffle_abort_reason, of its end; 0: as op->error says
+ * @reason: enum shuffle_abort_reason, of its end; 0: as op->life.error says
  *
  * Context: process, may sleep; no lock of ours held.  Once for each operation.
  */
@@ -264,13 +264,13 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
 	struct sk_buff_head q;
 	bool own;
 
-	if (!op->blamed) {
-		blame_for(op, reason ?: reason_of(op->error), &blame);
+	if (!op->life.blamed) {
+		blame_for(op, reason ?: reason_of(op->life.error), &blame);
 		spin_lock_bh(&ssk->lock);
-		op->blame = blame;
+		op->life.blame = blame;
 		spin_unlock_bh(&ssk->lock);
 	}
-	own = is_blamed(&op->blame, group->rank);
+	own = is_blamed(&op->life.blame, group->rank);
 	if (!own && n > SHUFFLE_ABORT_REPEAT)
 		return;
 	__skb_queue_head_init(&q);
@@ -315,7 +315,7 @@ static bool missed_others(const struct shuffle_op *op, u32 sender, u64 now)
 	u32 in = !op->in[sender].complete, ack = !op->out[sender].acked;
 
 	return (op->incomplete > in || op->unacked > ack) &&
-	       (op->deadline_at || now - op->progress_at > idle / 2);
+	       (op->life.deadline_at || now - op->life.progress_at > idle / 2);
 }
 
 /* Do we still need something of the one that has left, or of a host that has been started again?
@@ -354,7 +354,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	u16 reason;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended) {
+	if (op->life.ended) {
 		SHUFFLE_INC(sn, DropNoOp);
 		return;
 	}
@@ -367,7 +367,7 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		ack.flags = 0;
 		shuffle_msg_out_ack(op, &ack, now);
 	}
-	if (op->ended || !is_concerned(op, w))
+	if (op->life.ended || !is_concerned(op, w))
 		return;
 
 	if (w->blame.reason == SHUFFLE_LEFT_DISAGREES) {
@@ -380,25 +380,25 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 		return;
 	}
 	reason = w->blame.reason < SHUFFLE_LEFT_REASONS ? w->blame.reason : SHUFFLE_LEFT_FAILED;
-	op->blame = (struct shuffle_blame) { .reason = reason };
+	op->life.blame = (struct shuffle_blame) { .reason = reason };
 	for (i = n = 0; i < min_t(u32, w->blame.ranks, SHUFFLE_BLAMED); i++) {
 		rank = w->blame.rank[i];
 		me |= rank == op->group->rank;
 		if (rank == op->group->rank || rank >= op->group->count ||
-		    is_blamed(&op->blame, rank))
+		    is_blamed(&op->life.blame, rank))
 			continue;
-		op->blame.rank[n++] = rank;
-		op->blame.ranks = n;
+		op->life.blame.rank[n++] = rank;
+		op->life.blame.ranks = n;
 	}
-	op->blamed = true;
+	op->life.blamed = true;
 	if (reason == SHUFFLE_LEFT_TIMED_OUT && (me || w->blame.ranks > SHUFFLE_BLAMED) &&
 	    missed_others(op, sender, now)) {
-		op->blamed = false;
-		op->excused = sender;
+		op->life.blamed = false;
+		op->life.excused = sender;
 		find_silent(op, now);
 	} else if (!n) {
-		op->blame.rank[0] = sender;
-		op->blame.ranks = 1;
+		op->life.blame.rank[0] = sender;
+		op->life.blame.ranks = 1;
 	}
 	shuffle_op_fail(op, reason == SHUFFLE_LEFT_TIMED_OUT ? ETIMEDOUT : ECONNRESET);
 }
@@ -449,14 +449,14 @@ bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
 	u32 rank = w->src_rank;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!op->ended || !op->error || !op->blame.ranks ||
+	if (!op->life.ended || !op->life.error || !op->life.blame.ranks ||
 	    w->dst_rank != op->group->rank || rank == op->group->rank)
 		return false;
 	/* what has come whole is acknowledged */
 	if (is_data(w) && op->in[rank].complete)
 		return false;
 	return shuffle_abort_reply(shuffle_op_net(op), op->ssk, op->group, w,
-				   shuffle_op_nonce(op, rank), &op->blame, q);
+				   shuffle_op_nonce(op, rank), &op->life.blame, q);
 }
 
 /* Has its sender heard of the operation from us?  What a member that has yet to begin is told

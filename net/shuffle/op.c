@@ -131,7 +131,7 @@ static void op_purge(struct shuffle_op *op, bool whole)
 static void wind_up(struct shuffle_op *op)
 {
 	shuffle_event_end(op);
-	if (op->error) {
+	if (op->life.error) {
 		shuffle_abort_tell(op, 0);
 		op_purge(op, false);
 	}
@@ -139,7 +139,7 @@ static void wind_up(struct shuffle_op *op)
 
 static void wind_up_work(struct work_struct *work)
 {
-	struct shuffle_op *op = container_of(work, struct shuffle_op, wind_up);
+	struct shuffle_op *op = container_of(work, struct shuffle_op, life.wind_up);
 
 	wind_up(op);
 	shuffle_op_put(op);
@@ -165,7 +165,7 @@ static struct shuffle_op *op_alloc(u32 n)
 	}
 	op->ptx.n = n;
 	op->prx.n = n;
-	INIT_WORK(&op->wind_up, wind_up_work);
+	INIT_WORK(&op->life.wind_up, wind_up_work);
 	INIT_WORK(&op->free_acked, shuffle_msg_out_free_acked);
 	mutex_init(&op->tx_mutex);
 	INIT_LIST_HEAD(&op->tx_node);
@@ -173,9 +173,9 @@ static struct shuffle_op *op_alloc(u32 n)
 	INIT_LIST_HEAD(&op->retrans);
 	INIT_LIST_HEAD(&op->dirty);
 	INIT_LIST_HEAD(&op->grant_node);
-	INIT_LIST_HEAD(&op->end.node);
-	op->end.op = op;
-	op->end.rank = SHUFFLE_NONE;
+	INIT_LIST_HEAD(&op->life.end.node);
+	op->life.end.op = op;
+	op->life.end.rank = SHUFFLE_NONE;
 	op->out[n].chunks = RB_ROOT;
 	RB_CLEAR_NODE(&op->out[n].due.node);
 	for (i = 0; i < n; i++) {
@@ -417,20 +417,20 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->overtaken = shuffle_dev_overtakes(op->dev);
 	op->id = id;
 	op->digest = column->digest;
-	op->excused = SHUFFLE_NONE;
+	op->life.excused = SHUFFLE_NONE;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
-	op->started_at = shuffle_now();
-	op->progress_at = op->started_at;
-	op->first_announced_at = op->started_at;
-	op->last_announced_at = op->started_at;
-	op->granted_at = op->started_at;
+	op->life.started_at = shuffle_now();
+	op->life.progress_at = op->life.started_at;
+	op->first_announced_at = op->life.started_at;
+	op->last_announced_at = op->life.started_at;
+	op->granted_at = op->life.started_at;
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
-		op->deadline_at = op->started_at + deadline_ms * NSEC_PER_MSEC;
+		op->life.deadline_at = op->life.started_at + deadline_ms * NSEC_PER_MSEC;
 	op->unacked = group->count;
 	op->incomplete = group->count;
 	for (i = 0; i < group->count; i++)
-		op->in[i].progress_at = op->started_at;
+		op->in[i].progress_at = op->life.started_at;
 	op->order = order_of(op, column->flags);
 	setup_schedules(op, payload);
 	shuffle_timer_init(op);
@@ -464,9 +464,9 @@ static void op_stop(struct shuffle_op *op, int error)
 		shuffle_msg_out_free_retrans(op, r);
 	shuffle_turns_del_op(op);
 	shuffle_want_stop(op);
-	WRITE_ONCE(op->ended, true);	/* wait_room() reads it without the lock */
-	op->ended_at = shuffle_now();
-	op->error = error;
+	WRITE_ONCE(op->life.ended, true);	/* wait_room() reads it without the lock */
+	op->life.ended_at = shuffle_now();
+	op->life.error = error;
 	shuffle_grant_account(op);
 }
 
@@ -476,11 +476,11 @@ static void op_end(struct shuffle_op *op, int error)
 
 	lockdep_assert_held(&ssk->lock);
 	op_stop(op, error);
-	list_add_tail(&op->end.node, &ssk->ready);
+	list_add_tail(&op->life.end.node, &ssk->ready);
 	trace_shuffle_op_end(op);
 	if (error || shuffle_event_wanted(shuffle_op_net(op))) {
 		refcount_inc(&op->ref);
-		queue_work(system_unbound_wq, &op->wind_up);
+		queue_work(system_unbound_wq, &op->life.wind_up);
 	}
 	ssk->sk.sk_data_ready(&ssk->sk);
 	shuffle_sock_write_space(&ssk->sk);
@@ -497,7 +497,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
 	struct shuffle_net *sn = shuffle_op_net(op);
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended || op->unacked || op->incomplete || !op->closed ||
+	if (op->life.ended || op->unacked || op->incomplete || !op->closed ||
 	    (op->engine && !op->engine->finished))
 		return;
 	SHUFFLE_INC(sn, OpsDone);
@@ -516,7 +516,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
 void shuffle_op_fail(struct shuffle_op *op, int error)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended)
+	if (op->life.ended)
 		return;
 	SHUFFLE_INC(shuffle_op_net(op), OpsFailed);
 	op_end(op, error);
@@ -536,14 +536,14 @@ void shuffle_op_unlink(struct shuffle_op *op)
 
 	sock_owned_by_me(&ssk->sk);
 	spin_lock_bh(&ssk->lock);
-	aborted = !op->ended;
+	aborted = !op->life.ended;
 	if (aborted) {
 		SHUFFLE_INC(sn, OpsFailed);
 		op_stop(op, ECANCELED);
 	}
-	list_del_init(&op->end.node);
+	list_del_init(&op->life.end.node);
 	spin_unlock_bh(&ssk->lock);
-	if (cancel_work_sync(&op->wind_up)) {
+	if (cancel_work_sync(&op->life.wind_up)) {
 		wind_up(op);
 		shuffle_op_put(op);
 	} else if (aborted) {
@@ -582,7 +582,7 @@ int shuffle_op_cancel(struct shuffle_sock *ssk, u64 id)
 
 	spin_lock_bh(&ssk->lock);
 	op = shuffle_op_find(ssk, id);
-	if (op && !op->ended) {
+	if (op && !op->life.ended) {
 		shuffle_op_fail(op, ECANCELED);
 		err = 0;
 	}

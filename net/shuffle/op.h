@@ -85,6 +85,47 @@ struct shuffle_slowest {
 };
 
 /**
+ * struct shuffle_op_life - an operation from its start to its end
+ * @ended: DONE or FAILED has been decided; a writer that waits reads it by READ_ONCE()
+ * @blamed: others are to blame for the failure: @blame
+ * @asked_others: the operation waits a little longer than its time: others may know better who is
+ *	missing
+ * @error: the program is told this positive errno with FAILED; 0: the operation is DONE, or goes on
+ * @progress_at: the operation got on then: a byte came, or the length of a message that was not
+ *	known, a receiver raised an offset, or sent a first ACK; nothing else counts
+ * @deadline_at: the operation fails then, if it has not ended; 0: the program has set no deadline
+ * @started_at: the first sendmsg() made the operation then; all times are ns, CLOCK_MONOTONIC
+ * @ended_at: the operation ended then; 0: it goes on
+ * @silent_since: some of those that are missing when the time of the operation is over have said
+ *	nothing since then: the others are not to blame.  0: none of them is silent
+ * @blame: members because of whom the operation has ended, or whom others are told of; of an
+ *	operation that is not @blamed the worker of @wind_up writes it
+ * @excused: this member is missing only because it has missed others; SHUFFLE_NONE: no one is
+ * @end_cursor: readers have been given so many MISSING records, plus one; the sk lock guards it
+ * @end: the end waits in ssk->ready for a reader
+ * @wind_up: a worker does what the end leaves to do: op.c
+ *
+ * ssk->lock guards it.  Once @ended is set nothing of it changes but @blame, as said there, and
+ * @end_cursor, so that who has seen that under the lock may read it without.
+ */
+struct shuffle_op_life {
+	bool			ended;
+	bool			blamed;
+	bool			asked_others;
+	int			error;
+	u64			progress_at;
+	u64			deadline_at;
+	u64			started_at;
+	u64			ended_at;
+	u64			silent_since;
+	struct shuffle_blame	blame;
+	u32			excused;
+	u32			end_cursor;
+	struct shuffle_ready	end;
+	struct work_struct	wind_up;
+};
+
+/**
  * struct shuffle_op - one operation of one socket
  * @node: in ssk->ops
  * @ref: the table, and every sendmsg() that works on it
@@ -94,10 +135,7 @@ struct shuffle_slowest {
  * @id: operation id
  * @nonce_key: makes the nonces of our messages
  * @digest: of what all members have to agree on, 0: of nothing
- * @started_at: ns, CLOCK_MONOTONIC, like all times here
- * @deadline_at: 0 none
- * @progress_at: last progress: a byte or the length of a message that was not known, an offset that
- *	a receiver has raised, or a first ACK; nothing else
+ * @life: its times, and its end
  * @first_announced_at: when the first message was heard of, the start before that
  * @last_announced_at: when a message was last heard of for the first time
  * @solicited_at: when members never heard of were last asked for theirs, 0 never
@@ -113,7 +151,6 @@ struct shuffle_slowest {
  * @data_from: when it first came from another member
  * @data_bytes: payload that has come from others since then
  * @acked_at: when one of ours was last acknowledged
- * @ended_at: 0 not yet
  * @resends: times that members were asked again
  * @waits: messages that something is waited for, by enum shuffle_wait
  * @timer: resends, probes, deadline
@@ -159,19 +196,7 @@ struct shuffle_slowest {
  *	sched/early.h
  * @overtaken: packets of a member overtake one another: rx/question.c
  * @answered: and a member has answered such a question
- * @wind_up: what its end leaves to do: op.c
  * @free_acked: what receivers have is freed: tx/msg_out.c
- * @end: its end, in ssk->ready
- * @ended: DONE or FAILED has been decided
- * @error: positive errno of FAILED
- * @blamed: others are to blame for that: @blame
- * @blame: because of whom it has ended, or what is told to others; without @blamed not before
- *	@wind_up
- * @excused: a member that is missing only because it has missed others, SHUFFLE_NONE: none
- * @silent_since: of those that are missing when its time is over, some have said nothing since
- *	then: the others are not to blame.  0: not so
- * @asked_others: it waits a little longer than its time: others may know better who is missing
- * @end_cursor: MISSING records already returned, plus one
  */
 struct shuffle_op {
 	struct hlist_node	node;
@@ -182,9 +207,7 @@ struct shuffle_op {
 	u64			id;
 	siphash_key_t		nonce_key;
 	u64			digest;
-	u64			started_at;
-	u64			deadline_at;
-	u64			progress_at;
+	struct shuffle_op_life	life;
 	u64			first_announced_at;
 	u64			last_announced_at;
 	u64			solicited_at;
@@ -200,11 +223,9 @@ struct shuffle_op {
 	u64			data_from;
 	u64			data_bytes;
 	u64			acked_at;
-	u64			ended_at;
 	u32			resends;
 	struct rb_root_cached	waits[SHUFFLE_WAITS];
 	struct hrtimer		timer;
-
 	struct mutex		tx_mutex;
 	u8			order;
 	u64			row_left;
@@ -229,7 +250,6 @@ struct shuffle_op {
 	u32			fill_unit;
 	u64			fill_off;
 	bool			copy_waits;
-
 	struct shuffle_policy_rx prx;
 	struct shuffle_msg_in	*in;
 	u32			incomplete;
@@ -245,18 +265,7 @@ struct shuffle_op {
 	u64			pause_ns;
 	bool			overtaken;
 	bool			answered;
-
-	struct work_struct	wind_up;
 	struct work_struct	free_acked;
-	struct shuffle_ready	end;
-	bool			ended;
-	int			error;
-	bool			blamed;
-	struct shuffle_blame	blame;
-	u32			excused;
-	u64			silent_since;
-	bool			asked_others;
-	u32			end_cursor;
 };
 
 /* What is done for each of many messages or packets while a lock is held or BHs are off:
@@ -308,7 +317,7 @@ static inline u64 shuffle_now(void)
 static inline void shuffle_op_left(struct shuffle_op *op, u64 left)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended)
+	if (op->life.ended)
 		return;
 	op->ssk->nr_unsent += !!left - !!op->row_left;
 	op->row_left = left;
@@ -324,10 +333,10 @@ static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
 {
 	u64 now;
 
-	if (!op->deadline_at)
+	if (!op->life.deadline_at)
 		return SHUFFLE_ORDER_LAST;
 	now = shuffle_now();
-	return shuffle_order_class(op->deadline_at > now ? op->deadline_at - now : 0);
+	return shuffle_order_class(op->life.deadline_at > now ? op->life.deadline_at - now : 0);
 }
 
 /**

@@ -219,12 +219,12 @@ void shuffle_peer_rtt(struct shuffle_op *op, u32 rank, u64 ns)
  * @rank: the member
  * @bytes: payload
  *
- * Context: any, ssk->lock held; op->progress_at is now.
+ * Context: any, ssk->lock held; op->life.progress_at is now.
  */
 void shuffle_peer_received(struct shuffle_op *op, u32 rank, u32 bytes)
 {
 	struct shuffle_peer *peer = peer_of(op, rank);
-	u64 now = op->progress_at;
+	u64 now = op->life.progress_at;
 	u64 since = atomic64_read(&peer->rate_at);
 	u64 sum = atomic64_add_return(bytes, &peer->rx_bytes);
 

@@ -44,7 +44,7 @@ TRACE_EVENT(shuffle_op_end,
 	TP_fast_assign(
 		__entry->id = op->id;
 		__entry->rank = op->group->rank;
-		__entry->error = op->error;
+		__entry->error = op->life.error;
 	),
 	TP_printk("op=%llu rank=%u error=%d", __entry->id, __entry->rank, __entry->error)
 );

@@ -158,7 +158,7 @@ bool shuffle_engine_run(struct shuffle_op *op)
 	s32 budget = SHUFFLE_SLICE;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!e->started || e->finished || op->ended)
+	if (!e->started || e->finished || op->life.ended)
 		return false;
 	for (; e->at < e->steps; e->at++) {
 		const struct shuffle_step *s = &e->step[e->at];
@@ -253,7 +253,7 @@ static int try_start(struct shuffle_op *op, u32 size)
 	int err;
 
 	spin_lock_bh(&op->ssk->lock);
-	err = op->ended ? -EPIPE : charge(op, size);
+	err = op->life.ended ? -EPIPE : charge(op, size);
 	if (!err) {
 		op->engine->started = true;
 		shuffle_engine_arrived(op, shuffle_now());

@@ -140,9 +140,9 @@ void shuffle_event_start(struct shuffle_op *op)
 	if (!skb)
 		return;
 	err = shuffle_netlink_put_op(skb, op);
-	if (!err && op->deadline_at)
+	if (!err && op->life.deadline_at)
 		err = shuffle_put_u64(skb, SHUFFLE_A_OP_DEADLINE,
-				      op->deadline_at - op->started_at);
+				      op->life.deadline_at - op->life.started_at);
 	event_queue(sn, SHUFFLE_NLGRP_OPS, skb, hdr, err);
 }
 
@@ -169,26 +169,26 @@ static int put_missing(struct sk_buff *skb, const struct shuffle_op *op)
 
 /**
  * shuffle_event_end() - an operation has ended
- * @op: operation; op->error says how, and nothing of it changes any more
+ * @op: operation; op->life.error says how, and nothing of it changes any more
  *
  * Context: process, no lock of ours held: members are counted.
  */
 void shuffle_event_end(struct shuffle_op *op)
 {
-	u8 cmd = op->error ? SHUFFLE_CMD_OP_FAILED_NTF : SHUFFLE_CMD_OP_FINISHED_NTF;
+	u8 cmd = op->life.error ? SHUFFLE_CMD_OP_FAILED_NTF : SHUFFLE_CMD_OP_FINISHED_NTF;
 	struct shuffle_net *sn = shuffle_op_net(op);
 	u32 size = SHUFFLE_EVENT_SIZE;
 	struct sk_buff *skb;
 	void *hdr;
 	int err;
 
-	if (op->error)
+	if (op->life.error)
 		size += 2 * SHUFFLE_EVENT_MISSING * nla_total_size(sizeof(u32));
 	skb = event_begin(sn, SHUFFLE_NLGRP_OPS, cmd, size, GFP_KERNEL, &hdr);
 	if (!skb)
 		return;
 	err = shuffle_netlink_put_op(skb, op) ?: shuffle_netlink_put_end(skb, op);
-	if (!err && op->error)
+	if (!err && op->life.error)
 		err = put_missing(skb, op);
 	event_queue(sn, SHUFFLE_NLGRP_OPS, skb, hdr, err);
 }

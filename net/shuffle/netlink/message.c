@@ -86,7 +86,7 @@ static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 			     shuffle_put_u64(skb, SHUFFLE_A_MSG_READ, in->read) ||
 			     nla_put_u32(skb, SHUFFLE_A_MSG_GAPS, in->have.n)))
 		return -EMSGSIZE;
-	return put_times(skb, in->resends, in->complete ? 0 : in->moved_at ?: op->started_at,
+	return put_times(skb, in->resends, in->complete ? 0 : in->moved_at ?: op->life.started_at,
 			 in->complete ? 0 : shuffle_timer_in_wait(op, rank));
 }
 

@@ -105,12 +105,12 @@ int shuffle_netlink_put_op(struct sk_buff *skb, struct shuffle_op *op)
 
 static int put_end(struct sk_buff *skb, const struct shuffle_op *op, const struct sums *s)
 {
-	u64 took = op->ended_at - op->started_at;
+	u64 took = op->life.ended_at - op->life.started_at;
 
 	if (shuffle_put_u64(skb, SHUFFLE_A_OP_DURATION, took))
 		return -EMSGSIZE;
-	if (op->error)
-		return nla_put_u32(skb, SHUFFLE_A_OP_ERROR, op->error);
+	if (op->life.error)
+		return nla_put_u32(skb, SHUFFLE_A_OP_ERROR, op->life.error);
 	took = shuffle_mul_div(took, 1000, 1);
 	return nla_put_u32(skb, SHUFFLE_A_OP_SLOWDOWN,
 			   min_t(u64, div64_u64(took, max(lower_bound(op, s), 1ULL)), U32_MAX));
@@ -132,19 +132,19 @@ int shuffle_netlink_put_end(struct sk_buff *skb, struct shuffle_op *op)
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, op->prx.announced_len) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->resends))
 		return -EMSGSIZE;
-	if (op->error && (shuffle_put_u64(skb, SHUFFLE_A_OP_TX_SENT, s.sent) ||
-			  shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED,
-					  op->prx.announced_len - op->prx.rem)))
+	if (op->life.error && (shuffle_put_u64(skb, SHUFFLE_A_OP_TX_SENT, s.sent) ||
+			       shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED,
+					       op->prx.announced_len - op->prx.rem)))
 		return -EMSGSIZE;
-	if (!op->error && shuffle_put_u64(skb, SHUFFLE_A_OP_LOWER_BOUND, lower_bound(op, &s)))
+	if (!op->life.error && shuffle_put_u64(skb, SHUFFLE_A_OP_LOWER_BOUND, lower_bound(op, &s)))
 		return -EMSGSIZE;
 	return put_end(skb, op, &s);
 }
 
 static u32 state(const struct shuffle_op *op)
 {
-	if (op->ended)
-		return op->error ? SHUFFLE_NL_OP_STATE_FAILED : SHUFFLE_NL_OP_STATE_DONE;
+	if (op->life.ended)
+		return op->life.error ? SHUFFLE_NL_OP_STATE_FAILED : SHUFFLE_NL_OP_STATE_DONE;
 	return op->closed ? SHUFFLE_NL_OP_STATE_RUNNING : SHUFFLE_NL_OP_STATE_OPEN;
 }
 
@@ -186,16 +186,16 @@ static int put_all(struct sk_buff *skb, const void *arg)
 
 	if (shuffle_netlink_put_op(skb, op) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_STATE, state(op)) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_OP_AGE, now - op->started_at) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_OP_IDLE, now - min(now, op->progress_at)) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_OP_AGE, now - op->life.started_at) ||
+	    shuffle_put_u64(skb, SHUFFLE_A_OP_IDLE, now - min(now, op->life.progress_at)) ||
 	    put_tx(skb, op, &s) || put_rx(skb, op) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_LOWER_BOUND, lower_bound(op, &s)))
 		return -EMSGSIZE;
-	if (op->deadline_at && !op->ended &&
+	if (op->life.deadline_at && !op->life.ended &&
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_DEADLINE,
-			    op->deadline_at - min(now, op->deadline_at)))
+			    op->life.deadline_at - min(now, op->life.deadline_at)))
 		return -EMSGSIZE;
-	return op->ended ? put_end(skb, op, &s) : 0;
+	return op->life.ended ? put_end(skb, op, &s) : 0;
 }
 
 /* Does the socket take part? */

@@ -161,7 +161,7 @@ static void want_to_grant(struct shuffle_op *op)
  */
 void shuffle_grant_account(struct shuffle_op *op)
 {
-	u64 out = op->ended ? 0 : op->prx.outstanding;
+	u64 out = op->life.ended ? 0 : op->prx.outstanding;
 	struct shuffle_sock *ssk = op->ssk;
 
 	lockdep_assert_held(&ssk->lock);
@@ -174,7 +174,7 @@ void shuffle_grant_account(struct shuffle_op *op)
 	if (op->order != SHUFFLE_ORDER_FAIR)
 		shuffle_order_count(&op->dev->order, &op->place, out,
 				    out ? rx_class_of(op) : SHUFFLE_ORDER_FIRST, out);
-	if (op->ended || !op->prx.heap.n)
+	if (op->life.ended || !op->prx.heap.n)
 		list_del_init(&op->grant_node);
 	else if (list_empty(&op->grant_node))
 		want_to_grant(op);
@@ -289,7 +289,7 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	u32 i, n = 0;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended || !op->prx.heap.n)
+	if (op->life.ended || !op->prx.heap.n)
 		return;
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	max_out = grant_limit(op, now);

@@ -177,7 +177,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		SHUFFLE_ADD(sn, DropTag, run->n);
 		return;
 	}
-	if (unlikely(op->ended)) {
+	if (unlikely(op->life.ended)) {
 		if (shuffle_abort_answer(op, w, q))
 			return;
 	} else {

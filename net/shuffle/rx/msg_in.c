@@ -303,12 +303,12 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 		op->solicit_all = true;
 	/* others run, so those that are not heard of are not waited for as long as for a start */
 	op->solicit_ns = 0;
-	if (op->first_announced_at == op->started_at && w->src_rank != op->group->rank)
+	if (op->first_announced_at == op->life.started_at && w->src_rank != op->group->rank)
 		op->first_announced_at = now;
 	in->late = 0;
 	in->nonce = w->nonce;
 	in->progress_at = now;
-	op->progress_at = now;
+	op->life.progress_at = now;
 	op->last_announced_at = now;
 	in->wait_ns = 0;
 	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
@@ -414,7 +414,7 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	SHUFFLE_PIECE(skb)->end = end;
 	shuffle_msg_in_insert_piece(in, skb);
 	/* not what comes twice: it may come for as long as anybody asks for it */
-	op->progress_at = op->data_at;
+	op->life.progress_at = op->data_at;
 	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
 	shuffle_grant_account(op);
 	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
@@ -590,7 +590,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			shuffle_msg_in_send_ack(op, w->src_rank, q);
 		return false;
 	}
-	if (op->ended) {
+	if (op->life.ended) {
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}

@@ -137,7 +137,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 		in->read = end;
 		c->left -= err ? 0 : n;
 		p->start = end;
-		if (end == p->end || (op->ended && !in->complete)) {
+		if (end == p->end || (op->life.ended && !in->complete)) {
 			/* freed without the lock: the page allocator may choose to do
 			 * much at once
 			 */
@@ -166,21 +166,21 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 	struct shuffle_record *rec;
 	u32 i;
 
-	if (!op->end_cursor) {
+	if (!op->life.end_cursor) {
 		rec = &c->rec[c->n++];
 		memset(rec, 0, sizeof(*rec));
 		rec->op_id = op->id;
-		rec->type = op->error ? SHUFFLE_RECORD_FAILED : SHUFFLE_RECORD_DONE;
-		rec->error = op->error;
-		if (op->error)
+		rec->type = op->life.error ? SHUFFLE_RECORD_FAILED : SHUFFLE_RECORD_DONE;
+		rec->error = op->life.error;
+		if (op->life.error)
 			for (i = 0; i < op->prx.n; i++)
 				rec->msg_len += !!shuffle_op_missing(op, i);
-		op->end_cursor = 1;
+		op->life.end_cursor = 1;
 	}
-	if (!op->error)
+	if (!op->life.error)
 		return true;
 	/* nothing changes any more in an operation that has ended */
-	for (i = op->end_cursor - 1; i < op->prx.n; i++) {
+	for (i = op->life.end_cursor - 1; i < op->prx.n; i++) {
 		u16 flags = shuffle_op_missing(op, i);
 
 		if (!flags)
@@ -194,9 +194,9 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 		rec->flags = flags;
 		rec->rank = i;
 		if (flags & SHUFFLE_MISSING_LEFT)
-			rec->error = shuffle_abort_errno(op->blame.reason);
+			rec->error = shuffle_abort_errno(op->life.blame.reason);
 	}
-	op->end_cursor = i + 1;
+	op->life.end_cursor = i + 1;
 	return i == op->prx.n;
 }
 
@@ -262,7 +262,7 @@ static int take_ready(struct recv_call *c)
 		return c->n ? 0 : err;
 
 	spin_lock_bh(&ssk->lock);
-	if (in->delivered || (!in->complete && (op->ended || !next_piece(in))))
+	if (in->delivered || (!in->complete && (op->life.ended || !next_piece(in))))
 		list_del_init(&ready->node);
 	else if (!in->complete)
 		/* it may come as fast as we read: others have their turns */

@@ -124,7 +124,7 @@ static void mark_late(struct shuffle_op *op, u32 rank, u64 now)
 	op->resends++;
 	in->resends++;
 	in->resent_at = now;
-	if (++in->late >= 2 && !in->straggler && op->progress_at > in->progress_at) {
+	if (++in->late >= 2 && !in->straggler && op->life.progress_at > in->progress_at) {
 		in->straggler = true;
 		shuffle_event_straggler(op, rank);
 	}
@@ -219,7 +219,7 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 	u32 rank;
 
 	if (!op->blocked_walk) {
-		if (!op->unacked || s->now < max(op->progress_at, op->blocked_at) +
+		if (!op->unacked || s->now < max(op->life.progress_at, op->blocked_at) +
 					     max(idle / 8, shuffle_rto_max(op)))
 			return;
 		op->blocked_at = s->now;
@@ -544,13 +544,13 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 {
 	u32 idle_ms = READ_ONCE(op->ssk->idle_ms);
-	u64 end = op->deadline_at;
+	u64 end = op->life.deadline_at;
 
 	if (!end && idle_ms)
-		end = op->progress_at + (u64)idle_ms * NSEC_PER_MSEC;
+		end = op->life.progress_at + (u64)idle_ms * NSEC_PER_MSEC;
 	if (!end)
 		return false;
-	if (op->asked_others && !op->deadline_at)
+	if (op->life.asked_others && !op->life.deadline_at)
 		end += shuffle_abort_overdue_ns(op);
 	if (now >= end)
 		end = now + shuffle_abort_overdue(op, now);
@@ -583,9 +583,9 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	spin_lock(&ssk->lock);
 	s.now = shuffle_now();
 	s.next = s.now + shuffle_rto_max(op);
-	if (!op->ended && expired(op, s.now, &s.next))
+	if (!op->life.ended && expired(op, s.now, &s.next))
 		shuffle_op_fail(op, ETIMEDOUT);
-	if (!op->ended) {
+	if (!op->life.ended) {
 		s.data = shuffle_rto_data(op);
 		s.rto = op->engine ? shuffle_rto(op) : s.data;
 		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
@@ -596,7 +596,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		if (op->engine)
 			s.more |= shuffle_engine_run(op);
 	}
-	if (!op->ended) {
+	if (!op->life.ended) {
 		/* no more often than anything can be due, but at once if it is */
 		s.next = s.more ? s.now : max(s.next, s.now + least_pause(op, &s));
 		/* not by HRTIMER_RESTART: shuffle_timer_start() may have been

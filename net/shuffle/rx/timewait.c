@@ -196,7 +196,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 	f->user = shuffle_user_hold(op->ssk->user);
 	f->op_id = op->id;
 	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry_ms));
-	f->blame = op->blame;
+	f->blame = op->life.blame;
 	f->nonce_key = op->nonce_key;
 	f->same = op->same;
 	/* it keeps its group: large ones count more */

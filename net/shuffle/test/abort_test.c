@@ -38,9 +38,9 @@ static void abort__names_who_left(struct kunit *test)
 	fake_rx(0, 5000, 0, 0);
 	fake_rx(1, 5000, 0, 0);
 	heard_from(0, 0, FAKE_NONCE(0), &CLOSED_0);
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
-	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->blame.reason), EPIPE);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->life.blame.reason), EPIPE);
 	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
 	FAKE_COUNTED(test, AbortIn, 1);
@@ -61,14 +61,14 @@ static void abort__forged(struct kunit *test)
 	heard_from(0, SHUFFLE_FLAG_YOURS, FAKE_NONCE(0), &CLOSED_0);
 	/* from ourselves */
 	heard_from(3, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 3), &CLOSED_0);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	FAKE_COUNTED(test, AbortIn, 0);
 	FAKE_COUNTED(test, DropNonce, 4);
 	/* an answer to a question that we have not asked */
 	heard_from(1, 0, 12345, &forgot);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	heard_from(1, 0, 12345, &CLOSED_0);
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
 }
 
 static void abort__by_our_nonce(struct kunit *test)
@@ -76,7 +76,7 @@ static void abort__by_our_nonce(struct kunit *test)
 	fake_start(3, 0);
 	fake_row(10000, 2000);
 	heard_from(1, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 1), &CLOSED_0);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ECONNRESET);
 	/* another member's word, believed */
 	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
@@ -89,14 +89,14 @@ static void abort__not_concerned(struct kunit *test)
 	fake_start(2, 0);
 	fake_row(1000, 1000);
 	fake_rx(0, 1000, 0, 1000);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	heard_from(0, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE, shuffle_op_nonce(fake->op, 0),
 		   &CLOSED_0);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	KUNIT_EXPECT_TRUE(test, fake->op->out[0].acked);
 	/* only our own message to ourselves is left */
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &CLOSED_0);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	FAKE_COUNTED(test, AbortIn, 2);
 }
 
@@ -108,7 +108,7 @@ static void abort__whole_too_early(struct kunit *test)
 	heard_from(0, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE, shuffle_op_nonce(fake->op, 0),
 		   &CLOSED_0);
 	KUNIT_EXPECT_FALSE(test, fake->op->out[0].acked);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ECONNRESET);
 }
 
 /* A member that has waited for another one too long: that one is named. */
@@ -121,7 +121,7 @@ static void abort__hearsay(struct kunit *test)
 	fake_start(5, 0);
 	fake_row(10000, 2000);
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &blame);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, shuffle_op_missing(fake->op, 0), 0);
 	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 1), 0);
 	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 2), 0);
@@ -139,7 +139,7 @@ static void abort__accused(struct kunit *test)
 	fake_start(3, 0);
 	fake_row(10000, 2000);
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &me);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
 }
@@ -155,7 +155,7 @@ static void abort__accused_of_waiting(struct kunit *test)
 	fake_row(10000, 2000);
 	fake->now += 600 * NSEC_PER_MSEC;
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &me);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, shuffle_op_missing(fake->op, 0), 0);
 	KUNIT_EXPECT_NE(test, shuffle_op_missing(fake->op, 1), 0);
 }
@@ -172,7 +172,7 @@ static void abort__silent(struct kunit *test)
 	fake->op->in[0].heard_at = fake->now;
 	fake->op->in[2].heard_at = fake->now;
 	fake_advance(300 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 	expect_missing(test, 1, SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK);
 }
 
@@ -190,7 +190,7 @@ static void abort__all_speak(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)),
 			125ULL * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)), 0ULL);
-	KUNIT_EXPECT_EQ(test, fake->op->silent_since, 0ULL);
+	KUNIT_EXPECT_EQ(test, fake->op->life.silent_since, 0ULL);
 }
 
 /* Ranks that do not exist, and a reason of a later version: the sender, for some reason. */
@@ -203,8 +203,8 @@ static void abort__nonsense(struct kunit *test)
 	fake_start(3, 0);
 	fake_row(10000, 2000);
 	heard_from(1, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 1), &blame);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
-	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->blame.reason), EIO);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->life.blame.reason), EIO);
 	expect_missing(test, 1, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
 }
@@ -222,7 +222,7 @@ static void abort__told(struct kunit *test)
 	fake_rx(1, 1000, 0, 1000);
 	fake_rx(2, 2000, 0, 1000);
 	KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 0), 0U);
 	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), 1U);
 	r = fake_last(SHUFFLE_ABORT, 1);
@@ -248,7 +248,7 @@ static void abort__large_group(struct kunit *test)
 	fake_start(n, 0);
 	fake_row(1000, 1000);
 	heard_from(0, 0, 1, &CLOSED_0);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	for (i = 0; i < n; i++)
 		told += fake_sent(SHUFFLE_ABORT, i);
 	KUNIT_EXPECT_EQ(test, told, 0U);
@@ -256,7 +256,7 @@ static void abort__large_group(struct kunit *test)
 	fake_start(n, 0);
 	fake_row(1000, 1000);
 	KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	for (i = 0; i < n; i++)
 		told += fake_sent(SHUFFLE_ABORT, i);
 	KUNIT_EXPECT_EQ(test, told, n - 1);
@@ -271,8 +271,8 @@ static void abort__timed_out(struct kunit *test)
 	fake_start(8, 0);
 	fake_row(1000, 1000);
 	fake_advance(200 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 6), 1U);
 	r = fake_last(SHUFFLE_ABORT, 6);
 	KUNIT_EXPECT_EQ(test, r->w.blame.reason, SHUFFLE_LEFT_TIMED_OUT);
@@ -295,7 +295,7 @@ static void abort__answers(struct kunit *test)
 	fake_rx(0, 1000, 0, 1000);
 	KUNIT_EXPECT_FALSE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
 	KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	KUNIT_EXPECT_TRUE(test, FAKE_LOCKED(shuffle_abort_answer(fake->op, &w, &q)));
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.nonce,
 			shuffle_op_nonce(fake->op, 1));
@@ -333,13 +333,13 @@ static void abort__forgot(struct kunit *test)
 	fake_rx(1, 2000, 0, 1000);
 	/* such a one would have told us itself */
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &closed);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &forgot);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ECONNRESET);
-	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->blame.reason), ENOENT);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->life.blame.reason), ENOENT);
 	expect_missing(test, 1, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 0), 1U);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), 0U);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 2), 1U);
@@ -383,16 +383,16 @@ static void abort__disagrees(struct kunit *test)
 	fake->op->digest = 5;
 	/* what does not begin says nothing */
 	fake_rx(0, 3000, 1000, 1000);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	fake->flags = SHUFFLE_FLAG_SENT;
 	fake_rx(0, 3000, 0, 0);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	fake->flags = 0;
 	fake_rx(0, 3000, 0, 1000);
-	KUNIT_EXPECT_EQ(test, fake->op->error, EPROTO);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, EPROTO);
 	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ABORT, 0), 1U);
 	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), 1U);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_ABORT, 1)->w.blame.reason,
@@ -412,10 +412,10 @@ static void abort__who_disagrees(struct kunit *test)
 		/* one that has our digest tells the truth, another one does not; we are right */
 		shuffle_blame_disagrees(&blame, i < 2 ? 1 : 3, i == 1 ? 6 : 5);
 		heard_from(0, 0, 1, &blame);
-		KUNIT_EXPECT_EQ(test, fake->op->error, EPROTO);
+		KUNIT_EXPECT_EQ(test, fake->op->life.error, EPROTO);
 		expect_missing(test, i ? 0 : 1, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 						SHUFFLE_MISSING_ACK);
-		KUNIT_EXPECT_EQ(test, shuffle_blame_digest(&fake->op->blame), 5ULL);
+		KUNIT_EXPECT_EQ(test, shuffle_blame_digest(&fake->op->life.blame), 5ULL);
 		fake_end();
 	}
 }

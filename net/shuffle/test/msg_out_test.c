@@ -278,11 +278,11 @@ static void msg_out__done(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		fake_ack(i);
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_FALSE(test, fake->op->ended);
+		KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 		fake_rx(i, 1000, 0, 1000);
 	}
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
-	KUNIT_EXPECT_EQ(test, fake->op->error, 0);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, 0);
 	FAKE_COUNTED(test, OpsDone, 1);
 }
 

@@ -12,16 +12,16 @@
 do {									\
 	fake->now += MS;						\
 	call;								\
-	KUNIT_EXPECT_EQ(test, fake->op->progress_at, fake->now);	\
+	KUNIT_EXPECT_EQ(test, fake->op->life.progress_at, fake->now);	\
 } while (0)
 
 #define EXPECT_NONE(test, call)						\
 do {									\
-	u64 __at = fake->op->progress_at;				\
+	u64 __at = fake->op->life.progress_at;				\
 									\
 	fake->now += MS;						\
 	call;								\
-	KUNIT_EXPECT_EQ(test, fake->op->progress_at, __at);		\
+	KUNIT_EXPECT_EQ(test, fake->op->life.progress_at, __at);		\
 } while (0)
 
 static void progress__out(struct kunit *test)
@@ -109,11 +109,11 @@ static void progress__idle(struct kunit *test)
 		fake_resend(0, true, 0, 1000);
 		fake_rx(0, 5000, 0, 1000);
 		fake_rx(0, 5000, 0, 0);
-		KUNIT_ASSERT_FALSE(test, fake->op->ended);
+		KUNIT_ASSERT_FALSE(test, fake->op->life.ended);
 	}
 	fake_advance(11 * MS);
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 }
 
 /* A message to ourselves has lost a packet on the loopback: it is sent again, no record asks. */

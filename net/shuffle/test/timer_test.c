@@ -472,7 +472,7 @@ static void timer__probe(struct kunit *test)
 	fake_advance(201 * MS);
 	FAKE_COUNTED(test, ProbeOut, 2);
 	fake_ack(0);
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
 	fake_advance(2000 * MS);
 	FAKE_COUNTED(test, ProbeOut, 2);
 	KUNIT_EXPECT_EQ(test, fake->timer_at, U64_MAX);
@@ -482,10 +482,10 @@ static void timer__deadline(struct kunit *test)
 {
 	fake_start(2, 300);
 	fake_advance(299 * MS);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	fake_advance(1 * MS);
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, fake->timer_at, U64_MAX);
 }
 
@@ -497,10 +497,10 @@ static void timer__idle(struct kunit *test)
 	fake_advance(90 * MS);
 	fake_rx(0, 5000, 0, 1000);
 	fake_advance(99 * MS);
-	KUNIT_EXPECT_FALSE(test, fake->op->ended);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
 	fake_advance(2 * MS);
-	KUNIT_EXPECT_TRUE(test, fake->op->ended);
-	KUNIT_EXPECT_EQ(test, fake->op->error, ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 }
 
 /* A machine that was asleep asks once, not for every limit that has passed meanwhile. */

@@ -168,7 +168,7 @@ static void want__ended(struct kunit *test)
 	fake_answer(1, 0);
 	KUNIT_EXPECT_EQ(test, fake->ssk.wanted, 0ULL);
 	KUNIT_EXPECT_FALSE(test, fake_wanted(&rec));
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->wind_up));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
 }
 
 static struct kunit_case cases[] = {

@@ -184,7 +184,7 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 	do {
 		end = min(i + SHUFFLE_SLICE, to);
 		spin_lock_bh(&ssk->lock);
-		if (op->ended)
+		if (op->life.ended)
 			err = -EPIPE;
 		/* nothing changes any more in an operation that has ended: a reader looks */
 		for (; i < end && !err; i++)
@@ -221,7 +221,7 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 	while (i < to) {
 		end = min(i + SHUFFLE_SLICE, to);
 		spin_lock_bh(&ssk->lock);
-		for (; i < end && !op->ended; i++) {
+		for (; i < end && !op->life.ended; i++) {
 			/* begin behind ourselves, so that not all tell rank 0 at once */
 			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 
@@ -284,7 +284,7 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	lockdep_assert_held(&op->tx_mutex);
 	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
 		return 0;
-	if (READ_ONCE(op->ended))
+	if (READ_ONCE(op->life.ended))
 		return -EPIPE;
 	if (row->count > n || row->first_rank > n - row->count)
 		return -EMSGSIZE;

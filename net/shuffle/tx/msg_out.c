@@ -312,9 +312,9 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
  */
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
-	if (op->ended || w->src_rank >= op->announced || op->out[w->src_rank].absent ||
+	if (op->life.ended || w->src_rank >= op->announced || op->out[w->src_rank].absent ||
 	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
-		if (!op->ended)
+		if (!op->life.ended)
 			SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return false;
 	}
@@ -363,7 +363,7 @@ static void raise_granted(struct shuffle_op *op, u32 rank, u64 granted, u64 now)
 
 	if (granted <= before)
 		return;
-	op->progress_at = now;
+	op->life.progress_at = now;
 	out->granted = granted;
 	shuffle_msg_out_limit(op, rank);
 	if (op->want)
@@ -399,7 +399,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	if (out->acked)
 		return;
 	if (w->grant.acked > out->free_to)
-		op->progress_at = now;
+		op->life.progress_at = now;
 	if (!out->reannounced && !out->granted && now > out->announced_at)
 		shuffle_peer_rtt(op, w->src_rank, now - out->announced_at);
 	if (w->grant.acked) {
@@ -438,7 +438,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	if (out->acked)
 		return;
 	shuffle_rto_acked(op, w->src_rank, now);
-	op->progress_at = now;
+	op->life.progress_at = now;
 	out->acked = true;
 	op->acked_at = now;
 	op->unacked--;
@@ -541,7 +541,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	struct shuffle_wire one;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->ended || w->flags & SHUFFLE_FLAG_WAITS)
+	if (op->life.ended || w->flags & SHUFFLE_FLAG_WAITS)
 		return;
 	out = &op->out[rank];
 	m = &op->ptx.msg[rank];

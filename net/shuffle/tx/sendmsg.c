@@ -86,7 +86,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 			err = -EEXIST;
 		else if (op->engine)
 			err = -EINVAL;
-		else if (op->ended)
+		else if (op->life.ended)
 			err = -EPIPE;
 		else
 			refcount_inc(&op->ref);
@@ -160,7 +160,7 @@ static int try_commit(struct row_call *c)
 	if (list_empty(&c->batch))
 		return 0;
 	spin_lock_bh(&c->ssk->lock);
-	if (c->op->ended) {
+	if (c->op->life.ended) {
 		err = -EPIPE;
 	} else if (!sk_wmem_schedule(sk, c->batch_size)) {
 		err = -ENOBUFS;
@@ -186,7 +186,7 @@ static int wait_memory(struct row_call *c, int err)
 {
 	if (c->timeo != MAX_SCHEDULE_TIMEOUT)
 		return err;
-	if (READ_ONCE(c->op->ended))
+	if (READ_ONCE(c->op->life.ended))
 		return -EPIPE;
 	schedule_timeout_interruptible(MEMORY_RETRY);
 	return signal_pending(current) ? sock_intr_errno(c->timeo) : 0;
@@ -231,7 +231,7 @@ static int wait_room(struct row_call *c)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
-	if (READ_ONCE(c->op->ended))
+	if (READ_ONCE(c->op->life.ended))
 		return -EPIPE;
 	if (may_copy(c))
 		return 0;
@@ -242,7 +242,7 @@ static int wait_room(struct row_call *c)
 	/* pairs with skwq_has_sleeper() in shuffle_sock_write_space() */
 	smp_mb();
 	for (;;) {
-		if (READ_ONCE(c->op->ended))
+		if (READ_ONCE(c->op->life.ended))
 			err = -EPIPE;
 		else if (may_copy(c))
 			break;

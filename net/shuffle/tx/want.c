@@ -168,8 +168,8 @@ int shuffle_want_start(struct shuffle_op *op)
 			limit_all(want);
 		spin_lock_bh(&op->ssk->lock);
 		/* a row that brings nothing may be done already */
-		if (op->ended)
-			err = op->error ? -EPIPE : 0;
+		if (op->life.ended)
+			err = op->life.error ? -EPIPE : 0;
 		else if (list_empty(&want->ready.node))
 			enqueue(want);
 		spin_unlock_bh(&op->ssk->lock);
@@ -300,7 +300,7 @@ s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
 	spin_lock_bh(&op->ssk->lock);
 	cur->at = want->first;
 	cur->used = want->first_used;
-	outstanding = op->ended ? -EPIPE : (s64)want->outstanding;
+	outstanding = op->life.ended ? -EPIPE : (s64)want->outstanding;
 	spin_unlock_bh(&op->ssk->lock);
 	return outstanding;
 }
@@ -339,7 +339,7 @@ void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_curs
 	u64 came;
 
 	spin_lock_bh(&op->ssk->lock);
-	if (!op->ended) {
+	if (!op->life.ended) {
 		came = cur->used;
 		for (; want->first != cur->at; want->first++)
 			came += want->asked[want->first % SHUFFLE_WANTS].len;
