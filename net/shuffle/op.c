@@ -563,7 +563,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	ssk->nr_msgs -= op->group->count;
 	atomic_inc(&sn->gen);
 	spin_unlock_bh(&ssk->lock);
-	hrtimer_cancel(&op->timer);
+	hrtimer_cancel(&op->clock.timer);
 	shuffle_op_put(op);
 }
 

@@ -9,13 +9,12 @@
 #ifndef _SHUFFLE_OP_H
 #define _SHUFFLE_OP_H
 
-#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/siphash.h>
 #include <linux/workqueue.h>
+#include "rx/timer.h"
 #include "sched/policy.h"
 #include "sock.h"
 
@@ -41,38 +40,6 @@ struct shuffle_ready {
 };
 
 #define SHUFFLE_WANT		(SHUFFLE_NONE - 1)
-
-/**
- * enum shuffle_wait - what a message waits for: each is an order of its own
- * @SHUFFLE_WAIT_EARLY: data that may be asked about before it is late
- * @SHUFFLE_WAIT_GAP: data behind which other data has arrived
- * @SHUFFLE_WAIT_GAP_LATE: likewise, and it was late before
- * @SHUFFLE_WAIT_DATA: data
- * @SHUFFLE_WAIT_DATA_LATE: likewise, and it was late before
- * @SHUFFLE_WAIT_ACK: the acknowledgment of an outgoing message
- * @SHUFFLE_WAITS: their number
- */
-enum shuffle_wait {
-	SHUFFLE_WAIT_EARLY,
-	SHUFFLE_WAIT_GAP,
-	SHUFFLE_WAIT_GAP_LATE,
-	SHUFFLE_WAIT_DATA,
-	SHUFFLE_WAIT_DATA_LATE,
-	SHUFFLE_WAIT_ACK,
-	SHUFFLE_WAITS,
-};
-
-/**
- * struct shuffle_due - a message that waits: timer.c
- * @node: in op->waits[@wait], or empty
- * @key: ns, its order there
- * @wait: enum shuffle_wait
- */
-struct shuffle_due {
-	struct rb_node	node;
-	u64		key;
-	u8		wait;
-};
 
 /**
  * struct shuffle_slowest - what a receiver of an operation waits for
@@ -136,24 +103,15 @@ struct shuffle_op_life {
  * @nonce_key: makes the nonces of our messages
  * @digest: of what all members have to agree on, 0: of nothing
  * @life: its times, and its end
+ * @clock: its timer, and what that looks at: rx/timer.h
  * @first_announced_at: when the first message was heard of, the start before that
  * @last_announced_at: when a message was last heard of for the first time
- * @solicited_at: when members never heard of were last asked for theirs, 0 never
- * @solicit_ns: until they are asked (again); 0 before the first
- * @solicit_from: the next one to be asked
- * @solicit_all: one has answered, so what the others have sent may be lost, too
- * @solicit_left: so many are to be asked now
- * @solicit_walk: members that are looked at for them
- * @blocked_at: when messages that wait for grants were last probed, 0 never
- * @blocked_walk: so many messages are still to be looked at for that
  * @waits_full_at: token bucket of answers that nothing has left yet: tx/msg_out.c
  * @data_at: when DATA with payload last came
  * @data_from: when it first came from another member
  * @data_bytes: payload that has come from others since then
  * @acked_at: when one of ours was last acknowledged
  * @resends: times that members were asked again
- * @waits: messages that something is waited for, by enum shuffle_wait
- * @timer: resends, probes, deadline
  * @tx_mutex: writers
  * @order: enum shuffle_op_order
  * @row_left: bytes of the row that have not been sent
@@ -208,24 +166,15 @@ struct shuffle_op {
 	siphash_key_t		nonce_key;
 	u64			digest;
 	struct shuffle_op_life	life;
+	struct shuffle_op_clock	clock;
 	u64			first_announced_at;
 	u64			last_announced_at;
-	u64			solicited_at;
-	u64			solicit_ns;
-	u32			solicit_from;
-	bool			solicit_all;
-	u32			solicit_left;
-	u32			solicit_walk;
-	u64			blocked_at;
-	u32			blocked_walk;
 	u64			waits_full_at;
 	u64			data_at;
 	u64			data_from;
 	u64			data_bytes;
 	u64			acked_at;
 	u32			resends;
-	struct rb_root_cached	waits[SHUFFLE_WAITS];
-	struct hrtimer		timer;
 	struct mutex		tx_mutex;
 	u8			order;
 	u64			row_left;

@@ -300,9 +300,9 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 
 	/* it had been announced before, and that was lost */
 	if (w->flags & SHUFFLE_FLAG_RETRANS)
-		op->solicit_all = true;
+		op->clock.solicit_all = true;
 	/* others run, so those that are not heard of are not waited for as long as for a start */
-	op->solicit_ns = 0;
+	op->clock.solicit_ns = 0;
 	if (op->first_announced_at == op->life.started_at && w->src_rank != op->group->rank)
 		op->first_announced_at = now;
 	in->late = 0;

@@ -142,7 +142,7 @@ static void mark_late(struct shuffle_op *op, u32 rank, u64 now)
  */
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 {
-	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->solicit_ns;
+	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->clock.solicit_ns;
 
 	lockdep_assert_held(&op->ssk->lock);
 	return wait ?: shuffle_rto_data(op);
@@ -155,7 +155,7 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 {
 	bool most = 2 * op->prx.unannounced <= op->prx.n;
-	u64 more = 0, wait = op->solicit_ns;
+	u64 more = 0, wait = op->clock.solicit_ns;
 
 	if (!wait)
 		wait = most ? s->rto : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
@@ -163,13 +163,13 @@ static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 	if (op->last_announced_at > op->first_announced_at)
 		more = min(op->last_announced_at - op->first_announced_at, shuffle_rto_max(op));
 	if (!op->prx.unannounced ||
-	    !wait_expired(op, max(op->last_announced_at, op->solicited_at), &wait, more, s))
+	    !wait_expired(op, max(op->last_announced_at, op->clock.solicited_at), &wait, more, s))
 		return false;
-	op->solicit_ns = wait;
-	op->solicited_at = s->now;
-	op->solicit_left = op->solicit_all ? op->prx.n : SHUFFLE_SOLICIT_FEW;
-	op->solicit_walk = op->prx.n;
-	op->solicit_all = false;
+	op->clock.solicit_ns = wait;
+	op->clock.solicited_at = s->now;
+	op->clock.solicit_left = op->clock.solicit_all ? op->prx.n : SHUFFLE_SOLICIT_FEW;
+	op->clock.solicit_walk = op->prx.n;
+	op->clock.solicit_all = false;
 	return true;
 }
 
@@ -178,24 +178,24 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 	u32 look = SHUFFLE_SOLICIT_LOOK;
 	u32 rank;
 
-	if (!op->solicit_left && !solicit_due(op, s))
+	if (!op->clock.solicit_left && !solicit_due(op, s))
 		return;
-	for (; op->solicit_left && op->solicit_walk; op->solicit_walk--) {
+	for (; op->clock.solicit_left && op->clock.solicit_walk; op->clock.solicit_walk--) {
 		if (!look-- || !s->asks) {
 			s->more = true;
 			return;
 		}
-		rank = op->solicit_from < op->prx.n ? op->solicit_from : 0;
-		op->solicit_from = rank + 1;
+		rank = op->clock.solicit_from < op->prx.n ? op->clock.solicit_from : 0;
+		op->clock.solicit_from = rank + 1;
 		/* what our own program has not announced nobody else will */
 		if (op->prx.msg[rank].announced ||
 		    (rank == op->group->rank && rank >= op->announced))
 			continue;
 		mark_late(op, rank, s->now);
 		resend(op, rank, 0, 0, s);
-		op->solicit_left--;
+		op->clock.solicit_left--;
 	}
-	op->solicit_left = 0;
+	op->clock.solicit_left = 0;
 }
 
 /* Has a message been announced that goes on by its receiver's grants only? */
@@ -218,19 +218,19 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 	u32 look = SHUFFLE_SOLICIT_LOOK;
 	u32 rank;
 
-	if (!op->blocked_walk) {
-		if (!op->unacked || s->now < max(op->life.progress_at, op->blocked_at) +
+	if (!op->clock.blocked_walk) {
+		if (!op->unacked || s->now < max(op->life.progress_at, op->clock.blocked_at) +
 					     max(idle / 8, shuffle_rto_max(op)))
 			return;
-		op->blocked_at = s->now;
-		op->blocked_walk = op->announced;
+		op->clock.blocked_at = s->now;
+		op->clock.blocked_walk = op->announced;
 	}
-	for (; op->blocked_walk; op->blocked_walk--) {
+	for (; op->clock.blocked_walk; op->clock.blocked_walk--) {
 		if (!look-- || !s->asks) {
 			s->more = true;
 			return;
 		}
-		rank = op->blocked_walk - 1;
+		rank = op->clock.blocked_walk - 1;
 		if (!is_blocked(op, rank))
 			continue;
 		s->asks--;
@@ -243,14 +243,14 @@ static void stop_waiting(struct shuffle_op *op, struct shuffle_due *due)
 {
 	if (RB_EMPTY_NODE(&due->node))
 		return;
-	rb_erase_cached(&due->node, &op->waits[due->wait]);
+	rb_erase_cached(&due->node, &op->clock.waits[due->wait]);
 	RB_CLEAR_NODE(&due->node);
 }
 
 static void wait_for(struct shuffle_op *op, struct shuffle_due *due, enum shuffle_wait wait,
 		     u64 key)
 {
-	struct rb_node **link = &op->waits[wait].rb_root.rb_node;
+	struct rb_node **link = &op->clock.waits[wait].rb_root.rb_node;
 	struct rb_node *parent = NULL;
 	bool first = true;
 
@@ -267,7 +267,7 @@ static void wait_for(struct shuffle_op *op, struct shuffle_due *due, enum shuffl
 		}
 	}
 	rb_link_node(&due->node, parent, link);
-	rb_insert_color_cached(&due->node, &op->waits[wait], first);
+	rb_insert_color_cached(&due->node, &op->clock.waits[wait], first);
 }
 
 static enum shuffle_wait in_wait(const struct shuffle_op *op, const struct shuffle_msg_in *in)
@@ -517,7 +517,7 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 	u32 w;
 
 	for (w = 0; w < SHUFFLE_WAITS; w++) {
-		while ((node = rb_first_cached(&op->waits[w]))) {
+		while ((node = rb_first_cached(&op->clock.waits[w]))) {
 			due = rb_entry(node, struct shuffle_due, node);
 			if (due->key + after[w] > s->now) {
 				s->next = min(s->next, due->key + after[w]);
@@ -563,14 +563,14 @@ static u64 least_pause(const struct shuffle_op *op, const struct timer_scan *s)
 {
 	u64 least = shuffle_rto_min(op);
 
-	if (RB_EMPTY_ROOT(&op->waits[SHUFFLE_WAIT_EARLY].rb_root))
+	if (RB_EMPTY_ROOT(&op->clock.waits[SHUFFLE_WAIT_EARLY].rb_root))
 		return least / 2;
 	return min(least / 2, shuffle_early_again(s->early, least, 1));
 }
 
 static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
-	struct shuffle_op *op = container_of(timer, struct shuffle_op, timer);
+	struct shuffle_op *op = container_of(timer, struct shuffle_op, clock.timer);
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	struct timer_scan s = {};
@@ -626,16 +626,16 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
  */
 void shuffle_timer_init(struct shuffle_op *op)
 {
-	hrtimer_init(&op->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	op->timer.function = timer_fires;
+	hrtimer_init(&op->clock.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	op->clock.timer.function = timer_fires;
 }
 
 static void start_before(struct shuffle_op *op, u64 at)
 {
-	if (hrtimer_is_queued(&op->timer) &&
-	    ktime_to_ns(hrtimer_get_expires(&op->timer)) <= at)
+	if (hrtimer_is_queued(&op->clock.timer) &&
+	    ktime_to_ns(hrtimer_get_expires(&op->clock.timer)) <= at)
 		return;
-	hrtimer_start(&op->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start(&op->clock.timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
 /**

@@ -111,7 +111,7 @@ void fake_fire(void)
 	fake->now = max(fake->now, fake->timer_at);
 	fake->timer_at = U64_MAX;
 	local_bh_disable();
-	timer_fires(&fake->op->timer);
+	timer_fires(&fake->op->clock.timer);
 	local_bh_enable();
 }
 
