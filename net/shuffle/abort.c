@@ -72,7 +72,7 @@ static u16 incomplete(const struct shuffle_op *op, u32 rank)
 {
 	u16 flags = 0;
 
-	if (!op->in[rank].complete)
+	if (!op->rx.msg[rank].complete)
 		flags |= SHUFFLE_MISSING_RECV;
 	if (!op->out[rank].acked)
 		flags |= SHUFFLE_MISSING_ACK;
@@ -98,7 +98,7 @@ u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 	if (rank == op->life.excused)
 		return 0;
 	if (op->life.silent_since &&
-	    (rank == op->group->rank || op->in[rank].heard_at > op->life.silent_since))
+	    (rank == op->group->rank || op->rx.msg[rank].heard_at > op->life.silent_since))
 		return 0;
 	return incomplete(op, rank);
 }
@@ -121,7 +121,7 @@ static u32 find_silent(struct shuffle_op *op, u64 now)
 		if (i == op->group->rank || i == op->life.excused || !incomplete(op, i))
 			continue;
 		missing++;
-		silent |= op->in[i].heard_at <= since;
+		silent |= op->rx.msg[i].heard_at <= since;
 	}
 	op->life.silent_since = silent ? since : 0;
 	return missing;
@@ -223,7 +223,7 @@ static void put_abort(struct shuffle_net *sn, struct shuffle_sock *ssk,
 /* ssk->lock held. */
 static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
-	const struct shuffle_msg_in *in = &op->in[rank];
+	const struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_wire w = { .src_rank = rank, .op_id = op->id, .nonce = in->nonce };
 	/* the ACK of its message may have been lost */
 	bool whole = in->complete && in->nonce;
@@ -240,7 +240,7 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
  */
 static bool is_told(const struct shuffle_op *op, u32 rank)
 {
-	bool known = op->in[rank].nonce || (rank < op->announced && !op->out[rank].absent);
+	bool known = op->rx.msg[rank].nonce || (rank < op->announced && !op->out[rank].absent);
 
 	if (op->life.blamed && op->life.blame.reason != SHUFFLE_LEFT_DISAGREES &&
 	    is_blamed(&op->life.blame, rank))
@@ -300,10 +300,10 @@ static bool is_genuine(struct shuffle_op *op, const struct shuffle_wire *w)
 	if (w->flags & SHUFFLE_FLAG_YOURS)
 		return rank < op->announced && !op->out[rank].absent &&
 		       w->nonce == shuffle_op_nonce(op, rank);
-	if (!op->prx.msg[rank].announced)
+	if (!op->rx.sched.msg[rank].announced)
 		/* a host that has forgotten answers questions of those that have heard of it */
 		return w->blame.reason != SHUFFLE_LEFT_FORGOT;
-	return w->nonce == op->in[rank].nonce;
+	return w->nonce == op->rx.msg[rank].nonce;
 }
 
 /* It has missed us, or too many to be named.  If we have missed others for long as well, these are
@@ -312,9 +312,9 @@ static bool is_genuine(struct shuffle_op *op, const struct shuffle_wire *w)
 static bool missed_others(const struct shuffle_op *op, u32 sender, u64 now)
 {
 	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
-	u32 in = !op->in[sender].complete, ack = !op->out[sender].acked;
+	u32 in = !op->rx.msg[sender].complete, ack = !op->out[sender].acked;
 
-	return (op->incomplete > in || op->unacked > ack) &&
+	return (op->rx.incomplete > in || op->unacked > ack) &&
 	       (op->life.deadline_at || now - op->life.progress_at > idle / 2);
 }
 
@@ -453,7 +453,7 @@ bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
 	    w->dst_rank != op->group->rank || rank == op->group->rank)
 		return false;
 	/* what has come whole is acknowledged */
-	if (is_data(w) && op->in[rank].complete)
+	if (is_data(w) && op->rx.msg[rank].complete)
 		return false;
 	return shuffle_abort_reply(shuffle_op_net(op), op->ssk, op->group, w,
 				   shuffle_op_nonce(op, rank), &op->life.blame, q);

@@ -61,10 +61,10 @@ static void op_free(struct shuffle_op *op)
 	shuffle_engine_free(op->engine);
 	kvfree(op->ptx.msg);
 	kvfree(op->ptx.heap.node);
-	kvfree(op->prx.msg);
-	kvfree(op->prx.heap.node);
+	kvfree(op->rx.sched.msg);
+	kvfree(op->rx.sched.heap.node);
 	kvfree(op->out);
-	kvfree(op->in);
+	kvfree(op->rx.msg);
 	shuffle_group_put(op->group);
 	if (op->dev)
 		shuffle_dev_put(op->dev);
@@ -88,7 +88,7 @@ void shuffle_op_put(struct shuffle_op *op)
  */
 static bool purge_message(struct shuffle_op *op, u32 rank, bool whole, u32 *budget)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
 	*budget -= min(*budget, 1U);
@@ -110,10 +110,10 @@ static void op_purge(struct shuffle_op *op, bool whole)
 	u32 i = 0;
 
 	spin_lock_bh(&ssk->lock);
-	while (i <= op->prx.n) {
+	while (i <= op->rx.sched.n) {
 		/* behind the messages: the data of those that have the same */
-		if (i < op->prx.n ? purge_message(op, i, whole, &budget) :
-				    shuffle_msg_out_purge(op, i, &budget))
+		if (i < op->rx.sched.n ? purge_message(op, i, whole, &budget) :
+					 shuffle_msg_out_purge(op, i, &budget))
 			i++;
 		if (budget)
 			continue;
@@ -154,25 +154,25 @@ static struct shuffle_op *op_alloc(u32 n)
 		return NULL;
 	op->ptx.msg = kvcalloc(n + 1, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
 	op->ptx.heap.node = kvcalloc(n + 1, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
-	op->prx.msg = kvcalloc(n, sizeof(*op->prx.msg), GFP_KERNEL_ACCOUNT);
-	op->prx.heap.node = kvcalloc(n, sizeof(*op->prx.heap.node), GFP_KERNEL_ACCOUNT);
+	op->rx.sched.msg = kvcalloc(n, sizeof(*op->rx.sched.msg), GFP_KERNEL_ACCOUNT);
+	op->rx.sched.heap.node = kvcalloc(n, sizeof(*op->rx.sched.heap.node), GFP_KERNEL_ACCOUNT);
 	op->out = kvcalloc(n + 1, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
-	op->in = kvcalloc(n, sizeof(*op->in), GFP_KERNEL_ACCOUNT);
-	if (!op->ptx.msg || !op->ptx.heap.node || !op->prx.msg ||
-	    !op->prx.heap.node || !op->out || !op->in) {
+	op->rx.msg = kvcalloc(n, sizeof(*op->rx.msg), GFP_KERNEL_ACCOUNT);
+	if (!op->ptx.msg || !op->ptx.heap.node || !op->rx.sched.msg ||
+	    !op->rx.sched.heap.node || !op->out || !op->rx.msg) {
 		op_free(op);
 		return NULL;
 	}
 	op->ptx.n = n;
-	op->prx.n = n;
+	op->rx.sched.n = n;
 	INIT_WORK(&op->life.wind_up, wind_up_work);
 	INIT_WORK(&op->free_acked, shuffle_msg_out_free_acked);
 	mutex_init(&op->tx_mutex);
 	INIT_LIST_HEAD(&op->tx_node);
 	INIT_LIST_HEAD(&op->tx_order);
 	INIT_LIST_HEAD(&op->retrans);
-	INIT_LIST_HEAD(&op->dirty);
-	INIT_LIST_HEAD(&op->grant_node);
+	INIT_LIST_HEAD(&op->rx.dirty);
+	INIT_LIST_HEAD(&op->rx.grant_node);
 	INIT_LIST_HEAD(&op->life.end.node);
 	op->life.end.op = op;
 	op->life.end.rank = SHUFFLE_NONE;
@@ -181,12 +181,12 @@ static struct shuffle_op *op_alloc(u32 n)
 	for (i = 0; i < n; i++) {
 		op->out[i].chunks = RB_ROOT;
 		RB_CLEAR_NODE(&op->out[i].due.node);
-		RB_CLEAR_NODE(&op->in[i].due.node);
-		INIT_LIST_HEAD(&op->in[i].ready.node);
-		INIT_LIST_HEAD(&op->in[i].dirty);
-		op->in[i].pieces = RB_ROOT;
-		op->in[i].ready.op = op;
-		op->in[i].ready.rank = i;
+		RB_CLEAR_NODE(&op->rx.msg[i].due.node);
+		INIT_LIST_HEAD(&op->rx.msg[i].ready.node);
+		INIT_LIST_HEAD(&op->rx.msg[i].dirty);
+		op->rx.msg[i].pieces = RB_ROOT;
+		op->rx.msg[i].ready.op = op;
+		op->rx.msg[i].ready.rank = i;
 	}
 	return op;
 }
@@ -305,8 +305,8 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	 * packet by packet keeps all receivers equally busy.
 	 */
 	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
-	op->prx.unit = unit;
-	op->prx.unannounced = members;
+	op->rx.sched.unit = unit;
+	op->rx.sched.unannounced = members;
 }
 
 /* Who has no message for us.  Nobody else has seen the operation yet.  0 or -EINVAL. */
@@ -319,11 +319,11 @@ static int without_absent(struct shuffle_op *op, const struct shuffle_absent *ab
 			continue;
 		if (i >= n)
 			return -EINVAL;
-		op->in[i].absent = true;
-		op->in[i].complete = true;
-		op->in[i].delivered = true;
-		op->incomplete--;
-		shuffle_policy_rx_absent(&op->prx, i);
+		op->rx.msg[i].absent = true;
+		op->rx.msg[i].complete = true;
+		op->rx.msg[i].delivered = true;
+		op->rx.incomplete--;
+		shuffle_policy_rx_absent(&op->rx.sched, i);
 	}
 	return 0;
 }
@@ -358,7 +358,7 @@ static int op_link(struct shuffle_op *op)
 		hlist_add_head(&op->node, op_bucket(ssk, op->id));
 		WRITE_ONCE(ssk->nr_ops, ssk->nr_ops + 1);
 		ssk->nr_msgs += group->count;
-		ssk->nr_incomplete += !!op->incomplete;
+		ssk->nr_incomplete += !!op->rx.incomplete;
 		atomic_inc(&sn->gen);
 		shuffle_event_start(op);
 		shuffle_timer_start(op);
@@ -414,23 +414,23 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	op->ssk = ssk;
 	op->group = group;
 	op->dev = leave_by(ssk, group, typical_member(group, column), &payload);
-	op->overtaken = shuffle_dev_overtakes(op->dev);
+	op->rx.overtaken = shuffle_dev_overtakes(op->dev);
 	op->id = id;
 	op->digest = column->digest;
 	op->life.excused = SHUFFLE_NONE;
 	get_random_bytes(&op->nonce_key, sizeof(op->nonce_key));
 	op->life.started_at = shuffle_now();
 	op->life.progress_at = op->life.started_at;
-	op->first_announced_at = op->life.started_at;
-	op->last_announced_at = op->life.started_at;
-	op->granted_at = op->life.started_at;
+	op->rx.first_announced_at = op->life.started_at;
+	op->rx.last_announced_at = op->life.started_at;
+	op->rx.granted_at = op->life.started_at;
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->life.deadline_at = op->life.started_at + deadline_ms * NSEC_PER_MSEC;
 	op->unacked = group->count;
-	op->incomplete = group->count;
+	op->rx.incomplete = group->count;
 	for (i = 0; i < group->count; i++)
-		op->in[i].progress_at = op->life.started_at;
+		op->rx.msg[i].progress_at = op->life.started_at;
 	op->order = order_of(op, column->flags);
 	setup_schedules(op, payload);
 	shuffle_timer_init(op);
@@ -457,7 +457,7 @@ static void op_stop(struct shuffle_op *op, int error)
 	struct shuffle_retrans *r, *tmp;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->incomplete)
+	if (op->rx.incomplete)
 		op->ssk->nr_incomplete--;
 	shuffle_op_left(op, 0);
 	list_for_each_entry_safe(r, tmp, &op->retrans, node)
@@ -497,7 +497,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
 	struct shuffle_net *sn = shuffle_op_net(op);
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->life.ended || op->unacked || op->incomplete || !op->closed ||
+	if (op->life.ended || op->unacked || op->rx.incomplete || !op->closed ||
 	    (op->engine && !op->engine->finished))
 		return;
 	SHUFFLE_INC(sn, OpsDone);

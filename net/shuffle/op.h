@@ -14,12 +14,13 @@
 #include <linux/refcount.h>
 #include <linux/siphash.h>
 #include <linux/workqueue.h>
+#include "rx/op_rx.h"
 #include "rx/timer.h"
+#include "sched/op_order.h"
 #include "sched/policy.h"
 #include "sock.h"
 
 struct shuffle_engine;
-struct shuffle_msg_in;
 struct shuffle_msg_out;
 struct shuffle_same;
 struct shuffle_want;
@@ -40,16 +41,6 @@ struct shuffle_ready {
 };
 
 #define SHUFFLE_WANT		(SHUFFLE_NONE - 1)
-
-/**
- * struct shuffle_slowest - what a receiver of an operation waits for
- * @bytes: so much, or more, at the time
- * @at: ns
- */
-struct shuffle_slowest {
-	u64	bytes;
-	u64	at;
-};
 
 /**
  * struct shuffle_op_life - an operation from its start to its end
@@ -103,15 +94,10 @@ struct shuffle_op_life {
  * @nonce_key: makes the nonces of our messages
  * @digest: of what all members have to agree on, 0: of nothing
  * @life: its times, and its end
+ * @rx: its column: rx/op_rx.h
  * @clock: its timer, and what that looks at: rx/timer.h
- * @first_announced_at: when the first message was heard of, the start before that
- * @last_announced_at: when a message was last heard of for the first time
  * @waits_full_at: token bucket of answers that nothing has left yet: tx/msg_out.c
- * @data_at: when DATA with payload last came
- * @data_from: when it first came from another member
- * @data_bytes: payload that has come from others since then
  * @acked_at: when one of ours was last acknowledged
- * @resends: times that members were asked again
  * @tx_mutex: writers
  * @order: enum shuffle_op_order
  * @row_left: bytes of the row that have not been sent
@@ -137,23 +123,6 @@ struct shuffle_op_life {
  *	been taken ahead by a call that was interrupted
  * @copy_waits: a writer waits until a receiver grants more: tx/own_schedule.c
  * @fill_unit: bytes of a message that are copied as one
- * @prx: schedule of the column
- * @in: the column
- * @incomplete: messages that have not arrived whole
- * @dirty: messages that need a GRANT
- * @grant_node: in ssk->grant_ops while a message may be granted more
- * @outstanding: its part of ssk->outstanding
- * @receives: it is one of dev->rx_ops
- * @place: and what it has counted in dev->order
- * @granted_at: when it last granted, or began
- * @slowest: what the slowest receiver waits for, as heard from itself and from others:
- *	rx/slowest.c
- * @srtt_ns: smoothed grant-to-data time
- * @rttvar_ns: its mean deviation
- * @pause_ns: longest time between two packets of a message that is waited for, about:
- *	sched/early.h
- * @overtaken: packets of a member overtake one another: rx/question.c
- * @answered: and a member has answered such a question
  * @free_acked: what receivers have is freed: tx/msg_out.c
  */
 struct shuffle_op {
@@ -166,15 +135,10 @@ struct shuffle_op {
 	siphash_key_t		nonce_key;
 	u64			digest;
 	struct shuffle_op_life	life;
+	struct shuffle_op_rx	rx;
 	struct shuffle_op_clock	clock;
-	u64			first_announced_at;
-	u64			last_announced_at;
 	u64			waits_full_at;
-	u64			data_at;
-	u64			data_from;
-	u64			data_bytes;
 	u64			acked_at;
-	u32			resends;
 	struct mutex		tx_mutex;
 	u8			order;
 	u64			row_left;
@@ -199,21 +163,6 @@ struct shuffle_op {
 	u32			fill_unit;
 	u64			fill_off;
 	bool			copy_waits;
-	struct shuffle_policy_rx prx;
-	struct shuffle_msg_in	*in;
-	u32			incomplete;
-	struct list_head	dirty;
-	struct list_head	grant_node;
-	u64			outstanding;
-	bool			receives;
-	struct shuffle_order_place place;
-	u64			granted_at;
-	struct shuffle_slowest	slowest[2];
-	u64			srtt_ns;
-	u64			rttvar_ns;
-	u64			pause_ns;
-	bool			overtaken;
-	bool			answered;
 	struct work_struct	free_acked;
 };
 

@@ -180,7 +180,7 @@ struct shuffle_owner {
  * @hungry: rows that are asked for once there is room, and owe no answer: likewise
  * @wants: those that owe one
  * @wanted: bytes that programs have been asked for, of all operations
- * @grant_ops: operations that want to grant, the next one first: op->grant_node
+ * @grant_ops: operations that want to grant, the next one first: op->rx.grant_node
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
  * @tx_ops: operations that have data to send: op->tx_node; who has waited longest is first

@@ -120,7 +120,7 @@ static void combine_vectors(struct shuffle_engine *e)
 static void deliver(struct shuffle_op *op)
 {
 	u32 self = op->group->rank;
-	struct shuffle_msg_in *in = &op->in[self];
+	struct shuffle_msg_in *in = &op->rx.msg[self];
 	struct shuffle_engine *e = op->engine;
 	struct sk_buff *skb = e->data;
 
@@ -128,7 +128,7 @@ static void deliver(struct shuffle_op *op)
 	if (!e->vectors)
 		return;
 	combine_vectors(e);
-	op->prx.msg[self].len = e->out_len;
+	op->rx.sched.msg[self].len = e->out_len;
 	if (e->out_len) {
 		/* it is the reader's, and counts against the receive buffer */
 		atomic_add(skb->truesize, &op->ssk->sk.sk_rmem_alloc);
@@ -166,7 +166,7 @@ bool shuffle_engine_run(struct shuffle_op *op)
 
 		if (budget <= 0)
 			return true;
-		if (!out && !op->in[s->peer].complete)
+		if (!out && !op->rx.msg[s->peer].complete)
 			return false;
 		if (!out && !shuffle_msg_in_take(op, s->peer, e->scratch, &budget))
 			return true;

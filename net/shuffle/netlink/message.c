@@ -25,8 +25,8 @@ static int put_head(struct sk_buff *skb, struct shuffle_op *op, u32 rank, bool i
 
 static u32 in_state(const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	const struct shuffle_msg_in *in = &op->in[rank];
+	const struct shuffle_rx_sched *m = &op->rx.sched.msg[rank];
+	const struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	if (in->absent)
 		return SHUFFLE_NL_MSG_STATE_ABSENT;
@@ -73,8 +73,8 @@ static int put_times(struct sk_buff *skb, u32 resends, u64 at, u64 wait)
 
 static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	const struct shuffle_msg_in *in = &op->in[rank];
+	const struct shuffle_rx_sched *m = &op->rx.sched.msg[rank];
+	const struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	if (nla_put_u32(skb, SHUFFLE_A_MSG_STATE, in_state(op, rank)))
 		return -EMSGSIZE;

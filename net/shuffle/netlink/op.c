@@ -65,10 +65,12 @@ static struct sums add_up(const struct shuffle_op *op)
 static u64 lower_bound(const struct shuffle_op *op, const struct sums *s)
 {
 	u32 self = op->group->rank;
-	/* the result of a collective is none that has been announced */
-	u64 in = op->prx.announced_len - (op->in[self].absent ? 0 : op->prx.msg[self].len);
-	u64 ns = shuffle_mul_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U));
+	u64 in = op->rx.sched.announced_len, ns;
 
+	/* the result of a collective is none that has been announced */
+	if (!op->rx.msg[self].absent)
+		in -= op->rx.sched.msg[self].len;
+	ns = shuffle_mul_div(max(in, s->wire), 8000, max(READ_ONCE(op->dev->rate), 1U));
 	return shuffle_add(ns, READ_ONCE(op->dev->rtt));
 }
 
@@ -129,12 +131,12 @@ int shuffle_netlink_put_end(struct sk_buff *skb, struct shuffle_op *op)
 	struct sums s = add_up(op);
 
 	if (shuffle_put_u64(skb, SHUFFLE_A_OP_TX_BYTES, s.bytes) ||
-	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, op->prx.announced_len) ||
-	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->resends))
+	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, op->rx.sched.announced_len) ||
+	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->rx.resends))
 		return -EMSGSIZE;
 	if (op->life.error && (shuffle_put_u64(skb, SHUFFLE_A_OP_TX_SENT, s.sent) ||
 			       shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED,
-					       op->prx.announced_len - op->prx.rem)))
+					       op->rx.sched.announced_len - op->rx.sched.rem)))
 		return -EMSGSIZE;
 	if (!op->life.error && shuffle_put_u64(skb, SHUFFLE_A_OP_LOWER_BOUND, lower_bound(op, &s)))
 		return -EMSGSIZE;
@@ -163,17 +165,17 @@ static int put_tx(struct sk_buff *skb, const struct shuffle_op *op, const struct
 
 static int put_rx(struct sk_buff *skb, const struct shuffle_op *op)
 {
-	const struct shuffle_policy_rx *rx = &op->prx;
+	const struct shuffle_policy_rx *rx = &op->rx.sched;
 
 	if (shuffle_put_u64(skb, SHUFFLE_A_OP_RX_BYTES, rx->announced_len) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_RECEIVED, rx->announced_len - rx->rem) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_LEFT, rx->rem) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_RX_GRANTED, rx->outstanding) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_RX_MESSAGES, rx->n - rx->unannounced) ||
-	    nla_put_u32(skb, SHUFFLE_A_OP_RX_COMPLETE, rx->n - op->incomplete) ||
-	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->resends))
+	    nla_put_u32(skb, SHUFFLE_A_OP_RX_COMPLETE, rx->n - op->rx.incomplete) ||
+	    nla_put_u32(skb, SHUFFLE_A_OP_RESENDS, op->rx.resends))
 		return -EMSGSIZE;
-	if (op->srtt_ns && shuffle_put_u64(skb, SHUFFLE_A_OP_RTT, op->srtt_ns))
+	if (op->rx.srtt_ns && shuffle_put_u64(skb, SHUFFLE_A_OP_RTT, op->rx.srtt_ns))
 		return -EMSGSIZE;
 	return shuffle_put_u64(skb, SHUFFLE_A_OP_RESEND_WAIT, shuffle_rto(op));
 }

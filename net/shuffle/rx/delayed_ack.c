@@ -197,7 +197,7 @@ bool shuffle_delayed_owe(struct shuffle_op *op, u32 rank, struct sk_buff_head *q
 		list_add_tail(&m->node, &d->owed);
 	}
 	m->op_id[m->n] = op->id;
-	m->nonce[m->n] = op->in[rank].nonce;
+	m->nonce[m->n] = op->rx.msg[rank].nonce;
 	if (++m->n == SHUFFLE_DELAYED_ACKS)
 		send_all(d, m, q);
 	return true;

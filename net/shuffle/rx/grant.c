@@ -79,12 +79,12 @@ u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
 static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 {
 	const struct sock *sk = &op->ssk->sk;
-	u32 members = max(op->prx.n - op->prx.absent, 1U);
+	u32 members = max(op->rx.sched.n - op->rx.sched.absent, 1U);
 	u32 part = min_t(u64, div_u64(max_out, members), SHUFFLE_GRANT_CHUNKS * SHUFFLE_CHUNK_MAX);
 
 	part = min3(part, (u32)shuffle_sock_rcvbuf(sk) / 8,
 		    (u32)shuffle_sock_sndbuf(sk) / (2 * members));
-	return max(part / op->prx.unit, 1U);
+	return max(part / op->rx.sched.unit, 1U);
 }
 
 /**
@@ -98,7 +98,7 @@ static u32 units_per_grant(const struct shuffle_op *op, u64 max_out)
 u32 shuffle_grant_share(const struct shuffle_op *op)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	return max(atomic_read(&op->dev->rx_ops) + !op->receives, 1);
+	return max(atomic_read(&op->dev->rx_ops) + !op->rx.receives, 1);
 }
 
 /* Its class by what has not come, of those heard of and about as much of the others. */
@@ -106,7 +106,7 @@ static u8 rx_class_of(const struct shuffle_op *op)
 {
 	if (op->order == SHUFFLE_ORDER_DEADLINE)
 		return shuffle_op_deadline_class(op);
-	return shuffle_order_class(shuffle_policy_rx_total_rem(&op->prx));
+	return shuffle_order_class(shuffle_policy_rx_total_rem(&op->rx.sched));
 }
 
 /**
@@ -122,8 +122,8 @@ u64 shuffle_grant_ordered(const struct shuffle_op *op, u8 class, u64 max_out)
 	const struct shuffle_order *order = &op->dev->order;
 
 	lockdep_assert_held(&op->ssk->lock);
-	max_out = shuffle_order_part(order, &op->place, shuffle_grant_share(op), max_out);
-	return shuffle_order_limit(order, &op->place, class, max_out);
+	max_out = shuffle_order_part(order, &op->rx.place, shuffle_grant_share(op), max_out);
+	return shuffle_order_limit(order, &op->rx.place, class, max_out);
 }
 
 /* The same for what it is to grant now.  One that has waited too long has its even share. */
@@ -137,7 +137,7 @@ static u64 grant_limit(const struct shuffle_op *op, u64 now)
 	/* or in which the link could not have carried what all have granted */
 	patience = max((u64)SHUFFLE_ORDER_PATIENCE * READ_ONCE(op->dev->rtt),
 		       SHUFFLE_ORDER_DRAINS * shuffle_dev_drain_ns(op->dev, max_out));
-	if (now <= op->granted_at || now - op->granted_at <= patience)
+	if (now <= op->rx.granted_at || now - op->rx.granted_at <= patience)
 		share = 0;
 	return max(share, shuffle_grant_ordered(op, rx_class_of(op), max_out));
 }
@@ -145,9 +145,9 @@ static u64 grant_limit(const struct shuffle_op *op, u64 now)
 /* It waits for grants from now on. */
 static void want_to_grant(struct shuffle_op *op)
 {
-	list_add_tail(&op->grant_node, &op->ssk->grant_ops);
+	list_add_tail(&op->rx.grant_node, &op->ssk->grant_ops);
 	if (op->order != SHUFFLE_ORDER_FAIR)
-		op->granted_at = shuffle_now();
+		op->rx.granted_at = shuffle_now();
 }
 
 /**
@@ -161,22 +161,22 @@ static void want_to_grant(struct shuffle_op *op)
  */
 void shuffle_grant_account(struct shuffle_op *op)
 {
-	u64 out = op->life.ended ? 0 : op->prx.outstanding;
+	u64 out = op->life.ended ? 0 : op->rx.sched.outstanding;
 	struct shuffle_sock *ssk = op->ssk;
 
 	lockdep_assert_held(&ssk->lock);
-	ssk->outstanding += out - op->outstanding;
-	op->outstanding = out;
-	if (op->receives != !!out) {
-		op->receives = out;
+	ssk->outstanding += out - op->rx.outstanding;
+	op->rx.outstanding = out;
+	if (op->rx.receives != !!out) {
+		op->rx.receives = out;
 		atomic_add(out ? 1 : -1, &op->dev->rx_ops);
 	}
 	if (op->order != SHUFFLE_ORDER_FAIR)
-		shuffle_order_count(&op->dev->order, &op->place, out,
+		shuffle_order_count(&op->dev->order, &op->rx.place, out,
 				    out ? rx_class_of(op) : SHUFFLE_ORDER_FIRST, out);
-	if (op->life.ended || !op->prx.heap.n)
-		list_del_init(&op->grant_node);
-	else if (list_empty(&op->grant_node))
+	if (op->life.ended || !op->rx.sched.heap.n)
+		list_del_init(&op->rx.grant_node);
+	else if (list_empty(&op->rx.grant_node))
 		want_to_grant(op);
 }
 
@@ -206,12 +206,12 @@ static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
 	struct shuffle_net *sn = shuffle_op_net(op);
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_wire w = {
 		.type = SHUFFLE_GRANT,
 		.op_id = op->id,
 		.nonce = in->nonce,
-		.grant.limit = op->prx.msg[rank].granted,
+		.grant.limit = op->rx.sched.msg[rank].granted,
 		.grant.acked = in->have.prefix,
 	};
 
@@ -227,9 +227,9 @@ static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)
 {
 	struct shuffle_msg_in *in, *tmp;
 
-	list_for_each_entry_safe(in, tmp, &op->dirty, dirty) {
+	list_for_each_entry_safe(in, tmp, &op->rx.dirty, dirty) {
 		list_del_init(&in->dirty);
-		shuffle_grant_send(op, in - op->in, q);
+		shuffle_grant_send(op, in - op->rx.msg, q);
 	}
 }
 
@@ -254,20 +254,20 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
 /* A message has been granted more. */
 static void note_granted(struct shuffle_op *op, u32 rank, u64 now)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	if (list_empty(&in->dirty)) {
 		if (!in->rtt_at) {
 			in->rtt_off = in->granted_sent;
 			in->rtt_at = now;
 		}
-		if (op->prx.msg[rank].received == in->granted_sent) {
+		if (op->rx.sched.msg[rank].received == in->granted_sent) {
 			/* nothing was on its way: the wait begins now */
 			in->progress_at = now;
-			if (op->srtt_ns)
+			if (op->rx.srtt_ns)
 				in->wait_ns = 0;
 		}
-		list_add_tail(&in->dirty, &op->dirty);
+		list_add_tail(&in->dirty, &op->rx.dirty);
 	}
 	shuffle_timer_in(op, rank);
 }
@@ -289,29 +289,31 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 	u32 i, n = 0;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->life.ended || !op->prx.heap.n)
+	if (op->life.ended || !op->rx.sched.heap.n)
 		return;
 	rtt_bytes = shuffle_dev_rtt_bytes(dev);
 	max_out = grant_limit(op, now);
 	/* what waits for a reader has its place, too */
 	max_out = min(max_out, (u64)shuffle_sock_rcvbuf(&ssk->sk) / 4);
-	op->prx.burst = units_per_grant(op, max_out);
-	op->prx.scale_back = shuffle_slowest_limits(op, now);
-	op->prx.constant_window =
+	op->rx.sched.burst = units_per_grant(op, max_out);
+	op->rx.sched.scale_back = shuffle_slowest_limits(op, now);
+	op->rx.sched.constant_window =
 		READ_ONCE(dev->cfg.window_mode) == SHUFFLE_NL_WINDOW_MODE_CONSTANT;
-	left = promisable_bytes(ssk, op->prx.unit);
-	out = op->prx.outstanding;
-	while (n < SHUFFLE_BURST &&
-	       (i = shuffle_policy_rx_grant(&op->prx, max_out, rtt_bytes, left)) != SHUFFLE_NONE) {
+	left = promisable_bytes(ssk, op->rx.sched.unit);
+	out = op->rx.sched.outstanding;
+	while (n < SHUFFLE_BURST) {
+		i = shuffle_policy_rx_grant(&op->rx.sched, max_out, rtt_bytes, left);
+		if (i == SHUFFLE_NONE)
+			break;
 		note_granted(op, i, now);
-		op->granted_at = now;
+		op->rx.granted_at = now;
 		n++;
-		if (op->prx.outstanding > out)
-			left -= min(left, op->prx.outstanding - out);
-		out = op->prx.outstanding;
+		if (op->rx.sched.outstanding > out)
+			left -= min(left, op->rx.sched.outstanding - out);
+		out = op->rx.sched.outstanding;
 	}
 	shuffle_grant_account(op);
-	if (!list_empty(&op->dirty)) {
+	if (!list_empty(&op->rx.dirty)) {
 		send_grants(op, q);
 		if (n == SHUFFLE_BURST)
 			shuffle_timer_now(op, now);
@@ -319,8 +321,8 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now)
 			shuffle_timer_start(op);
 	}
 	/* the least grant is less than 1.5 units: shuffle_policy_amount() */
-	if (left < op->prx.unit + op->prx.unit / 2 && op->prx.heap.n &&
-	    (!op->prx.outstanding || op->prx.outstanding < max_out))
+	if (left < op->rx.sched.unit + op->rx.sched.unit / 2 && op->rx.sched.heap.n &&
+	    (!op->rx.sched.outstanding || op->rx.sched.outstanding < max_out))
 		shuffle_grant_pressure(ssk);
 }
 
@@ -350,8 +352,8 @@ bool shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q)
 		shuffle_msg_in_unpark(ssk);
 	list_splice_init(&ssk->grant_ops, &turns);
 	while (n-- && skb_queue_len(q) < SHUFFLE_BURST &&
-	       (op = list_first_entry_or_null(&turns, struct shuffle_op, grant_node))) {
-		list_move_tail(&op->grant_node, &ssk->grant_ops);
+	       (op = list_first_entry_or_null(&turns, struct shuffle_op, rx.grant_node))) {
+		list_move_tail(&op->rx.grant_node, &ssk->grant_ops);
 		shuffle_grant_op(op, q, now);
 	}
 	list_splice(&turns, &ssk->grant_ops);

@@ -181,7 +181,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 		if (shuffle_abort_answer(op, w, q))
 			return;
 	} else {
-		op->in[w->src_rank].heard_at = c->now;
+		op->rx.msg[w->src_rank].heard_at = c->now;
 	}
 	switch (w->type) {
 	case SHUFFLE_DATA:

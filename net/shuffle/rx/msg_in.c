@@ -102,15 +102,15 @@ static bool alloc_islands(struct shuffle_sock *ssk, struct shuffle_msg_in *in,
  */
 bool shuffle_msg_in_purge(struct shuffle_op *op, u32 rank, u32 *budget)
 {
-	struct rb_root *root = &op->in[rank].pieces;
+	struct rb_root *root = &op->rx.msg[rank].pieces;
 	struct rb_node *node;
 
 	lockdep_assert_held(&op->ssk->lock);
 	while (*budget && (node = rb_first(root))) {
 		*budget -= min(*budget, SHUFFLE_BURST_COST);
-		shuffle_msg_in_free_piece(op->ssk, &op->in[rank], rb_to_skb(node));
+		shuffle_msg_in_free_piece(op->ssk, &op->rx.msg[rank], rb_to_skb(node));
 	}
-	free_islands(op->ssk, &op->in[rank]);
+	free_islands(op->ssk, &op->rx.msg[rank]);
 	return RB_EMPTY_ROOT(root);
 }
 
@@ -144,7 +144,7 @@ static bool is_readable(const struct shuffle_msg_in *in, bool pressure)
 /* Let the reader know if there is something of a message. */
 static void queue_for_reader(struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_sock *ssk = op->ssk;
 
 	lockdep_assert_held(&op->ssk->lock);
@@ -222,7 +222,7 @@ struct shuffle_wire shuffle_msg_in_ack(const struct shuffle_op *op, u32 rank)
 	struct shuffle_wire w = {
 		.type = SHUFFLE_ACK,
 		.op_id = op->id,
-		.nonce = op->in[rank].nonce,
+		.nonce = op->rx.msg[rank].nonce,
 		.src_rank = op->group->rank,	/* one to ourselves is not sent */
 	};
 
@@ -242,7 +242,7 @@ void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 	struct shuffle_wire w = shuffle_msg_in_ack(op, rank);
 
 	lockdep_assert_held(&op->ssk->lock);
-	op->in[rank].ack_owed = false;
+	op->rx.msg[rank].ack_owed = false;
 	if (rank == op->group->rank) {
 		/* no packet to ourselves for that */
 		shuffle_msg_out_ack(op, &w, shuffle_now());
@@ -268,7 +268,7 @@ static void msg_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_bu
 			 u64 now)
 {
 	bool may_wait = (flags & SHUFFLE_FLAG_DELAY) && !(flags & SHUFFLE_FLAG_PROBE);
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
 	in->complete = true;
@@ -279,7 +279,7 @@ static void msg_complete(struct shuffle_op *op, u32 rank, u8 flags, struct sk_bu
 	if (!in->ack_owed && !(may_wait && shuffle_delayed_owe(op, rank, q)))
 		shuffle_msg_in_send_ack(op, rank, q);
 	queue_for_reader(op, rank);
-	if (!--op->incomplete)
+	if (!--op->rx.incomplete)
 		op->ssk->nr_incomplete--;
 	if (op->engine)
 		shuffle_engine_arrived(op, now);
@@ -296,26 +296,26 @@ static bool is_retransmission(const struct shuffle_msg_in *in, u64 within, u64 n
 
 static void message_announced(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
-	struct shuffle_msg_in *in = &op->in[w->src_rank];
+	struct shuffle_msg_in *in = &op->rx.msg[w->src_rank];
 
 	/* it had been announced before, and that was lost */
 	if (w->flags & SHUFFLE_FLAG_RETRANS)
 		op->clock.solicit_all = true;
 	/* others run, so those that are not heard of are not waited for as long as for a start */
 	op->clock.solicit_ns = 0;
-	if (op->first_announced_at == op->life.started_at && w->src_rank != op->group->rank)
-		op->first_announced_at = now;
+	if (op->rx.first_announced_at == op->life.started_at && w->src_rank != op->group->rank)
+		op->rx.first_announced_at = now;
 	in->late = 0;
 	in->nonce = w->nonce;
 	in->progress_at = now;
 	op->life.progress_at = now;
-	op->last_announced_at = now;
+	op->rx.last_announced_at = now;
 	in->wait_ns = 0;
-	shuffle_policy_rx_announced(&op->prx, w->src_rank, w->data.len, w->unsched,
+	shuffle_policy_rx_announced(&op->rx.sched, w->src_rank, w->data.len, w->unsched,
 				    shuffle_policy_seed(op->ptx.seed, w->src_rank,
 							op->group->rank, op->group->count));
 	shuffle_grant_account(op);
-	in->granted_sent = op->prx.msg[w->src_rank].granted;
+	in->granted_sent = op->rx.sched.msg[w->src_rank].granted;
 	shuffle_timer_in(op, w->src_rank);
 	shuffle_timer_out(op, w->src_rank);
 	shuffle_timer_start(op);
@@ -337,14 +337,14 @@ static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool 
 	in->rtt_at = 0;
 	if (again) {
 		in->losses++;
-		op->data_from = now;
-		op->data_bytes = 0;
+		op->rx.data_from = now;
+		op->rx.data_bytes = 0;
 		if (!once)
 			return;
 	} else {
 		ns += in->wait_ns / 2;
 	}
-	shuffle_rto_sample(op, in - op->in, ns, now);
+	shuffle_rto_sample(op, in - op->rx.msg, ns, now);
 	in->wait_ns = 0;
 }
 
@@ -352,9 +352,9 @@ static void sample_probe(struct shuffle_op *op, struct shuffle_msg_in *in, bool 
 static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u32 stride,
 			    bool again, u64 now)
 {
-	u64 rtt = max_t(u64, op->srtt_ns, READ_ONCE(op->dev->rtt));
+	u64 rtt = max_t(u64, op->rx.srtt_ns, READ_ONCE(op->dev->rtt));
 	bool answer = is_retransmission(in, 2 * rtt, now);
-	u32 rank = in - op->in;
+	u32 rank = in - op->rx.msg;
 	u32 late = in->late;
 
 	shuffle_question_progress(op, rank, again, now);
@@ -365,7 +365,7 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 	/* What is missing behind progress was lost, not late.  Otherwise a time
 	 * that was doubled holds until something is measured (RFC 6298).
 	 */
-	if (op->srtt_ns && in->have.n)
+	if (op->rx.srtt_ns && in->have.n)
 		in->wait_ns = 0;
 	/* Karn: an answer measures nothing.  What was only late does: without it, a host
 	 * that is busy would be asked again for everything.
@@ -395,7 +395,7 @@ static void prefix_advanced(struct shuffle_op *op, struct shuffle_msg_in *in, u3
 static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start, u64 end)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct sock *sk = &ssk->sk;
 	int err;
 
@@ -414,8 +414,8 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	SHUFFLE_PIECE(skb)->end = end;
 	shuffle_msg_in_insert_piece(in, skb);
 	/* not what comes twice: it may come for as long as anybody asks for it */
-	op->life.progress_at = op->data_at;
-	shuffle_policy_rx_arrived(&op->prx, rank, end - start, end);
+	op->life.progress_at = op->rx.data_at;
+	shuffle_policy_rx_arrived(&op->rx.sched, rank, end - start, end);
 	shuffle_grant_account(op);
 	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
 	shuffle_peer_received(op, rank, end - start);
@@ -426,7 +426,7 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64 start,
 			     u32 len)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
 	u64 end = start + len;
 	struct shuffle_range gap;
@@ -535,9 +535,9 @@ static bool data_has_room(struct shuffle_op *op, const struct shuffle_wire *w,
  */
 static bool continues(struct shuffle_op *op, const struct shuffle_wire *w)
 {
-	struct shuffle_msg_in *in = &op->in[w->src_rank];
+	struct shuffle_msg_in *in = &op->rx.msg[w->src_rank];
 
-	if (w->data.len != op->prx.msg[w->src_rank].len)
+	if (w->data.len != op->rx.sched.msg[w->src_rank].len)
 		return false;
 	if (w->dst_rank != shuffle_group_all(op->group))
 		return w->nonce == in->nonce;
@@ -566,8 +566,8 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 			 struct sk_buff *skb, u32 data, u32 len, u32 stride,
 			 struct sk_buff_head *q, u64 now)
 {
-	struct shuffle_rx_sched *m = &op->prx.msg[w->src_rank];
-	struct shuffle_msg_in *in = &op->in[w->src_rank];
+	struct shuffle_rx_sched *m = &op->rx.sched.msg[w->src_rank];
+	struct shuffle_msg_in *in = &op->rx.msg[w->src_rank];
 	struct shuffle_net *sn = shuffle_op_net(op);
 	bool kept = false;
 	u64 prefix;
@@ -607,12 +607,12 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 		/* not by probes: they come for as long as something is missing, and
 		 * must not put off asking for it
 		 */
-		op->data_at = now;
+		op->rx.data_at = now;
 		if (w->src_rank != op->group->rank) {
-			if (op->data_from)
-				op->data_bytes += len;
+			if (op->rx.data_from)
+				op->rx.data_bytes += len;
 			else
-				op->data_from = now;
+				op->rx.data_from = now;
 		}
 		if (w->data.off > m->granted + SHUFFLE_GRANT_SLACK) {
 			SHUFFLE_INC(sn, DropNotGranted);

@@ -19,9 +19,9 @@
 #define SHUFFLE_ANSWER_SLACK	SZ_16K
 
 /**
- * struct shuffle_msg_in - an incoming message (its schedule is op->prx.msg[rank])
+ * struct shuffle_msg_in - an incoming message (its schedule is op->rx.sched.msg[rank])
  * @ready: in ssk->ready when there is something for the reader
- * @dirty: in op->dirty when a GRANT has to be sent
+ * @dirty: in op->rx.dirty when a GRANT has to be sent
  * @pieces: skbs that hold payload, by offset
  * @have: what has arrived
  * @read: bytes that the reader has taken

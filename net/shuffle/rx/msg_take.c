@@ -35,7 +35,7 @@ static void copy_bytes(const struct sk_buff *skb, u64 at, u32 len, u8 *to)
  */
 bool shuffle_msg_in_take(struct shuffle_op *op, u32 rank, u8 *to, s32 *budget)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct rb_node *node;
 
 	lockdep_assert_held(&op->ssk->lock);

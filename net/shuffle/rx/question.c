@@ -48,12 +48,12 @@
  */
 u64 shuffle_question_wait(const struct shuffle_op *op)
 {
-	u64 wait = shuffle_early_wait(op->srtt_ns, op->rttvar_ns, shuffle_rto_min(op));
+	u64 wait = shuffle_early_wait(op->rx.srtt_ns, op->rx.rttvar_ns, shuffle_rto_min(op));
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* a packet of a grant comes at a time, or of an operation at a time */
-	if (op->prx.unit > op->ptx.unit || shuffle_grant_share(op) > 1)
-		wait = max(wait, op->pause_ns);
+	if (op->rx.sched.unit > op->ptx.unit || shuffle_grant_share(op) > 1)
+		wait = max(wait, op->rx.pause_ns);
 	return min(wait, shuffle_rto(op));
 }
 
@@ -64,11 +64,11 @@ u64 shuffle_question_wait(const struct shuffle_op *op)
  */
 bool shuffle_question_early(const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_msg_in *in = &op->in[rank];
+	const struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* the answer and data for all members go different ways */
-	return !op->overtaken && !in->wait_ns && !in->all_nonce &&
+	return !op->rx.overtaken && !in->wait_ns && !in->all_nonce &&
 	       in->questions < SHUFFLE_EARLY_QUESTIONS && rank != op->group->rank;
 }
 
@@ -81,7 +81,7 @@ bool shuffle_question_early(const struct shuffle_op *op, u32 rank)
  */
 void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
 		.op_id = op->id,
@@ -109,10 +109,10 @@ void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *
  */
 void shuffle_question_gap(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
 {
-	const struct shuffle_msg_in *in = &op->in[rank];
+	const struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->srtt_ns && in->have.n && !in->question && shuffle_question_early(op, rank))
+	if (op->rx.srtt_ns && in->have.n && !in->question && shuffle_question_early(op, rank))
 		shuffle_question_ask(op, rank, q, now);
 }
 
@@ -131,7 +131,7 @@ void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
 		.op_id = op->id,
-		.nonce = op->in[rank].nonce,
+		.nonce = op->rx.msg[rank].nonce,
 		.resend.off = start,
 		.resend.len = end - start,
 	};
@@ -185,8 +185,8 @@ bool shuffle_question_full(const struct shuffle_op *op, u32 rank)
  */
 u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk_buff_head *q)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
-	u64 room = max_t(s64, room_left(op), 2 * op->prx.unit);
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
+	u64 room = max_t(s64, room_left(op), 2 * op->rx.sched.unit);
 	u64 from = in->have.prefix;
 	struct shuffle_range gap;
 	u32 n;
@@ -220,7 +220,7 @@ u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk
 void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct sk_buff_head *q,
 			       u64 now)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_range gap;
 
 	lockdep_assert_held(&op->ssk->lock);
@@ -228,9 +228,9 @@ void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct
 	if (!in->question)
 		return;
 	in->question = false;
-	op->answered = true;
-	sent = min(sent, op->prx.msg[rank].granted);
-	if (op->overtaken || !shuffle_ranges_missing(&in->have, in->have.prefix, sent, &gap) ||
+	op->rx.answered = true;
+	sent = min(sent, op->rx.sched.msg[rank].granted);
+	if (op->rx.overtaken || !shuffle_ranges_missing(&in->have, in->have.prefix, sent, &gap) ||
 	    shuffle_question_full(op, rank))
 		return;
 	SHUFFLE_INC(shuffle_op_net(op), LossProved);
@@ -239,7 +239,7 @@ void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct
 	in->proved = true;
 	/* not late: its sender has answered */
 	in->late = max(in->late, 1U);
-	op->resends++;
+	op->rx.resends++;
 	in->resends++;
 	in->resent_at = now;
 	in->progress_at = now;
@@ -256,12 +256,12 @@ void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct
  */
 void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 now)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* the loopback is no measure of the network */
 	if (rank != op->group->rank && !in->late && !again && now > in->progress_at)
-		op->pause_ns = shuffle_early_pause(op->pause_ns, now - in->progress_at);
+		op->rx.pause_ns = shuffle_early_pause(op->rx.pause_ns, now - in->progress_at);
 	in->questions = 0;
 	in->question = false;
 	in->stalled = false;
@@ -273,6 +273,6 @@ void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 
 		return;
 	}
 	SHUFFLE_INC(shuffle_op_net(op), LossDisproved);
-	op->overtaken = true;
+	op->rx.overtaken = true;
 	shuffle_dev_overtaken(op->dev);
 }

@@ -102,7 +102,7 @@ static struct sk_buff *next_piece(struct shuffle_msg_in *in)
 static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 {
 	struct shuffle_record *rec = &c->rec[c->n++];
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_sock *ssk = c->ssk;
 	struct sk_buff *skb, *used = NULL;
 	int err = 0;
@@ -118,7 +118,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	 * the reader
 	 */
 	spin_lock_bh(&ssk->lock);
-	rec->msg_len = op->prx.msg[rank].len;
+	rec->msg_len = op->rx.sched.msg[rank].len;
 	while (c->left && (skb = next_piece(in))) {
 		struct shuffle_piece *p = SHUFFLE_PIECE(skb);
 		u64 end = min_t(u64, p->end, p->start + c->left);
@@ -173,14 +173,14 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 		rec->type = op->life.error ? SHUFFLE_RECORD_FAILED : SHUFFLE_RECORD_DONE;
 		rec->error = op->life.error;
 		if (op->life.error)
-			for (i = 0; i < op->prx.n; i++)
+			for (i = 0; i < op->rx.sched.n; i++)
 				rec->msg_len += !!shuffle_op_missing(op, i);
 		op->life.end_cursor = 1;
 	}
 	if (!op->life.error)
 		return true;
 	/* nothing changes any more in an operation that has ended */
-	for (i = op->life.end_cursor - 1; i < op->prx.n; i++) {
+	for (i = op->life.end_cursor - 1; i < op->rx.sched.n; i++) {
 		u16 flags = shuffle_op_missing(op, i);
 
 		if (!flags)
@@ -197,7 +197,7 @@ static bool read_end(struct recv_call *c, struct shuffle_op *op)
 			rec->error = shuffle_abort_errno(op->life.blame.reason);
 	}
 	op->life.end_cursor = i + 1;
-	return i == op->prx.n;
+	return i == op->rx.sched.n;
 }
 
 /* Take from the head of ssk->notices, if there is one; false if there is none.  What is noticed
@@ -236,9 +236,9 @@ static int take_ready(struct recv_call *c)
 	spin_lock_bh(&ssk->lock);
 	ready = list_first_entry_or_null(&ssk->ready, struct shuffle_ready, node);
 	if (ready && ready->rank != SHUFFLE_NONE) {
-		in = &ready->op->in[ready->rank];
+		in = &ready->op->rx.msg[ready->rank];
 		complete = in->complete;
-		left = ready->op->prx.msg[ready->rank].len - in->read;
+		left = ready->op->rx.sched.msg[ready->rank].len - in->read;
 	}
 	spin_unlock_bh(&ssk->lock);
 	if (!ready)

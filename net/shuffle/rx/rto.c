@@ -37,7 +37,7 @@ u64 shuffle_rto_min(const struct shuffle_op *op)
 {
 	lockdep_assert_held(&op->ssk->lock);
 	return max((u64)READ_ONCE(op->dev->cfg.resend_min_us) * NSEC_PER_USEC,
-		   shuffle_dev_drain_ns(op->dev, 16ULL * op->prx.unit));
+		   shuffle_dev_drain_ns(op->dev, 16ULL * op->rx.sched.unit));
 }
 
 /**
@@ -73,8 +73,8 @@ u64 shuffle_rto(const struct shuffle_op *op)
 	u64 wait;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->srtt_ns)
-		wait = max(op->srtt_ns + 4 * op->rttvar_ns, shuffle_rto_min(op));
+	if (op->rx.srtt_ns)
+		wait = max(op->rx.srtt_ns + 4 * op->rx.rttvar_ns, shuffle_rto_min(op));
 	else
 		wait = shuffle_rto_unmeasured(op);
 	return min(wait, shuffle_rto_max(op));
@@ -121,7 +121,7 @@ u64 shuffle_rto_data(const struct shuffle_op *op)
 {
 	u64 wait = shuffle_rto(op), now, others;
 
-	if (op->srtt_ns)
+	if (op->rx.srtt_ns)
 		return wait;
 	now = shuffle_now();
 	others = max(recent_limit(&op->dev->data_rtt, now), recent_limit(&op->dev->ack_rtt, now));
@@ -147,18 +147,18 @@ void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 		return;
 	/* A host may also have stood still: one sample must not stand for many. */
 	ns = clamp_t(u64, ns, 1, 2 * shuffle_rto(op));
-	if (!op->srtt_ns) {
-		op->srtt_ns = ns;
-		op->rttvar_ns = ns / 2;
+	if (!op->rx.srtt_ns) {
+		op->rx.srtt_ns = ns;
+		op->rx.rttvar_ns = ns / 2;
 		if (is_recent(rtt, now)) {
-			op->srtt_ns = max_t(u64, ns, atomic64_read(&rtt->srtt));
-			op->rttvar_ns = max_t(u64, ns / 2, atomic64_read(&rtt->rttvar));
+			op->rx.srtt_ns = max_t(u64, ns, atomic64_read(&rtt->srtt));
+			op->rx.rttvar_ns = max_t(u64, ns / 2, atomic64_read(&rtt->rttvar));
 		}
 		shuffle_timer_start(op);	/* earlier than it is set to */
 		return;
 	}
-	smooth(&op->srtt_ns, &op->rttvar_ns, ns);
-	set_rtt(rtt, op->srtt_ns, op->rttvar_ns, now);
+	smooth(&op->rx.srtt_ns, &op->rx.rttvar_ns, ns);
+	set_rtt(rtt, op->rx.srtt_ns, op->rx.rttvar_ns, now);
 }
 
 /**
@@ -173,7 +173,7 @@ void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
 void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 {
 	const struct shuffle_msg_out *out = &op->out[rank];
-	u64 since = max(out->announced_at, op->in[rank].progress_at);
+	u64 since = max(out->announced_at, op->rx.msg[rank].progress_at);
 	struct shuffle_rtt *rtt = &op->dev->ack_rtt;
 	u64 srtt, rttvar, ns;
 	bool first;
@@ -194,6 +194,6 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 		smooth(&srtt, &rttvar, ns);
 	}
 	set_rtt(rtt, srtt, rttvar, now);
-	if (first && !op->srtt_ns)
+	if (first && !op->rx.srtt_ns)
 		shuffle_timer_start(op);	/* earlier than it is set to */
 }

@@ -27,7 +27,7 @@
 #include "../sock.h"
 #include "slowest.h"
 
-/* of op->slowest */
+/* of op->rx.slowest */
 enum { FROM_ITSELF, HEARSAY };
 
 static bool scales_back(const struct shuffle_op *op)
@@ -64,7 +64,7 @@ void shuffle_slowest_heard(struct shuffle_op *op, const struct shuffle_wire *w, 
 	if (!(w->flags & SHUFFLE_FLAG_SLOWEST) || w->slowest <= way ||
 	    w->src_rank == op->group->rank)
 		return;
-	heard = &op->slowest[w->flags & SHUFFLE_FLAG_HEARSAY ? HEARSAY : FROM_ITSELF];
+	heard = &op->rx.slowest[w->flags & SHUFFLE_FLAG_HEARSAY ? HEARSAY : FROM_ITSELF];
 	if (w->slowest - way <= aged(op, heard, now))
 		return;
 	heard->bytes = w->slowest - way;
@@ -86,9 +86,9 @@ void shuffle_slowest_tell(const struct shuffle_op *op, struct shuffle_wire *w)
 	lockdep_assert_held(&op->ssk->lock);
 	if (!scales_back(op))
 		return;
-	heard = aged(op, &op->slowest[FROM_ITSELF], shuffle_now());
+	heard = aged(op, &op->rx.slowest[FROM_ITSELF], shuffle_now());
 	w->flags |= SHUFFLE_FLAG_SLOWEST;
-	w->slowest = op->prx.rem;
+	w->slowest = op->rx.sched.rem;
 	if (heard > w->slowest) {
 		w->flags |= SHUFFLE_FLAG_HEARSAY;
 		w->slowest = heard;
@@ -107,7 +107,7 @@ u32 shuffle_slowest_limits(struct shuffle_op *op, u64 now)
 	lockdep_assert_held(&op->ssk->lock);
 	if (!scales_back(op))
 		return 0;
-	op->prx.slowest = max(aged(op, &op->slowest[FROM_ITSELF], now),
-			      aged(op, &op->slowest[HEARSAY], now));
+	op->rx.sched.slowest = max(aged(op, &op->rx.slowest[FROM_ITSELF], now),
+				   aged(op, &op->rx.slowest[HEARSAY], now));
 	return READ_ONCE(op->dev->cfg.scale_back_exponent);
 }

@@ -100,28 +100,29 @@ static bool wait_expired(const struct shuffle_op *op, u64 since, u64 *wait, u64 
 static void look_at_rate(const struct shuffle_op *op, struct timer_scan *s)
 {
 	u64 max_out = shuffle_grant_max_out(op->dev), line, seen = 0, us;
+	const struct shuffle_op_rx *rx = &op->rx;
 	u32 share = shuffle_grant_share(op);
 
 	/* others that receive have their parts on their way, too */
-	line = max_t(u64, div_u64(max_out, share), op->prx.unit) * (share - 1);
-	line = shuffle_dev_drain_ns(op->dev, op->prx.outstanding + line);
+	line = max_t(u64, div_u64(max_out, share), rx->sched.unit) * (share - 1);
+	line = shuffle_dev_drain_ns(op->dev, rx->sched.outstanding + line);
 	/* packets may be older than those before them: their time is taken without ssk->lock */
-	if (op->data_bytes && op->data_at > op->data_from) {
+	if (rx->data_bytes && rx->data_at > rx->data_from) {
 		/* 32 bits of each factor: the product fits */
-		us = min_t(u64, div_u64(op->data_at - op->data_from, NSEC_PER_USEC), U32_MAX);
-		seen = div64_u64(us * min_t(u64, op->prx.outstanding, U32_MAX), op->data_bytes);
+		us = min_t(u64, div_u64(rx->data_at - rx->data_from, NSEC_PER_USEC), U32_MAX);
+		seen = div64_u64(us * min_t(u64, rx->sched.outstanding, U32_MAX), rx->data_bytes);
 		seen = min_t(u64, seen, USEC_PER_SEC) * NSEC_PER_USEC;
 	}
-	s->slow = !op->srtt_ns || seen > 4 * line;
+	s->slow = !rx->srtt_ns || seen > 4 * line;
 	s->queue = 2 * max(line, min(seen, 8 * shuffle_rto_first(op)));
 }
 
 /* It is a straggler when it is late again while the operation has gone on. */
 static void mark_late(struct shuffle_op *op, u32 rank, u64 now)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 
-	op->resends++;
+	op->rx.resends++;
 	in->resends++;
 	in->resent_at = now;
 	if (++in->late >= 2 && !in->straggler && op->life.progress_at > in->progress_at) {
@@ -142,7 +143,8 @@ static void mark_late(struct shuffle_op *op, u32 rank, u64 now)
  */
 u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
 {
-	u64 wait = op->prx.msg[rank].announced ? op->in[rank].wait_ns : op->clock.solicit_ns;
+	bool announced = op->rx.sched.msg[rank].announced;
+	u64 wait = announced ? op->rx.msg[rank].wait_ns : op->clock.solicit_ns;
 
 	lockdep_assert_held(&op->ssk->lock);
 	return wait ?: shuffle_rto_data(op);
@@ -154,22 +156,24 @@ u64 shuffle_timer_in_wait(const struct shuffle_op *op, u32 rank)
  */
 static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 {
-	bool most = 2 * op->prx.unannounced <= op->prx.n;
-	u64 more = 0, wait = op->clock.solicit_ns;
+	const struct shuffle_op_rx *rx = &op->rx;
+	bool most = 2 * rx->sched.unannounced <= rx->sched.n;
+	struct shuffle_op_clock *clock = &op->clock;
+	u64 more = 0, wait = clock->solicit_ns;
 
 	if (!wait)
 		wait = most ? s->rto : min(shuffle_rto_unmeasured(op), shuffle_rto_max(op));
 	/* packets may be older than those before them: their time is taken without ssk->lock */
-	if (op->last_announced_at > op->first_announced_at)
-		more = min(op->last_announced_at - op->first_announced_at, shuffle_rto_max(op));
-	if (!op->prx.unannounced ||
-	    !wait_expired(op, max(op->last_announced_at, op->clock.solicited_at), &wait, more, s))
+	if (rx->last_announced_at > rx->first_announced_at)
+		more = min(rx->last_announced_at - rx->first_announced_at, shuffle_rto_max(op));
+	if (!rx->sched.unannounced ||
+	    !wait_expired(op, max(rx->last_announced_at, clock->solicited_at), &wait, more, s))
 		return false;
-	op->clock.solicit_ns = wait;
-	op->clock.solicited_at = s->now;
-	op->clock.solicit_left = op->clock.solicit_all ? op->prx.n : SHUFFLE_SOLICIT_FEW;
-	op->clock.solicit_walk = op->prx.n;
-	op->clock.solicit_all = false;
+	clock->solicit_ns = wait;
+	clock->solicited_at = s->now;
+	clock->solicit_left = clock->solicit_all ? rx->sched.n : SHUFFLE_SOLICIT_FEW;
+	clock->solicit_walk = rx->sched.n;
+	clock->solicit_all = false;
 	return true;
 }
 
@@ -185,10 +189,10 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 			s->more = true;
 			return;
 		}
-		rank = op->clock.solicit_from < op->prx.n ? op->clock.solicit_from : 0;
+		rank = op->clock.solicit_from < op->rx.sched.n ? op->clock.solicit_from : 0;
 		op->clock.solicit_from = rank + 1;
 		/* what our own program has not announced nobody else will */
-		if (op->prx.msg[rank].announced ||
+		if (op->rx.sched.msg[rank].announced ||
 		    (rank == op->group->rank && rank >= op->announced))
 			continue;
 		mark_late(op, rank, s->now);
@@ -204,7 +208,7 @@ static bool is_blocked(const struct shuffle_op *op, u32 rank)
 	const struct shuffle_msg_out *out = &op->out[rank];
 
 	return rank != op->group->rank && !out->absent && !out->acked && out->announced_at &&
-	       op->prx.msg[rank].announced &&
+	       op->rx.sched.msg[rank].announced &&
 	       shuffle_msg_out_sent(op, rank) < op->ptx.msg[rank].len;
 }
 
@@ -272,7 +276,7 @@ static void wait_for(struct shuffle_op *op, struct shuffle_due *due, enum shuffl
 
 static enum shuffle_wait in_wait(const struct shuffle_op *op, const struct shuffle_msg_in *in)
 {
-	if (shuffle_question_early(op, in - op->in))
+	if (shuffle_question_early(op, in - op->rx.msg))
 		return SHUFFLE_WAIT_EARLY;
 	if (in->have.n)
 		return in->wait_ns ? SHUFFLE_WAIT_GAP_LATE : SHUFFLE_WAIT_GAP;
@@ -282,9 +286,9 @@ static enum shuffle_wait in_wait(const struct shuffle_op *op, const struct shuff
 /* Something has been asked for and has not arrived. */
 static bool in_waits(const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_rx_sched *m = &op->prx.msg[rank];
+	const struct shuffle_rx_sched *m = &op->rx.sched.msg[rank];
 
-	return !op->in[rank].complete && m->announced && (!m->len || m->granted > m->received);
+	return !op->rx.msg[rank].complete && m->announced && (!m->len || m->granted > m->received);
 }
 
 /* All of the message has been sent.  A member that has not started has not got it, and asks
@@ -298,7 +302,7 @@ static bool out_waits(const struct shuffle_op *op, u32 rank)
 	/* our own ACK is a call: it cannot be lost */
 	return !op->out[rank].acked && rank != op->group->rank &&
 	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
-	       op->prx.msg[rank].announced;
+	       op->rx.sched.msg[rank].announced;
 }
 
 /**
@@ -310,7 +314,7 @@ static bool out_waits(const struct shuffle_op *op, u32 rank)
  */
 void shuffle_timer_in(struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	enum shuffle_wait wait = in_wait(op, in);
 
 	lockdep_assert_held(&op->ssk->lock);
@@ -347,7 +351,7 @@ static u64 probe_len(const struct shuffle_msg_in *in)
 /* Ask for all of a message that was granted and is missing. */
 static void ask_for_all(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	u32 n = shuffle_question_missing(op, rank, op->prx.msg[rank].granted, s->q);
+	u32 n = shuffle_question_missing(op, rank, op->rx.sched.msg[rank].granted, s->q);
 
 	s->asks -= min(s->asks, n);
 }
@@ -366,17 +370,17 @@ static u64 early_due(const struct shuffle_op *op, const struct shuffle_msg_in *i
 /* A time limit has passed: the schedule learns of each limit once. */
 static void mark_stalled(struct shuffle_op *op, u32 rank)
 {
-	if (op->in[rank].stalled)
+	if (op->rx.msg[rank].stalled)
 		return;
-	op->in[rank].stalled = true;
-	shuffle_policy_rx_stalled(&op->prx, rank);
+	op->rx.msg[rank].stalled = true;
+	shuffle_policy_rx_stalled(&op->rx.sched, rank);
 	shuffle_grant_account(op);
 }
 
 static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	struct shuffle_rx_sched *m = &op->prx.msg[rank];
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_rx_sched *m = &op->rx.sched.msg[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	u64 since = in->progress_at;
 	u64 from, more, wait;
 
@@ -391,8 +395,8 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		/* Silence may be a queue, or a host that is busy.  How busy hosts
 		 * are is not known before the first grant has been answered.
 		 */
-		if (!op->srtt_ns)
-			since = max(since, op->data_at);
+		if (!op->rx.srtt_ns)
+			since = max(since, op->rx.data_at);
 		more = s->queue;
 	}
 	wait = in->wait_ns ?: s->data;
@@ -417,9 +421,9 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	/* A sender that does not run would send all of it twice.  One that never answers knows no
 	 * questions.
 	 */
-	if (!in->have.n && !s->slow && !in->all_nonce && !op->overtaken &&
+	if (!in->have.n && !s->slow && !in->all_nonce && !op->rx.overtaken &&
 	    rank != op->group->rank &&
-	    in->late <= (op->answered ? SHUFFLE_LATE_QUESTIONS : 1)) {
+	    in->late <= (op->rx.answered ? SHUFFLE_LATE_QUESTIONS : 1)) {
 		shuffle_question_ask(op, rank, s->q, s->now);
 		s->asks -= !!s->asks;
 		return;
@@ -448,7 +452,7 @@ static void check_in(struct shuffle_op *op, u32 rank, struct timer_scan *s)
  */
 static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	struct shuffle_msg_in *in = &op->in[rank];
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	u64 limit = in->progress_at + s->data + (in->have.n ? 0 : s->queue);
 	u64 due;
 
@@ -492,7 +496,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	if (!out->wait_ns)
 		out->wait_ns = 2 * s->rto + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
 	/* while ACKs, or first messages, come in, this one's may come too */
-	since = max3(out->announced_at, op->acked_at, op->last_announced_at);
+	since = max3(out->announced_at, op->acked_at, op->rx.last_announced_at);
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
 		out->resends++;
 		s->asks--;
@@ -533,10 +537,10 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 					  op->out, s);
 			else if (w == SHUFFLE_WAIT_EARLY)
 				check_early(op, container_of(due, struct shuffle_msg_in, due) -
-					    op->in, s);
+					    op->rx.msg, s);
 			else
 				check_in(op, container_of(due, struct shuffle_msg_in, due) -
-					 op->in, s);
+					 op->rx.msg, s);
 		}
 	}
 }
@@ -588,7 +592,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	if (!op->life.ended) {
 		s.data = shuffle_rto_data(op);
 		s.rto = op->engine ? shuffle_rto(op) : s.data;
-		s.early = op->srtt_ns ? shuffle_question_wait(op) : s.data;
+		s.early = op->rx.srtt_ns ? shuffle_question_wait(op) : s.data;
 		look_at_rate(op, &s);
 		solicit_unannounced(op, &s);
 		probe_blocked(op, &s);
@@ -649,7 +653,7 @@ void shuffle_timer_start(struct shuffle_op *op)
 	u64 wait = shuffle_rto_data(op);
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->srtt_ns && !op->overtaken)
+	if (op->rx.srtt_ns && !op->rx.overtaken)
 		wait = min(wait, shuffle_question_wait(op));
 	start_before(op, shuffle_now() + wait);
 }

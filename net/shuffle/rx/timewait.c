@@ -190,7 +190,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 		return;
 	/* of messages that have arrived: what may be answered */
 	for (i = 0; i < n; i++)
-		f->nonce[i] = op->in[i].complete ? op->in[i].nonce : 0;
+		f->nonce[i] = op->rx.msg[i].complete ? op->rx.msg[i].nonce : 0;
 	f->group = op->group;
 	refcount_inc(&f->group->ref);
 	f->user = shuffle_user_hold(op->ssk->user);

@@ -169,8 +169,8 @@ static void abort__silent(struct kunit *test)
 	fake_start(4, 0);
 	fake_row(10000, 2000);
 	fake->now += 800 * NSEC_PER_MSEC;
-	fake->op->in[0].heard_at = fake->now;
-	fake->op->in[2].heard_at = fake->now;
+	fake->op->rx.msg[0].heard_at = fake->now;
+	fake->op->rx.msg[2].heard_at = fake->now;
 	fake_advance(300 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 	expect_missing(test, 1, SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK);
@@ -185,7 +185,7 @@ static void abort__all_speak(struct kunit *test)
 	fake_row(10000, 2000);
 	fake->now += 800 * NSEC_PER_MSEC;
 	for (i = 0; i < 2; i++)
-		fake->op->in[i].heard_at = fake->now;
+		fake->op->rx.msg[i].heard_at = fake->now;
 	fake->now += 201 * NSEC_PER_MSEC;
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_abort_overdue(fake->op, fake->now)),
 			125ULL * NSEC_PER_MSEC);

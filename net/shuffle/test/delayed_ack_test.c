@@ -55,7 +55,7 @@ static void delayed_ack__is_taken(struct kunit *test)
 
 	start(3);
 	fake_rx(0, 500, 0, 500);
-	fake->op->in[0].nonce = 9;
+	fake->op->rx.msg[0].nonce = 9;
 	spin_lock_bh(&fake->ssk.lock);
 	shuffle_delayed_owe(fake->op, 0, NULL);
 	w = shuffle_delayed_take(fake->op, 0);
@@ -155,8 +155,8 @@ static void delayed_ack__sender(struct kunit *test)
 	fake_start(2, 0);
 	fake->op->delays = true;
 	fake_rx(0, 0, 0, 0);
-	fake->op->srtt_ns = MS;
-	fake->op->rttvar_ns = 0;
+	fake->op->rx.srtt_ns = MS;
+	fake->op->rx.rttvar_ns = 0;
 	fake_row(500, 500);
 	fake->n_sent = 0;
 	first = fake->now;

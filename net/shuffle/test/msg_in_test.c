@@ -4,7 +4,7 @@
 
 static struct shuffle_msg_in *in_of(u32 rank)
 {
-	return &fake->op->in[rank];
+	return &fake->op->rx.msg[rank];
 }
 
 /* Do the pieces of a message give its first @len bytes, each once? */
@@ -40,7 +40,7 @@ static void msg_in__in_order(struct kunit *test)
 	}
 	KUNIT_EXPECT_TRUE(test, in_of(0)->complete);
 	KUNIT_EXPECT_FALSE(test, list_empty(&in_of(0)->ready.node));
-	KUNIT_EXPECT_EQ(test, fake->op->incomplete, 2U);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.incomplete, 2U);
 	expect_content(test, 0, 5000);
 	FAKE_COUNTED(test, DataBytesIn, 5000);
 	ack = fake_last(SHUFFLE_ACK, SHUFFLE_NONE);
@@ -114,7 +114,7 @@ static void msg_in__not_granted(struct kunit *test)
 
 	fake_start(2, 0);
 	fake_rx(0, 1 << 30, 0, 1000);
-	granted = fake->op->prx.msg[0].granted;
+	granted = fake->op->rx.sched.msg[0].granted;
 	KUNIT_EXPECT_GT(test, granted, 1000ULL);
 	KUNIT_EXPECT_FALSE(test, fake_rx(0, 1 << 30, granted + slack + 1, 1000));
 	FAKE_COUNTED(test, DropNotGranted, 1);
@@ -256,7 +256,7 @@ static void msg_in__room_for_order(struct kunit *test)
 	/* in order it goes on: the gap is filled */
 	KUNIT_EXPECT_TRUE(test, fake_rx(0, len, 1000, 1000));
 	KUNIT_EXPECT_TRUE(test, fake_rx(0, len, 2000, 1000));
-	KUNIT_EXPECT_EQ(test, fake->op->in[0].have.prefix, off);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.msg[0].have.prefix, off);
 }
 
 /* What is absent is not waited for, and not taken. */
@@ -269,14 +269,14 @@ static void msg_in__absent(struct kunit *test)
 
 	fake->absent = &absent.head;
 	fake_start(3, 0);
-	KUNIT_EXPECT_EQ(test, fake->op->incomplete, 1U);
-	KUNIT_EXPECT_EQ(test, fake->op->prx.unannounced, 1U);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.incomplete, 1U);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.sched.unannounced, 1U);
 	KUNIT_EXPECT_FALSE(test, fake_rx(1, 1000, 0, 1000));
 	FAKE_COUNTED(test, DropState, 1);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, SHUFFLE_NONE), 0U);
 	KUNIT_EXPECT_TRUE(test, list_empty(&in_of(1)->ready.node));
 	KUNIT_EXPECT_TRUE(test, fake_rx(0, 1000, 0, 1000));
-	KUNIT_EXPECT_EQ(test, fake->op->incomplete, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.incomplete, 0U);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_incomplete, 0U);
 }
 

@@ -14,8 +14,8 @@ static void start(u64 unsched)
 	fake->unsched = unsched;
 	fake_start(3, 0);
 	fake_rx(1, 0, 0, 0);
-	fake->op->srtt_ns = 100 * US;
-	fake->op->rttvar_ns = 20 * US;
+	fake->op->rx.srtt_ns = 100 * US;
+	fake->op->rx.rttvar_ns = 20 * US;
 }
 
 /* A member says that all of its message below @off has left. */
@@ -77,7 +77,7 @@ static void question__gap(struct kunit *test)
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_rx(0, 5000, 1000, 1000);
 	fake_rx(0, 5000, 3500, 1500);
-	KUNIT_EXPECT_TRUE(test, fake->op->in[0].complete);
+	KUNIT_EXPECT_TRUE(test, fake->op->rx.msg[0].complete);
 	FAKE_COUNTED(test, LossDisproved, 0);
 	FAKE_COUNTED(test, DupBytes, 0);
 }
@@ -91,7 +91,7 @@ static void question__sent_so_far(struct kunit *test)
 	fake_rx(0, 100000, 0, 1000);
 	fake_rx(0, 100000, 2000, 500);
 	KUNIT_EXPECT_EQ(test, questions(0), 1U);
-	granted = fake->op->prx.msg[0].granted;
+	granted = fake->op->rx.sched.msg[0].granted;
 	KUNIT_ASSERT_LT(test, granted, 100000ULL);
 	answer(0, 100000, 2500);
 	KUNIT_EXPECT_EQ(test, asked(0), 1U);
@@ -103,7 +103,7 @@ static void question__sent_so_far(struct kunit *test)
 	answer(0, 100000, 100000);
 	KUNIT_EXPECT_LE(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off +
 			      fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
-			fake->op->prx.msg[0].granted);
+			fake->op->rx.sched.msg[0].granted);
 }
 
 /* A packet that others overtake by less than a round trip is there before the answer. */
@@ -172,7 +172,7 @@ static void question__silence(struct kunit *test)
 static void question__stopped_sender(struct kunit *test)
 {
 	start(3000);
-	fake->op->answered = true;
+	fake->op->rx.answered = true;
 	fake_rx(0, 3000, 0, 1000);
 	fake_advance(10 * MS);
 	KUNIT_EXPECT_GE(test, questions(0), 4U);
@@ -203,7 +203,7 @@ static void question__stalled_once(struct kunit *test)
 		fake_advance(300 * US);
 		fake_rx(0, 6000, 3000 + 500 * i, 500);
 	}
-	KUNIT_EXPECT_EQ(test, fake->op->prx.msg[0].stalls, 1);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.sched.msg[0].stalls, 1);
 }
 
 /* An answer to no question asks for nothing, whoever makes it, and neither does one without the
@@ -228,7 +228,7 @@ static void question__forged_answer(struct kunit *test)
 static void question__nothing_measured(struct kunit *test)
 {
 	start(3000);
-	fake->op->srtt_ns = 0;
+	fake->op->rx.srtt_ns = 0;
 	fake_rx(0, 3000, 0, 1000);
 	fake_rx(0, 3000, 2000, 500);
 	fake_advance(49 * MS);
@@ -258,7 +258,7 @@ static void question__bounded(struct kunit *test)
 	u32 i;
 
 	start(3000);
-	fake->op->answered = true;
+	fake->op->rx.answered = true;
 	fake_rx(0, 3000, 0, 1000);
 	for (i = 0; i < 100; i++)
 		fake_advance(100 * MS);

@@ -52,7 +52,7 @@ static u64 limiting(void)
 	spin_lock_bh(&fake->ssk.lock);
 	shuffle_slowest_limits(fake->op, fake->now);
 	spin_unlock_bh(&fake->ssk.lock);
-	return fake->op->prx.slowest;
+	return fake->op->rx.sched.slowest;
 }
 
 /* In other window modes nothing is told, and what is heard changes nothing. */
@@ -64,7 +64,7 @@ static void slowest__other_modes(struct kunit *test)
 	fake_rx(1, LONG, 0, 1000);
 	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_GRANT, SHUFFLE_NONE), 0U);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.flags, 0U);
-	KUNIT_EXPECT_EQ(test, fake->op->prx.scale_back, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.sched.scale_back, 0U);
 }
 
 /* The own remainder, in every GRANT and ACK. */
@@ -153,16 +153,16 @@ static void slowest__limits(struct kunit *test)
 	fake_rx(2, 0, 0, 0);
 	fake_rx(1, 0, 0, 0);
 	off = arrive(0, 1);
-	all = fake->op->prx.outstanding;
+	all = fake->op->rx.sched.outstanding;
 	KUNIT_EXPECT_GT(test, all, 1000000ULL);
 	hear_slowest(64 * LONG);
 	off = arrive(off, 20);
-	out = fake->op->prx.outstanding;
+	out = fake->op->rx.sched.outstanding;
 	KUNIT_EXPECT_LE(test, out, all * 13 / 20);
 	KUNIT_EXPECT_GE(test, out, all * 7 / 20);
 	fake->dev.cfg.scale_back_exponent = 2;
 	arrive(off, 20);
-	out = fake->op->prx.outstanding;
+	out = fake->op->rx.sched.outstanding;
 	KUNIT_EXPECT_LE(test, out, all * 8 / 20);
 	KUNIT_EXPECT_GE(test, out, all * 2 / 20);
 }

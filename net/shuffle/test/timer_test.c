@@ -118,7 +118,7 @@ static void timer__solicits_late_starters(struct kunit *test)
 	fake_start(20, 0);
 	fake_rx(19, 0, 0, 0);
 	fake_rx(1, 0, 0, 0);
-	fake->op->srtt_ns = MS;
+	fake->op->rx.srtt_ns = MS;
 	fake->n_sent = 0;
 	fake_advance(48 * MS);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, SHUFFLE_NONE), 0U);
@@ -146,7 +146,7 @@ static void timer__measured_by_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
 	/* that was a loss: nothing has been measured here */
-	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.srtt_ns, 0ULL);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto(fake->op)), 50 * (u64)MS);
 	atomic64_set(&fake->dev.data_rtt.at, fake->now);
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_timer_in_wait(fake->op, 1)), 16 * (u64)MS);
@@ -223,7 +223,7 @@ static void timer__silence(struct kunit *test)
 	fake_start(2, 0);
 	fake_rx(1, 0, 0, 0);
 	fake_rx(0, 5000, 0, 1000);
-	granted = fake->op->prx.msg[0].granted;
+	granted = fake->op->rx.sched.msg[0].granted;
 	KUNIT_EXPECT_GT(test, granted, 1000ULL);
 	start = fake->now;
 	fire_until_resend(test, 100 * MS);
@@ -236,8 +236,8 @@ static void timer__silence(struct kunit *test)
 	fake_advance(10 * NSEC_PER_USEC);
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_rx(0, 5000, 1000, 500);
-	KUNIT_EXPECT_GT(test, fake->op->srtt_ns, 0ULL);
-	KUNIT_EXPECT_LE(test, fake->op->srtt_ns, MS);
+	KUNIT_EXPECT_GT(test, fake->op->rx.srtt_ns, 0ULL);
+	KUNIT_EXPECT_LE(test, fake->op->rx.srtt_ns, MS);
 	fake_advance(60 * MS);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1500ULL);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len, granted - 1500);
@@ -273,7 +273,7 @@ static void timer__small_buffer(struct kunit *test)
 	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, 1000ULL);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
-			2ULL * fake->op->prx.unit);
+			2ULL * fake->op->rx.sched.unit);
 }
 
 /* Such a buffer is filled by each answer: nothing is asked for before the reader has made room, and
@@ -287,7 +287,7 @@ static void timer__late_reader(struct kunit *test)
 
 	fake->unsched = 1 << 20;
 	fake_start(2, 0);
-	fake->op->overtaken = true;	/* no questions */
+	fake->op->rx.overtaken = true;	/* no questions */
 	fake_rx(1, 0, 0, 0);
 	fake->ssk.sk.sk_rcvbuf = 1000000;
 	fake_rx(0, 1 << 20, 0, 1000);
@@ -336,7 +336,7 @@ static void timer__slow_data(struct kunit *test)
 	/* what comes now has been on its way since then */
 	fake_advance(20 * MS);
 	fake_rx(0, 200000, 101000, 1000);
-	KUNIT_EXPECT_GT(test, fake->op->srtt_ns, 20 * MS);
+	KUNIT_EXPECT_GT(test, fake->op->rx.srtt_ns, 20 * MS);
 }
 
 /* What comes after it was asked for, but was not sent again, was late, not lost: it says how late,
@@ -358,7 +358,7 @@ static void timer__late_data(struct kunit *test)
 		fake_advance(10 * NSEC_PER_USEC);
 		fake_rx(0, 200000, from, 1000);
 		from += 1000;
-		KUNIT_EXPECT_GE(test, fake->op->srtt_ns, 50 * MS);
+		KUNIT_EXPECT_GE(test, fake->op->rx.srtt_ns, 50 * MS);
 	}
 }
 
@@ -371,16 +371,16 @@ static void timer__lost_end(struct kunit *test)
 	fake->unsched = 1 << 20;
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_start(2, 0);
-	fake->op->overtaken = true;	/* no questions */
+	fake->op->rx.overtaken = true;	/* no questions */
 	fake_rx(1, 0, 0, 0);
 	fake_rx(0, 2000000, 0, 1000);
-	granted = fake->op->prx.msg[0].granted;
+	granted = fake->op->rx.sched.msg[0].granted;
 	KUNIT_ASSERT_GT(test, granted, (u64)SZ_64K);
 	for (i = 0; i < 7; i++) {
 		fire_until_resend(test, 10000 * MS);
 		KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 1U);
 		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
-		granted = fake->op->prx.msg[0].granted;
+		granted = fake->op->rx.sched.msg[0].granted;
 		len = i == 0 ? 1 : i >= SHUFFLE_PROBES_MAX ? granted : SZ_1K << (2 * i);
 		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.len,
 				min(len, granted - from));
@@ -391,10 +391,10 @@ static void timer__lost_end(struct kunit *test)
 	}
 	/* what comes unasked begins anew */
 	fake->flags = 0;
-	granted = fake->op->in[0].asked;
+	granted = fake->op->rx.msg[0].asked;
 	for (; from < granted + SHUFFLE_ANSWER_SLACK; from += 1000)
 		fake_rx(0, 2000000, from, 1000);
-	KUNIT_EXPECT_EQ(test, (u32)fake->op->in[0].losses, 0U);
+	KUNIT_EXPECT_EQ(test, (u32)fake->op->rx.msg[0].losses, 0U);
 }
 
 /* A packet that was asked for twice measures nothing (Karn). */
@@ -409,7 +409,7 @@ static void timer__asked_twice(struct kunit *test)
 	fake_advance(MS);
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_rx(0, 200000, 1000, 1000);
-	KUNIT_EXPECT_EQ(test, fake->op->srtt_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, fake->op->rx.srtt_ns, 0ULL);
 }
 
 /* The path has shrunk: what was one packet for the sender comes as two, and is one loss. */
@@ -421,13 +421,13 @@ static void timer__split_answers(struct kunit *test)
 	fake->unsched = 1 << 20;
 	fake->flags = SHUFFLE_FLAG_RETRANS;
 	fake_start(2, 0);
-	fake->op->overtaken = true;	/* no questions */
+	fake->op->rx.overtaken = true;	/* no questions */
 	fake_rx(1, 0, 0, 0);
 	fake_rx(0, 200000, 0, 1000);
 	for (i = 0; i < SHUFFLE_PROBES_MAX; i++) {
 		fire_until_resend(test, 10000 * MS);
 		KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.resend.off, from);
-		KUNIT_EXPECT_EQ(test, (u32)fake->op->in[0].losses, i);
+		KUNIT_EXPECT_EQ(test, (u32)fake->op->rx.msg[0].losses, i);
 		fake_advance(20 * MS);
 		fake_rx(0, 200000, from, 500);
 		fake_rx(0, 200000, from + 500, 500);
@@ -446,7 +446,7 @@ static void timer__older_packet(struct kunit *test)
 	fake->now -= NSEC_PER_USEC;
 	fake_rx(0, 5000, 1000, 500);
 	/* its time since the grant is the sample */
-	EXPECT_ABOUT(test, fake->op->srtt_ns, 50 * MS);
+	EXPECT_ABOUT(test, fake->op->rx.srtt_ns, 50 * MS);
 }
 
 /* A message whose ACK does not come is asked about; a member that has not started is not. */
@@ -526,7 +526,7 @@ static void timer__straggler(struct kunit *test)
 	fake->unsched = 1 << 20;
 	fake_start(3, 0);
 	/* before an answer was measured, nobody is late while data comes from anybody */
-	fake->op->srtt_ns = MS;
+	fake->op->rx.srtt_ns = MS;
 	fake_rx(2, 0, 0, 0);
 	fake_rx(0, 5000, 0, 1000);
 	for (off = 0; off < 15 << 20; off += 1000) {

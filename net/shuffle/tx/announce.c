@@ -260,7 +260,7 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
 		plan->msg[i].len = op->out[i].absent ? 0 : len;
 	}
 	/* both ends of this one are known */
-	if (rank >= from && rank < to && op->out[rank].absent != op->in[rank].absent)
+	if (rank >= from && rank < to && op->out[rank].absent != op->rx.msg[rank].absent)
 		return -EINVAL;
 	return 0;
 }

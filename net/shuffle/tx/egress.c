@@ -179,7 +179,7 @@ static u32 acks_owed(const struct shuffle_op *op, u32 rank)
 {
 	if (rank == shuffle_group_all(op->group))
 		return 0;
-	return op->in[rank].ack_owed + shuffle_delayed_count(op, rank);
+	return op->rx.msg[rank].ack_owed + shuffle_delayed_count(op, rank);
 }
 
 /* More bytes at the end of a packet, or NULL. */
@@ -216,8 +216,8 @@ static void add_acks(struct shuffle_net *sn, struct shuffle_op *op, u32 rank, u3
 	if (!p)
 		return;
 	for (i = 0; i < n; i++, p += len) {
-		if (op->in[rank].ack_owed) {
-			op->in[rank].ack_owed = false;
+		if (op->rx.msg[rank].ack_owed) {
+			op->rx.msg[rank].ack_owed = false;
 			ack = shuffle_msg_in_ack(op, rank);
 		} else {
 			ack = shuffle_delayed_take(op, rank);
@@ -464,7 +464,7 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 		shuffle_same_sent(op, op->out[rank].announced_at);
 	if (m->next == m->len) {
 		if (rank != shuffle_group_all(op->group)) {
-			if (op->in[rank].ack_owed)
+			if (op->rx.msg[rank].ack_owed)
 				shuffle_msg_in_send_ack(op, rank, q);
 			shuffle_timer_out(op, rank);
 		}

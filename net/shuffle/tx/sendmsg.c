@@ -273,7 +273,9 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 	c->batch_len += len;
 	c->batch_size += chunk->truesize;
 	/* what is not the end of its message is no less, or all that there is */
-	return c->batch_size < c->op->prx.unit && c->batch_n < SHUFFLE_SLICE ? 0 : commit_batch(c);
+	if (c->batch_size < c->op->rx.sched.unit && c->batch_n < SHUFFLE_SLICE)
+		return 0;
+	return commit_batch(c);
 }
 
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
@@ -286,7 +288,7 @@ static u64 unfilled(const struct shuffle_op *op, u32 rank)
  */
 static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
 {
-	u32 unit = shuffle_mem_scarce() ? op->prx.unit : op->fill_unit;
+	u32 unit = shuffle_mem_scarce() ? op->rx.sched.unit : op->fill_unit;
 
 	return min_t(u64, unfilled(op, rank), unit);
 }

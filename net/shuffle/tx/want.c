@@ -251,7 +251,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
 	struct shuffle_want *want = container_of(ready, struct shuffle_want, ready);
 	struct shuffle_op *op = ready->op;
 	struct shuffle_tx_sched *m;
-	u32 rank, len;
+	u32 rank, len, unit;
 
 	lockdep_assert_held(&op->ssk->lock);
 	list_del_init(&ready->node);
@@ -263,7 +263,8 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
 	if (WARN_ON_ONCE(rank == SHUFFLE_NONE))
 		return false;
 	m = &want->fill.msg[rank];
-	len = min_t(u64, m->len - m->next, shuffle_mem_scarce() ? op->prx.unit : op->fill_unit);
+	unit = shuffle_mem_scarce() ? op->rx.sched.unit : op->fill_unit;
+	len = min_t(u64, m->len - m->next, unit);
 	*rec = (struct shuffle_record) {
 		.op_id = op->id,
 		.type = SHUFFLE_RECORD_WANT,
