@@ -74,7 +74,7 @@ static u16 incomplete(const struct shuffle_op *op, u32 rank)
 
 	if (!op->rx.msg[rank].complete)
 		flags |= SHUFFLE_MISSING_RECV;
-	if (!op->out[rank].acked)
+	if (!op->tx.msg[rank].acked)
 		flags |= SHUFFLE_MISSING_ACK;
 	return flags;
 }
@@ -230,7 +230,7 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 	u64 nonce = 0;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!whole && (!in->nonce || (rank < op->announced && !op->out[rank].absent)))
+	if (!whole && (!in->nonce || (rank < op->tx.announced && !op->tx.msg[rank].absent)))
 		nonce = shuffle_op_nonce(op, rank);
 	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, whole, &op->life.blame, q);
 }
@@ -240,7 +240,8 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
  */
 static bool is_told(const struct shuffle_op *op, u32 rank)
 {
-	bool known = op->rx.msg[rank].nonce || (rank < op->announced && !op->out[rank].absent);
+	bool known = op->rx.msg[rank].nonce ||
+		     (rank < op->tx.announced && !op->tx.msg[rank].absent);
 
 	if (op->life.blamed && op->life.blame.reason != SHUFFLE_LEFT_DISAGREES &&
 	    is_blamed(&op->life.blame, rank))
@@ -298,7 +299,7 @@ static bool is_genuine(struct shuffle_op *op, const struct shuffle_wire *w)
 	u32 rank = w->src_rank;
 
 	if (w->flags & SHUFFLE_FLAG_YOURS)
-		return rank < op->announced && !op->out[rank].absent &&
+		return rank < op->tx.announced && !op->tx.msg[rank].absent &&
 		       w->nonce == shuffle_op_nonce(op, rank);
 	if (!op->rx.sched.msg[rank].announced)
 		/* a host that has forgotten answers questions of those that have heard of it */
@@ -312,9 +313,9 @@ static bool is_genuine(struct shuffle_op *op, const struct shuffle_wire *w)
 static bool missed_others(const struct shuffle_op *op, u32 sender, u64 now)
 {
 	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
-	u32 in = !op->rx.msg[sender].complete, ack = !op->out[sender].acked;
+	u32 in = !op->rx.msg[sender].complete, ack = !op->tx.msg[sender].acked;
 
-	return (op->rx.incomplete > in || op->unacked > ack) &&
+	return (op->rx.incomplete > in || op->tx.unacked > ack) &&
 	       (op->life.deadline_at || now - op->life.progress_at > idle / 2);
 }
 

@@ -56,14 +56,14 @@ struct shuffle_op *shuffle_op_find(struct shuffle_sock *ssk, u64 id)
 
 static void op_free(struct shuffle_op *op)
 {
-	shuffle_want_free(op->want);
-	kfree(op->same);
+	shuffle_want_free(op->tx.want);
+	kfree(op->tx.same);
 	shuffle_engine_free(op->engine);
-	kvfree(op->ptx.msg);
-	kvfree(op->ptx.heap.node);
+	kvfree(op->tx.sched.msg);
+	kvfree(op->tx.sched.heap.node);
 	kvfree(op->rx.sched.msg);
 	kvfree(op->rx.sched.heap.node);
-	kvfree(op->out);
+	kvfree(op->tx.msg);
 	kvfree(op->rx.msg);
 	shuffle_group_put(op->group);
 	if (op->dev)
@@ -152,35 +152,36 @@ static struct shuffle_op *op_alloc(u32 n)
 
 	if (!op)
 		return NULL;
-	op->ptx.msg = kvcalloc(n + 1, sizeof(*op->ptx.msg), GFP_KERNEL_ACCOUNT);
-	op->ptx.heap.node = kvcalloc(n + 1, sizeof(*op->ptx.heap.node), GFP_KERNEL_ACCOUNT);
+	op->tx.sched.msg = kvcalloc(n + 1, sizeof(*op->tx.sched.msg), GFP_KERNEL_ACCOUNT);
+	op->tx.sched.heap.node = kvcalloc(n + 1, sizeof(*op->tx.sched.heap.node),
+					  GFP_KERNEL_ACCOUNT);
 	op->rx.sched.msg = kvcalloc(n, sizeof(*op->rx.sched.msg), GFP_KERNEL_ACCOUNT);
 	op->rx.sched.heap.node = kvcalloc(n, sizeof(*op->rx.sched.heap.node), GFP_KERNEL_ACCOUNT);
-	op->out = kvcalloc(n + 1, sizeof(*op->out), GFP_KERNEL_ACCOUNT);
+	op->tx.msg = kvcalloc(n + 1, sizeof(*op->tx.msg), GFP_KERNEL_ACCOUNT);
 	op->rx.msg = kvcalloc(n, sizeof(*op->rx.msg), GFP_KERNEL_ACCOUNT);
-	if (!op->ptx.msg || !op->ptx.heap.node || !op->rx.sched.msg ||
-	    !op->rx.sched.heap.node || !op->out || !op->rx.msg) {
+	if (!op->tx.sched.msg || !op->tx.sched.heap.node || !op->rx.sched.msg ||
+	    !op->rx.sched.heap.node || !op->tx.msg || !op->rx.msg) {
 		op_free(op);
 		return NULL;
 	}
-	op->ptx.n = n;
+	op->tx.sched.n = n;
 	op->rx.sched.n = n;
 	INIT_WORK(&op->life.wind_up, wind_up_work);
-	INIT_WORK(&op->free_acked, shuffle_msg_out_free_acked);
+	INIT_WORK(&op->tx.free_acked, shuffle_msg_out_free_acked);
 	mutex_init(&op->tx_mutex);
-	INIT_LIST_HEAD(&op->tx_node);
-	INIT_LIST_HEAD(&op->tx_order);
-	INIT_LIST_HEAD(&op->retrans);
+	INIT_LIST_HEAD(&op->tx.node);
+	INIT_LIST_HEAD(&op->tx.order_node);
+	INIT_LIST_HEAD(&op->tx.retrans);
 	INIT_LIST_HEAD(&op->rx.dirty);
 	INIT_LIST_HEAD(&op->rx.grant_node);
 	INIT_LIST_HEAD(&op->life.end.node);
 	op->life.end.op = op;
 	op->life.end.rank = SHUFFLE_NONE;
-	op->out[n].chunks = RB_ROOT;
-	RB_CLEAR_NODE(&op->out[n].due.node);
+	op->tx.msg[n].chunks = RB_ROOT;
+	RB_CLEAR_NODE(&op->tx.msg[n].due.node);
 	for (i = 0; i < n; i++) {
-		op->out[i].chunks = RB_ROOT;
-		RB_CLEAR_NODE(&op->out[i].due.node);
+		op->tx.msg[i].chunks = RB_ROOT;
+		RB_CLEAR_NODE(&op->tx.msg[i].due.node);
 		RB_CLEAR_NODE(&op->rx.msg[i].due.node);
 		INIT_LIST_HEAD(&op->rx.msg[i].ready.node);
 		INIT_LIST_HEAD(&op->rx.msg[i].dirty);
@@ -292,9 +293,9 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	/* losses before a pause count no more, and nobody has looked since */
 	shuffle_dev_compute(op->dev);
 	unit = shuffle_grant_unit(shuffle_dev_rtt_bytes(op->dev), payload);
-	op->ptx.seed = hash_64(op->id, 32);
-	op->ptx.rank = op->group->rank;
-	op->ptx.members = members;
+	op->tx.sched.seed = hash_64(op->id, 32);
+	op->tx.sched.rank = op->group->rank;
+	op->tx.sched.members = members;
 	/* What is copied as one is what a super-packet can be at most.  The send
 	 * buffer should have several of them for everybody.
 	 */
@@ -304,7 +305,7 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	/* Granted in large units, sent in small ones: a row that takes turns
 	 * packet by packet keeps all receivers equally busy.
 	 */
-	op->ptx.unit = max(payload, rounddown(unit / 4, payload));
+	op->tx.sched.unit = max(payload, rounddown(unit / 4, payload));
 	op->rx.sched.unit = unit;
 	op->rx.sched.unannounced = members;
 }
@@ -427,7 +428,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	/* a deadline too far to be told from none is none */
 	if (deadline_ms && deadline_ms < U32_MAX)
 		op->life.deadline_at = op->life.started_at + deadline_ms * NSEC_PER_MSEC;
-	op->unacked = group->count;
+	op->tx.unacked = group->count;
 	op->rx.incomplete = group->count;
 	for (i = 0; i < group->count; i++)
 		op->rx.msg[i].progress_at = op->life.started_at;
@@ -460,7 +461,7 @@ static void op_stop(struct shuffle_op *op, int error)
 	if (op->rx.incomplete)
 		op->ssk->nr_incomplete--;
 	shuffle_op_left(op, 0);
-	list_for_each_entry_safe(r, tmp, &op->retrans, node)
+	list_for_each_entry_safe(r, tmp, &op->tx.retrans, node)
 		shuffle_msg_out_free_retrans(op, r);
 	shuffle_turns_del_op(op);
 	shuffle_want_stop(op);
@@ -497,7 +498,7 @@ void shuffle_op_check_done(struct shuffle_op *op)
 	struct shuffle_net *sn = shuffle_op_net(op);
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->life.ended || op->unacked || op->rx.incomplete || !op->closed ||
+	if (op->life.ended || op->tx.unacked || op->rx.incomplete || !op->tx.closed ||
 	    (op->engine && !op->engine->finished))
 		return;
 	SHUFFLE_INC(sn, OpsDone);
@@ -550,7 +551,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 		shuffle_event_end(op);
 		shuffle_abort_tell(op, SHUFFLE_LEFT_CLOSED);
 	}
-	if (cancel_work_sync(&op->free_acked))
+	if (cancel_work_sync(&op->tx.free_acked))
 		shuffle_op_put(op);
 	op_purge(op, true);
 	shuffle_engine_purge(op);

@@ -17,13 +17,11 @@
 #include "rx/op_rx.h"
 #include "rx/timer.h"
 #include "sched/op_order.h"
-#include "sched/policy.h"
+#include "sched/wire.h"
 #include "sock.h"
+#include "tx/op_tx.h"
 
 struct shuffle_engine;
-struct shuffle_msg_out;
-struct shuffle_same;
-struct shuffle_want;
 
 /**
  * struct shuffle_ready - something that recvmsg() can return
@@ -94,36 +92,17 @@ struct shuffle_op_life {
  * @nonce_key: makes the nonces of our messages
  * @digest: of what all members have to agree on, 0: of nothing
  * @life: its times, and its end
+ * @tx: its row: tx/op_tx.h
  * @rx: its column: rx/op_rx.h
  * @clock: its timer, and what that looks at: rx/timer.h
- * @waits_full_at: token bucket of answers that nothing has left yet: tx/msg_out.c
- * @acked_at: when one of ours was last acknowledged
  * @tx_mutex: writers
  * @order: enum shuffle_op_order
- * @row_left: bytes of the row that have not been sent
- * @ahead: messages up to this length go in front of other data; 0: none
- * @tx_node: in ssk->tx_ops
- * @tx_order: in ssk->tx_order or ssk->tx_fair
- * @tx_class: its class there
- * @turn_sent: bytes (skb->truesize) that its turn there has sent so far
- * @ptx: schedule of the row
- * @out: the row; like @ptx.msg with an entry more, for shuffle_group_all()
- * @announced: ranks whose length is known
- * @closed: all are
- * @unacked: messages that have not been acknowledged
- * @retrans: ranges to be sent again
- * @nr_retrans: their number
- * @delays: the row was announced with SHUFFLE_ROW_DELAYED_ACK
  * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
- * @want: what is asked for then: tx/want.c
- * @same: of a row with SHUFFLE_ROW_SAME, else NULL: tx/same.c
  * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
  * @fill_rank: the next byte from the user is for this rank (in order filling)
  * @fill_off: and its place in that message; of this message and of those behind it, bytes may have
  *	been taken ahead by a call that was interrupted
- * @copy_waits: a writer waits until a receiver grants more: tx/own_schedule.c
  * @fill_unit: bytes of a message that are copied as one
- * @free_acked: what receivers have is freed: tx/msg_out.c
  */
 struct shuffle_op {
 	struct hlist_node	node;
@@ -135,35 +114,16 @@ struct shuffle_op {
 	siphash_key_t		nonce_key;
 	u64			digest;
 	struct shuffle_op_life	life;
+	struct shuffle_op_tx	tx;
 	struct shuffle_op_rx	rx;
 	struct shuffle_op_clock	clock;
-	u64			waits_full_at;
-	u64			acked_at;
 	struct mutex		tx_mutex;
 	u8			order;
-	u64			row_left;
-	u32			ahead;
-	struct list_head	tx_node;
-	struct list_head	tx_order;
-	u8			tx_class;
-	u32			turn_sent;
-	struct shuffle_policy_tx ptx;
-	struct shuffle_msg_out	*out;
-	u32			announced;
-	bool			closed;
-	u32			unacked;
-	struct list_head	retrans;
-	u32			nr_retrans;
-	bool			delays;
 	bool			asks;
-	struct shuffle_want	*want;
-	struct shuffle_same	*same;
 	struct shuffle_engine	*engine;
 	u32			fill_rank;
 	u32			fill_unit;
 	u64			fill_off;
-	bool			copy_waits;
-	struct work_struct	free_acked;
 };
 
 /* What is done for each of many messages or packets while a lock is held or BHs are off:
@@ -203,7 +163,7 @@ static inline u64 shuffle_nonce(const siphash_key_t *key, u32 rank, bool same)
 /* The nonce of our message to a member. */
 static inline u64 shuffle_op_nonce(const struct shuffle_op *op, u32 rank)
 {
-	return shuffle_nonce(&op->nonce_key, rank, op->same);
+	return shuffle_nonce(&op->nonce_key, rank, op->tx.same);
 }
 
 static inline u64 shuffle_now(void)
@@ -217,8 +177,8 @@ static inline void shuffle_op_left(struct shuffle_op *op, u64 left)
 	lockdep_assert_held(&op->ssk->lock);
 	if (op->life.ended)
 		return;
-	op->ssk->nr_unsent += !!left - !!op->row_left;
-	op->row_left = left;
+	op->ssk->nr_unsent += !!left - !!op->tx.left;
+	op->tx.left = left;
 }
 
 /**

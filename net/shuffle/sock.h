@@ -183,8 +183,8 @@ struct shuffle_owner {
  * @grant_ops: operations that want to grant, the next one first: op->rx.grant_node
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
- * @tx_ops: operations that have data to send: op->tx_node; who has waited longest is first
- * @tx_order: those of them that have an order, by their classes: op->tx_order
+ * @tx_ops: operations that have data to send: op->tx.node; who has waited longest is first
+ * @tx_order: those of them that have an order, by their classes: op->tx.order_node
  * @tx_fair: the others, likewise
  * @tx_mix: their numbers
  * @tx_turn: counts turns of its operations

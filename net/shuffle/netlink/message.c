@@ -44,10 +44,10 @@ static u32 in_state(const struct shuffle_op *op, u32 rank)
 
 static u32 out_state(const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-	const struct shuffle_msg_out *out = &op->out[rank];
+	const struct shuffle_tx_sched *m = &op->tx.sched.msg[rank];
+	const struct shuffle_msg_out *out = &op->tx.msg[rank];
 
-	if (rank >= op->announced)
+	if (rank >= op->tx.announced)
 		return SHUFFLE_NL_MSG_STATE_UNKNOWN;
 	if (out->absent)
 		return SHUFFLE_NL_MSG_STATE_ABSENT;
@@ -56,7 +56,7 @@ static u32 out_state(const struct shuffle_op *op, u32 rank)
 	if (shuffle_msg_out_next(op, rank) == m->len)
 		return SHUFFLE_NL_MSG_STATE_COMPLETE;
 	if (out->shared && !out->alone)
-		m = &op->ptx.msg[shuffle_group_all(op->group)];
+		m = &op->tx.sched.msg[shuffle_group_all(op->group)];
 	return m->limit > m->next ? SHUFFLE_NL_MSG_STATE_ACTIVE : SHUFFLE_NL_MSG_STATE_WAITING;
 }
 
@@ -92,18 +92,18 @@ static int put_in(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 
 static int put_out(struct sk_buff *skb, const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
-	const struct shuffle_msg_out *out = &op->out[rank];
-	u64 filled = op->out[shuffle_msg_out_holder(op, rank)].filled;
+	const struct shuffle_tx_sched *m = &op->tx.sched.msg[rank];
+	const struct shuffle_msg_out *out = &op->tx.msg[rank];
+	u64 filled = op->tx.msg[shuffle_msg_out_holder(op, rank)].filled;
 	u64 next = shuffle_msg_out_next(op, rank);
 
 	if (nla_put_u32(skb, SHUFFLE_A_MSG_STATE, out_state(op, rank)))
 		return -EMSGSIZE;
-	if (rank < op->announced && (shuffle_put_u64(skb, SHUFFLE_A_MSG_LENGTH, m->len) ||
-				     shuffle_put_u64(skb, SHUFFLE_A_MSG_GRANTED, out->granted) ||
-				     shuffle_put_u64(skb, SHUFFLE_A_MSG_DONE, next) ||
-				     shuffle_put_u64(skb, SHUFFLE_A_MSG_LEFT, m->len - next) ||
-				     shuffle_put_u64(skb, SHUFFLE_A_MSG_PREFIX, filled)))
+	if (rank < op->tx.announced && (shuffle_put_u64(skb, SHUFFLE_A_MSG_LENGTH, m->len) ||
+					shuffle_put_u64(skb, SHUFFLE_A_MSG_GRANTED, out->granted) ||
+					shuffle_put_u64(skb, SHUFFLE_A_MSG_DONE, next) ||
+					shuffle_put_u64(skb, SHUFFLE_A_MSG_LEFT, m->len - next) ||
+					shuffle_put_u64(skb, SHUFFLE_A_MSG_PREFIX, filled)))
 		return -EMSGSIZE;
 	return put_times(skb, out->resends, out->acked ? 0 : out->announced_at,
 			 out->acked ? 0 : out->wait_ns);

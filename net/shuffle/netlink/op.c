@@ -43,18 +43,18 @@ static struct sums add_up(const struct shuffle_op *op)
 	struct sums s = {};
 	u32 i;
 
-	for (i = 0; i < op->announced; i++) {
-		const struct shuffle_tx_sched *m = &op->ptx.msg[i];
-		const struct shuffle_msg_out *out = &op->out[i];
+	for (i = 0; i < op->tx.announced; i++) {
+		const struct shuffle_tx_sched *m = &op->tx.sched.msg[i];
+		const struct shuffle_msg_out *out = &op->tx.msg[i];
 		u64 next = shuffle_msg_out_next(op, i);
 
 		s.bytes += m->len;
-		s.copied += op->out[shuffle_msg_out_holder(op, i)].filled;
+		s.copied += op->tx.msg[shuffle_msg_out_holder(op, i)].filled;
 		s.sent += next;
 		s.granted += out->granted > next ? out->granted - next : 0;
 		s.acked += out->acked;
 	}
-	s.wire = s.bytes - op->ptx.msg[op->group->rank].len;
+	s.wire = s.bytes - op->tx.sched.msg[op->group->rank].len;
 	return s;
 }
 
@@ -147,7 +147,7 @@ static u32 state(const struct shuffle_op *op)
 {
 	if (op->life.ended)
 		return op->life.error ? SHUFFLE_NL_OP_STATE_FAILED : SHUFFLE_NL_OP_STATE_DONE;
-	return op->closed ? SHUFFLE_NL_OP_STATE_RUNNING : SHUFFLE_NL_OP_STATE_OPEN;
+	return op->tx.closed ? SHUFFLE_NL_OP_STATE_RUNNING : SHUFFLE_NL_OP_STATE_OPEN;
 }
 
 static int put_tx(struct sk_buff *skb, const struct shuffle_op *op, const struct sums *s)
@@ -157,7 +157,7 @@ static int put_tx(struct sk_buff *skb, const struct shuffle_op *op, const struct
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_TX_SENT, s->sent) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_TX_LEFT, s->bytes - s->sent) ||
 	    shuffle_put_u64(skb, SHUFFLE_A_OP_TX_GRANTED, s->granted) ||
-	    nla_put_u32(skb, SHUFFLE_A_OP_TX_MESSAGES, op->announced) ||
+	    nla_put_u32(skb, SHUFFLE_A_OP_TX_MESSAGES, op->tx.announced) ||
 	    nla_put_u32(skb, SHUFFLE_A_OP_TX_ACKED, s->acked))
 		return -EMSGSIZE;
 	return 0;

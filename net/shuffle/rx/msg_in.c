@@ -257,10 +257,10 @@ void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_hea
  */
 static bool ack_can_ride(const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_tx_sched *m = &op->ptx.msg[rank];
+	const struct shuffle_tx_sched *m = &op->tx.sched.msg[rank];
 
-	return rank < op->announced && m->next < m->len && op->out[rank].unsched == m->len &&
-	       (!op->out[rank].shared || op->out[rank].alone);
+	return rank < op->tx.announced && m->next < m->len && op->tx.msg[rank].unsched == m->len &&
+	       (!op->tx.msg[rank].shared || op->tx.msg[rank].alone);
 }
 
 /* All of a message has come.  @flags: of the record that was the last one; @q: answers */
@@ -312,7 +312,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 	op->rx.last_announced_at = now;
 	in->wait_ns = 0;
 	shuffle_policy_rx_announced(&op->rx.sched, w->src_rank, w->data.len, w->unsched,
-				    shuffle_policy_seed(op->ptx.seed, w->src_rank,
+				    shuffle_policy_seed(op->tx.sched.seed, w->src_rank,
 							op->group->rank, op->group->count));
 	shuffle_grant_account(op);
 	in->granted_sent = op->rx.sched.msg[w->src_rank].granted;

@@ -52,7 +52,7 @@ u64 shuffle_question_wait(const struct shuffle_op *op)
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* a packet of a grant comes at a time, or of an operation at a time */
-	if (op->rx.sched.unit > op->ptx.unit || shuffle_grant_share(op) > 1)
+	if (op->rx.sched.unit > op->tx.sched.unit || shuffle_grant_share(op) > 1)
 		wait = max(wait, op->rx.pause_ns);
 	return min(wait, shuffle_rto(op));
 }

@@ -172,7 +172,7 @@ void shuffle_rto_sample(struct shuffle_op *op, u32 rank, u64 ns, u64 now)
  */
 void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 {
-	const struct shuffle_msg_out *out = &op->out[rank];
+	const struct shuffle_msg_out *out = &op->tx.msg[rank];
 	u64 since = max(out->announced_at, op->rx.msg[rank].progress_at);
 	struct shuffle_rtt *rtt = &op->dev->ack_rtt;
 	u64 srtt, rttvar, ns;
@@ -180,7 +180,7 @@ void shuffle_rto_acked(struct shuffle_op *op, u32 rank, u64 now)
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (rank == op->group->rank || out->granted > out->unsched || out->reannounced ||
-	    op->delays || now <= since)
+	    op->tx.delays || now <= since)
 		return;
 	/* a host may also have stood still */
 	ns = min(now - since, shuffle_rto_first(op));

@@ -193,7 +193,7 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 		op->clock.solicit_from = rank + 1;
 		/* what our own program has not announced nobody else will */
 		if (op->rx.sched.msg[rank].announced ||
-		    (rank == op->group->rank && rank >= op->announced))
+		    (rank == op->group->rank && rank >= op->tx.announced))
 			continue;
 		mark_late(op, rank, s->now);
 		resend(op, rank, 0, 0, s);
@@ -205,11 +205,11 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 /* Has a message been announced that goes on by its receiver's grants only? */
 static bool is_blocked(const struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_msg_out *out = &op->out[rank];
+	const struct shuffle_msg_out *out = &op->tx.msg[rank];
 
 	return rank != op->group->rank && !out->absent && !out->acked && out->announced_at &&
 	       op->rx.sched.msg[rank].announced &&
-	       shuffle_msg_out_sent(op, rank) < op->ptx.msg[rank].len;
+	       shuffle_msg_out_sent(op, rank) < op->tx.sched.msg[rank].len;
 }
 
 /* A receiver that has left says so once.  If its word was lost, nobody asks one that is to grant:
@@ -223,11 +223,11 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 	u32 rank;
 
 	if (!op->clock.blocked_walk) {
-		if (!op->unacked || s->now < max(op->life.progress_at, op->clock.blocked_at) +
-					     max(idle / 8, shuffle_rto_max(op)))
+		if (!op->tx.unacked || s->now < max(op->life.progress_at, op->clock.blocked_at) +
+						max(idle / 8, shuffle_rto_max(op)))
 			return;
 		op->clock.blocked_at = s->now;
-		op->clock.blocked_walk = op->announced;
+		op->clock.blocked_walk = op->tx.announced;
 	}
 	for (; op->clock.blocked_walk; op->clock.blocked_walk--) {
 		if (!look-- || !s->asks) {
@@ -297,11 +297,11 @@ static bool in_waits(const struct shuffle_op *op, u32 rank)
 static bool out_waits(const struct shuffle_op *op, u32 rank)
 {
 	/* the writer of the row still changes those behind it */
-	if (rank >= op->announced)
+	if (rank >= op->tx.announced)
 		return false;
 	/* our own ACK is a call: it cannot be lost */
-	return !op->out[rank].acked && rank != op->group->rank &&
-	       shuffle_msg_out_sent(op, rank) >= op->ptx.msg[rank].len &&
+	return !op->tx.msg[rank].acked && rank != op->group->rank &&
+	       shuffle_msg_out_sent(op, rank) >= op->tx.sched.msg[rank].len &&
 	       op->rx.sched.msg[rank].announced;
 }
 
@@ -332,7 +332,7 @@ void shuffle_timer_in(struct shuffle_op *op, u32 rank)
  */
 void shuffle_timer_out(struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (!out_waits(op, rank) || !RB_EMPTY_NODE(&out->due.node))
@@ -486,7 +486,7 @@ static void check_early(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 
 static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 	u64 since;
 
 	if (!out_waits(op, rank)) {
@@ -494,9 +494,9 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 		return;
 	}
 	if (!out->wait_ns)
-		out->wait_ns = 2 * s->rto + (op->delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
+		out->wait_ns = 2 * s->rto + (op->tx.delays ? 2 * SHUFFLE_ACK_DELAY_NS : 0);
 	/* while ACKs, or first messages, come in, this one's may come too */
-	since = max3(out->announced_at, op->acked_at, op->rx.last_announced_at);
+	since = max3(out->announced_at, op->tx.acked_at, op->rx.last_announced_at);
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
 		out->resends++;
 		s->asks--;
@@ -534,7 +534,7 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 			s->left--;
 			if (w == SHUFFLE_WAIT_ACK)
 				check_out(op, container_of(due, struct shuffle_msg_out, due) -
-					  op->out, s);
+					  op->tx.msg, s);
 			else if (w == SHUFFLE_WAIT_EARLY)
 				check_early(op, container_of(due, struct shuffle_msg_in, due) -
 					    op->rx.msg, s);
@@ -615,7 +615,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		/* Packets for a neighbour that does not answer fill the egress
 		 * limit for seconds: let the others go on, slowly.
 		 */
-		if (!list_empty(&op->tx_node) &&
+		if (!list_empty(&op->tx.node) &&
 		    s.now > (u64)atomic64_read(&sn->egress_at) + SHUFFLE_EGRESS_STUCK_NS)
 			shuffle_egress_force(sn);
 	}

@@ -198,7 +198,7 @@ void shuffle_timewait_add(struct shuffle_net *sn, struct shuffle_op *op)
 	f->expires = jiffies + msecs_to_jiffies(READ_ONCE(sn->dev0.cfg.finished_expiry_ms));
 	f->blame = op->life.blame;
 	f->nonce_key = op->nonce_key;
-	f->same = op->same;
+	f->same = op->tx.same;
 	/* it keeps its group: large ones count more */
 	f->cost = 1 + op->group->count / 16;
 

@@ -93,7 +93,7 @@ static void abort__not_concerned(struct kunit *test)
 	heard_from(0, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE, shuffle_op_nonce(fake->op, 0),
 		   &CLOSED_0);
 	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[0].acked);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[0].acked);
 	/* only our own message to ourselves is left */
 	heard_from(0, SHUFFLE_FLAG_YOURS, shuffle_op_nonce(fake->op, 0), &CLOSED_0);
 	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
@@ -107,7 +107,7 @@ static void abort__whole_too_early(struct kunit *test)
 	fake_row(10000, 2000);
 	heard_from(0, SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE, shuffle_op_nonce(fake->op, 0),
 		   &CLOSED_0);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[0].acked);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[0].acked);
 	KUNIT_EXPECT_EQ(test, fake->op->life.error, ECONNRESET);
 }
 

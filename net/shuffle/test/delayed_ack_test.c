@@ -124,7 +124,7 @@ static void delayed_ack__at_once(struct kunit *test)
 	fake->flags = SHUFFLE_FLAG_DELAY;
 	fake_row(0, 0);
 	fake_rx_nonce(3, shuffle_op_nonce(fake->op, 3), 0, 0, 0);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[3].acked);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[3].acked);
 	KUNIT_EXPECT_EQ(test, count(3), 0U);
 	/* a question that comes while it waits is answered */
 	fake_rx(2, 500, 0, 500);
@@ -153,7 +153,7 @@ static void delayed_ack__sender(struct kunit *test)
 	u32 k;
 
 	fake_start(2, 0);
-	fake->op->delays = true;
+	fake->op->tx.delays = true;
 	fake_rx(0, 0, 0, 0);
 	fake->op->rx.srtt_ns = MS;
 	fake->op->rx.rttvar_ns = 0;

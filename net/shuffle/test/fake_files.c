@@ -172,13 +172,13 @@ void fake_row(u64 len, u64 sent)
 	u64 off;
 	u32 i;
 
-	op->announced = op->group->count;
-	op->closed = true;
+	op->tx.announced = op->group->count;
+	op->tx.closed = true;
 	for (i = 0; i < op->group->count; i++) {
-		struct shuffle_msg_out *out = &op->out[i];
+		struct shuffle_msg_out *out = &op->tx.msg[i];
 
-		op->ptx.msg[i].len = len;
-		op->ptx.msg[i].next = sent;
+		op->tx.sched.msg[i].len = len;
+		op->tx.sched.msg[i].next = sent;
 		out->unsched = sent;
 		out->granted = sent;
 		out->announced_at = fake->now;
@@ -206,27 +206,27 @@ static void same_row(u64 len, u64 sent)
 	row->count = n;
 	lens = (void *)(row + 1);
 	for (i = 0; i < n; i++) {
-		op->out[i].absent = i == op->group->rank;
-		lens[i] = op->out[i].absent ? SHUFFLE_ABSENT : len;
+		op->tx.msg[i].absent = i == op->group->rank;
+		lens[i] = op->tx.msg[i].absent ? SHUFFLE_ABSENT : len;
 	}
 	KUNIT_ASSERT_EQ(fake->test, shuffle_same_alloc(op, row), 0);
 	kfree(row);
 
 	spin_lock_bh(&fake->ssk.lock);
 	for (i = 0; i < n; i++) {
-		if (op->out[i].absent) {
-			op->out[i].acked = true;
-			op->unacked--;
+		if (op->tx.msg[i].absent) {
+			op->tx.msg[i].acked = true;
+			op->tx.unacked--;
 			continue;
 		}
-		op->ptx.msg[i].len = len;
-		op->out[i].unsched = sent;
-		op->out[i].granted = sent;
-		op->out[i].announced_at = fake->now;
+		op->tx.sched.msg[i].len = len;
+		op->tx.msg[i].unsched = sent;
+		op->tx.msg[i].granted = sent;
+		op->tx.msg[i].announced_at = fake->now;
 	}
 	shuffle_same_start(op);
-	op->announced = n;
-	op->closed = true;
+	op->tx.announced = n;
+	op->tx.closed = true;
 	spin_unlock_bh(&fake->ssk.lock);
 }
 
@@ -256,9 +256,9 @@ void fake_same_sent(u64 next)
 	u32 all = shuffle_group_all(op->group);
 
 	spin_lock_bh(&fake->ssk.lock);
-	op->ptx.msg[all].next = next;
-	op->out[all].announced_at = fake->now;
-	shuffle_policy_tx_update(&op->ptx, all);
+	op->tx.sched.msg[all].next = next;
+	op->tx.msg[all].announced_at = fake->now;
+	shuffle_policy_tx_update(&op->tx.sched, all);
 	if (next)
 		shuffle_same_sent(op, fake->now);
 	spin_unlock_bh(&fake->ssk.lock);
@@ -275,10 +275,10 @@ int fake_ask(const u64 *lens)
 	struct shuffle_op *op = fake->op;
 	u32 i;
 
-	op->announced = op->group->count;
-	op->closed = true;
+	op->tx.announced = op->group->count;
+	op->tx.closed = true;
 	for (i = 0; i < op->group->count; i++)
-		op->ptx.msg[i].len = lens[i];
+		op->tx.sched.msg[i].len = lens[i];
 	return shuffle_want_start(op);
 }
 

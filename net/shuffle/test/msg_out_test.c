@@ -7,12 +7,12 @@
 
 static struct shuffle_msg_out *out_of(u32 rank)
 {
-	return &fake->op->out[rank];
+	return &fake->op->tx.msg[rank];
 }
 
 static struct shuffle_tx_sched *sched_of(u32 rank)
 {
-	return &fake->op->ptx.msg[rank];
+	return &fake->op->tx.sched.msg[rank];
 }
 
 static void msg_out__grant(struct kunit *test)
@@ -70,9 +70,9 @@ static void msg_out__ack(struct kunit *test)
 	fake_ack(0);
 	KUNIT_EXPECT_TRUE(test, out_of(0)->acked);
 	KUNIT_EXPECT_EQ(test, fake->charged, 20000LL);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 2U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 2U);
 	fake_ack(0);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 2U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 2U);
 	FAKE_COUNTED(test, DropState, 1);
 }
 
@@ -86,7 +86,7 @@ static void msg_out__other_nonce(struct kunit *test)
 	FAKE_COUNTED(test, DropState, 1);
 	fake_ack_nonce(0, 0);
 	FAKE_COUNTED(test, DropState, 2);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 3U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 3U);
 	KUNIT_EXPECT_EQ(test, fake->charged, 30000LL);
 }
 
@@ -102,7 +102,7 @@ static void msg_out__not_announced(struct kunit *test)
 	fake_resend(0, false, 0, 0);
 	KUNIT_EXPECT_EQ(test, fake->n_sent, 1U);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_RESEND, 0)->w.flags, SHUFFLE_FLAG_WAITS);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 0U);
 }
 
 static void msg_out__resend(struct kunit *test)
@@ -113,16 +113,16 @@ static void msg_out__resend(struct kunit *test)
 	op = fake->op;
 	fake_row(10000, 5000);
 	fake_resend(0, true, 1000, 2000);
-	KUNIT_EXPECT_EQ(test, op->nr_retrans, 1U);
+	KUNIT_EXPECT_EQ(test, op->tx.nr_retrans, 1U);
 	/* asked for twice, or in part: sent once */
 	fake_resend(0, true, 1000, 2000);
 	fake_resend(0, true, 1500, 500);
-	KUNIT_EXPECT_EQ(test, op->nr_retrans, 1U);
+	KUNIT_EXPECT_EQ(test, op->tx.nr_retrans, 1U);
 	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 5000ULL);
 	/* what was never sent: its GRANT was lost */
 	fake_resend(0, true, 4000, 4000);
-	KUNIT_EXPECT_EQ(test, op->nr_retrans, 2U);
-	KUNIT_EXPECT_EQ(test, list_last_entry(&op->retrans, struct shuffle_retrans, node)->end,
+	KUNIT_EXPECT_EQ(test, op->tx.nr_retrans, 2U);
+	KUNIT_EXPECT_EQ(test, list_last_entry(&op->tx.retrans, struct shuffle_retrans, node)->end,
 			5000ULL);
 	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 8000ULL);
 	/* beyond its end */
@@ -143,22 +143,22 @@ static void msg_out__question(struct kunit *test)
 	fake_row(10000, 5000);
 	fake_resend(0, true, 1000, 0);
 	fake_resend(0, true, 2000, 0);
-	KUNIT_ASSERT_EQ(test, op->nr_retrans, 1U);
-	r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
+	KUNIT_ASSERT_EQ(test, op->tx.nr_retrans, 1U);
+	r = list_first_entry(&op->tx.retrans, struct shuffle_retrans, node);
 	KUNIT_EXPECT_EQ(test, r->start, r->end);
 	FAKE_COUNTED(test, QuestionIn, 2);
 	KUNIT_EXPECT_EQ(test, sched_of(0)->limit, 5000ULL);
 	/* data that is sent again does not take its place */
 	fake_resend(1, true, 0, 1000);
 	fake_resend(1, true, 0, 0);
-	KUNIT_EXPECT_EQ(test, op->nr_retrans, 3U);
+	KUNIT_EXPECT_EQ(test, op->tx.nr_retrans, 3U);
 	/* one that knows no message gets an announcement at most, and one beyond its end none */
 	fake_resend(2, true, 10001, 0);
 	FAKE_COUNTED(test, DropState, 1);
-	KUNIT_EXPECT_EQ(test, op->nr_retrans, 3U);
+	KUNIT_EXPECT_EQ(test, op->tx.nr_retrans, 3U);
 	/* and one that has acknowledged none either */
 	fake_resend(0, false, 0, 0);
-	KUNIT_EXPECT_EQ(test, op->nr_retrans, 3U);
+	KUNIT_EXPECT_EQ(test, op->tx.nr_retrans, 3U);
 	FAKE_COUNTED(test, QuestionIn, 4);
 }
 
@@ -171,7 +171,7 @@ static void msg_out__resend_bounded(struct kunit *test)
 	fake_row(10000, 10000);
 	for (i = 0; i < 512; i++)
 		fake_resend(0, true, i, 2);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 256U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 256U);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_retrans, 256U);
 }
 
@@ -186,7 +186,7 @@ static void msg_out__resend_bounded_by_socket(struct kunit *test)
 	fake->ssk.nr_retrans = others;
 	for (i = 0; i < 16; i++)
 		fake_resend(0, true, 2 * i, 1);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 8U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 8U);
 	fake->ssk.nr_retrans -= others;
 	fake_end();
 
@@ -195,7 +195,7 @@ static void msg_out__resend_bounded_by_socket(struct kunit *test)
 	fake->ssk.nr_retrans = 4096;
 	fake_resend(0, true, 0, 1);
 	fake_resend(0, true, 2, 1);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 1U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 1U);
 	fake->ssk.nr_retrans -= 4096;
 }
 
@@ -208,10 +208,10 @@ static void msg_out__answers_bounded(struct kunit *test)
 	fake_row(2000, 2000);
 	for (i = 0; i < 299; i++)
 		fake_resend(i, true, 0, 0);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 128U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 128U);
 	for (i = 0; i < 299; i++)
 		fake_resend(i, true, 0, 1000);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 256U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 256U);
 }
 
 /* That a message waits is said a thousand times a second: whoever asks needs no nonce. */
@@ -247,7 +247,7 @@ static void msg_out__resend_unheard(struct kunit *test)
 	FAKE_COUNTED(test, AnnounceOut, 1);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_DATA, 0)->w.data.len, 10000ULL);
 	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_DATA, 0)->w.payload, 0);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 0U);
 }
 
 static void msg_out__ended(struct kunit *test)
@@ -258,12 +258,12 @@ static void msg_out__ended(struct kunit *test)
 	spin_lock_bh(&fake->ssk.lock);
 	shuffle_op_fail(fake->op, ECANCELED);
 	spin_unlock_bh(&fake->ssk.lock);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 0U);
 	fake_grant(0, 10000, 5000);
 	fake_ack(0);
 	fake_resend(0, true, 0, 1000);
 	fake_resend(0, false, 0, 0);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 3U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 3U);
 	KUNIT_EXPECT_EQ(test, fake->n_sent, 0U);
 	FAKE_COUNTED(test, DropState, 0);
 }
@@ -307,7 +307,7 @@ static void msg_out__small_writes(struct kunit *test)
 	u64 off;
 
 	fake_start(3, 0);
-	fake->op->ptx.msg[0].len = 1000;
+	fake->op->tx.sched.msg[0].len = 1000;
 	for (off = 0; off < 100; off += 10) {
 		struct shuffle_chunk *chunk = few_bytes(test, off, 10, 64);
 
@@ -332,7 +332,7 @@ static void msg_out__free_bounded(struct kunit *test)
 
 	fake_start(3, 0);
 	sched_of(0)->len = n;
-	fake->op->announced = 3;
+	fake->op->tx.announced = 3;
 	for (i = 0; i < n; i++) {
 		/* no room for the next one */
 		struct shuffle_chunk *chunk = few_bytes(test, i, 1, 1);
@@ -346,9 +346,9 @@ static void msg_out__free_bounded(struct kunit *test)
 	fake_ack(0);
 	KUNIT_EXPECT_TRUE(test, out_of(0)->acked);
 	KUNIT_EXPECT_EQ(test, before - fake->charged, (s64)SHUFFLE_SLICE);
-	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->free_acked));
+	KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->tx.free_acked));
 	KUNIT_EXPECT_EQ(test, before - fake->charged, (s64)n);
-	KUNIT_EXPECT_FALSE(test, fake_work(&fake->op->free_acked));
+	KUNIT_EXPECT_FALSE(test, fake_work(&fake->op->tx.free_acked));
 }
 
 /* What is asked for again behind what has arrived says that packets of full size get lost. */
@@ -388,16 +388,16 @@ static void msg_out__absent(struct kunit *test)
 	fake_row(0, 0);
 	out_of(0)->absent = true;
 	out_of(0)->acked = true;
-	fake->op->unacked--;
+	fake->op->tx.unacked--;
 	fake_grant(0, 1000, 0);
 	fake_ack(0);
 	fake_resend(0, false, 0, 0);
 	fake_resend(0, true, 0, 1000);
 	FAKE_COUNTED(test, DropState, 4);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 2U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 2U);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 0U);
 	fake_ack(1);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 1U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 1U);
 }
 
 /* Asked for a message that is not written yet, or of which nothing has left, we say that we are

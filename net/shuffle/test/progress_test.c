@@ -128,14 +128,14 @@ static void progress__self(struct kunit *test)
 	fake_rx_nonce(self, shuffle_op_nonce(fake->op, self), 3000, 2000, 1000);
 	fake_advance(1000 * MS);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, self), 0U);
-	KUNIT_ASSERT_EQ(test, fake->op->nr_retrans, 1U);
-	KUNIT_EXPECT_EQ(test, list_first_entry(&fake->op->retrans, struct shuffle_retrans,
+	KUNIT_ASSERT_EQ(test, fake->op->tx.nr_retrans, 1U);
+	KUNIT_EXPECT_EQ(test, list_first_entry(&fake->op->tx.retrans, struct shuffle_retrans,
 					       node)->start, 1000ULL);
-	KUNIT_EXPECT_EQ(test, list_first_entry(&fake->op->retrans, struct shuffle_retrans,
+	KUNIT_EXPECT_EQ(test, list_first_entry(&fake->op->tx.retrans, struct shuffle_retrans,
 					       node)->end, 2000ULL);
 	fake_rx_nonce(self, shuffle_op_nonce(fake->op, self), 3000, 1000, 1000);
 	/* no packet for the ACK, either */
-	KUNIT_EXPECT_TRUE(test, fake->op->out[self].acked);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[self].acked);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, self), 0U);
 	FAKE_COUNTED(test, ResendOut, fake_sent(SHUFFLE_RESEND, 0));
 }
@@ -152,7 +152,7 @@ static void progress__self_not_sent(struct kunit *test)
 	fake_advance(5000 * MS);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, self), 0U);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, self), 0U);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 0U);
 }
 
 /* Bytes that may be copied of each message of a row. */
@@ -174,25 +174,25 @@ static void progress__share(struct kunit *test)
 	fake->ssk.sk.sk_sndbuf = 900000;
 	fake_start(3, 0);
 	op = fake->op;
-	op->announced = 3;
-	op->closed = true;
+	op->tx.announced = 3;
+	op->tx.closed = true;
 	for (i = 0; i < 3; i++) {
-		op->ptx.msg[i].len = 2000000;
-		op->out[i].granted = 1000;
+		op->tx.sched.msg[i].len = 2000000;
+		op->tx.msg[i].granted = 1000;
 	}
 	KUNIT_ASSERT_EQ(test, shuffle_fill_schedule(op, 0, &fill), 0);
 	expect_limits(test, &fill, 301000, 301000, 301000);
-	KUNIT_EXPECT_FALSE(test, op->copy_waits);
+	KUNIT_EXPECT_FALSE(test, op->tx.copy_waits);
 	/* all are copied up to their limits */
 	for (i = 0; i < 3; i++) {
 		fill.msg[i].next = fill.msg[i].limit;
 		shuffle_policy_tx_update(&fill, i);
 	}
 	KUNIT_EXPECT_FALSE(test, shuffle_fill_limits(op, 0, &fill));
-	KUNIT_EXPECT_TRUE(test, op->copy_waits);
+	KUNIT_EXPECT_TRUE(test, op->tx.copy_waits);
 	fake_grant(1, 50000, 0);
 	KUNIT_EXPECT_TRUE(test, shuffle_fill_limits(op, 0, &fill));
-	KUNIT_EXPECT_FALSE(test, op->copy_waits);
+	KUNIT_EXPECT_FALSE(test, op->tx.copy_waits);
 	KUNIT_EXPECT_EQ(test, shuffle_policy_tx_pick(&fill), 1U);
 	expect_limits(test, &fill, 301000, 350000, 301000);
 	/* others have all of their data: what is left of the buffer is for nobody else */

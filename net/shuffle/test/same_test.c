@@ -6,7 +6,7 @@
 
 static u64 limit_of(u32 rank)
 {
-	return fake->op->ptx.msg[rank].limit;
+	return fake->op->tx.sched.msg[rank].limit;
 }
 
 static u32 all(void)
@@ -61,7 +61,7 @@ static void same__freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->charged, 8000LL);
 	fake_ack(1);
 	KUNIT_EXPECT_EQ(test, fake->charged, 0LL);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 0U);
 }
 
 /* Nobody may say that it has what was not sent, to all or to it alone. */
@@ -78,7 +78,7 @@ static void same__impossible(struct kunit *test)
 	fake_ack_nonce(0, shuffle_op_nonce(fake->op, 1));
 	fake_ack_nonce(0, shuffle_op_nonce(fake->op, all()));
 	FAKE_COUNTED(test, DropState, 4);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 3U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 3U);
 }
 
 /* What one has lost it gets alone, and stays with the others. */
@@ -87,8 +87,8 @@ static void same__lost(struct kunit *test)
 	fake_start(4, 0);
 	fake_same(10000, 5000);
 	fake_resend(0, true, 1000, 2000);
-	KUNIT_EXPECT_EQ(test, fake->op->nr_retrans, 1U);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[0].alone);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.nr_retrans, 1U);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[0].alone);
 	KUNIT_EXPECT_EQ(test, fake->op->group->member[0].missed, 0);
 }
 
@@ -99,16 +99,16 @@ static void same__not_reached(struct kunit *test)
 	fake_same(10000, 2000);
 	/* it may be on its way, or the first packet alone was lost */
 	fake_resend(0, true, 0, 1);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[0].alone);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[0].alone);
 	fake->now += NSEC_PER_SEC;
 	fake_resend(0, true, 0, 1000);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[0].alone);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[0].alone);
 	spin_lock_bh(&fake->ssk.lock);
-	shuffle_msg_out_free_retrans(fake->op, list_first_entry(&fake->op->retrans,
+	shuffle_msg_out_free_retrans(fake->op, list_first_entry(&fake->op->tx.retrans,
 								struct shuffle_retrans, node));
 	spin_unlock_bh(&fake->ssk.lock);
 	fake_resend(0, true, 0, 1);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[0].alone);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[0].alone);
 	KUNIT_EXPECT_EQ(test, fake->op->group->member[0].missed, 1);
 	KUNIT_EXPECT_EQ(test, limit_of(0), 2000ULL);
 	fake_grant(1, 6000, 0);
@@ -125,12 +125,12 @@ static void same__not_reached(struct kunit *test)
 	fake_ack(1);
 	fake_ack(2);
 	fake_grant(0, 10000, 7000);
-	KUNIT_EXPECT_EQ(test, fake->op->ptx.msg[0].next, 7000ULL);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.sched.msg[0].next, 7000ULL);
 	KUNIT_EXPECT_EQ(test, fake->charged, 3000LL);
 	fake_ack(0);
-	KUNIT_EXPECT_EQ(test, fake->op->ptx.heap.n, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.sched.heap.n, 0U);
 	KUNIT_EXPECT_EQ(test, fake->charged, 0LL);
-	KUNIT_EXPECT_EQ(test, fake->op->unacked, 0U);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.unacked, 0U);
 }
 
 /* One that has said that it has something cannot have nothing. */
@@ -145,7 +145,7 @@ static void same__takes_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->charged, 8000LL);
 	fake->now += NSEC_PER_SEC;
 	fake_resend(1, true, 0, 1);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[1].alone);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[1].alone);
 }
 
 /* One that is sent the rest alone may have had it with all others: it grants nothing more, so it
@@ -158,15 +158,15 @@ static void same__alone_has_all(struct kunit *test)
 	fake_same(10000, 2000);
 	fake->now += NSEC_PER_SEC;
 	fake_resend(0, true, 0, 1);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[0].alone);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[0].alone);
 	fake_grant(1, 10000, 0);
 	fake_grant(2, 10000, 0);
 	fake_same_sent(10000);
 	fake_advance(NSEC_PER_SEC);
 	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_DATA, 0), 0U);
 	fake_ack(0);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[0].acked);
-	KUNIT_EXPECT_EQ(test, fake->op->ptx.heap.n, 0U);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[0].acked);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.sched.heap.n, 0U);
 }
 
 /* When nobody is left, nothing goes to all. */
@@ -179,7 +179,7 @@ static void same__nobody(struct kunit *test)
 	fake->now += NSEC_PER_SEC;
 	for (i = 0; i < ALL; i++)
 		fake_resend(i, true, 0, 1);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[2].alone);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[2].alone);
 	KUNIT_EXPECT_EQ(test, limit_of(all()), 2000ULL);
 	for (i = 0; i < ALL; i++)
 		fake_grant(i, 10000, 0);
@@ -196,15 +196,15 @@ static void same__slow(struct kunit *test)
 	fake_grant(1, 6000, 2000);
 	/* at once it is only a GRANT that is late */
 	fake_resend(0, true, 2000, 4000);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[2].alone);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[2].alone);
 	fake->now += NSEC_PER_SEC;
 	fake_resend(0, true, 2000, 4000);
-	KUNIT_EXPECT_TRUE(test, fake->op->out[2].alone);
-	KUNIT_EXPECT_FALSE(test, fake->op->out[0].alone);
+	KUNIT_EXPECT_TRUE(test, fake->op->tx.msg[2].alone);
+	KUNIT_EXPECT_FALSE(test, fake->op->tx.msg[0].alone);
 	KUNIT_EXPECT_EQ(test, fake->op->group->member[2].missed, 0);
 	KUNIT_EXPECT_EQ(test, limit_of(all()), 6000ULL);
 	/* what went to all before is not sent to it again */
-	KUNIT_EXPECT_EQ(test, fake->op->ptx.msg[2].next, 2000ULL);
+	KUNIT_EXPECT_EQ(test, fake->op->tx.sched.msg[2].next, 2000ULL);
 }
 
 static struct kunit_case same_cases[] = {

@@ -173,7 +173,7 @@ static void timer__measured_by_acks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_rtt.srtt), 3LL * MS);
 	/* 2 (3 + 4 x 3 / 2) */
 	KUNIT_EXPECT_EQ(test, FAKE_LOCKED(shuffle_rto_data(fake->op)), 18 * (u64)MS);
-	fake->op->out[1].reannounced = 1;
+	fake->op->tx.msg[1].reannounced = 1;
 	fake->now += 9 * MS;
 	fake_ack(1);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&fake->dev.ack_rtt.srtt), 3LL * MS);
@@ -548,10 +548,10 @@ static void timer__probes_blocked(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		fake_rx(i, 1000, 0, 1000);
 	/* all of this one has left, so its ACK is asked for */
-	fake->op->ptx.msg[2].next = 10000;
+	fake->op->tx.sched.msg[2].next = 10000;
 	fake->n_sent = 0;
 	for (i = 0; i < 2; i++)
-		fake->op->out[i].announced_at = fake->now;
+		fake->op->tx.msg[i].announced_at = fake->now;
 	fake_advance(450 * MS);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 0U);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 0U);

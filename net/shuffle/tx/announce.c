@@ -53,7 +53,7 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 {
 	const struct sock *sk = &op->ssk->sk;
 	/* those of others that wait for nothing do not count; our own may start any time */
-	u32 own = max3(op->ssk->nr_incomplete, op->ssk->nr_unsent + !op->row_left, 1U);
+	u32 own = max3(op->ssk->nr_incomplete, op->ssk->nr_unsent + !op->tx.left, 1U);
 	u32 share = max(shuffle_grant_share(op), own);
 	u64 whole = shuffle_grant_max_out(op->dev);
 
@@ -117,7 +117,7 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 	i = from == op->group->rank && from + 1 < to ? from + 1 : from;
 	spin_lock_bh(&op->ssk->lock);
 	budget = unscheduled_row(op, total);
-	op->ahead = ahead_max(op, total);
+	op->tx.ahead = ahead_max(op, total);
 	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
 	payload = shuffle_route_payload(op->dev, op->group, i, dst);
 	dst_release(dst);
@@ -130,7 +130,7 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 {
 	u32 i, all = shuffle_group_all(op->group);
-	u64 len = op->ptx.msg[all].len, limit;
+	u64 len = op->tx.sched.msg[all].len, limit;
 	struct dst_entry *dst;
 	u32 payload;
 
@@ -149,12 +149,12 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 
 static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 rank)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 	u64 len = plan->msg[rank].len, limit = plan->msg[rank].limit;
 
 	if (out->absent) {
 		out->acked = true;
-		op->unacked--;
+		op->tx.unacked--;
 		return;
 	}
 	/* those of a collective are short, and wait for others, not for grants */
@@ -167,12 +167,12 @@ static void start_message(struct shuffle_op *op, const struct shuffle_policy_tx 
 		limit = rounddown(limit, SHUFFLE_UNSCHED_UNIT);
 	out->unsched = limit;
 	out->granted = limit;
-	op->ptx.msg[rank].len = len;	/* its limit is 0: nothing has been copied yet */
-	shuffle_op_left(op, op->row_left + len);
+	op->tx.sched.msg[rank].len = len;	/* its limit is 0: nothing has been copied yet */
+	shuffle_op_left(op, op->tx.left + len);
 }
 
 /* The messages [from, to) become the operation's.  The lock is free between slices: nobody
- * looks at messages behind op->announced.  0 or -EPIPE.
+ * looks at messages behind op->tx.announced.  0 or -EPIPE.
  */
 static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx *plan, u32 from,
 			  u32 to)
@@ -190,12 +190,12 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 		for (; i < end && !err; i++)
 			start_message(op, plan, i);
 		if (i == to && !err) {
-			if (op->same) {
+			if (op->tx.same) {
 				shuffle_same_start(op);
 				shuffle_same_left(op);
 			}
-			op->announced = to;
-			op->closed = to == op->ptx.n;
+			op->tx.announced = to;
+			op->tx.closed = to == op->tx.sched.n;
 			shuffle_timer_start(op);
 			/* where nothing goes or comes, no record will end it */
 			shuffle_op_check_done(op);
@@ -225,14 +225,14 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 			/* begin behind ourselves, so that not all tell rank 0 at once */
 			u32 rank = from + (i - from + op->group->rank + 1) % (to - from);
 
-			if (op->out[rank].absent)
+			if (op->tx.msg[rank].absent)
 				continue;
 			if (rank == op->group->rank) {
-				op->out[rank].announced_at = shuffle_now();
-				if (!op->out[rank].unsched)
+				op->tx.msg[rank].announced_at = shuffle_now();
+				if (!op->tx.msg[rank].unsched)
 					announce_to_self(op, &q);
-			} else if (!op->out[rank].unsched ||
-				   (op->out[rank].shared && !op->out[rank].alone)) {
+			} else if (!op->tx.msg[rank].unsched ||
+				   (op->tx.msg[rank].shared && !op->tx.msg[rank].alone)) {
 				shuffle_msg_out_announce(op, rank, 0, &q);
 				shuffle_timer_out(op, rank);
 			}
@@ -245,7 +245,7 @@ static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 }
 
 /* The lengths of the messages [from, to): those behind the row are empty.  Nobody looks at
- * messages behind op->announced.  0 or -EINVAL.
+ * messages behind op->tx.announced.  0 or -EINVAL.
  */
 static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
 		     struct shuffle_policy_tx *plan, u32 from, u32 to)
@@ -256,11 +256,11 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
 
 	for (i = from; i < to; i++) {
 		len = i - from < row->count ? lens[i - from] : 0;
-		op->out[i].absent = len == SHUFFLE_ABSENT;
-		plan->msg[i].len = op->out[i].absent ? 0 : len;
+		op->tx.msg[i].absent = len == SHUFFLE_ABSENT;
+		plan->msg[i].len = op->tx.msg[i].absent ? 0 : len;
 	}
 	/* both ends of this one are known */
-	if (rank >= from && rank < to && op->out[rank].absent != op->rx.msg[rank].absent)
+	if (rank >= from && rank < to && op->tx.msg[rank].absent != op->rx.msg[rank].absent)
 		return -EINVAL;
 	return 0;
 }
@@ -278,7 +278,7 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
 int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 {
 	struct shuffle_policy_tx plan;
-	u32 n = op->ptx.n, from, to, i;
+	u32 n = op->tx.sched.n, from, to, i;
 	int err;
 
 	lockdep_assert_held(&op->tx_mutex);
@@ -289,13 +289,13 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	if (row->count > n || row->first_rank > n - row->count)
 		return -EMSGSIZE;
 	/* only writers change these, and we hold op->tx_mutex */
-	if (row->count && (op->closed || row->first_rank != op->announced))
+	if (row->count && (op->tx.closed || row->first_rank != op->tx.announced))
 		return -EINVAL;
-	if (op->closed)
+	if (op->tx.closed)
 		return 0;
-	from = op->announced;
+	from = op->tx.announced;
 	if (!from && row->flags & SHUFFLE_ROW_DELAYED_ACK) {
-		op->delays = true;
+		op->tx.delays = true;
 		/* the others say so, too */
 		shuffle_delayed_init(op->ssk, op->group);
 	}
@@ -304,7 +304,7 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	if (err)
 		goto out;
 	for (i = 0; i < from; i++)
-		plan.msg[i].len = op->ptx.msg[i].len;
+		plan.msg[i].len = op->tx.sched.msg[i].len;
 	err = take_lens(op, row, &plan, from, to);
 	if (err)
 		goto out;

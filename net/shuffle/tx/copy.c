@@ -144,13 +144,13 @@ static u32 bytes_room(struct shuffle_op *op, u32 rank, u64 off, u32 len)
 
 	if (off) {
 		spin_lock_bh(&op->ssk->lock);
-		last = shuffle_msg_out_last(&op->out[rank]);
+		last = shuffle_msg_out_last(&op->tx.msg[rank]);
 		fits = last && last->kind == SHUFFLE_CHUNK_BYTES && len <= last->pkt - last->len;
 		spin_unlock_bh(&op->ssk->lock);
 		if (fits)
 			return len;
 	}
-	return min_t(u64, op->ptx.msg[rank].len - off, max_t(u32, len, SHUFFLE_APPEND_BYTES));
+	return min_t(u64, op->tx.sched.msg[rank].len - off, max_t(u32, len, SHUFFLE_APPEND_BYTES));
 }
 
 /* A few bytes: no pages. */
@@ -244,7 +244,7 @@ static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 of
 struct shuffle_chunk *shuffle_copy_chunk(struct shuffle_op *op, u32 rank, u32 len,
 					 struct iov_iter *iter, long timeo)
 {
-	u64 off = op->out[rank].filled;
+	u64 off = op->tx.msg[rank].filled;
 	struct shuffle_chunk *chunk;
 
 	if (len <= SHUFFLE_INLINE_MAX)

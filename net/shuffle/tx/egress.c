@@ -82,7 +82,7 @@ static u32 queued(struct shuffle_net *sn)
 
 static bool has_data(const struct shuffle_op *op)
 {
-	return op->ptx.heap.n || !list_empty(&op->retrans);
+	return op->tx.sched.heap.n || !list_empty(&op->tx.retrans);
 }
 
 /**
@@ -236,7 +236,7 @@ static struct sk_buff *data_packet(struct shuffle_net *sn, struct shuffle_op *op
 	struct sk_buff *skb = shuffle_output_alloc(sn, op->ssk, op->group, rank, linear, false);
 
 	/* the length that was announced: what comes later must not overtake what came before */
-	if (skb && op->ahead && op->ptx.msg[rank].len <= op->ahead)
+	if (skb && op->tx.ahead && op->tx.sched.msg[rank].len <= op->tx.ahead)
 		shuffle_output_ahead(sn, skb);
 	return skb;
 }
@@ -364,7 +364,7 @@ static u64 send_chunk(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 	from = first * stride;
 	end = min(chunk->off + (u64)(last + 1) * chunk->pkt, chunk->off + chunk->len);
 	/* laid out for all, not for one */
-	if (unlikely(flags || op->out[rank].shared))
+	if (unlikely(flags || op->tx.msg[rank].shared))
 		return send_packets(sn, op, rank, chunk, start, end, flags, q);
 	to = (u32)(end - chunk->off) + (last + 1) * hdr;
 
@@ -404,7 +404,7 @@ static void send_answer(struct shuffle_net *sn, struct shuffle_op *op, u32 rank,
 static void send_retrans(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 			 struct sk_buff_head *q)
 {
-	struct shuffle_retrans *r = list_first_entry(&op->retrans, struct shuffle_retrans, node);
+	struct shuffle_retrans *r = list_first_entry(&op->tx.retrans, struct shuffle_retrans, node);
 	struct shuffle_chunk *chunk;
 	u64 end = r->end;
 
@@ -439,29 +439,29 @@ static bool send_one(struct shuffle_net *sn, struct shuffle_op *op, u32 unit,
 	u64 end;
 	u32 rank;
 
-	if (!list_empty(&op->retrans)) {
+	if (!list_empty(&op->tx.retrans)) {
 		send_retrans(sn, op, unit, q);
 		return true;
 	}
-	rank = shuffle_policy_tx_pick(&op->ptx);
+	rank = shuffle_policy_tx_pick(&op->tx.sched);
 	if (rank == SHUFFLE_NONE)
 		return false;
-	m = &op->ptx.msg[rank];
+	m = &op->tx.sched.msg[rank];
 	chunk = shuffle_msg_out_chunk(op, rank, m->next);
 	if (WARN_ON_ONCE(!chunk)) {
-		shuffle_heap_remove(&op->ptx.heap, rank);
+		shuffle_heap_remove(&op->tx.sched.heap, rank);
 		return true;
 	}
 	end = send_chunk(sn, op, rank, chunk, m->next,
 			 m->next + shuffle_policy_amount(m->limit - m->next, unit), 0, q);
 	if (rank == shuffle_group_all(op->group))
 		SHUFFLE_ADD(sn, SameOut, DIV_ROUND_UP((u32)(end - m->next), chunk->pkt));
-	shuffle_op_left(op, op->row_left - min(op->row_left, end - m->next));
+	shuffle_op_left(op, op->tx.left - min(op->tx.left, end - m->next));
 	m->next = end;
-	op->out[rank].announced_at = shuffle_now();
-	shuffle_policy_tx_sent(&op->ptx, rank);
+	op->tx.msg[rank].announced_at = shuffle_now();
+	shuffle_policy_tx_sent(&op->tx.sched, rank);
 	if (rank == shuffle_group_all(op->group))
-		shuffle_same_sent(op, op->out[rank].announced_at);
+		shuffle_same_sent(op, op->tx.msg[rank].announced_at);
 	if (m->next == m->len) {
 		if (rank != shuffle_group_all(op->group)) {
 			if (op->rx.msg[rank].ack_owed)
@@ -481,9 +481,9 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 	/* A queue that is empty again at every turn: not the link is the limit but
 	 * the CPU, and large super-packets cost it less.
 	 */
-	u32 unit = queued(sn) ? op->ptx.unit : op->fill_unit;
+	u32 unit = queued(sn) ? op->tx.sched.unit : op->fill_unit;
 
-	while (op->turn_sent < unit) {
+	while (op->tx.turn_sent < unit) {
 		struct sk_buff *last = skb_peek_tail(q), *skb;
 
 		if (!send_one(sn, op, unit, q) || skb_queue_empty(q))
@@ -491,13 +491,13 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 		skb_queue_reverse_walk(q, skb) {
 			if (skb == last)
 				break;
-			op->turn_sent += skb->truesize;
+			op->tx.turn_sent += skb->truesize;
 		}
 		if (skb_queue_len(q) >= SHUFFLE_BURST &&
-		    op->turn_sent < unit && has_data(op))
+		    op->tx.turn_sent < unit && has_data(op))
 			return false;
 	}
-	op->turn_sent = 0;
+	op->tx.turn_sent = 0;
 	return true;
 }
 

@@ -54,7 +54,7 @@ static void uncharge(struct sock *sk, int bytes)
  */
 static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 {
-	struct rb_root *chunks = &op->out[rank].chunks;
+	struct rb_root *chunks = &op->tx.msg[rank].chunks;
 	struct shuffle_chunk *chunk;
 	struct rb_node *node;
 	bool all = true;
@@ -85,7 +85,7 @@ static bool free_chunks(struct shuffle_op *op, u32 rank, u64 off, u32 *budget)
 /* Free what the receiver has, below @off: some at once, a worker frees the rest. */
 static void free_below(struct shuffle_op *op, u32 rank, u64 off)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 	u32 budget = SHUFFLE_SLICE;
 
 	u64 before = out->free_to;
@@ -95,31 +95,31 @@ static void free_below(struct shuffle_op *op, u32 rank, u64 off)
 	if (out->shared) {
 		off = out->free_to > before ? shuffle_same_freed(op, rank, before) : 0;
 		rank = shuffle_group_all(op->group);
-		op->out[rank].free_to = max(op->out[rank].free_to, off);
+		op->tx.msg[rank].free_to = max(op->tx.msg[rank].free_to, off);
 	}
 	if (free_chunks(op, rank, off, &budget))
 		return;
 	refcount_inc(&op->ref);
-	if (!queue_work(system_unbound_wq, &op->free_acked))
+	if (!queue_work(system_unbound_wq, &op->tx.free_acked))
 		refcount_dec(&op->ref);
 }
 
 /**
  * shuffle_msg_out_free_acked() - free what receivers have and was too much for one record
- * @work: op->free_acked, which has a reference to its operation
+ * @work: op->tx.free_acked, which has a reference to its operation
  *
  * Context: process.
  */
 void shuffle_msg_out_free_acked(struct work_struct *work)
 {
-	struct shuffle_op *op = container_of(work, struct shuffle_op, free_acked);
+	struct shuffle_op *op = container_of(work, struct shuffle_op, tx.free_acked);
 	u32 budget, end, i = 0;
 
-	while (i <= op->ptx.n) {
+	while (i <= op->tx.sched.n) {
 		budget = SHUFFLE_SLICE;
-		end = min(i + SHUFFLE_SLICE, op->ptx.n + 1);
+		end = min(i + SHUFFLE_SLICE, op->tx.sched.n + 1);
 		spin_lock_bh(&op->ssk->lock);
-		while (i < end && free_chunks(op, i, op->out[i].free_to, &budget))
+		while (i < end && free_chunks(op, i, op->tx.msg[i].free_to, &budget))
 			i++;
 		spin_unlock_bh(&op->ssk->lock);
 		cond_resched();
@@ -148,15 +148,15 @@ bool shuffle_msg_out_purge(struct shuffle_op *op, u32 rank, u32 *budget)
  */
 void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
 {
-	const struct shuffle_msg_out *out = &op->out[rank];
+	const struct shuffle_msg_out *out = &op->tx.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* what goes to all is scheduled once */
 	if (out->shared && !out->alone)
 		return;
-	op->ptx.msg[rank].limit = min(out->granted,
-				      op->out[shuffle_msg_out_holder(op, rank)].filled);
-	shuffle_policy_tx_update(&op->ptx, rank);
+	op->tx.sched.msg[rank].limit = min(out->granted,
+					   op->tx.msg[shuffle_msg_out_holder(op, rank)].filled);
+	shuffle_policy_tx_update(&op->tx.sched, rank);
 }
 
 /**
@@ -169,7 +169,7 @@ void shuffle_msg_out_limit(struct shuffle_op *op, u32 rank)
  */
 struct shuffle_chunk *shuffle_msg_out_chunk(struct shuffle_op *op, u32 rank, u64 off)
 {
-	struct rb_node *node = op->out[shuffle_msg_out_holder(op, rank)].chunks.rb_node;
+	struct rb_node *node = op->tx.msg[shuffle_msg_out_holder(op, rank)].chunks.rb_node;
 
 	lockdep_assert_held(&op->ssk->lock);
 	while (node) {
@@ -216,7 +216,7 @@ static void insert_last(struct shuffle_msg_out *out, struct shuffle_chunk *chunk
  */
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 {
-	struct shuffle_msg_out *out = &op->out[chunk->rank];
+	struct shuffle_msg_out *out = &op->tx.msg[chunk->rank];
 	struct shuffle_chunk *last = shuffle_msg_out_last(out);
 	u32 rank = chunk->rank;
 
@@ -232,7 +232,7 @@ void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk)
 		insert_last(out, chunk);
 	}
 	shuffle_msg_out_limit(op, rank);
-	if (op->same)
+	if (op->tx.same)
 		shuffle_same_filled(op);
 }
 
@@ -250,10 +250,10 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
 		.type = SHUFFLE_DATA,
 		.op_id = op->id,
 		.flags = (op->group->keyed ? SHUFFLE_FLAG_TAG : 0) |
-			 (op->delays ? SHUFFLE_FLAG_DELAY : 0),
+			 (op->tx.delays ? SHUFFLE_FLAG_DELAY : 0),
 		.nonce = shuffle_op_nonce(op, rank),
-		.unsched = op->out[rank].unsched,
-		.data.len = op->ptx.msg[rank].len,
+		.unsched = op->tx.msg[rank].unsched,
+		.data.len = op->tx.sched.msg[rank].len,
 	};
 
 	shuffle_group_address(op->group, rank, &w);
@@ -293,7 +293,7 @@ void shuffle_msg_out_place(const struct shuffle_op *op, struct shuffle_wire *w, 
  */
 void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct sk_buff_head *q)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
 
 	lockdep_assert_held(&op->ssk->lock);
@@ -312,7 +312,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
  */
 static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 {
-	if (op->life.ended || w->src_rank >= op->announced || op->out[w->src_rank].absent ||
+	if (op->life.ended || w->src_rank >= op->tx.announced || op->tx.msg[w->src_rank].absent ||
 	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
 		if (!op->life.ended)
 			SHUFFLE_INC(shuffle_op_net(op), DropState);
@@ -331,7 +331,7 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
  */
 static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u64 now)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 	u64 from = max(out->judged_to, out->free_to), end;
 	const struct shuffle_chunk *chunk;
 
@@ -358,7 +358,7 @@ static void path_carries(struct shuffle_op *op, u32 rank, u64 off, bool asks, u6
  */
 static void raise_granted(struct shuffle_op *op, u32 rank, u64 granted, u64 now)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 	u64 before = out->granted;
 
 	if (granted <= before)
@@ -366,9 +366,9 @@ static void raise_granted(struct shuffle_op *op, u32 rank, u64 granted, u64 now)
 	op->life.progress_at = now;
 	out->granted = granted;
 	shuffle_msg_out_limit(op, rank);
-	if (op->want)
+	if (op->tx.want)
 		shuffle_want_granted(op, rank);
-	else if (READ_ONCE(op->copy_waits))
+	else if (READ_ONCE(op->tx.copy_waits))
 		shuffle_sock_write_space(&op->ssk->sk);
 	if (out->shared)
 		shuffle_same_granted(op, rank, before);
@@ -388,8 +388,8 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	lockdep_assert_held(&op->ssk->lock);
 	if (!ours(op, w))
 		return;
-	out = &op->out[w->src_rank];
-	m = &op->ptx.msg[w->src_rank];
+	out = &op->tx.msg[w->src_rank];
+	m = &op->tx.sched.msg[w->src_rank];
 	if (w->grant.limit > m->len || w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
@@ -428,8 +428,8 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	lockdep_assert_held(&op->ssk->lock);
 	if (!ours(op, w))
 		return;
-	out = &op->out[w->src_rank];
-	m = &op->ptx.msg[w->src_rank];
+	out = &op->tx.msg[w->src_rank];
+	m = &op->tx.sched.msg[w->src_rank];
 	if (shuffle_msg_out_sent(op, w->src_rank) != m->len) {
 		SHUFFLE_INC(shuffle_op_net(op), DropState);
 		return;
@@ -440,8 +440,8 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	shuffle_rto_acked(op, w->src_rank, now);
 	op->life.progress_at = now;
 	out->acked = true;
-	op->acked_at = now;
-	op->unacked--;
+	op->tx.acked_at = now;
+	op->tx.unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);
 	path_carries(op, w->src_rank, m->len, false, now);
 	if (out->shared)
@@ -453,13 +453,13 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 /**
  * shuffle_msg_out_free_retrans() - a range has been sent again, or need not be
  * @op: operation
- * @r: in op->retrans
+ * @r: in op->tx.retrans
  */
 void shuffle_msg_out_free_retrans(struct shuffle_op *op, struct shuffle_retrans *r)
 {
 	lockdep_assert_held(&op->ssk->lock);
 	list_del(&r->node);
-	op->nr_retrans--;
+	op->tx.nr_retrans--;
 	op->ssk->nr_retrans--;
 	kfree(r);
 }
@@ -468,15 +468,15 @@ static void queue_again(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 {
 	struct shuffle_retrans *r;
 
-	if (op->nr_retrans >= SHUFFLE_MAX_RETRANS)
+	if (op->tx.nr_retrans >= SHUFFLE_MAX_RETRANS)
 		return;
 	/* data that was asked for again has half of the places at least */
-	if (start == end && op->nr_retrans >= SHUFFLE_MAX_RETRANS / 2)
+	if (start == end && op->tx.nr_retrans >= SHUFFLE_MAX_RETRANS / 2)
 		return;
 	/* one for each operation: all of them go on */
-	if (op->nr_retrans && op->ssk->nr_retrans >= SHUFFLE_MAX_SOCK_RETRANS)
+	if (op->tx.nr_retrans && op->ssk->nr_retrans >= SHUFFLE_MAX_SOCK_RETRANS)
 		return;
-	list_for_each_entry(r, &op->retrans, node) {
+	list_for_each_entry(r, &op->tx.retrans, node) {
 		bool answer = r->start == r->end;
 
 		if (r->rank == rank && r->start <= start && r->end >= end &&
@@ -490,8 +490,8 @@ static void queue_again(struct shuffle_op *op, u32 rank, u64 start, u64 end)
 	r->start = start;
 	r->end = end;
 	r->begun = false;
-	list_add_tail(&r->node, &op->retrans);
-	op->nr_retrans++;
+	list_add_tail(&r->node, &op->tx.retrans);
+	op->tx.nr_retrans++;
 	op->ssk->nr_retrans++;
 }
 
@@ -507,7 +507,7 @@ static void retransmit(struct shuffle_op *op, u32 rank, u64 start, u64 end)
  */
 static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u64 now)
 {
-	u64 full_at = shuffle_rate_next(op->waits_full_at, now, SHUFFLE_WAITS_RATE);
+	u64 full_at = shuffle_rate_next(op->tx.waits_full_at, now, SHUFFLE_WAITS_RATE);
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
 		.flags = SHUFFLE_FLAG_WAITS,
@@ -516,7 +516,7 @@ static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u
 
 	if (rank == op->group->rank || !full_at)
 		return;
-	op->waits_full_at = full_at;
+	op->tx.waits_full_at = full_at;
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
 }
@@ -543,9 +543,9 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 	lockdep_assert_held(&op->ssk->lock);
 	if (op->life.ended || w->flags & SHUFFLE_FLAG_WAITS)
 		return;
-	out = &op->out[rank];
-	m = &op->ptx.msg[rank];
-	if (rank >= op->announced) {
+	out = &op->tx.msg[rank];
+	m = &op->tx.sched.msg[rank];
+	if (rank >= op->tx.announced) {
 		if (!w->nonce)
 			say_waits(op, rank, q, now);
 		return;

@@ -63,7 +63,7 @@ struct shuffle_chunk {
 };
 
 /**
- * struct shuffle_msg_out - an outgoing message (its schedule is op->ptx.msg[rank])
+ * struct shuffle_msg_out - an outgoing message (its schedule is op->tx.sched.msg[rank])
  * @chunks: what has been copied and not yet been acknowledged, by offset
  * @filled: bytes copied from the user
  * @free_to: the receiver has the bytes below: their chunks are freed
@@ -101,7 +101,7 @@ struct shuffle_msg_out {
 
 /**
  * struct shuffle_retrans - a range to be sent again
- * @node: in op->retrans
+ * @node: in op->tx.retrans
  * @rank: the message
  * @start: first byte
  * @end: behind the last
@@ -145,22 +145,26 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 			    struct sk_buff_head *q, u64 now);
 
-/* Which of op->out and op->ptx.msg holds the data of a message. */
+/* Which of op->tx.msg and op->tx.sched.msg holds the data of a message. */
 static inline u32 shuffle_msg_out_holder(const struct shuffle_op *op, u32 rank)
 {
-	return op->out[rank].shared ? shuffle_group_all(op->group) : rank;
+	return op->tx.msg[rank].shared ? shuffle_group_all(op->group) : rank;
 }
 
 /* First byte that has not been sent to the receiver of a message. */
 static inline u64 shuffle_msg_out_next(const struct shuffle_op *op, u32 rank)
 {
-	return op->ptx.msg[op->out[rank].alone ? rank : shuffle_msg_out_holder(op, rank)].next;
+	u32 by = op->tx.msg[rank].alone ? rank : shuffle_msg_out_holder(op, rank);
+
+	return op->tx.sched.msg[by].next;
 }
 
 /* The receiver of a message cannot have more than this. */
 static inline u64 shuffle_msg_out_sent(const struct shuffle_op *op, u32 rank)
 {
-	return max(op->ptx.msg[rank].next, op->ptx.msg[shuffle_msg_out_holder(op, rank)].next);
+	u64 by_all = op->tx.sched.msg[shuffle_msg_out_holder(op, rank)].next;
+
+	return max(op->tx.sched.msg[rank].next, by_all);
 }
 
 #endif /* _SHUFFLE_TX_MSG_OUT_H */

@@ -16,7 +16,7 @@
  * @op: operation
  * @tx: its kind, seed and members; no messages yet
  *
- * For writers: what else is in op->ptx changes under ssk->lock.  To be freed by
+ * For writers: what else is in op->tx.sched changes under ssk->lock.  To be freed by
  * shuffle_free_schedule() in any case.
  *
  * Context: process, may sleep.
@@ -25,11 +25,11 @@
 int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *tx)
 {
 	*tx = (struct shuffle_policy_tx) {
-		.seed = op->ptx.seed,
-		.rank = op->ptx.rank,
-		.members = op->ptx.members,
-		.unit = op->ptx.unit,
-		.n = op->ptx.n,
+		.seed = op->tx.sched.seed,
+		.rank = op->tx.sched.rank,
+		.members = op->tx.sched.members,
+		.unit = op->tx.sched.unit,
+		.n = op->tx.sched.n,
 	};
 	tx->heap.node = kvcalloc(tx->n, sizeof(*tx->heap.node), GFP_KERNEL_ACCOUNT);
 	tx->msg = kvcalloc(tx->n, sizeof(*tx->msg), GFP_KERNEL_ACCOUNT);
@@ -51,9 +51,9 @@ int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_
 	int err = shuffle_own_schedule(op, tx);
 	u32 i;
 
-	for (i = from; !err && i < op->announced; i++) {
-		tx->msg[i].len = op->ptx.msg[i].len;
-		tx->msg[i].next = op->out[i].filled;
+	for (i = from; !err && i < op->tx.announced; i++) {
+		tx->msg[i].len = op->tx.sched.msg[i].len;
+		tx->msg[i].next = op->tx.msg[i].filled;
 		tx->msg[i].limit = tx->msg[i].len;
 		shuffle_policy_tx_update(tx, i);
 	}
@@ -100,16 +100,16 @@ bool shuffle_fill_limits(struct shuffle_op *op, u32 from, struct shuffle_policy_
 	u32 i, end, left = 0;
 	u64 share, limit;
 
-	for (i = from; i < op->announced; i++)
+	for (i = from; i < op->tx.announced; i++)
 		left += tx->msg[i].next < tx->msg[i].len;
-	for (i = from; i < op->announced;) {
-		end = min(i + SHUFFLE_SLICE, op->announced);
+	for (i = from; i < op->tx.announced;) {
+		end = min(i + SHUFFLE_SLICE, op->tx.announced);
 		spin_lock_bh(&op->ssk->lock);
 		/* who raises it from now on sees that */
-		WRITE_ONCE(op->copy_waits, true);
+		WRITE_ONCE(op->tx.copy_waits, true);
 		share = shuffle_fill_share(op, left);
 		for (; i < end; i++) {
-			limit = min(op->out[i].granted + share, tx->msg[i].len);
+			limit = min(op->tx.msg[i].granted + share, tx->msg[i].len);
 			if (limit == tx->msg[i].limit || tx->msg[i].next == tx->msg[i].len)
 				continue;
 			tx->msg[i].limit = limit;
@@ -118,7 +118,7 @@ bool shuffle_fill_limits(struct shuffle_op *op, u32 from, struct shuffle_policy_
 		spin_unlock_bh(&op->ssk->lock);
 	}
 	if (tx->heap.n)
-		WRITE_ONCE(op->copy_waits, false);
+		WRITE_ONCE(op->tx.copy_waits, false);
 	return tx->heap.n;
 }
 

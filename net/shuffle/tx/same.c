@@ -63,7 +63,7 @@ int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row)
 
 	if (!op->group->multicast || op->group->count > SHUFFLE_SAME_MEMBERS)
 		return -EOPNOTSUPP;
-	if (op->announced || row->count != op->group->count ||
+	if (op->tx.announced || row->count != op->group->count ||
 	    row->flags & (SHUFFLE_ROW_MORE | SHUFFLE_ROW_WANT))
 		return -EINVAL;
 	for (i = 0; i < row->count; i++) {
@@ -79,8 +79,8 @@ int shuffle_same_alloc(struct shuffle_op *op, const struct shuffle_row *row)
 	if (!same)
 		return -ENOMEM;
 	spin_lock_bh(&op->ssk->lock);
-	op->same = same;
-	op->ptx.msg[shuffle_group_all(op->group)].len = len;
+	op->tx.same = same;
+	op->tx.sched.msg[shuffle_group_all(op->group)].len = len;
 	spin_unlock_bh(&op->ssk->lock);
 	return 0;
 }
@@ -96,16 +96,16 @@ static void grant_least(struct shuffle_op *op)
 	u32 i, all = shuffle_group_all(op->group);
 	u64 least = U64_MAX;
 
-	op->same->granted_by = 0;
+	op->tx.same->granted_by = 0;
 	for (i = 0; i < all; i++) {
-		if (!by_all(&op->out[i]) || op->out[i].granted > least)
+		if (!by_all(&op->tx.msg[i]) || op->tx.msg[i].granted > least)
 			continue;
-		if (op->out[i].granted < least)
-			op->same->granted_by = 0;
-		least = op->out[i].granted;
-		op->same->granted_by++;
+		if (op->tx.msg[i].granted < least)
+			op->tx.same->granted_by = 0;
+		least = op->tx.msg[i].granted;
+		op->tx.same->granted_by++;
 	}
-	op->out[all].granted = least == U64_MAX ? op->ptx.msg[all].next : least;
+	op->tx.msg[all].granted = least == U64_MAX ? op->tx.sched.msg[all].next : least;
 	shuffle_msg_out_limit(op, all);
 	shuffle_egress_kick(op);
 }
@@ -119,9 +119,10 @@ static void grant_least(struct shuffle_op *op)
 void shuffle_same_granted(struct shuffle_op *op, u32 rank, u64 before)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	if (!by_all(&op->out[rank]) || before != op->out[shuffle_group_all(op->group)].granted)
+	if (!by_all(&op->tx.msg[rank]) ||
+	    before != op->tx.msg[shuffle_group_all(op->group)].granted)
 		return;
-	if (!--op->same->granted_by)
+	if (!--op->tx.same->granted_by)
 		grant_least(op);
 }
 
@@ -139,15 +140,15 @@ u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before)
 	u64 least = U64_MAX;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (before != op->out[all].free_to || --op->same->free_by)
+	if (before != op->tx.msg[all].free_to || --op->tx.same->free_by)
 		return 0;
 	for (i = 0; i < all; i++) {
-		if (!op->out[i].shared || op->out[i].free_to > least)
+		if (!op->tx.msg[i].shared || op->tx.msg[i].free_to > least)
 			continue;
-		if (op->out[i].free_to < least)
-			op->same->free_by = 0;
-		least = op->out[i].free_to;
-		op->same->free_by++;
+		if (op->tx.msg[i].free_to < least)
+			op->tx.same->free_by = 0;
+		least = op->tx.msg[i].free_to;
+		op->tx.same->free_by++;
 	}
 	return least;
 }
@@ -157,12 +158,12 @@ u64 shuffle_same_freed(struct shuffle_op *op, u32 rank, u64 before)
  */
 static void leave_alone(struct shuffle_op *op, u32 rank, u64 next)
 {
-	struct shuffle_msg_out *out = &op->out[rank];
+	struct shuffle_msg_out *out = &op->tx.msg[rank];
 
 	out->alone = true;
-	op->same->alone++;
+	op->tx.same->alone++;
 	/* what it has said that it has is no longer kept */
-	op->ptx.msg[rank].next = max(next, out->free_to);
+	op->tx.sched.msg[rank].next = max(next, out->free_to);
 	shuffle_msg_out_limit(op, rank);
 	shuffle_timer_out(op, rank);
 	shuffle_egress_kick(op);
@@ -171,7 +172,7 @@ static void leave_alone(struct shuffle_op *op, u32 rank, u64 next)
 
 /**
  * shuffle_same_start() - the messages of such a row have been announced
- * @op: operation; what they may have without a grant is in op->out
+ * @op: operation; what they may have without a grant is in op->tx.msg
  */
 void shuffle_same_start(struct shuffle_op *op)
 {
@@ -180,16 +181,16 @@ void shuffle_same_start(struct shuffle_op *op)
 
 	lockdep_assert_held(&op->ssk->lock);
 	for (i = 0; i < all; i++) {
-		out = &op->out[i];
+		out = &op->tx.msg[i];
 		out->shared = !out->absent;
 		if (!out->shared)
 			continue;
-		op->out[all].unsched = out->unsched;
-		op->same->free_by++;
+		op->tx.msg[all].unsched = out->unsched;
+		op->tx.same->free_by++;
 		if (op->group->member[i].missed >= SHUFFLE_MISSED_MAX)
 			leave_alone(op, i, 0);
 	}
-	op->out[all].announced_at = shuffle_now();
+	op->tx.msg[all].announced_at = shuffle_now();
 	grant_least(op);
 }
 
@@ -201,10 +202,10 @@ void shuffle_same_start(struct shuffle_op *op)
  */
 void shuffle_same_left(struct shuffle_op *op)
 {
-	u32 times = op->same->alone + 1;
+	u32 times = op->tx.same->alone + 1;
 
 	lockdep_assert_held(&op->ssk->lock);
-	shuffle_op_left(op, op->ptx.msg[shuffle_group_all(op->group)].len * times);
+	shuffle_op_left(op, op->tx.sched.msg[shuffle_group_all(op->group)].len * times);
 }
 
 /**
@@ -216,8 +217,8 @@ void shuffle_same_filled(struct shuffle_op *op)
 	u32 i;
 
 	lockdep_assert_held(&op->ssk->lock);
-	for (i = 0; op->same->alone && i < shuffle_group_all(op->group); i++)
-		if (op->out[i].alone)
+	for (i = 0; op->tx.same->alone && i < shuffle_group_all(op->group); i++)
+		if (op->tx.msg[i].alone)
 			shuffle_msg_out_limit(op, i);
 }
 
@@ -228,19 +229,19 @@ void shuffle_same_filled(struct shuffle_op *op)
  */
 void shuffle_same_sent(struct shuffle_op *op, u64 now)
 {
-	const struct shuffle_tx_sched *m = &op->ptx.msg[shuffle_group_all(op->group)];
+	const struct shuffle_tx_sched *m = &op->tx.sched.msg[shuffle_group_all(op->group)];
 	u32 i;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!op->same->first_at)
-		op->same->first_at = now;
+	if (!op->tx.same->first_at)
+		op->tx.same->first_at = now;
 	if (m->next < m->len)
 		return;
 	for (i = 0; i < shuffle_group_all(op->group); i++) {
-		if (!op->out[i].shared)
+		if (!op->tx.msg[i].shared)
 			continue;
 		/* also one that is sent it alone: it may have all by now, and its ACK be lost */
-		op->out[i].announced_at = now;
+		op->tx.msg[i].announced_at = now;
 		shuffle_timer_out(op, i);
 	}
 }
@@ -253,16 +254,16 @@ void shuffle_same_sent(struct shuffle_op *op, u64 now)
  */
 void shuffle_same_arrived(struct shuffle_op *op, u32 rank, u64 acked)
 {
-	struct shuffle_tx_sched *m = &op->ptx.msg[rank];
+	struct shuffle_tx_sched *m = &op->tx.sched.msg[rank];
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!op->out[rank].alone) {
+	if (!op->tx.msg[rank].alone) {
 		WRITE_ONCE(op->group->member[rank].missed, 0);
 	} else if (m->next < acked) {
 		/* it was only late: what went to all has come */
 		WRITE_ONCE(op->group->member[rank].missed, 0);
 		m->next = acked;
-		shuffle_policy_tx_update(&op->ptx, rank);
+		shuffle_policy_tx_update(&op->tx.sched, rank);
 		shuffle_timer_out(op, rank);
 	}
 }
@@ -276,7 +277,7 @@ static bool passed(u64 since, u64 ns, u64 now)
 /* Nothing has come?  Then it is asked for by one byte; a range ends where something has. */
 static bool has_nothing(const struct shuffle_op *op, u32 rank, const struct shuffle_wire *w)
 {
-	return !w->resend.off && w->resend.len == 1 && !op->out[rank].free_to;
+	return !w->resend.off && w->resend.len == 1 && !op->tx.msg[rank].free_to;
 }
 
 /**
@@ -287,7 +288,7 @@ static bool has_nothing(const struct shuffle_op *op, u32 rank, const struct shuf
 bool shuffle_same_under_way(const struct shuffle_op *op, u64 now)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	return !passed(op->out[shuffle_group_all(op->group)].announced_at,
+	return !passed(op->tx.msg[shuffle_group_all(op->group)].announced_at,
 		       2 * shuffle_rto(op), now);
 }
 
@@ -302,15 +303,15 @@ void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64
 	u8 *missed = &op->group->member[w->src_rank].missed;
 	u32 rank = w->src_rank;
 	u32 i, all = shuffle_group_all(op->group);
-	const struct shuffle_msg_out *common = &op->out[all];
-	const struct shuffle_tx_sched *m = &op->ptx.msg[all];
+	const struct shuffle_msg_out *common = &op->tx.msg[all];
+	const struct shuffle_tx_sched *m = &op->tx.sched.msg[all];
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (op->out[rank].alone || !m->len)
+	if (op->tx.msg[rank].alone || !m->len)
 		return;
 	/* what was sent a moment ago may be on its way */
 	if (m->next && has_nothing(op, rank, w) &&
-	    passed(op->same->first_at, shuffle_rto_min(op), now)) {
+	    passed(op->tx.same->first_at, shuffle_rto_min(op), now)) {
 		WRITE_ONCE(*missed, min(*missed + 1, SHUFFLE_MISSED_MAX));
 		leave_alone(op, rank, 0);
 		grant_least(op);
@@ -318,11 +319,11 @@ void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64
 	}
 	/* it may have been granted what others do not grant */
 	if (w->resend.off < m->next || m->next == m->len || m->next < common->granted ||
-	    op->out[rank].granted == common->granted ||
+	    op->tx.msg[rank].granted == common->granted ||
 	    shuffle_same_under_way(op, now))
 		return;
 	for (i = 0; i < all; i++)
-		if (by_all(&op->out[i]) && op->out[i].granted == common->granted)
+		if (by_all(&op->tx.msg[i]) && op->tx.msg[i].granted == common->granted)
 			leave_alone(op, i, m->next);
 	grant_least(op);
 }

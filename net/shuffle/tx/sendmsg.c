@@ -216,7 +216,7 @@ static int commit_batch(struct row_call *c)
  */
 static void look_at_grants(struct row_call *c)
 {
-	if (!c->fill || !c->fill->heap.n || ++c->wakes * SHUFFLE_SLICE < c->op->announced)
+	if (!c->fill || !c->fill->heap.n || ++c->wakes * SHUFFLE_SLICE < c->op->tx.announced)
 		return;
 	c->wakes = 0;
 	shuffle_fill_limits(c->op, c->op->fill_rank, c->fill);
@@ -280,7 +280,7 @@ static int fill_chunk(struct row_call *c, u32 rank, u32 len, struct iov_iter *it
 
 static u64 unfilled(const struct shuffle_op *op, u32 rank)
 {
-	return op->ptx.msg[rank].len - op->out[rank].filled;
+	return op->tx.sched.msg[rank].len - op->tx.msg[rank].filled;
 }
 
 /* What is copied as one.  When memory is scarce, no more than fill_chunk() hands over at once:
@@ -296,7 +296,7 @@ static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
 /* Behind the last message that has data of its own. */
 static u32 fill_end(const struct shuffle_op *op)
 {
-	return op->same ? shuffle_group_all(op->group) + 1 : op->announced;
+	return op->tx.same ? shuffle_group_all(op->group) + 1 : op->tx.announced;
 }
 
 /* What has yet to be given of a message, op->fill_rank or one behind it.  Some of that may have
@@ -304,12 +304,12 @@ static u32 fill_end(const struct shuffle_op *op)
  */
 static u64 ungiven(const struct shuffle_op *op, u32 rank)
 {
-	return op->ptx.msg[rank].len - (rank == op->fill_rank ? op->fill_off : 0);
+	return op->tx.sched.msg[rank].len - (rank == op->fill_rank ? op->fill_off : 0);
 }
 
 static u64 taken_ahead(const struct shuffle_op *op, u32 rank)
 {
-	return op->out[rank].filled - (rank == op->fill_rank ? op->fill_off : 0);
+	return op->tx.msg[rank].filled - (rank == op->fill_rank ? op->fill_off : 0);
 }
 
 /* The caller has given so many bytes: the next one is behind them. */
@@ -357,14 +357,14 @@ static ssize_t fill_in_order(struct row_call *c)
 	int err = 0, last;
 
 	while (!err && iov_iter_count(c->iter)) {
-		while (rank < fill_end(op) && off == op->ptx.msg[rank].len) {
+		while (rank < fill_end(op) && off == op->tx.sched.msg[rank].len) {
 			rank++;
 			off = 0;
 		}
 		if (rank == fill_end(op))
 			break;
-		if (off < op->out[rank].filled) {
-			n = min_t(u64, op->out[rank].filled - off, iov_iter_count(c->iter));
+		if (off < op->tx.msg[rank].filled) {
+			n = min_t(u64, op->tx.msg[rank].filled - off, iov_iter_count(c->iter));
 			err = pass_over(c, n);
 		} else {
 			n = min_t(u64, fill_bytes(op, rank), iov_iter_count(c->iter));
@@ -407,7 +407,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
 	size_t len = iov_iter_count(c->iter);
-	u32 n = op->announced, from = op->fill_rank;
+	u32 n = op->tx.announced, from = op->fill_rank;
 	struct shuffle_policy_tx fill;
 	bool interrupted = false;
 	struct iov_iter from_here;
@@ -456,7 +456,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 		fill.msg[i].next += bytes;
 		shuffle_policy_tx_sent(&fill, i);
 	}
-	WRITE_ONCE(op->copy_waits, false);
+	WRITE_ONCE(op->tx.copy_waits, false);
 	interrupted = is_interrupted(err);
 	if (!err)
 		err = commit_batch(c);
@@ -505,7 +505,7 @@ static ssize_t fill_wanted(struct row_call *c, u32 first_rank)
 		if (n == wanted)
 			at = (struct shuffle_want_cursor) { .at = at.at + 1 };
 		/* of a message one chunk at most waits to be handed over */
-		if (c->batch_n && op->out[rank].filled + n < op->ptx.msg[rank].len)
+		if (c->batch_n && op->tx.msg[rank].filled + n < op->tx.sched.msg[rank].len)
 			err = commit_batch(c);
 		if (!err && !c->batch_n)
 			taken = at;
@@ -527,14 +527,14 @@ static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row)
 	u64 total = 0;
 	u32 i;
 
-	if (op->want)
+	if (op->tx.want)
 		return fill_wanted(c, row->first_rank);
 	/* only writers change these, and we hold op->tx_mutex */
 	for (i = op->fill_rank; i < fill_end(op); i++)
 		total += ungiven(op, i);
 	if (len > total)
 		return -EMSGSIZE;
-	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT && !op->same)
+	if (len == total && c->timeo == MAX_SCHEDULE_TIMEOUT && !op->tx.same)
 		return fill_by_schedule(c);
 	return fill_in_order(c);
 }
@@ -554,7 +554,7 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 		shuffle_early_claim(c->ssk, row->op_id);
 	if (row->flags & SHUFFLE_ROW_WANT)
 		c->op->asks = true;
-	if (c->op->asks && c->op->closed && !c->op->want) {
+	if (c->op->asks && c->op->tx.closed && !c->op->tx.want) {
 		n = shuffle_want_start(c->op);
 		if (n) {
 			if (n != -EPIPE)

@@ -22,7 +22,7 @@ static u8 tx_class_of(const struct shuffle_op *op)
 {
 	switch (op->order) {
 	case SHUFFLE_ORDER_SMALLEST:
-		return shuffle_order_class(op->row_left);
+		return shuffle_order_class(op->tx.left);
 	case SHUFFLE_ORDER_DEADLINE:
 		return shuffle_op_deadline_class(op);
 	}
@@ -35,22 +35,22 @@ static void sort_in(struct shuffle_sock *ssk, struct shuffle_op *op)
 	struct list_head *at = ssk->tx_order.prev;
 	u32 look = SHUFFLE_TURNS_LOOK;
 
-	op->tx_class = tx_class_of(op);
-	shuffle_order_mix_add(&ssk->tx_mix, op->tx_class, 1);
-	if (op->tx_class == SHUFFLE_ORDER_FIRST) {
-		list_add_tail(&op->tx_order, &ssk->tx_fair);
+	op->tx.class = tx_class_of(op);
+	shuffle_order_mix_add(&ssk->tx_mix, op->tx.class, 1);
+	if (op->tx.class == SHUFFLE_ORDER_FIRST) {
+		list_add_tail(&op->tx.order_node, &ssk->tx_fair);
 		return;
 	}
 	while (at != &ssk->tx_order && look-- &&
-	       list_entry(at, struct shuffle_op, tx_order)->tx_class > op->tx_class)
+	       list_entry(at, struct shuffle_op, tx.order_node)->tx.class > op->tx.class)
 		at = at->prev;
-	list_add(&op->tx_order, at);
+	list_add(&op->tx.order_node, at);
 }
 
 static void take_out(struct shuffle_op *op)
 {
-	list_del_init(&op->tx_order);
-	shuffle_order_mix_add(&op->ssk->tx_mix, op->tx_class, -1);
+	list_del_init(&op->tx.order_node);
+	shuffle_order_mix_add(&op->ssk->tx_mix, op->tx.class, -1);
 }
 
 /**
@@ -64,9 +64,9 @@ void shuffle_turns_add_op(struct shuffle_op *op)
 	struct shuffle_sock *ssk = op->ssk;
 
 	lockdep_assert_held(&op->ssk->lock);
-	if (!list_empty(&op->tx_node))
+	if (!list_empty(&op->tx.node))
 		return;
-	list_add_tail(&op->tx_node, &ssk->tx_ops);
+	list_add_tail(&op->tx.node, &ssk->tx_ops);
 	sort_in(ssk, op);
 }
 
@@ -79,9 +79,9 @@ void shuffle_turns_add_op(struct shuffle_op *op)
 void shuffle_turns_del_op(struct shuffle_op *op)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	if (list_empty(&op->tx_node))
+	if (list_empty(&op->tx.node))
 		return;
-	list_del_init(&op->tx_node);
+	list_del_init(&op->tx.node);
 	take_out(op);
 	op->ssk->tx_turn++;
 }
@@ -95,7 +95,7 @@ void shuffle_turns_del_op(struct shuffle_op *op)
 void shuffle_turns_op_over(struct shuffle_op *op)
 {
 	lockdep_assert_held(&op->ssk->lock);
-	list_move_tail(&op->tx_node, &op->ssk->tx_ops);
+	list_move_tail(&op->tx.node, &op->ssk->tx_ops);
 	take_out(op);
 	sort_in(op->ssk, op);
 	op->ssk->tx_turn++;
@@ -113,10 +113,10 @@ struct shuffle_op *shuffle_turns_next_op(struct shuffle_sock *ssk, bool oldest)
 {
 	lockdep_assert_held(&ssk->lock);
 	if (oldest)
-		return list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx_node);
+		return list_first_entry_or_null(&ssk->tx_ops, struct shuffle_op, tx.node);
 	return list_first_entry_or_null(shuffle_order_fair_turn(&ssk->tx_mix, ssk->tx_turn) ?
 					&ssk->tx_fair : &ssk->tx_order, struct shuffle_op,
-					tx_order);
+					tx.order_node);
 }
 
 /* Of its first operation; of one of those without an order if there are any.  ssk->lock held. */
@@ -125,7 +125,7 @@ static u8 class_of(const struct shuffle_sock *ssk)
 	lockdep_assert_held(&ssk->lock);
 	if (ssk->tx_mix.fair || list_empty(&ssk->tx_order))
 		return SHUFFLE_ORDER_FIRST;
-	return list_first_entry(&ssk->tx_order, struct shuffle_op, tx_order)->tx_class;
+	return list_first_entry(&ssk->tx_order, struct shuffle_op, tx.order_node)->tx.class;
 }
 
 /* sn->egress_lock held */

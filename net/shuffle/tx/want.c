@@ -93,7 +93,7 @@ static void limit(struct shuffle_want *want, u32 rank)
 	struct shuffle_tx_sched *m = &want->fill.msg[rank];
 
 	lockdep_assert_held(&want->ready.op->ssk->lock);
-	m->limit = min(want->ready.op->out[rank].granted + want->share, m->len);
+	m->limit = min(want->ready.op->tx.msg[rank].granted + want->share, m->len);
 	shuffle_policy_tx_update(&want->fill, rank);
 }
 
@@ -105,12 +105,12 @@ static void limit_all(struct shuffle_want *want)
 	struct shuffle_op *op = want->ready.op;
 	u32 i = op->fill_rank, end, left = 0;
 
-	for (; i < op->announced; i++)
+	for (; i < op->tx.announced; i++)
 		left += want->fill.msg[i].next < want->fill.msg[i].len;
 	if (left < 2)
 		return;
-	for (i = op->fill_rank; i < op->announced;) {
-		end = min(i + SHUFFLE_SLICE, op->announced);
+	for (i = op->fill_rank; i < op->tx.announced;) {
+		end = min(i + SHUFFLE_SLICE, op->tx.announced);
 		spin_lock_bh(&op->ssk->lock);
 		want->share = shuffle_fill_share(op, left);
 		for (; i < end; i++)
@@ -128,7 +128,7 @@ static void limit_all(struct shuffle_want *want)
  */
 void shuffle_want_granted(struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_want *want = op->want;
+	struct shuffle_want *want = op->tx.want;
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (!want->left || want->fill.msg[rank].limit == want->fill.msg[rank].len)
@@ -157,12 +157,12 @@ int shuffle_want_start(struct shuffle_op *op)
 	want->ready.rank = SHUFFLE_WANT;
 	INIT_LIST_HEAD(&want->ready.node);
 	err = shuffle_fill_schedule(op, op->fill_rank, &want->fill);
-	for (i = op->fill_rank; i < op->announced; i++)
-		want->left += op->ptx.msg[i].len - op->out[i].filled;
+	for (i = op->fill_rank; i < op->tx.announced; i++)
+		want->left += op->tx.sched.msg[i].len - op->tx.msg[i].filled;
 	if (!err) {
 		spin_lock_bh(&op->ssk->lock);
 		/* grants are not missed from now on */
-		op->want = want;
+		op->tx.want = want;
 		spin_unlock_bh(&op->ssk->lock);
 		if (want->left > shuffle_sock_sndbuf(&op->ssk->sk))
 			limit_all(want);
@@ -225,7 +225,7 @@ void shuffle_want_room(struct shuffle_sock *ssk)
  */
 void shuffle_want_stop(struct shuffle_op *op)
 {
-	struct shuffle_want *want = op->want;
+	struct shuffle_want *want = op->tx.want;
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (!want)
@@ -295,7 +295,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
  */
 s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
 {
-	struct shuffle_want *want = op->want;
+	struct shuffle_want *want = op->tx.want;
 	s64 outstanding;
 
 	spin_lock_bh(&op->ssk->lock);
@@ -317,7 +317,7 @@ s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
  */
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len)
 {
-	const struct shuffle_want *want = op->want;
+	const struct shuffle_want *want = op->tx.want;
 	u32 rank;
 
 	spin_lock_bh(&op->ssk->lock);
@@ -336,7 +336,7 @@ u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_curso
  */
 void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur)
 {
-	struct shuffle_want *want = op->want;
+	struct shuffle_want *want = op->tx.want;
 	u64 came;
 
 	spin_lock_bh(&op->ssk->lock);
