@@ -168,7 +168,7 @@ static struct shuffle_op *op_alloc(u32 n)
 	op->rx.sched.n = n;
 	INIT_WORK(&op->life.wind_up, wind_up_work);
 	INIT_WORK(&op->tx.free_acked, shuffle_msg_out_free_acked);
-	mutex_init(&op->tx_mutex);
+	mutex_init(&op->fill.mutex);
 	INIT_LIST_HEAD(&op->tx.node);
 	INIT_LIST_HEAD(&op->tx.order_node);
 	INIT_LIST_HEAD(&op->tx.retrans);
@@ -299,8 +299,8 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	/* What is copied as one is what a super-packet can be at most.  The send
 	 * buffer should have several of them for everybody.
 	 */
-	op->fill_unit = READ_ONCE(op->ssk->sk.sk_sndbuf) / (4 * members);
-	op->fill_unit = clamp(rounddown(op->fill_unit, payload), unit,
+	op->fill.unit = READ_ONCE(op->ssk->sk.sk_sndbuf) / (4 * members);
+	op->fill.unit = clamp(rounddown(op->fill.unit, payload), unit,
 			      shuffle_chunk_payload(payload));
 	/* Granted in large units, sent in small ones: a row that takes turns
 	 * packet by packet keeps all receivers equally busy.
@@ -377,10 +377,10 @@ static int op_link(struct shuffle_op *op)
  * @engine: of a collective, for this group; the operation's if there is no error.  Else NULL
  *
  * Context: process, may sleep.
- * Nobody else has seen the operation when @op->tx_mutex is taken, so a signal cannot
+ * Nobody else has seen the operation when @op->fill.mutex is taken, so a signal cannot
  * come between its creation and its announcement.
  *
- * Return: the operation with a reference for the caller and its tx_mutex locked, or an
+ * Return: the operation with a reference for the caller and its fill.mutex locked, or an
  * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
  * members), -EOPNOTSUPP (too many members for messages that go on), -ENOMEM, -ENOBUFS (too
  * many operations, or messages).
@@ -436,11 +436,11 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	setup_schedules(op, payload);
 	shuffle_timer_init(op);
 	op->engine = engine;
-	mutex_lock(&op->tx_mutex);
+	mutex_lock(&op->fill.mutex);
 	err = without_absent(op, column->absent);
 	err = err ?: op_link(op);
 	if (err) {
-		mutex_unlock(&op->tx_mutex);
+		mutex_unlock(&op->fill.mutex);
 		op->engine = NULL;
 		op_free(op);
 		return ERR_PTR(err);

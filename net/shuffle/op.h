@@ -10,7 +10,6 @@
 #define _SHUFFLE_OP_H
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/siphash.h>
 #include <linux/workqueue.h>
@@ -83,33 +82,34 @@ struct shuffle_op_life {
 
 /**
  * struct shuffle_op - one operation of one socket
- * @node: in ssk->ops
- * @ref: the table, and every sendmsg() that works on it
- * @ssk: its socket
- * @group: its members
- * @dev: device by which it leaves, with a reference
- * @id: operation id
- * @nonce_key: makes the nonces of our messages
- * @digest: of what all members have to agree on, 0: of nothing
+ * @node: the operation stands in ssk->ops
+ * @ref: the table holds the operation, and every sendmsg() that works on it
+ * @order: the operation goes before or behind others: enum shuffle_op_order
+ * @ssk: this socket has the operation
+ * @group: these members take part
+ * @dev: packets leave by this device; with a reference
+ * @engine: a collective makes its row from its column by this: coll/engine.h; else NULL
+ * @id: the program calls the operation so
+ * @nonce_key: the nonces of our messages are made from this
+ * @digest: all members have to agree on this; 0: on nothing
  * @life: its times, and its end
- * @tx: its row: tx/op_tx.h
- * @rx: its column: rx/op_rx.h
- * @clock: its timer, and what that looks at: rx/timer.h
- * @tx_mutex: writers
- * @order: enum shuffle_op_order
- * @asks: the row was announced with SHUFFLE_ROW_WANT; op->tx_mutex
- * @engine: makes the row from the column, of a collective: coll/engine.h; else NULL
- * @fill_rank: the next byte from the user is for this rank (in order filling)
- * @fill_off: and its place in that message; of this message and of those behind it, bytes may have
- *	been taken ahead by a call that was interrupted
- * @fill_unit: bytes of a message that are copied as one
+ * @tx: what it sends: tx/op_tx.h
+ * @rx: what it receives: rx/op_rx.h
+ * @clock: its timer, and what is due by it: rx/timer.h
+ * @fill: what its writers alone touch: tx/op_tx.h
+ *
+ * ssk->lock guards @node, and each part says what guards it.  The rest is set before others see
+ * the operation, and stays.  Parts in which packets look come first; where locks are not debugged
+ * all of it fits 1024 bytes.
  */
 struct shuffle_op {
 	struct hlist_node	node;
 	refcount_t		ref;
+	u8			order;
 	struct shuffle_sock	*ssk;
 	struct shuffle_membership *group;
 	struct shuffle_dev	*dev;
+	struct shuffle_engine	*engine;
 	u64			id;
 	siphash_key_t		nonce_key;
 	u64			digest;
@@ -117,13 +117,7 @@ struct shuffle_op {
 	struct shuffle_op_tx	tx;
 	struct shuffle_op_rx	rx;
 	struct shuffle_op_clock	clock;
-	struct mutex		tx_mutex;
-	u8			order;
-	bool			asks;
-	struct shuffle_engine	*engine;
-	u32			fill_rank;
-	u32			fill_unit;
-	u64			fill_off;
+	struct shuffle_op_fill	fill;
 };
 
 /* What is done for each of many messages or packets while a lock is held or BHs are off:

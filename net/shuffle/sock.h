@@ -10,7 +10,7 @@
  *   sk lock (lock_sock)	socket options, bind, and readers (recvmsg);
  *	sn->udp_mutex		inside it: opening the UDP sockets
  *	sn->multicast_mutex	inside it, like the rtnl: joining a multicast address
- *   op->tx_mutex		writers of one row (sendmsg), may sleep in it;
+ *   op->fill.mutex		writers of one row (sendmsg), may sleep in it;
  *	ssk->pages.lock		inside it: the pages that are filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
  *   sn->egress_lock		BH spinlock: list of sockets that have data to send

@@ -266,7 +266,7 @@ static int try_start(struct shuffle_op *op, u32 size)
  * shuffle_engine_start() - the row has been announced: begin
  * @op: operation with an engine
  *
- * Context: process, op->tx_mutex held.
+ * Context: process, op->fill.mutex held.
  * Return: 0; -EPIPE (the operation has ended), -ENOBUFS (no memory for it, or twice the send buffer
  * is used up, and not by this one alone).
  */

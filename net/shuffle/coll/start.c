@@ -279,7 +279,7 @@ static int run_op(struct shuffle_sock *ssk, struct shuffle_op *op, const struct 
 		shuffle_op_fail(op, ECANCELED);
 		spin_unlock_bh(&ssk->lock);
 	}
-	mutex_unlock(&op->tx_mutex);
+	mutex_unlock(&op->fill.mutex);
 	shuffle_op_put(op);
 	return err;
 }

@@ -240,7 +240,7 @@ static void take_op(struct shuffle_sock *ssk, u64 op_id, struct sk_buff_head *q)
  * @op_id: its operation, linked by now: shuffle_early_keep() looks for it under the lock under
  *	which it was linked, so nothing more is kept for it
  *
- * Context: process, no lock of ours but @op->tx_mutex held.
+ * Context: process, no lock of ours but @op->fill.mutex held.
  */
 void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id)
 {

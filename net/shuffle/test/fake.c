@@ -118,7 +118,7 @@ void fake_start(u32 members, u64 deadline_ms)
 	fake->ssk.group = fake->group;
 	op = shuffle_op_create(&fake->ssk, FAKE_OP, deadline_ms, &column, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(op));
-	mutex_unlock(&op->tx_mutex);
+	mutex_unlock(&op->fill.mutex);
 	shuffle_op_put(op);
 	fake->op = op;
 }

@@ -22,7 +22,7 @@ static void expect_full(struct kunit *test, u32 ops, u32 msgs)
 	op = shuffle_op_create(&fake->ssk, FAKE_OP + 1, 0, &column, NULL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(op), (long)-ENOBUFS);
 	if (!IS_ERR(op)) {
-		mutex_unlock(&op->tx_mutex);
+		mutex_unlock(&op->fill.mutex);
 		shuffle_op_unlink(op);
 		shuffle_op_put(op);
 	}

@@ -208,7 +208,7 @@ static void progress__share(struct kunit *test)
 	fill.msg[2].next = 2000000;
 	expect_limits(test, &fill, 901000, 350000, 226000);
 	fake->ssk.sk.sk_sndbuf = 1;
-	expect_limits(test, &fill, 1000 + op->fill_unit, 350000, 226000);
+	expect_limits(test, &fill, 1000 + op->fill.unit, 350000, 226000);
 	shuffle_free_schedule(&fill);
 }
 
@@ -220,7 +220,7 @@ static void progress__want_share(struct kunit *test)
 	u32 n = 0;
 
 	fake_start(3, 0);
-	unit = fake->op->fill_unit;
+	unit = fake->op->fill.unit;
 	fake->ssk.sk.sk_sndbuf = 10 * unit;
 	share = 5 * unit;
 	lens[0] = 20 * unit;

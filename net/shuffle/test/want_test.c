@@ -2,7 +2,7 @@
 /* Rows that are asked for: tx/want.c. */
 #include "fake.h"
 
-#define UNIT	((u64)fake->op->fill_unit)
+#define UNIT	((u64)fake->op->fill.unit)
 
 /* All is asked for once, in the order of the schedule, a unit at a time. */
 static void want__order(struct kunit *test)

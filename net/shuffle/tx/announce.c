@@ -208,7 +208,7 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
 /* A member that gets nothing unasked must be told that a message comes, and one that gets what
  * all get, by which nonce it answers.  The lock is free between
  * slices: an operation with messages that nobody has been told of yet is like one whose
- * packets were lost.  No data is there to be sent before we return: we hold op->tx_mutex.
+ * packets were lost.  No data is there to be sent before we return: we hold op->fill.mutex.
  */
 static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 {
@@ -270,7 +270,7 @@ static int take_lens(struct shuffle_op *op, const struct shuffle_row *row,
  * @op: operation
  * @row: of the caller; its messages follow those that were announced before
  *
- * Context: process, may sleep, op->tx_mutex held.
+ * Context: process, may sleep, op->fill.mutex held.
  * Return: 0, or -EPIPE (the operation has ended), -EMSGSIZE (more messages than members),
  * -EINVAL (out of order, or announced already; absent at one end only), -ENOMEM, or an error of
  * shuffle_same_alloc().
@@ -281,14 +281,14 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 	u32 n = op->tx.sched.n, from, to, i;
 	int err;
 
-	lockdep_assert_held(&op->tx_mutex);
+	lockdep_assert_held(&op->fill.mutex);
 	if (!row->count && (row->flags & SHUFFLE_ROW_MORE))
 		return 0;
 	if (READ_ONCE(op->life.ended))
 		return -EPIPE;
 	if (row->count > n || row->first_rank > n - row->count)
 		return -EMSGSIZE;
-	/* only writers change these, and we hold op->tx_mutex */
+	/* only writers change these, and we hold op->fill.mutex */
 	if (row->count && (op->tx.closed || row->first_rank != op->tx.announced))
 		return -EINVAL;
 	if (op->tx.closed)
@@ -313,7 +313,7 @@ int shuffle_announce(struct shuffle_op *op, const struct shuffle_row *row)
 		if (err)
 			goto out;
 		limit_same(op, &plan);
-		op->fill_rank = shuffle_group_all(op->group);
+		op->fill.rank = shuffle_group_all(op->group);
 	} else {
 		limit_unscheduled(op, &plan, from, to);
 	}

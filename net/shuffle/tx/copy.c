@@ -237,7 +237,7 @@ static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 of
  * @iter: the user's data
  * @timeo: jiffies that another thread's copy may be waited for
  *
- * Context: process, may sleep, op->tx_mutex held.
+ * Context: process, may sleep, op->fill.mutex held.
  * Return: a chunk on no list, charged to nobody; or ERR_PTR: -ENOMEM, -EFAULT, -EAGAIN (another
  * thread copies, and @timeo is 0), or what sock_intr_errno() says of a signal.
  */

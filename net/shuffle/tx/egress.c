@@ -481,7 +481,7 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 	/* A queue that is empty again at every turn: not the link is the limit but
 	 * the CPU, and large super-packets cost it less.
 	 */
-	u32 unit = queued(sn) ? op->tx.sched.unit : op->fill_unit;
+	u32 unit = queued(sn) ? op->tx.sched.unit : op->fill.unit;
 
 	while (op->tx.turn_sent < unit) {
 		struct sk_buff *last = skb_peek_tail(q), *skb;

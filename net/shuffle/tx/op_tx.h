@@ -4,6 +4,7 @@
 #define _SHUFFLE_TX_OP_TX_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include "../sched/policy.h"
@@ -36,7 +37,7 @@ struct shuffle_want;
  * @waits_full_at: token bucket of answers that nothing has left yet: tx/msg_out.c
  * @free_acked: a worker frees what receivers have: tx/msg_out.c
  *
- * ssk->lock guards it.  Messages from @announced on are those of the writer (op->tx_mutex), who
+ * ssk->lock guards it.  Messages from @announced on are those of the writer (op->fill.mutex), who
  * alone changes @announced, @closed and how far a message is filled, and so reads them without.
  */
 struct shuffle_op_tx {
@@ -60,6 +61,25 @@ struct shuffle_op_tx {
 	u64				acked_at;
 	u64				waits_full_at;
 	struct work_struct		free_acked;
+};
+
+/**
+ * struct shuffle_op_fill - how far the writers of a row have come
+ * @mutex: one sendmsg() at a time works on the row
+ * @rank: the next byte from the user is for this rank (in order filling)
+ * @unit: so many bytes of a message are copied as one; set before others see the operation
+ * @off: that next byte has this place in its message; of this message and of those behind it, bytes
+ *	may have been taken ahead by a call that was interrupted
+ * @asks: the program announced the row with SHUFFLE_ROW_WANT
+ *
+ * @mutex guards it.
+ */
+struct shuffle_op_fill {
+	struct mutex	mutex;
+	u32		rank;
+	u32		unit;
+	u64		off;
+	bool		asks;
 };
 
 #endif /* _SHUFFLE_TX_OP_TX_H */

@@ -43,7 +43,7 @@ int shuffle_own_schedule(const struct shuffle_op *op, struct shuffle_policy_tx *
  * @tx: becomes a schedule in which all of these messages may go; to be freed by
  *	shuffle_free_schedule() in any case
  *
- * Context: process, may sleep, op->tx_mutex held.
+ * Context: process, may sleep, op->fill.mutex held.
  * Return: 0 or -ENOMEM.
  */
 int shuffle_fill_schedule(const struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx)
@@ -79,7 +79,7 @@ u64 shuffle_fill_share(const struct shuffle_op *op, u32 left)
 	u32 others = clamp(op->ssk->nr_unsent, 1U, 8U) - 1;
 
 	lockdep_assert_held(&op->ssk->lock);
-	return max(min(sndbuf / max(left, 1U), sndbuf >> others), op->fill_unit);
+	return max(min(sndbuf / max(left, 1U), sndbuf >> others), op->fill.unit);
 }
 
 /**
@@ -92,7 +92,7 @@ u64 shuffle_fill_share(const struct shuffle_op *op, u32 left)
  * Once for each time that a writer has to wait, not for each packet or chunk: while there is room,
  * and something in the schedule, nobody looks at grants.
  *
- * Context: process, op->tx_mutex held, not ssk->lock.
+ * Context: process, op->fill.mutex held, not ssk->lock.
  * Return: true if there is one.  If not, a grant wakes those who wait for room.
  */
 bool shuffle_fill_limits(struct shuffle_op *op, u32 from, struct shuffle_policy_tx *tx)

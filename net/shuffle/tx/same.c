@@ -50,7 +50,7 @@ struct shuffle_same {
  * @op: operation, nothing announced yet
  * @row: of the caller, whose lengths have been taken
  *
- * Context: process, op->tx_mutex held.
+ * Context: process, op->fill.mutex held.
  * Return: 0, -EINVAL (lengths that differ, one for ourselves, none at all, or such flags),
  * -EOPNOTSUPP (no multicast address, or too many members) or -ENOMEM.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * sendmsg(): a row is announced (announce.c), and its data copied from the user into chunks
- * (copy.c).  op->tx_mutex serialises the writers of a row.
+ * (copy.c).  op->fill.mutex serialises the writers of a row.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -59,7 +59,7 @@ struct row_call {
 	ssize_t			done;
 };
 
-/* The row's operation, with a reference; @created: by us, and its tx_mutex is ours. */
+/* The row's operation, with a reference; @created: by us, and its fill.mutex is ours. */
 static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
 				 const struct shuffle_column *column, size_t len, bool *created)
 {
@@ -130,7 +130,7 @@ static bool may_copy(const struct row_call *c)
 	if (!has_room(c))
 		return false;
 	return !c->fill || c->fill->heap.n ||
-	       shuffle_fill_limits(c->op, c->op->fill_rank, c->fill);
+	       shuffle_fill_limits(c->op, c->op->fill.rank, c->fill);
 }
 
 static bool is_interrupted(int err)
@@ -219,7 +219,7 @@ static void look_at_grants(struct row_call *c)
 	if (!c->fill || !c->fill->heap.n || ++c->wakes * SHUFFLE_SLICE < c->op->tx.announced)
 		return;
 	c->wakes = 0;
-	shuffle_fill_limits(c->op, c->op->fill_rank, c->fill);
+	shuffle_fill_limits(c->op, c->op->fill.rank, c->fill);
 }
 
 /* Wait until more may be taken, or the operation has ended.  What was taken has been handed over
@@ -288,7 +288,7 @@ static u64 unfilled(const struct shuffle_op *op, u32 rank)
  */
 static u32 fill_bytes(const struct shuffle_op *op, u32 rank)
 {
-	u32 unit = shuffle_mem_scarce() ? op->rx.sched.unit : op->fill_unit;
+	u32 unit = shuffle_mem_scarce() ? op->rx.sched.unit : op->fill.unit;
 
 	return min_t(u64, unfilled(op, rank), unit);
 }
@@ -299,17 +299,17 @@ static u32 fill_end(const struct shuffle_op *op)
 	return op->tx.same ? shuffle_group_all(op->group) + 1 : op->tx.announced;
 }
 
-/* What has yet to be given of a message, op->fill_rank or one behind it.  Some of that may have
+/* What has yet to be given of a message, op->fill.rank or one behind it.  Some of that may have
  * been taken ahead by a call that was interrupted: fill_by_schedule().
  */
 static u64 ungiven(const struct shuffle_op *op, u32 rank)
 {
-	return op->tx.sched.msg[rank].len - (rank == op->fill_rank ? op->fill_off : 0);
+	return op->tx.sched.msg[rank].len - (rank == op->fill.rank ? op->fill.off : 0);
 }
 
 static u64 taken_ahead(const struct shuffle_op *op, u32 rank)
 {
-	return op->tx.msg[rank].filled - (rank == op->fill_rank ? op->fill_off : 0);
+	return op->tx.msg[rank].filled - (rank == op->fill.rank ? op->fill.off : 0);
 }
 
 /* The caller has given so many bytes: the next one is behind them. */
@@ -317,14 +317,14 @@ static void give(struct shuffle_op *op, u64 bytes)
 {
 	u64 n;
 
-	while (op->fill_rank < fill_end(op)) {
-		n = min(ungiven(op, op->fill_rank), bytes);
-		op->fill_off += n;
+	while (op->fill.rank < fill_end(op)) {
+		n = min(ungiven(op, op->fill.rank), bytes);
+		op->fill.off += n;
 		bytes -= n;
-		if (ungiven(op, op->fill_rank))
+		if (ungiven(op, op->fill.rank))
 			break;
-		op->fill_rank++;
-		op->fill_off = 0;
+		op->fill.rank++;
+		op->fill.off = 0;
 	}
 }
 
@@ -352,8 +352,8 @@ static int pass_over(struct row_call *c, u64 bytes)
 static ssize_t fill_in_order(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
-	u64 off = op->fill_off, n;
-	u32 rank = op->fill_rank;
+	u64 off = op->fill.off, n;
+	u32 rank = op->fill.rank;
 	int err = 0, last;
 
 	while (!err && iov_iter_count(c->iter)) {
@@ -388,7 +388,7 @@ static u64 taken_in_order(const struct shuffle_op *op)
 	u64 n, sum = 0;
 	u32 i;
 
-	for (i = op->fill_rank; i < fill_end(op); i++) {
+	for (i = op->fill.rank; i < fill_end(op); i++) {
 		n = taken_ahead(op, i);
 		sum += n;
 		if (n < ungiven(op, i))
@@ -407,7 +407,7 @@ static ssize_t fill_by_schedule(struct row_call *c)
 {
 	struct shuffle_op *op = c->op;
 	size_t len = iov_iter_count(c->iter);
-	u32 n = op->tx.announced, from = op->fill_rank;
+	u32 n = op->tx.announced, from = op->fill.rank;
 	struct shuffle_policy_tx fill;
 	bool interrupted = false;
 	struct iov_iter from_here;
@@ -529,8 +529,8 @@ static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row)
 
 	if (op->tx.want)
 		return fill_wanted(c, row->first_rank);
-	/* only writers change these, and we hold op->tx_mutex */
-	for (i = op->fill_rank; i < fill_end(op); i++)
+	/* only writers change these, and we hold op->fill.mutex */
+	for (i = op->fill.rank; i < fill_end(op); i++)
 		total += ungiven(op, i);
 	if (len > total)
 		return -EMSGSIZE;
@@ -539,12 +539,12 @@ static ssize_t fill_row(struct row_call *c, const struct shuffle_row *row)
 	return fill_in_order(c);
 }
 
-/* Announce what the row announces, and take its data.  op->tx_mutex held. */
+/* Announce what the row announces, and take its data.  op->fill.mutex held. */
 static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool created)
 {
 	ssize_t n = shuffle_announce(c->op, row);
 
-	lockdep_assert_held(&c->op->tx_mutex);
+	lockdep_assert_held(&c->op->fill.mutex);
 	if (n) {
 		if (created)
 			cancel_row(c);	/* or nobody could ever announce it */
@@ -553,8 +553,8 @@ static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool 
 	if (!row->first_rank)
 		shuffle_early_claim(c->ssk, row->op_id);
 	if (row->flags & SHUFFLE_ROW_WANT)
-		c->op->asks = true;
-	if (c->op->asks && c->op->tx.closed && !c->op->tx.want) {
+		c->op->fill.asks = true;
+	if (c->op->fill.asks && c->op->tx.closed && !c->op->tx.want) {
 		n = shuffle_want_start(c->op);
 		if (n) {
 			if (n != -EPIPE)
@@ -579,8 +579,8 @@ static int lock_row(const struct row_call *c, bool created)
 	if (created)	/* locked since it was made */
 		return 0;
 	if (!c->timeo)
-		return mutex_trylock(&c->op->tx_mutex) ? 0 : -EAGAIN;
-	return mutex_lock_interruptible(&c->op->tx_mutex) ? sock_intr_errno(c->timeo) : 0;
+		return mutex_trylock(&c->op->fill.mutex) ? 0 : -EAGAIN;
+	return mutex_lock_interruptible(&c->op->fill.mutex) ? sock_intr_errno(c->timeo) : 0;
 }
 
 /**
@@ -634,7 +634,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	n = lock_row(&c, created);
 	if (!n) {
 		n = send_row(&c, row, created);
-		mutex_unlock(&c.op->tx_mutex);
+		mutex_unlock(&c.op->fill.mutex);
 	}
 	shuffle_op_put(c.op);
 out:

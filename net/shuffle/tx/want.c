@@ -103,13 +103,13 @@ static void limit(struct shuffle_want *want, u32 rank)
 static void limit_all(struct shuffle_want *want)
 {
 	struct shuffle_op *op = want->ready.op;
-	u32 i = op->fill_rank, end, left = 0;
+	u32 i = op->fill.rank, end, left = 0;
 
 	for (; i < op->tx.announced; i++)
 		left += want->fill.msg[i].next < want->fill.msg[i].len;
 	if (left < 2)
 		return;
-	for (i = op->fill_rank; i < op->tx.announced;) {
+	for (i = op->fill.rank; i < op->tx.announced;) {
 		end = min(i + SHUFFLE_SLICE, op->tx.announced);
 		spin_lock_bh(&op->ssk->lock);
 		want->share = shuffle_fill_share(op, left);
@@ -142,7 +142,7 @@ void shuffle_want_granted(struct shuffle_op *op, u32 rank)
  * shuffle_want_start() - the data of a row is to be asked for
  * @op: operation that has been announced; earlier calls may have brought a part of the data
  *
- * Context: process, may sleep, op->tx_mutex held.
+ * Context: process, may sleep, op->fill.mutex held.
  * Return: 0, -ENOMEM, or -EPIPE (the operation has failed).
  */
 int shuffle_want_start(struct shuffle_op *op)
@@ -156,8 +156,8 @@ int shuffle_want_start(struct shuffle_op *op)
 	want->ready.op = op;
 	want->ready.rank = SHUFFLE_WANT;
 	INIT_LIST_HEAD(&want->ready.node);
-	err = shuffle_fill_schedule(op, op->fill_rank, &want->fill);
-	for (i = op->fill_rank; i < op->tx.announced; i++)
+	err = shuffle_fill_schedule(op, op->fill.rank, &want->fill);
+	for (i = op->fill.rank; i < op->tx.announced; i++)
 		want->left += op->tx.sched.msg[i].len - op->tx.msg[i].filled;
 	if (!err) {
 		spin_lock_bh(&op->ssk->lock);
@@ -263,7 +263,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
 	if (WARN_ON_ONCE(rank == SHUFFLE_NONE))
 		return false;
 	m = &want->fill.msg[rank];
-	unit = shuffle_mem_scarce() ? op->rx.sched.unit : op->fill_unit;
+	unit = shuffle_mem_scarce() ? op->rx.sched.unit : op->fill.unit;
 	len = min_t(u64, m->len - m->next, unit);
 	*rec = (struct shuffle_record) {
 		.op_id = op->id,
@@ -290,7 +290,7 @@ bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec)
  * @op: operation whose row is asked for
  * @cur: becomes the place at which its data goes on
  *
- * Context: process, op->tx_mutex held.
+ * Context: process, op->fill.mutex held.
  * Return: bytes that have been asked for and not come, or -EPIPE (the operation has ended).
  */
 s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
@@ -312,7 +312,7 @@ s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur)
  * @cur: place in what has been asked for, before its end
  * @len: becomes the bytes that are missing of that record
  *
- * Context: process, op->tx_mutex held: records are only added meanwhile.
+ * Context: process, op->fill.mutex held: records are only added meanwhile.
  * Return: rank of the message.
  */
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len)
@@ -332,7 +332,7 @@ u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_curso
  * @op: operation whose row is asked for
  * @cur: the place
  *
- * Context: process, op->tx_mutex held.
+ * Context: process, op->fill.mutex held.
  */
 void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur)
 {
