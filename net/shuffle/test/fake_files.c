@@ -310,14 +310,15 @@ bool fake_wanted(struct shuffle_record *rec)
 void fake_answer(u32 records, u32 bytes)
 {
 	struct shuffle_want_cursor cur;
+	u32 len;
 
 	shuffle_want_begin(fake->op, &cur);
-	if (records) {
-		cur.at += records;
-		cur.used = 0;
+	for (; records; records--) {
+		shuffle_want_at(fake->op, &cur, &len);
+		shuffle_want_advance(fake->op, &cur, len);
+		bytes += len;
 	}
-	cur.used += bytes;
-	shuffle_want_answered(fake->op, &cur);
+	shuffle_want_answered(fake->op, bytes);
 }
 
 /**

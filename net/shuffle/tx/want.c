@@ -328,26 +328,43 @@ u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_curso
 }
 
 /**
- * shuffle_want_answered() - what was asked for up to a place has been handed over
+ * shuffle_want_advance() - the bytes at a place have been copied
  * @op: operation whose row is asked for
- * @cur: the place
+ * @cur: the place; moves on
+ * @len: bytes, no more than shuffle_want_at() has said
+ *
+ * Context: process, op->fill.mutex held: the record stays what it is until it has been answered.
+ */
+void shuffle_want_advance(const struct shuffle_op *op, struct shuffle_want_cursor *cur, u32 len)
+{
+	cur->used += len;
+	if (cur->used < op->tx.want->asked[cur->at % SHUFFLE_WANTS].len)
+		return;
+	cur->at++;
+	cur->used = 0;
+}
+
+/**
+ * shuffle_want_answered() - the next bytes of what was asked for have been handed over
+ * @op: operation whose row is asked for
+ * @bytes: their number
  *
  * Context: process, op->fill.mutex held.
  */
-void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur)
+void shuffle_want_answered(struct shuffle_op *op, u64 bytes)
 {
 	struct shuffle_want *want = op->tx.want;
-	u64 came;
+	u64 used;
 
 	spin_lock_bh(&op->ssk->lock);
 	if (!op->life.ended) {
-		came = cur->used;
-		for (; want->first != cur->at; want->first++)
-			came += want->asked[want->first % SHUFFLE_WANTS].len;
-		came -= want->first_used;
-		want->first_used = cur->used;
-		want->outstanding -= came;
-		op->ssk->wanted -= came;
+		used = want->first_used + bytes;
+		while (want->first != want->end &&
+		       used >= want->asked[want->first % SHUFFLE_WANTS].len)
+			used -= want->asked[want->first++ % SHUFFLE_WANTS].len;
+		want->first_used = used;
+		want->outstanding -= bytes;
+		op->ssk->wanted -= bytes;
 		/* it may owe nothing any more */
 		if (want->ready.parked)
 			list_del_init(&want->ready.node);

@@ -29,6 +29,7 @@ void shuffle_want_granted(struct shuffle_op *op, u32 rank);
 bool shuffle_want_next(struct shuffle_ready *ready, struct shuffle_record *rec);
 s64 shuffle_want_begin(struct shuffle_op *op, struct shuffle_want_cursor *cur);
 u32 shuffle_want_at(const struct shuffle_op *op, const struct shuffle_want_cursor *cur, u32 *len);
-void shuffle_want_answered(struct shuffle_op *op, const struct shuffle_want_cursor *cur);
+void shuffle_want_advance(const struct shuffle_op *op, struct shuffle_want_cursor *cur, u32 len);
+void shuffle_want_answered(struct shuffle_op *op, u64 bytes);
 
 #endif /* _SHUFFLE_TX_WANT_H */
