@@ -2,8 +2,8 @@
 /*
  * Data of a row, taken from the user into the send buffer.
  *
- * There is one loop, fill(): it waits for room, copies a piece (copy.c), and hands pieces over, some
- * small ones at once.  Which piece comes next is a matter of an *order*:
+ * There is one loop, fill(): it waits for room, copies a piece (copy.c), and hands pieces over,
+ * small ones together.  Which piece comes next is a matter of an *order*:
  *
  * - in_order: as the caller gives the row, message by message;
  * - by_schedule: all messages side by side, in the order in which they will be sent;
@@ -379,12 +379,12 @@ static int in_order_ready(struct fill_call *c)
 			iov_iter_advance(c->iter, n);
 			c->done += n;
 			c->off += n;
-		} else if (c->off < op->tx.sched.msg[c->rank].len) {
-			return 1;
-		} else {
-			c->rank++;
-			c->off = 0;
+			continue;
 		}
+		if (c->off < op->tx.sched.msg[c->rank].len)
+			return 1;
+		c->rank++;
+		c->off = 0;
 	}
 	return 0;
 }
