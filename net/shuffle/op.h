@@ -172,6 +172,7 @@ static inline void shuffle_op_left(struct shuffle_op *op, u64 left)
 	if (op->life.ended)
 		return;
 	op->ssk->nr_unsent += !!left - !!op->tx.left;
+	op->ssk->unsent += left - op->tx.left;
 	op->tx.left = left;
 }
 

@@ -173,6 +173,7 @@ struct shuffle_owner {
  * @nr_msgs: their members
  * @nr_incomplete: those whose column is not complete
  * @nr_unsent: those whose row has data that has not left
+ * @unsent: bytes of that data
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
  * @notices: what recvmsg() returns beside messages and ends, in turns with @ready: WANT,
@@ -222,6 +223,7 @@ struct shuffle_sock {
 	u32			nr_msgs;
 	u32			nr_incomplete;
 	u32			nr_unsent;
+	u64			unsent;
 	struct list_head	ready;
 	struct list_head	parts;
 	struct list_head	notices;

@@ -85,6 +85,7 @@ void fake_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->ssk.wanted, 0ULL);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_incomplete, 0U);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_unsent, 0U);
+	KUNIT_EXPECT_EQ(test, fake->ssk.unsent, 0ULL);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_retrans, 0U);
 	KUNIT_EXPECT_EQ(test, fake->ssk.nr_ops, 0U);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->dev.rx_ops), 0);

@@ -54,8 +54,9 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 	const struct sock *sk = &op->ssk->sk;
 	/* those of others that wait for nothing do not count; our own may start any time */
 	u32 own = max3(op->ssk->nr_incomplete, op->ssk->nr_unsent + !op->tx.left, 1U);
-	u32 share = max(shuffle_grant_share(op), own);
-	u64 whole = shuffle_grant_max_out(op->dev);
+	u32 share = max3(shuffle_grant_share(op), op->ssk->nr_incomplete, 1U);
+	u64 all = total + op->ssk->unsent - op->tx.left;
+	u64 max_out = shuffle_grant_max_out(op->dev), whole = max_out;
 
 	lockdep_assert_held(&op->ssk->lock);
 	/* a limit that an operator has set is meant */
@@ -71,7 +72,8 @@ static u64 unscheduled_row(const struct shuffle_op *op, u64 total)
 		whole = min(shuffle_grant_ordered(op, class, whole), div_u64(whole, own));
 	}
 	whole = min3(whole, (u64)shuffle_sock_rcvbuf(sk) / 4, (u64)shuffle_sock_sndbuf(sk) / 2);
-	if (total <= whole)
+	/* two short rows of one socket are no more than a long one */
+	if (total <= whole && all <= max_out)
 		return total;
 	return div_u64(shuffle_dev_unscheduled(op->dev), own);
 }
