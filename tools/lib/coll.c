@@ -428,14 +428,17 @@ struct shuffle_coll *shuffle_coll_new(int fd, unsigned int rank, unsigned int co
 	c->rank = rank;
 	c->count = count;
 	c->next_op = first_op;
+	c->now.op = UINT64_MAX;
+	c->before.op = UINT64_MAX;
 	c->pattern = -1;
 	c->topo.n = count;
 	c->topo.racks = 1;
 	c->lens = malloc(count * sizeof(*c->lens));
 	c->bufs = calloc(count, sizeof(*c->bufs));
 	c->absent = malloc(words * sizeof(*c->absent));
-	c->from = calloc(count, sizeof(*c->from));
-	if (!c->lens || !c->bufs || !c->absent || !c->from ||
+	c->now.from = calloc(count, sizeof(*c->now.from));
+	c->before.from = calloc(count, sizeof(*c->before.from));
+	if (!c->lens || !c->bufs || !c->absent || !c->now.from || !c->before.from ||
 	    shuffle_rx_init(&c->rx, coll_record, coll_place, c)) {
 		c->error = ENOMEM;	/* nothing to wait for */
 		shuffle_coll_free(c);
@@ -484,7 +487,8 @@ int shuffle_coll_free(struct shuffle_coll *c)
 	free(c->lens);
 	free(c->bufs);
 	free(c->absent);
-	free(c->from);
+	free(c->now.from);
+	free(c->before.from);
 	free(c->first);
 	coll_tables_free(c);
 	free(c);

@@ -36,6 +36,13 @@
 
 enum engine { ENGINE_AUTO, ENGINE_KERNEL, ENGINE_USER, ENGINES };
 
+/* What comes in one step, by rank; NULL: nothing. */
+struct coll_step {
+	uint64_t op;
+	struct arrival **from;
+	unsigned int arriving;		/* messages that are not whole */
+};
+
 /* Operations [first, first + ops) are those of a call that takes what arrives itself. */
 struct coll_hook {
 	uint64_t first, ops;
@@ -69,7 +76,9 @@ struct shuffle_coll {
 	uint64_t *lens;
 	const void **bufs;
 	uint64_t *absent;
-	struct arrival **from;		/* NULL: nothing comes */
+
+	struct coll_step now;
+	struct coll_step before;	/* the step before that, if it has not ended */
 
 	struct shuffle_rx rx;
 	struct coll_hook *hook;		/* or NULL */
@@ -81,8 +90,6 @@ struct shuffle_coll {
 	uint32_t last_radix;
 	int last_in_kernel;
 	uint64_t racks_op;		/* added to operation ids: other racks have others */
-	uint64_t op;
-	unsigned int arriving;		/* messages that are not whole */
 	unsigned int open_ops;
 	int error;
 };
@@ -120,8 +127,10 @@ struct work {
 	size_t item;
 	shuffle_combine combine;
 	void *arg;		/* of @combine, or @before_step's */
-	struct arrival *in;	/* of a step */
+	struct arrival *in;	/* by message of the plan */
 	char **packed;		/* likewise, to be freed */
+	uint8_t *marks;		/* by block: what a step does with it */
+	uint32_t from, to;	/* messages of the step before, until it has ended */
 };
 
 /* All-to-all of one member over racks.  All it sends is in @out, all it receives in @in: what is in

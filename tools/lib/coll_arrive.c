@@ -5,9 +5,16 @@
 
 #include "coll.h"
 
-static struct arrival *arrival_of(const struct shuffle_coll *c, const struct shuffle_record *rec)
+static struct coll_step *step_of(struct shuffle_coll *c, const struct shuffle_record *rec)
 {
-	return rec->rank < c->count && rec->op_id == c->op ? c->from[rec->rank] : NULL;
+	return rec->op_id == c->before.op ? &c->before : &c->now;
+}
+
+static struct arrival *arrival_of(struct shuffle_coll *c, const struct shuffle_record *rec)
+{
+	const struct coll_step *step = step_of(c, rec);
+
+	return rec->rank < c->count && rec->op_id == step->op ? step->from[rec->rank] : NULL;
 }
 
 static struct coll_hook *hook_of(const struct shuffle_coll *c, const struct shuffle_record *rec)
@@ -45,7 +52,7 @@ int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 		if (rec->len && data != a->to + a->have)
 			memcpy(a->to + a->have, data, rec->len);
 		a->have += rec->len;
-		c->arriving -= rec->flags & SHUFFLE_RECORD_LAST ? 1 : 0;
+		step_of(c, rec)->arriving -= rec->flags & SHUFFLE_RECORD_LAST ? 1 : 0;
 		break;
 	case SHUFFLE_RECORD_DONE:
 		c->open_ops--;

@@ -93,7 +93,7 @@ int coll_run_in_kernel(struct work *w, const void *in, void *out, size_t out_len
 	size_t in_len;
 	int rc = 0;
 
-	c->op = coll.op_id;
+	c->now.op = coll.op_id;
 	c->next_op += COLL_OPS;
 	if (make_table(w, &coll, &in_len))
 		return coll_fail(c);
@@ -110,10 +110,10 @@ int coll_run_in_kernel(struct work *w, const void *in, void *out, size_t out_len
 		return coll_fail(c);
 	rc = 0;
 	c->open_ops++;
-	c->arriving = result;
-	c->from[c->rank] = &a;
-	while (c->arriving && !rc)
+	c->now.arriving = result;
+	c->now.from[c->rank] = &a;
+	while (c->now.arriving && !rc)
 		rc = coll_advance(c, 0);
-	c->from[c->rank] = NULL;
+	c->now.from[c->rank] = NULL;
 	return rc;
 }

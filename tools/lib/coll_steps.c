@@ -68,52 +68,93 @@ static int prepare_out(struct work *w, const struct shuffle_plan_msg *m, char **
 	return 0;
 }
 
+/* What this step does with a block. */
+#define SENDS		1
+#define RECEIVES	2
+
+static void mark(struct work *w, const struct shuffle_plan_msg *m, uint8_t what)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->blocks; i++)
+		w->marks[(m->block + i) % w->blocks.n] |= what;
+}
+
+static void unmark(struct work *w, const struct shuffle_plan_msg *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->blocks; i++)
+		w->marks[(m->block + i) % w->blocks.n] = 0;
+}
+
+static uint8_t marked(const struct work *w, const struct shuffle_plan_msg *m)
+{
+	uint8_t all = 0;
+	uint32_t i;
+
+	for (i = 0; i < m->blocks; i++)
+		all |= w->marks[(m->block + i) % w->blocks.n];
+	return all;
+}
+
 /* In place if nothing there is needed any more: neither combined with what comes nor sent. */
-static int prepare_in(struct work *w, const struct shuffle_plan_msg *m, int sends,
-		      struct arrival *a)
+static int prepare_in(struct work *w, const struct shuffle_plan_msg *m, struct arrival *a)
 {
 	struct shuffle_block_piece piece[2];
 	uint32_t n = shuffle_blocks_pieces(&w->blocks, m, piece);
 	struct shuffle_coll *c = w->c;
 
 	a->size = bytes_of(w, m);
-	if (n > 1 || (n && (m->take != SHUFFLE_COLL_STORE || sends))) {
+	if (n > 1 || (n && (m->take != SHUFFLE_COLL_STORE || marked(w, m) & SENDS))) {
 		a->own = malloc(a->size);
 		if (!a->own)
 			return -1;
 	}
 	a->to = a->own ? a->own : n ? w->data + piece[0].at : NULL;
-	c->from[m->peer] = a;
+	c->now.from[m->peer] = a;
 	c->absent[m->peer / 64] &= ~(1ULL << m->peer % 64);
-	c->arriving++;
+	c->now.arriving++;
 	return 0;
 }
 
-/* The messages [from, to) of the plan are those of one step. */
-static int exchange(struct work *w, uint32_t from, uint32_t to)
+/* The next row begins with nothing. */
+static void end_row(struct work *w, uint32_t from, uint32_t to)
 {
 	const struct shuffle_plan_msg *msg = w->plan.msg;
 	struct shuffle_coll *c = w->c;
-	int sends = 0, sent, rc = 0;
-	struct shuffle_tx tx;
 	uint32_t i;
 
-	c->arriving = 0;
-	for (i = from; i < to && !rc; i++) {
-		if (!msg[i].out)
-			continue;
-		sends = !w->out;
-		rc = prepare_out(w, &msg[i], &w->packed[i - from]);
+	for (i = from; i < to; i++) {
+		free(w->packed[i]);
+		w->packed[i] = NULL;
+		c->lens[msg[i].peer] = SHUFFLE_ABSENT;
+		c->absent[msg[i].peer / 64] |= 1ULL << msg[i].peer % 64;
+		unmark(w, &msg[i]);
 	}
+}
+
+/* Send what the messages [from, to) of the plan, those of one step, say.  What comes is waited for
+ * by others.
+ */
+static int begin(struct work *w, uint32_t from, uint32_t to)
+{
+	const struct shuffle_plan_msg *msg = w->plan.msg;
+	struct shuffle_coll *c = w->c;
+	struct shuffle_tx tx;
+	int sent, rc = 0;
+	uint32_t i;
+
+	c->now.arriving = 0;
 	for (i = from; i < to && !rc; i++)
-		if (!msg[i].out)
-			rc = prepare_in(w, &msg[i], sends, &w->in[i - from]);
+		rc = msg[i].out ? prepare_out(w, &msg[i], &w->packed[i]) :
+				  prepare_in(w, &msg[i], &w->in[i]);
 	if (rc)
 		return coll_fail(c);
 	/* Operations share the link: the first segment would arrive with the last.  Who waits for
 	 * others does not run ahead, anyway.
 	 */
-	while (!c->arriving && to < w->plan.n && c->open_ops >= AHEAD && !rc)
+	while (!c->now.arriving && to < w->plan.n && c->open_ops >= AHEAD && !rc)
 		rc = coll_advance(c, 0);
 	/* A member whose part is to send reads nothing: the operations of many calls would be all
 	 * that a socket may have.  The oldest ones end without us.
@@ -122,42 +163,107 @@ static int exchange(struct work *w, uint32_t from, uint32_t to)
 		rc = coll_advance(c, 0);
 	if (rc)
 		return rc;
-	c->op = c->next_op + c->racks_op + msg[from].step;
-	shuffle_tx_init(&tx, c->op, c->bufs, c->lens, c->count, c->timeout_ms);
+	c->now.op = c->next_op + c->racks_op + msg[from].step;
+	shuffle_tx_init(&tx, c->now.op, c->bufs, c->lens, c->count, c->timeout_ms);
 	shuffle_tx_absent(&tx, c->absent);
 	shuffle_tx_digest(&tx, coll_digest(w, 0));
 	if (coll_sends_same(w, from, to))
 		shuffle_tx_same(&tx);
 	c->open_ops++;
 	sent = shuffle_tx_step(c->fd, &tx);
-	while (sent >= 0 && !rc && (!sent || c->arriving)) {
-		rc = coll_advance(c, sent ? 0 : POLLOUT);
-		if (!rc && !sent)
+	while (!sent && !rc) {
+		rc = coll_advance(c, POLLOUT);
+		if (!rc)
 			sent = shuffle_tx_step(c->fd, &tx);
 	}
 	return rc || sent < 0 ? coll_fail(c) : 0;
 }
 
-/* What has come takes its place, in the order of the plan; the next step begins with nothing. */
-static void end_step(struct work *w, uint32_t from, uint32_t to, int ok)
+/* What has come takes its place, in the order of the plan. */
+static void take(struct work *w, struct coll_step *step, uint32_t from, uint32_t to, int ok)
 {
 	const struct shuffle_plan_msg *msg = w->plan.msg;
-	struct shuffle_coll *c = w->c;
 	struct arrival *a;
 	uint32_t i;
 
 	for (i = from; i < to; i++) {
-		a = &w->in[i - from];
+		a = &w->in[i];
 		if (ok && a->own)
 			for_pieces(w, &msg[i], a->own, take_in, msg[i].take);
 		free(a->own);
-		free(w->packed[i - from]);
 		memset(a, 0, sizeof(*a));
-		w->packed[i - from] = NULL;
-		c->lens[msg[i].peer] = SHUFFLE_ABSENT;
-		c->from[msg[i].peer] = NULL;
-		c->absent[msg[i].peer / 64] |= 1ULL << msg[i].peer % 64;
+		step->from[msg[i].peer] = NULL;
 	}
+}
+
+/* Wait for what comes in the step before. */
+static int end_before(struct work *w)
+{
+	struct shuffle_coll *c = w->c;
+	int rc = 0;
+
+	while (c->before.arriving && !rc)
+		rc = coll_advance(c, 0);
+	take(w, &c->before, w->from, w->to, !rc);
+	w->from = w->to;
+	return rc;
+}
+
+/* A step may begin before all has come that comes in the one before, as long as it does not touch
+ * that: links do not stand still while one member waits for the last of the others.  Messages
+ * without blocks say that a member is there, as in a barrier.
+ */
+static int wait_for_step(struct work *w, uint32_t from, uint32_t to)
+{
+	const struct shuffle_plan_msg *msg = w->plan.msg;
+	int wait = w->before_step || w->out, rc = 0;
+	const struct arrival *a;
+	uint32_t i;
+	uint8_t how;
+
+	for (i = from; i < to; i++)
+		mark(w, &msg[i], msg[i].out ? SENDS : RECEIVES);
+	for (i = w->from; i < w->to && !wait; i++) {
+		how = msg[i].out ? 0 : marked(w, &msg[i]);
+		wait = how & RECEIVES || (how && w->in[i].own) || !msg[i].blocks;
+	}
+	if (wait)
+		return end_before(w);
+	for (i = w->from; i < w->to && !rc; i++) {
+		a = &w->in[i];
+		if (msg[i].out || !marked(w, &msg[i]))
+			continue;
+		while (a->have < a->size && !rc)
+			rc = coll_advance(w->c, 0);
+	}
+	return rc;
+}
+
+static int run_step(struct work *w, uint32_t from, uint32_t to)
+{
+	struct shuffle_coll *c = w->c;
+	struct coll_step before;
+	int rc;
+
+	rc = wait_for_step(w, from, to);
+	if (!rc && w->before_step)
+		w->before_step(w, w->plan.msg[from].step);
+	if (!rc)
+		rc = begin(w, from, to);
+	end_row(w, from, to);
+	if (!rc)
+		rc = end_before(w);
+	if (rc) {
+		take(w, &c->now, from, to, 0);
+		take(w, &c->before, w->from, w->to, 0);
+		return rc;
+	}
+	before = c->before;
+	c->before = c->now;
+	c->now = before;
+	w->from = from;
+	w->to = to;
+	return 0;
 }
 
 int coll_run_steps(struct work *w)
@@ -168,18 +274,21 @@ int coll_run_steps(struct work *w)
 
 	w->in = calloc(plan->n + 1, sizeof(*w->in));
 	w->packed = calloc(plan->n + 1, sizeof(*w->packed));
-	if (!w->in || !w->packed)
+	w->marks = calloc(w->blocks.n + 1, sizeof(*w->marks));
+	w->from = 0;
+	w->to = 0;
+	if (!w->in || !w->packed || !w->marks)
 		rc = coll_fail(w->c);
 	for (; !rc && from < plan->n; from = to) {
 		for (to = from; to < plan->n && plan->msg[to].step == plan->msg[from].step; to++)
 			;
-		if (w->before_step)
-			w->before_step(w, plan->msg[from].step);
-		rc = exchange(w, from, to);
-		end_step(w, from, to, !rc);
+		rc = run_step(w, from, to);
 	}
+	if (!rc)
+		rc = end_before(w);
 	free(w->in);
 	free(w->packed);
+	free(w->marks);
 	w->c->next_op += COLL_OPS;
 	return rc ? coll_fail(w->c) : 0;
 }
