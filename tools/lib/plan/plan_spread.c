@@ -5,7 +5,7 @@
  *
  * Broadcast and reduce: the members but the root have a part each.  The data is sent in
  * plan->radix segments: while the members exchange the parts of one, the next is on its way from
- * the root, or the one before is on its way to it.  All-reduce: each member combines a part, and
+ * the root, or the one before the last is on its way to it.  All-reduce: each member combines a part, and
  * then tells all.  All-gather and reduce-scatter: in one step.  Over racks that do not differ much
  * they are those of plan_racks.c, plan_rack_blocks.c, plan_rack_broadcast.c and plan_rack_reduce.c.
  */
@@ -65,24 +65,27 @@ static void spread_combine(struct shuffle_plan *plan, u32 step, u32 block)
 		shuffle_plan_receive(plan, step, i, SHUFFLE_COLL_BEFORE, block, 1);
 }
 
+/* What a member has combined leaves two steps later, not one: so a step needs nothing of the one
+ * before, and can begin while that is still waited for.
+ */
 static void spread_to_root(struct shuffle_plan *plan)
 {
 	u32 n = plan->topo->n, self = plan->self, s, i, peer;
 
 	plan->blocks = plan->radix * (n - 1);
-	for (s = 0; s <= plan->radix; s++) {
+	for (s = 0; s < plan->radix + 2; s++) {
 		for (i = 1; i < n; i++) {
 			peer = spread_other(plan, i);
 			if (peer != plan->root && s < plan->radix)
 				shuffle_plan_send(plan, s, peer, spread_block(plan, s, peer), 1);
-			if (peer == plan->root && s)
-				shuffle_plan_send(plan, s, peer, spread_block(plan, s - 1, self),
+			if (peer == plan->root && s > 1)
+				shuffle_plan_send(plan, s, peer, spread_block(plan, s - 2, self),
 						  1);
 		}
-		for (i = 1; i < n && s && self == plan->root; i++) {
+		for (i = 1; i < n && s > 1 && self == plan->root; i++) {
 			peer = spread_other(plan, i);
 			shuffle_plan_receive(plan, s, peer, SHUFFLE_COLL_STORE,
-					     spread_block(plan, s - 1, peer), 1);
+					     spread_block(plan, s - 2, peer), 1);
 		}
 		if (self != plan->root && s < plan->radix)
 			spread_combine(plan, s, spread_block(plan, s, self));
