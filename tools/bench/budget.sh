@@ -39,6 +39,7 @@ cases=(
 	"64x1k          64 uniform-1k 1500 3 shuffle_bench"
 	"barrier-8      8  uniform-8  1500 5 coll_bench -C barrier:0"
 	"barrier-32     32 uniform-8  1500 5 coll_bench -C barrier:0"
+	"bcast-8x1m     8  uniform-8  1500 5 coll_bench -C bcast:1048576:spread:20"
 )
 
 # build TREE - its module for Debian's kernel, and its programs
