@@ -5,9 +5,10 @@
  *
  * Broadcast and reduce: the members but the root have a part each.  The data is sent in
  * plan->radix segments: while the members exchange the parts of one, the next is on its way from
- * the root, or the one before the last is on its way to it.  All-reduce: each member combines a part,
- * and then tells all.  All-gather and reduce-scatter: in one step.  Over racks that do not differ much
- * they are those of plan_racks.c, plan_rack_blocks.c, plan_rack_broadcast.c and plan_rack_reduce.c.
+ * the root, or the one before the last is on its way to it.  All-reduce: each member combines a
+ * part, and then tells all.  All-gather and reduce-scatter: in one step.  Over racks that do not
+ * differ much they are those of plan_racks.c, plan_rack_blocks.c, plan_rack_broadcast.c and
+ * plan_rack_reduce.c.
  */
 #include "plan.h"
 
