@@ -55,61 +55,61 @@ struct shuffle_sock;
  * struct shuffle_net - state of one network namespace
  * @net: the namespace
  * @udp: kernel UDP sockets, [0] IPv4, [1] IPv6; opened with the first bind
- * @udp_mutex: opening them, @udp_users
- * @udp_users: bound sockets
- * @udp_drops: counted by sockets that have been closed
- * @udp_data_ready: their own callback, put back before they are closed
- * @udp_error_report: likewise
+ * @udp_mutex: guards opening and closing of @udp, and @udp_users
+ * @udp_users: number of bound sockets, which need @udp
+ * @udp_drops: packets dropped by sockets of @udp that have been closed
+ * @udp_data_ready: callback that @udp had when opened; put back before @udp is closed
+ * @udp_error_report: callback for errors that @udp had when opened; put back likewise
  * @ports: bound sockets by address and port
  * @multicast: addresses that sockets have joined: multicast.c
- * @multicast_mutex: those who change @multicast
+ * @multicast_mutex: held while @multicast is changed
  * @mib: counters
  * @egress: sends data while there is room in the qdiscs
- * @egress_lock: @egress_socks, @egress_class, @egress_classes, @egress_mix
- * @egress_socks: sockets that have data to send, each holding a reference; who has waited longest
- *	is first
- * @egress_class: the same sockets, by the class of their first operation
- * @egress_classes: bits of those of @egress_class that are not empty
- * @egress_mix: how many of them have an operation without an order, and how many have not
- * @egress_turn: counts turns; of the egress
- * @egress_at: when a socket last had its turn
- * @egress_queued: bytes of packets on their way out that egress waits for: tx/owner.c
- * @egress_stuck: so many of them have not moved for long, and are not waited for
- * @egress_mark: @egress_queued when it was last looked at for that
- * @egress_marked_at: when, ns
+ * @egress_lock: guards @egress_socks, @egress_class, @egress_classes, @egress_mix
+ * @egress_socks: sockets that have data to send, each holding a reference; the socket that has
+ *	waited longest is first
+ * @egress_class: sockets of @egress_socks, by the class of their first operation
+ * @egress_classes: a bit for each list of @egress_class that is not empty
+ * @egress_mix: how many of @egress_socks have an operation without an order, and how many have not
+ * @egress_turn: number of turns that the egress has given; only the egress uses it
+ * @egress_at: time at which a socket last had its turn, ns
+ * @egress_queued: bytes of packets on their way out that the egress waits for: tx/owner.c
+ * @egress_stuck: bytes of @egress_queued that have not moved for long, and are not waited for
+ * @egress_mark: value of @egress_queued when the egress last looked for stuck packets
+ * @egress_marked_at: time of that look, ns
  * @socks: all sockets by number, oldest first
- * @socks_next: number that is tried next
+ * @socks_next: number that the next socket is tried with
  * @cookies: all sockets by cookie
  * @gen: changes with every socket, operation and peer that comes or goes
  * @cross_work: looks at what others send to this host: cross_traffic.c
- * @cross_at: when it was started last, ns
- * @cross_looked: when it last ran, ns
+ * @cross_at: time at which @cross_work was started last, ns
+ * @cross_looked: time at which @cross_work last ran, ns
  * @peers: hosts that members are on, by address
- * @users: who has sockets, peers or ended operations
- * @nr_users: their number; READ_ONCE() without the lock
- * @users_lock: @users, @nr_users
- * @peers_lock: @peers
- * @events: that wait to be sent
- * @events_lost: groups that events have been dropped of
- * @event_work: sends them
+ * @users: users that have sockets, peers or ended operations
+ * @nr_users: number of @users; READ_ONCE() without the lock
+ * @users_lock: guards @users and @nr_users
+ * @peers_lock: guards @peers
+ * @events: netlink events that wait to be sent
+ * @events_lost: a bit for each multicast group of which events have been dropped
+ * @event_work: sends @events
  * @config_gen: changes with every setting
- * @change_mutex: those who change settings, and open sockets for that
- * @config_mutex: settings, @devs
+ * @change_mutex: held while settings are changed, and sockets opened for that
+ * @config_mutex: guards settings and @devs
  * @dev0: settings of the namespace
  * @devs: devices that have settings of their own or that operations have used;
  *	read under RCU
- * @early_bytes: packets of operations that are not known yet, of all sockets
+ * @early_bytes: bytes of packets that all sockets keep for operations that have not begun
  * @finished: operations that have ended, oldest first
- * @finished_hash: the same by operation id
- * @finished_key: of that hash: users choose the ids
- * @finished_users: their users by what they count, least first
- * @finished_lock: all @finished
- * @finished_work: lets old ones expire
- * @finished_n: their number, large groups count more
+ * @finished_hash: operations of @finished by operation id
+ * @finished_key: key of that hash, for users choose operation ids
+ * @finished_users: users of @finished by what their operations count, the least first
+ * @finished_lock: guards all fields whose names begin with finished
+ * @finished_work: lets old operations of @finished expire
+ * @finished_n: number of @finished, in which operations of large groups count more
  * @rates_work: asks devices for their rates where that was not possible at once: dev.c
  * @echo_full_at: token buckets of echoes by source: sched/rate.h, rx/echo.c
- * @echo_all_full_at: that of all sources
- * @echo_key: of the hash that gives a source its bucket
+ * @echo_all_full_at: token bucket of echoes to all sources together
+ * @echo_key: key of the hash that gives a source its bucket
  * @forgot_full_at: token bucket of answers for operations that are not known: abort.c
  */
 struct shuffle_net {

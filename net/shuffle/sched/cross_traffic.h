@@ -35,8 +35,8 @@
 /**
  * shuffle_cross_full() - does a link carry as much as it can?
  * @most: what it has carried at most, Mb/s; changed
- * @bytes: that have come, less than 2^50
- * @ns: in that time, not 0
+ * @bytes: bytes that have come, less than 2^50
+ * @ns: time in which the bytes have come, not 0
  *
  * Return: whether it is an eighth less than the most, or better.
  */
@@ -54,7 +54,7 @@ static inline bool shuffle_cross_full(u32 *most, u64 bytes, u64 ns)
 
 /**
  * shuffle_cross_limit() - how much to grant, from what has come in a while
- * @limit: so far, quarters of RTTbytes; 0: nobody has been seen
+ * @limit: the limit so far, quarters of RTTbytes; 0: no traffic of others has been seen
  * @overcommit: setting, RTTbytes
  * @give_way: setting: part of the link that is left to others, %; 0: nothing
  * @own: bytes of shuffles that have come, less than 2^57

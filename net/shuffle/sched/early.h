@@ -27,7 +27,7 @@
 /**
  * shuffle_early_wait() - how long data may be overdue
  * @srtt: smoothed time from a grant to its data, ns; not 0
- * @rttvar: its mean deviation, ns
+ * @rttvar: mean deviation of @srtt, ns
  * @least: least time limit for data to be sent again, ns
  *
  * Return: ns.
@@ -41,8 +41,8 @@ static inline u64 shuffle_early_wait(u64 srtt, u64 rttvar, u64 least)
 
 /**
  * shuffle_early_pause() - how long the next packet may be overdue where packets take turns
- * @pause: the same so far, ns; 0 at first
- * @ns: so long a message has paused that was waited for
+ * @pause: what this function returned last, ns; 0 at first
+ * @ns: time between the last two packets of a message that was waited for
  *
  * The time from a grant to its data says nothing of the packets behind the first one.  Most pauses
  * are short, and some are ten times as long: their mean and its deviation follow the last few.  So
@@ -59,8 +59,8 @@ static inline u64 shuffle_early_pause(u64 pause, u64 ns)
 /**
  * shuffle_early_again() - how long an answer, or what was asked for because of one, may take
  * @wait: shuffle_early_wait()
- * @least: as there
- * @questions: that have left since there was progress, 1 to 31
+ * @least: @least of shuffle_early_wait()
+ * @questions: number of questions that have left since there was progress, 1 to 31
  *
  * Return: ns.
  */

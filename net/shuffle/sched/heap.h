@@ -11,7 +11,7 @@
 /**
  * struct shuffle_heap_node - one *position* of the heap, and one index
  * @key: priority of the index that stands at this position, greater is sooner
- * @id: that index
+ * @id: the index that stands at this position
  * @at: position of the index of this node's number plus one, 0 while it is not in the heap
  *
  * Keys stand where they are compared: neighbours, in one line of the cache.

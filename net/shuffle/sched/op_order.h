@@ -29,8 +29,9 @@ enum shuffle_op_order {
 
 /**
  * struct shuffle_order - operations that receive by one device, by class
- * @ops: their number
- * @out: what they have granted and not got, in units of SHUFFLE_ORDER_UNIT
+ * @ops: number of operations in each class
+ * @out: what the operations of a class have granted and not received, in units of
+ *	SHUFFLE_ORDER_UNIT
  */
 struct shuffle_order {
 	shuffle_counter	ops[SHUFFLE_ORDER_CLASSES];
@@ -42,9 +43,9 @@ struct shuffle_order {
 
 /**
  * struct shuffle_order_place - what an operation has counted in struct shuffle_order
- * @counted: anything
- * @class: where
- * @out: its part of @out there
+ * @counted: the operation is one of @ops
+ * @class: class in which the operation is counted
+ * @out: what the operation has added to @out of that class
  */
 struct shuffle_order_place {
 	bool	counted;
@@ -75,9 +76,9 @@ static inline bool shuffle_order_oldest(u32 turn)
 }
 
 /**
- * struct shuffle_order_mix - who waits for a turn to send
- * @fair: those without an order
- * @ordered: the others
+ * struct shuffle_order_mix - operations, or sockets, that wait for a turn to send
+ * @fair: number of those without an order
+ * @ordered: number of those with an order
  */
 struct shuffle_order_mix {
 	u32	fair;
@@ -95,7 +96,7 @@ static inline void shuffle_order_mix_add(struct shuffle_order_mix *m, u8 class, 
 
 /**
  * shuffle_order_fair_turn() - is this the turn of one without an order?
- * @m: who waits
+ * @m: numbers of those that wait
  * @turn: number of the turn
  *
  * They have as many turns as if nobody had an order, spread evenly; the first in the order has

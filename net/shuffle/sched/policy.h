@@ -40,9 +40,9 @@ struct shuffle_tx_sched {
 /**
  * struct shuffle_policy_tx - the schedule of one operation's row
  * @kind: enum shuffle_policy_kind
- * @seed: of the priorities; every member knows it
- * @rank: our own
- * @members: of the group
+ * @seed: seed of the priorities, which all members know
+ * @rank: rank of the member that sends the row
+ * @members: number of members of the group
  * @unit: bytes that are scheduled as one (a packet or super-packet)
  * @turn: counts what has been sent
  * @served: Hadoop: @turn when each message sent last, 0: never; the caller's memory, zeroed, or
@@ -67,14 +67,14 @@ struct shuffle_policy_tx {
 /**
  * struct shuffle_rx_sched - a message seen by its receiver's schedule
  * @len: bytes of the message
- * @granted: its sender may send the bytes below
+ * @granted: offset below which the sender may send
  * @received: bytes that have arrived
- * @seed: of its priorities
- * @announced: its length is known
- * @active: Hadoop: one of the C that are being pulled
- * @stalled: its sender does not deliver; its grants no longer count as outstanding
- * @stalls: times that it did not, up to SHUFFLE_STALLS_MAX
- * @unit_only_left: so many arrivals long it gets one unit at a time
+ * @seed: seed of the priorities of this message
+ * @announced: the length of the message is known
+ * @active: Hadoop: the message is one of the C that are being pulled
+ * @stalled: the sender does not deliver, so what it was granted does not count as outstanding
+ * @stalls: number of times that the sender did not deliver, up to SHUFFLE_STALLS_MAX
+ * @unit_only_left: number of arrivals for which the message is granted one unit at a time
  */
 struct shuffle_rx_sched {
 	u64	len;

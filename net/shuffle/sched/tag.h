@@ -29,7 +29,7 @@
 
 /**
  * struct shuffle_key - a group key
- * @k: its halves, little-endian as SipHash reads them
+ * @k: halves of the key, little-endian as SipHash reads them
  */
 struct shuffle_key {
 	u64	k[2];
@@ -37,8 +37,8 @@ struct shuffle_key {
 
 /**
  * struct shuffle_data_tag - makes the tags of one message's DATA records
- * @base: of what the records share
- * @mul: odd; weighs a record's place
+ * @base: tag of what the records of the message share
+ * @mul: odd factor that weighs a record's place
  */
 struct shuffle_data_tag {
 	u64	base;
@@ -47,9 +47,9 @@ struct shuffle_data_tag {
 
 /**
  * shuffle_data_tag() - the tag of one DATA record
- * @t: of its message
+ * @t: makes the tags of the record's message
  * @off: offset of the record's payload in the message
- * @payload: bytes of it
+ * @payload: bytes of the payload
  */
 static inline u64 shuffle_data_tag(const struct shuffle_data_tag *t, u64 off, u16 payload)
 {
@@ -58,7 +58,7 @@ static inline u64 shuffle_data_tag(const struct shuffle_data_tag *t, u64 off, u1
 
 /**
  * shuffle_data_tag_step() - what tags grow by from one DATA record to the next
- * @t: of their message
+ * @t: makes the tags of the records' message
  * @payload: bytes of each of the two; one begins where the other ends
  */
 static inline u64 shuffle_data_tag_step(const struct shuffle_data_tag *t, u16 payload)
