@@ -130,7 +130,7 @@ struct shuffle_rtt {
  * @data_rtt: from a grant to its data: of the last operation that measured that
  * @ack_rtt: from a message that needed no grant to its ACK
  * @rx_ops: operations that have granted what has not arrived; they share the downlink
- * @order: those of them that have an order
+ * @order: operations of @rx_ops that have an order
  * @overtaken: packets overtake one another, until that time in jiffies; 0: no
  * @cross: what others send to this host
  */
@@ -165,7 +165,7 @@ struct shuffle_dev {
  * @unset: settings that are followed again
  * @val: the values
  * @mem_max: value of SHUFFLE_NL_SETTING_MEM_MAX, which is not of a namespace
- * @init_admin: who asks is privileged in the initial namespace
+ * @init_admin: the caller is privileged in the initial namespace
  */
 struct shuffle_config_change {
 	u64			set;

@@ -16,12 +16,12 @@ struct shuffle_sock;
 
 /**
  * struct shuffle_member - one member of a group
- * @addr: its address
+ * @addr: address of the member
  * @dst: cached route, NULL at first; ssk->lock
- * @cookie: of @dst
- * @mark: of the socket when @dst was looked up
- * @oif: likewise
- * @peer: the host it is on, with a reference
+ * @cookie: cookie of @dst
+ * @mark: mark of the socket when @dst was looked up
+ * @oif: device that the socket was bound to when @dst was looked up
+ * @peer: host that the member is on, with a reference
  * @payload_max: most payload bytes of a packet that the path is believed to carry; 0: as many as
  *	the route says; ssk->lock, read without it
  * @payload_until: jiffies, how long that is believed; likewise
@@ -50,12 +50,12 @@ struct shuffle_member {
 
 /**
  * struct shuffle_membership - an ordered list of members
- * @ref: holders
- * @rank: our own index
- * @count: members
- * @edges: its members came as struct shuffle_edge
- * @locals: addresses that we have
- * @local: those, with our port; the first is that to which the socket is bound
+ * @ref: number of holders
+ * @rank: rank of our own member
+ * @count: number of members
+ * @edges: the members were given as struct shuffle_edge
+ * @locals: number of addresses that we have
+ * @local: addresses that we have, with our port; the socket is bound to the first
  * @multicast: there is one more entry in @member: the multicast address
  * @hops: with @multicast: time to live
  * @keyed: records carry a tag under @key

@@ -24,11 +24,11 @@ struct shuffle_engine;
 
 /**
  * struct shuffle_ready - something that recvmsg() can return
- * @node: in ssk->ready, ->parts, ->notices, ->hungry or ->wants, or empty
- * @op: its operation
+ * @node: place in ssk->ready, ->parts, ->notices, ->hungry or ->wants, or empty
+ * @op: operation
  * @rank: the message from this rank; or SHUFFLE_NONE for the end of @op, SHUFFLE_WANT for data
  *	that is asked for
- * @parked: it is in ssk->parts
+ * @parked: @node is in ssk->parts, ->hungry or ->wants: recvmsg() does not return it yet
  */
 struct shuffle_ready {
 	struct list_head	node;
@@ -82,21 +82,21 @@ struct shuffle_op_life {
 
 /**
  * struct shuffle_op - one operation of one socket
- * @node: the operation stands in ssk->ops
- * @ref: the table holds the operation, and every sendmsg() that works on it
- * @order: the operation goes before or behind others: enum shuffle_op_order
- * @ssk: this socket has the operation
- * @group: these members take part
- * @dev: packets leave by this device; with a reference
- * @engine: a collective makes its row from its column by this: coll/engine.h; else NULL
- * @id: the program calls the operation so
- * @nonce_key: the nonces of our messages are made from this
- * @digest: all members have to agree on this; 0: on nothing
- * @life: its times, and its end
- * @tx: what it sends: tx/op_tx.h
- * @rx: what it receives: rx/op_rx.h
- * @clock: its timer, and what is due by it: rx/timer.h
- * @fill: what its writers alone touch: tx/op_tx.h
+ * @node: place in ssk->ops
+ * @ref: references: one of the table, one of each sendmsg() that works on the operation
+ * @order: place before or behind other operations: enum shuffle_op_order
+ * @ssk: socket
+ * @group: members that take part
+ * @dev: device by which packets leave, with a reference
+ * @engine: engine that makes the row of a collective from its column, or NULL: coll/engine.h
+ * @id: number that the program has given the operation
+ * @nonce_key: key that the nonces of our messages are made from
+ * @digest: number that all members have to agree on; 0: there is none
+ * @life: times of the operation, and its end
+ * @tx: what the operation sends: tx/op_tx.h
+ * @rx: what the operation receives: rx/op_rx.h
+ * @clock: timer, and what is due by it: rx/timer.h
+ * @fill: what the writers of the row alone touch: tx/op_tx.h
  *
  * ssk->lock guards @node, and each part says what guards it.  The rest is set before others see
  * the operation, and stays.  Parts in which packets look come first; where locks are not debugged
@@ -194,10 +194,10 @@ static inline u8 shuffle_op_deadline_class(const struct shuffle_op *op)
 
 /**
  * struct shuffle_column - what the caller says of the messages that come
- * @absent: those that do not come, or NULL
- * @row: its first part, or NULL: there is a message to each member
- * @digest: what all members have to agree on, 0: nothing
- * @flags: of the first call: SHUFFLE_ROW_*
+ * @absent: messages that do not come, or NULL
+ * @row: first part of the row, or NULL: there is a message to each member
+ * @digest: number that all members have to agree on; 0: there is none
+ * @flags: SHUFFLE_ROW_* of the first call
  */
 struct shuffle_column {
 	const struct shuffle_absent	*absent;

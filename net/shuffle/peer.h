@@ -18,22 +18,22 @@ struct shuffle_user;
 
 /**
  * struct shuffle_peer - a host that members are on: peer.c
- * @node: in sn->peers
- * @ref: members
+ * @node: place in sn->peers
+ * @ref: number of members on the host
  * @sn: namespace
- * @user: whose group has made it
- * @addr: its address, port 0
- * @local: it is one of this host's own, as of when the peer was made
- * @tx_bytes: payload sent to it
- * @rx_bytes: new payload from it
- * @resends_out: RESENDs sent to it
- * @resends_in: RESENDs that came from it
- * @data_at: when data last came from it, 0 never
+ * @user: user whose group has made the peer
+ * @addr: address of the host, port 0
+ * @local: @addr was one of this host's own when the peer was made
+ * @tx_bytes: payload bytes sent to the host
+ * @rx_bytes: new payload bytes from the host
+ * @resends_out: number of RESENDs sent to the host
+ * @resends_in: number of RESENDs that came from the host
+ * @data_at: time at which data last came from the host, ns; 0: never
  * @rtt_ns: smoothed time from a grant to its data
- * @rtt_min_ns: the least
- * @rate: at which it last delivered, bytes/s
- * @rate_at: when that was measured
- * @rate_bytes: @rx_bytes then
+ * @rtt_min_ns: least time from a grant to its data
+ * @rate: rate at which the host last delivered, bytes/s
+ * @rate_at: time at which @rate was measured, ns
+ * @rate_bytes: value of @rx_bytes at @rate_at
  */
 struct shuffle_peer {
 	struct rb_node		node;

@@ -66,14 +66,14 @@ struct shuffle_multicast_entry;
 
 /**
  * struct shuffle_pages - pages that a socket fills: pages.c
- * @lock: all of it but @used_at
+ * @lock: guards all fields but @used_at
  * @frag: page that is being filled
  * @used: ring of pages that were filled, some of them held by packets
- * @first: the one that was filled first
- * @n: their number
- * @charged: so many are charged to the socket
- * @used_at: jiffies, when a page was last wanted
- * @idle_work: gives them back
+ * @first: index in @used of the page that was filled first
+ * @n: number of pages in @used
+ * @charged: number of pages that are charged to the socket
+ * @used_at: jiffies at which a page was last wanted
+ * @idle_work: gives pages back when none has been wanted for long
  */
 struct shuffle_pages {
 	struct mutex		lock;
@@ -100,10 +100,10 @@ struct shuffle_port_key {
 
 /**
  * struct shuffle_port - one place where packets find a socket: ports.c
- * @key: what they ask for
- * @node: in sn->ports
+ * @key: address and port that packets are sent to
+ * @node: place in sn->ports
  * @ssk: the socket
- * @rcu: those besides the first are freed after a grace period
+ * @rcu: for places besides a socket's first, which are freed after a grace period
  */
 struct shuffle_port {
 	struct shuffle_port_key	key;
@@ -114,8 +114,8 @@ struct shuffle_port {
 
 /**
  * struct shuffle_ports - where packets find a socket besides where it is bound
- * @n: places
- * @port: those, each in sn->ports
+ * @n: number of places
+ * @port: the places, each in sn->ports
  */
 struct shuffle_ports {
 	u32			n;
@@ -124,10 +124,10 @@ struct shuffle_ports {
 
 /**
  * struct shuffle_early - packets of operations that are not known yet: early.c
- * @tree: by operation id, those of one in the order in which they came
- * @fifo: all, oldest first
- * @closed: nothing is kept any more
- * @work: lets old ones expire
+ * @tree: packets by operation id, and of one operation in the order in which they came
+ * @fifo: all packets, oldest first
+ * @closed: no packet is kept any more
+ * @work: lets old packets expire
  */
 struct shuffle_early {
 	struct rb_root		tree;
@@ -140,9 +140,9 @@ struct shuffle_early {
  * struct shuffle_owner - who the packets of a socket belong to: tx/owner.c
  * @sock: UDP sockets, [0] of packets on their way, [1] of packets that wait for a
  *	neighbour; NULL before bind and after close
- * @sk: the same, read under RCU
- * @write_space: their own callback, put back before they are closed
- * @counted: bytes of [0] that are in sn->egress_queued
+ * @sk: sockets of @sock, read under RCU
+ * @write_space: callback that @sock had when opened; put back before @sock is closed
+ * @counted: bytes of @sock[0] that are in sn->egress_queued
  */
 struct shuffle_owner {
 	struct socket		*sock[2];
@@ -155,53 +155,53 @@ struct shuffle_owner {
  * struct shuffle_sock - an AF_SHUFFLE socket: one member
  * @sk: must be first
  * @lock: see the top of this file
- * @addr: where it is bound; shs_family is 0 before.  Changed once, under the sk lock
- *	and @lock; code with neither runs for bound sockets only
- * @port: where packets find it once it is bound
- * @more_ports: at other addresses of its group; sk lock
- * @cookie_node: in sn->cookies
- * @number: in sn->socks
- * @inode: of its file
- * @cookie: unique on this machine
+ * @addr: address that the socket is bound to; shs_family is 0 before.  Changed once, under the sk
+ *	lock and @lock; code with neither runs for bound sockets only
+ * @port: place at which packets find the socket once it is bound
+ * @more_ports: places at other addresses of the group; sk lock
+ * @cookie_node: place in sn->cookies
+ * @number: number in sn->socks
+ * @inode: inode of the socket's file
+ * @cookie: number that is unique on this machine
  * @key: group key for the next SHUFFLE_GROUP; lock_sock
- * @keyed: there is one
+ * @keyed: @key has been set
  * @multicast: address for the next SHUFFLE_GROUP, or NULL; lock_sock
  * @group: members, NULL before the option SHUFFLE_GROUP
  * @ops: operations by id
- * @nr_ops: their number
+ * @nr_ops: number of @ops
  * @unlinked: operations that have been taken out of @ops, modulo 2^32
- * @nr_msgs: their members
- * @nr_incomplete: those whose column is not complete
- * @nr_unsent: those whose row has data that has not left
- * @unsent: bytes of that data
+ * @nr_msgs: sum of the members of @ops
+ * @nr_incomplete: number of operations whose column is not complete
+ * @nr_unsent: number of operations whose row has data that has not left
+ * @unsent: bytes of rows that have not left
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
  * @notices: what recvmsg() returns beside messages and ends, in turns with @ready: WANT,
  *	shuffle_ready.node
- * @hungry: rows that are asked for once there is room, and owe no answer: likewise
- * @wants: those that owe one
+ * @hungry: rows that are asked for once there is room, and owe no answer: shuffle_ready.node
+ * @wants: rows that are asked for once there is room, and owe an answer: shuffle_ready.node
  * @wanted: bytes that programs have been asked for, of all operations
  * @grant_ops: operations that want to grant, the next one first: op->rx.grant_node
  * @outstanding: bytes granted and not arrived, of all operations
  * @nr_retrans: ranges waiting to be sent again, of all operations
- * @tx_ops: operations that have data to send: op->tx.node; who has waited longest is first
- * @tx_order: those of them that have an order, by their classes: op->tx.order_node
- * @tx_fair: the others, likewise
- * @tx_mix: their numbers
- * @tx_turn: counts turns of its operations
- * @egress_node: in sn->egress_socks
- * @egress_order: in sn->egress_class
- * @egress_class: where
- * @user: whose quotas count; the user that has made the socket
+ * @tx_ops: operations that have data to send: op->tx.node; the first has waited longest
+ * @tx_order: operations of @tx_ops that have an order, by their classes: op->tx.order_node
+ * @tx_fair: operations of @tx_ops without an order: op->tx.order_node
+ * @tx_mix: numbers of operations in @tx_order and @tx_fair
+ * @tx_turn: number of turns that operations have had
+ * @egress_node: place in sn->egress_socks
+ * @egress_order: place in sn->egress_class
+ * @egress_class: class of @egress_order
+ * @user: user that has made the socket, and whose quotas count
  * @tos: traffic class of packets with data
  * @idle_ms: idle timeout of operations without a deadline
  * @cancelled: operation that the option SHUFFLE_CANCEL has ended last, 0 none
  * @pressure: the receive buffer limits grants; messages are delivered in ranges
- * @pressure_at: when that was last told
- * @pages: that sendmsg copies into
+ * @pressure_at: time at which readers were last told of @pressure
+ * @pages: pages that sendmsg() copies into
  * @early: packets of operations that are not known yet
  * @delayed: ACKs that wait, NULL if none has to: rx/delayed_ack.c
- * @owner: who its packets belong to
+ * @owner: sockets that the packets belong to
  */
 struct shuffle_sock {
 	struct sock		sk;

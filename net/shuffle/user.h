@@ -13,14 +13,14 @@ struct shuffle_net;
  * struct shuffle_user - what one user has in a network namespace
  * @node: in sn->users
  * @sn: the namespace
- * @uid: of the sockets
- * @ref: sockets, peers and ended operations
- * @peers: peers that its groups have made
- * @early: bytes that its sockets keep of operations that have not begun: rx/early.c
- * @control: packets that may go in front of data; data that comes and goes earns them
- * @control_full_at: token bucket of those that nothing has earned
- * @finished: its ended operations, oldest first; sn->finished_lock
- * @finished_cost: what they count; sn->finished_lock
+ * @uid: user id of the sockets
+ * @ref: number of sockets, peers and ended operations
+ * @peers: number of peers that the user's groups have made
+ * @early: bytes that the user's sockets keep of operations that have not begun: rx/early.c
+ * @control: number of packets that may go in front of data; data that comes and goes earns them
+ * @control_full_at: token bucket of such packets that nothing has earned
+ * @finished: ended operations of the user, oldest first; sn->finished_lock
+ * @finished_cost: what @finished count in the limits; sn->finished_lock
  * @by_cost: in sn->finished_users while there are any; sn->finished_lock
  */
 struct shuffle_user {

@@ -40,15 +40,15 @@
  * struct rx_ctx - one datagram on its way
  * @sn: namespace
  * @skb: the datagram, NULL once somebody has taken it
- * @from: its source address (no port)
- * @to: its destination address (no port)
- * @multicast: that is a multicast address
- * @claims: of @to's sockets the only one that it is for now; NULL: all
+ * @from: source address of the datagram (no port)
+ * @to: destination address of the datagram (no port)
+ * @multicast: @to is a multicast address
+ * @claims: the only socket of @to that the datagram is for now; NULL: all of them
  * @now: ns
  * @q: answers, all to one member
  * @reacked: operation whose end was told last
- * @reacked_rank: to this rank; SHUFFLE_NONE: none was, of this socket
- * @unlinked: of the socket in which no operation was found, at that moment
+ * @reacked_rank: rank that the end of @reacked was told to; SHUFFLE_NONE: none was, of this socket
+ * @unlinked: ssk->unlinked at the moment at which no operation was found
  */
 struct rx_ctx {
 	struct shuffle_net	*sn;

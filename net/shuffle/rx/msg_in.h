@@ -20,38 +20,38 @@
 
 /**
  * struct shuffle_msg_in - an incoming message (its schedule is op->rx.sched.msg[rank])
- * @ready: in ssk->ready when there is something for the reader
- * @dirty: in op->rx.dirty when a GRANT has to be sent
+ * @ready: place in ssk->ready when there is something for the reader
+ * @dirty: place in op->rx.dirty when a GRANT has to be sent
  * @pieces: skbs that hold payload, by offset
- * @have: what has arrived
+ * @have: ranges that have arrived
  * @read: bytes that the reader has taken
- * @nonce: of its sender
- * @all_nonce: likewise, in records that are for all members; 0 none has come
- * @progress_at: when have.prefix last grew, or a wait began
- * @wait_ns: until the next RESEND; 0 before the first, shuffle_rto() then
- * @moved_at: when have.prefix last grew, 0 never
- * @heard_at: when its sender last said anything in this operation, 0 never
- * @resends: times that it was late
- * @late: of these, since it last made progress
- * @resent_at: when it was last asked for again
- * @probed: it was asked for a few packets only
- * @losses: times that these had been lost, since anything came by itself
- * @asked: end of what it was last asked for
- * @cut: that is not all that is missing: the buffer had no room for more
- * @question: its sender has been asked what has left, and has not answered: rx/question.c
- * @proved: data was asked for because of the answer
- * @stalled: since then it has been late, and the schedule knows
- * @questions: that have been asked since it last made progress
- * @questioned_at: when the last one was asked
- * @straggler: has been called one
- * @rtt_off: a sample of the grant-to-data time ends when the prefix passes this
- * @rtt_at: and began then; 0 none runs
+ * @nonce: nonce of the sender's records
+ * @all_nonce: nonce of the sender's records that are for all members; 0: none has come
+ * @progress_at: time at which have.prefix last grew, or a wait began, ns
+ * @wait_ns: time until the next RESEND; 0 before the first, which shuffle_rto() limits
+ * @moved_at: time at which have.prefix last grew, ns; 0: never
+ * @heard_at: time at which the sender last said anything in this operation, ns; 0: never
+ * @resends: number of times that the message was late
+ * @late: number of times that the message was late since it last made progress
+ * @resent_at: time at which the message was last asked for again, ns
+ * @probed: the sender was asked for a few packets only
+ * @losses: number of times that these packets were lost since anything came by itself
+ * @asked: end of the range that was last asked for
+ * @cut: more is missing than was asked for: the buffer had no room
+ * @question: the sender was asked what has left, and has not answered: rx/question.c
+ * @proved: data was asked for because of the sender's answer
+ * @stalled: the message is late since it last made progress, and the schedule knows
+ * @questions: number of questions since the message last made progress
+ * @questioned_at: time of the last question, ns
+ * @straggler: an event has called the message a straggler
+ * @rtt_off: offset at which a sample of the grant-to-data time ends
+ * @rtt_at: time at which that sample began, ns; 0: none runs
  * @granted_sent: last offset sent in a GRANT
- * @due: what it waits for
- * @complete: it has arrived whole, or there is none
- * @absent: there is none
- * @ack_owed: and our own message to its sender takes the ACK along
- * @delivered: the reader has all of it
+ * @due: what the message waits for
+ * @complete: the message has arrived whole, or there is none
+ * @absent: there is no message from this member
+ * @ack_owed: the message is complete, and our own message to its sender takes the ACK along
+ * @delivered: the reader has all of the message
  */
 struct shuffle_msg_in {
 	struct shuffle_ready	ready;

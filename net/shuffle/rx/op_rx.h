@@ -13,28 +13,29 @@ struct shuffle_msg_in;
 
 /**
  * struct shuffle_op_rx - the column of an operation
- * @sched: the schedule says which message is granted how much
- * @msg: messages have their pieces, waits and questions here, one entry for each of @sched.msg
- * @incomplete: so many messages have not arrived whole
- * @resends: members were asked again so many times
- * @data_at: DATA with payload last came then
- * @data_from: it first came from another member then
- * @data_bytes: so much payload has come from others since then
- * @srtt_ns: data follows its grant after this time, smoothed; 0: none has been measured
- * @rttvar_ns: that time varies by this mean deviation
- * @pause_ns: two packets of a message that is waited for are apart by so much at most, about:
+ * @sched: schedule: which message is granted how much
+ * @msg: state of each message of @sched
+ * @incomplete: number of messages that have not arrived whole
+ * @resends: number of times that members were asked again
+ * @data_at: time at which DATA with payload last came, ns
+ * @data_from: time at which DATA first came from another member, ns
+ * @data_bytes: payload bytes that have come from others since @data_from
+ * @srtt_ns: smoothed time from a grant to its data; 0: none has been measured
+ * @rttvar_ns: mean deviation of @srtt_ns
+ * @pause_ns: about the longest time between two packets of a message that is waited for:
  *	sched/early.h
  * @overtaken: packets of a member overtake one another: rx/question.c
  * @answered: a member has answered a question about such packets
  * @receives: the operation is one of dev->rx_ops
- * @place: the operation has counted this in dev->order
- * @dirty: messages stand here that need a GRANT
- * @grant_node: the operation stands in ssk->grant_ops while a message may be granted more
- * @outstanding: the operation has counted so many bytes in ssk->outstanding
- * @granted_at: the operation last granted, or began, then
- * @first_announced_at: the first message was heard of then; before that, the operation began
- * @last_announced_at: a message was last heard of for the first time then
- * @slowest: the slowest receiver waits for this, as heard from itself and from others:
+ * @place: what the operation has counted in dev->order
+ * @dirty: messages that need a GRANT: shuffle_msg_in.dirty
+ * @grant_node: place in ssk->grant_ops while a message may be granted more
+ * @outstanding: bytes that the operation has counted in ssk->outstanding
+ * @granted_at: time at which the operation last granted, or began, ns
+ * @first_announced_at: time at which the first message was heard of, ns; before that, of the
+ *	operation's begin
+ * @last_announced_at: time at which a message was last heard of for the first time, ns
+ * @slowest: what the slowest receiver waits for, as heard from itself and from others:
  *	rx/slowest.c
  *
  * ssk->lock guards it.  While a reader copies a piece, that is in no tree.

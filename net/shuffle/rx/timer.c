@@ -52,7 +52,7 @@
  * @asks: packets that may be sent for them, about
  * @more: there are more than one of these allows
  * @data: shuffle_rto_data(); like @queue it takes divisions, so once for all messages
- * @rto: the same for members that may not have started: those of a table start one by one
+ * @rto: time limit for members that may not have started; in a table members start one by one
  * @queue: longer than that, as long as what has been granted may take
  * @early: shuffle_question_wait(), or @data before something has been measured
  * @slow: hosts may be slower than their links, or nothing has been measured

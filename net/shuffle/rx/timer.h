@@ -43,16 +43,16 @@ struct shuffle_due {
 
 /**
  * struct shuffle_op_clock - the timer of an operation, and what is due by it
- * @waits: messages that something is waited for stand here, by enum shuffle_wait
- * @timer: it fires for resends, probes, the deadline, and work that is left over
- * @solicited_at: members never heard of were last asked for their messages then; 0: never
- * @solicit_ns: they are asked (again) after so long; 0 before the first time
- * @solicit_from: this member is the next to be asked
- * @solicit_left: so many are to be asked now
- * @solicit_walk: so many are still to be looked at for them
- * @solicit_all: one has answered, so what the others have sent may be lost, too
- * @blocked_at: messages that wait for grants were last probed then; 0: never
- * @blocked_walk: so many messages are still to be looked at for that
+ * @waits: messages that wait for something, by enum shuffle_wait: struct shuffle_due
+ * @timer: fires for resends, probes, the deadline, and work that is left over
+ * @solicited_at: time at which members never heard of were last asked, ns; 0: never
+ * @solicit_ns: time after which these members are asked (again); 0 before the first time
+ * @solicit_from: rank of the member that is asked next
+ * @solicit_left: number of members to be asked now
+ * @solicit_walk: number of members to be looked at for that
+ * @solicit_all: a member has answered, so what the others have sent may be lost, too
+ * @blocked_at: time at which messages that wait for grants were last probed, ns; 0: never
+ * @blocked_walk: number of messages to be looked at for that
  *
  * ssk->lock guards it.
  */

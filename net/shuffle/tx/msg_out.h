@@ -30,11 +30,11 @@ enum shuffle_chunk_kind {
 
 /**
  * struct shuffle_chunk - payload of a message
- * @node: in row_call.batch
- * @by_off: in shuffle_msg_out.chunks
- * @off: first byte of the message
+ * @node: place in the batch of a writer: tx/fill.c
+ * @by_off: place in shuffle_msg_out.chunks
+ * @off: offset of the first byte in the message
  * @len: payload bytes
- * @rank: of the message
+ * @rank: rank of the message's receiver
  * @pkt: payload bytes of each packet but the last; of @bytes: those that there is room for
  * @truesize: charged to the socket
  * @kind: enum shuffle_chunk_kind
@@ -64,22 +64,22 @@ struct shuffle_chunk {
 
 /**
  * struct shuffle_msg_out - an outgoing message (its schedule is op->tx.sched.msg[rank])
- * @chunks: what has been copied and not yet been acknowledged, by offset
+ * @chunks: chunks that have been copied and not been acknowledged, by offset
  * @filled: bytes copied from the user
  * @free_to: the receiver has the bytes below: their chunks are freed
  * @judged_to: what the receiver has told of the bytes below has been used: path_carries()
- * @granted: the receiver allows the bytes below
- * @unsched: of these, allowed by ourselves
- * @announced_at: when it was last announced or probed
- * @wait_ns: until it is probed (again)
- * @due: its ACK
- * @resends: times that an ACK was asked for
- * @reannounced: announced more than once: an answer measures nothing
- * @acked: it has arrived whole, or there is none
- * @absent: there is none
- * @shared: it has the same bytes as others, which are held, and sent, as those of
- *	shuffle_group_all(): same.c
- * @alone: they are sent to this receiver alone all the same
+ * @granted: offset below which the receiver allows bytes to be sent
+ * @unsched: offset below which bytes may be sent without a grant
+ * @announced_at: time at which the message was last announced or probed, ns
+ * @wait_ns: time until the message is probed (again)
+ * @due: wait for the ACK
+ * @resends: number of times that an ACK was asked for
+ * @reannounced: the message was announced more than once, so an answer measures nothing
+ * @acked: the message has arrived whole, or there is none
+ * @absent: there is no message to this member
+ * @shared: the bytes are held, and sent, as those of shuffle_group_all(), for others have the same:
+ *	same.c
+ * @alone: with @shared, the bytes are sent to this receiver alone all the same
  */
 struct shuffle_msg_out {
 	struct rb_root		chunks;
@@ -101,11 +101,11 @@ struct shuffle_msg_out {
 
 /**
  * struct shuffle_retrans - a range to be sent again
- * @node: in op->tx.retrans
- * @rank: the message
- * @start: first byte
- * @end: behind the last
- * @begun: its first packet, which says that it answers a RESEND, has left
+ * @node: place in op->tx.retrans
+ * @rank: rank of the message's receiver
+ * @start: offset of the first byte
+ * @end: offset behind the last byte
+ * @begun: the first packet of the range, which says that it answers a RESEND, has left
  *
  * Without bytes it is an answer: how much of the message has left.
  */

@@ -15,27 +15,26 @@ struct shuffle_want;
 
 /**
  * struct shuffle_op_tx - the row of an operation
- * @sched: the schedule says which message is sent next
- * @msg: messages have their chunks here, one entry for each of @sched.msg, and one for
- *	shuffle_group_all()
- * @announced: messages to the ranks below have their lengths
- * @unacked: so many messages have not been acknowledged
- * @left: so many bytes of the row have not been sent
- * @retrans: ranges stand here that are to be sent again
- * @nr_retrans: @retrans has so many
+ * @sched: schedule: which message is sent next
+ * @msg: state of each message of @sched, and one more for shuffle_group_all()
+ * @announced: rank below which all messages have their lengths
+ * @unacked: number of messages that have not been acknowledged
+ * @left: bytes of the row that have not been sent
+ * @retrans: ranges to be sent again: struct shuffle_retrans
+ * @nr_retrans: number of @retrans
  * @closed: all messages have their lengths
- * @delays: the program announced the row with SHUFFLE_ROW_DELAYED_ACK
- * @class: the operation stands in this class of ssk->tx_order or ssk->tx_fair
+ * @delays: the row was announced with SHUFFLE_ROW_DELAYED_ACK
+ * @class: class of the operation in ssk->tx_order or ssk->tx_fair
  * @copy_waits: a writer waits until a receiver grants more: tx/own_schedule.c
- * @ahead: messages up to this length go in front of other data; 0: none does
- * @turn_sent: the operation's turn has sent so many bytes (skb->truesize) so far
- * @node: the operation stands in ssk->tx_ops while it has data to send
- * @order_node: and in ssk->tx_order or ssk->tx_fair
- * @want: a row that was announced with SHUFFLE_ROW_WANT has here what is asked for: tx/want.c
- * @same: a row with SHUFFLE_ROW_SAME has this, others NULL: tx/same.c
- * @acked_at: a message was last acknowledged then
+ * @ahead: length up to which messages go in front of other data; 0: no message does
+ * @turn_sent: bytes (skb->truesize) that the operation's turn has sent so far
+ * @node: place in ssk->tx_ops while there is data to send
+ * @order_node: place in ssk->tx_order or ssk->tx_fair while there is data to send
+ * @want: what the program is asked for (SHUFFLE_ROW_WANT), or NULL: tx/want.c
+ * @same: what all messages have in common (SHUFFLE_ROW_SAME), or NULL: tx/same.c
+ * @acked_at: time of the last ACK, ns
  * @waits_full_at: token bucket of answers that nothing has left yet: tx/msg_out.c
- * @free_acked: a worker frees what receivers have: tx/msg_out.c
+ * @free_acked: worker that frees what receivers have: tx/msg_out.c
  *
  * ssk->lock guards it.  Messages from @announced on are those of the writer (op->fill.mutex), who
  * alone changes @announced, @closed and how far a message is filled, and so reads them without.
@@ -65,12 +64,12 @@ struct shuffle_op_tx {
 
 /**
  * struct shuffle_op_fill - how far the writers of a row have come
- * @mutex: one sendmsg() at a time works on the row
- * @rank: the next byte from the user is for this rank (in order filling)
- * @unit: so many bytes of a message are copied as one; set before others see the operation
- * @off: that next byte has this place in its message; of this message and of those behind it, bytes
- *	may have been taken ahead by a call that was interrupted
- * @asks: the program announced the row with SHUFFLE_ROW_WANT
+ * @mutex: held by the sendmsg() that works on the row
+ * @rank: message that the next byte from the user belongs to, where a row is filled in order
+ * @unit: bytes of a message that are copied as one; set before others see the operation
+ * @off: offset in that message of the next byte from the user; bytes behind it may have been taken
+ *	ahead by a call that was interrupted
+ * @asks: the row was announced with SHUFFLE_ROW_WANT
  *
  * @mutex guards it.
  */

@@ -34,7 +34,7 @@
  * @ready: in ssk->notices, ssk->hungry, ssk->wants, or in none
  * @fill: schedule of what has been asked for
  * @left: bytes that have not been asked for
- * @share: of these no message may be asked for more beyond what its receiver has granted
+ * @share: bytes that a message may be asked for beyond what its receiver has granted
  * @outstanding: bytes that have been asked for and not come
  * @first: the oldest record that has not been answered whole
  * @first_used: bytes of that one that have come
