@@ -142,7 +142,7 @@ static int begin(struct work *w, uint32_t from, uint32_t to)
 	const struct shuffle_plan_msg *msg = w->plan.msg;
 	struct shuffle_coll *c = w->c;
 	struct shuffle_tx tx;
-	int sent, rc = 0;
+	int sent, ended, rc = 0;
 	uint32_t i;
 
 	c->now.arriving = 0;
@@ -176,6 +176,10 @@ static int begin(struct work *w, uint32_t from, uint32_t to)
 		if (!rc)
 			sent = shuffle_tx_step(c->fd, &tx);
 	}
+	/* one that has failed already says why when it is read */
+	ended = !rc && sent < 0 && errno == EPIPE;
+	while (ended && !rc && c->open_ops)
+		rc = coll_advance(c, 0);
 	return rc || sent < 0 ? coll_fail(c) : 0;
 }
 

@@ -557,27 +557,29 @@ int shuffle_exchange(int fd, uint64_t op_id, const void *const *bufs, const uint
 {
 	struct sender s = { .fd = fd };
 	pthread_t thread;
-	int err, ret;
+	int err, ret, fits;
 
 	if (!count || col->op_id != op_id || col->count != count) {
 		errno = EINVAL;
 		return -1;
 	}
 	shuffle_tx_init(&s.tx, op_id, bufs, lens, count, deadline_ms);
-	if (shuffle_tx_fits(fd, &s.tx)) {
-		if (shuffle_tx_finish(fd, &s.tx))
-			goto fail;
+	/* first the announcement: then there is an operation that will end */
+	fits = shuffle_tx_fits(fd, &s.tx);
+	if (fits)
+		ret = shuffle_tx_finish(fd, &s.tx);
+	else
+		while (!(ret = shuffle_tx_announce(fd, &s.tx)))
+			;
+	if (ret < 0 && errno != EPIPE)
+		goto fail;
+	/* all is sent, or the operation has ended meanwhile: the column says why */
+	if (ret < 0 || fits) {
 		ret = shuffle_recv_column(fd, col);
 		if (ret)
 			shuffle_give_up(fd, col);
 		return ret;
 	}
-	/* first the announcement: then there is an operation that will end */
-	do {
-		ret = shuffle_tx_announce(fd, &s.tx);
-		if (ret < 0)
-			goto fail;
-	} while (!ret);
 	err = start_sender(&thread, &s);
 	if (err) {
 		errno = err;

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 
 #include "api.h"
+#include "../../../tools/lib/shuffle.h"
 #include "coll_ask.h"
 
 #define MEMBERS	4
@@ -251,6 +252,28 @@ static void test_digest(void)
 	close_group(fds, MEMBERS);
 }
 
+/* A packet that has come before says that the other member does something else: the operation ends
+ * between its announcement and its data.  The library tells why, and not that the pipe is broken.
+ */
+static void test_exchange(uint64_t len)
+{
+	const void *bufs[2] = { data, data };
+	uint64_t op = next_op++, lens[2] = { len, len };
+	struct sockaddr_shuffle m[2];
+	struct shuffle_column *col;
+	int fds[2];
+
+	open_group(fds, m, 2);
+	start(fds[1], 2, op, 100, 7);
+	usleep(100000);
+	col = shuffle_column_new(op, 2);
+	WORKED(EXPECT(col && shuffle_exchange(fds[0], op, bufs, lens, 2, 0, col) < 0) &&
+	       EXPECT_ERRNO(errno, EPROTO), "an operation that ends under its sender's hands: why");
+	WORKS(EXPECT_EQ(col->missing_count, 1U) && EXPECT_EQ(col->missing[0], 1U), "and who");
+	shuffle_column_free(col);
+	close_group(fds, 2);
+}
+
 /* Kernels that combine: operator, type and pattern have to be the same, as the digest says. */
 static void test_collectives(void)
 {
@@ -332,6 +355,8 @@ int main(int argc, char **argv)
 	test_late();
 	test_not_concerned();
 	test_digest();
+	test_exchange(100);
+	test_exchange(LEN);
 	test_collectives();
 	test_forged();
 	return api_finish();
