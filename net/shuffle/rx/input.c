@@ -248,7 +248,7 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	}
 	if (!c->multicast)
 		ended = shuffle_timewait_answer(sn, &c->to, &c->from, w, q);
-	if (ended) {
+	if (ended == 2 || ended == -EEXIST) {
 		c->reacked = w->op_id;
 		c->reacked_rank = w->src_rank;
 	}

@@ -177,6 +177,21 @@ static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 	return true;
 }
 
+/* A host that remembers another operation of this number answers data, which has our nonce, and not
+ * a question of somebody who has heard nothing.  Our first data came before its socket was there,
+ * perhaps: so the announcement goes once more, in the question's packet.
+ */
+static void announce_again(struct shuffle_op *op, u32 rank, struct timer_scan *s)
+{
+	const struct shuffle_msg_out *out = &op->tx.msg[rank];
+
+	/* what has not left yet comes anyway; mostly members start a little later */
+	if (rank == op->group->rank || rank >= op->tx.announced || out->absent || out->acked ||
+	    !out->announced_at || op->rx.msg[rank].late < 2)
+		return;
+	shuffle_msg_out_announce(op, rank, 0, s->q);
+}
+
 static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 {
 	u32 look = SHUFFLE_SOLICIT_LOOK;
@@ -197,6 +212,7 @@ static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)
 			continue;
 		mark_late(op, rank, s->now);
 		resend(op, rank, 0, 0, s);
+		announce_again(op, rank, s);
 		op->clock.solicit_left--;
 	}
 	op->clock.solicit_left = 0;

@@ -262,7 +262,8 @@ static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
  *
  * Context: softirq.
  * Return:
- * * 1 - the operation has ended and the record is dealt with
+ * * 2 - the operation has ended, and the answer says so
+ * * 1 - the operation has ended, and there is no answer
  * * 0 - it is not known
  * * -EEXIST - an operation of this number has ended, and the record brings a message of another one
  */
@@ -279,7 +280,7 @@ int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffl
 	if (f) {
 		member = finished_member(f, at, from, w);
 		if (member && finished_answer(sn, f, w, q)) {
-			ret = 1;
+			ret = 2;
 		} else if (w->type == SHUFFLE_DATA && !(member && !f->nonce[w->src_rank])) {
 			ret = -EEXIST;
 		} else {

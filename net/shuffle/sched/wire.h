@@ -120,7 +120,7 @@ struct shuffle_blame {
 #define SHUFFLE_FLAG_SLOWEST	0x08	/* GRANT, ACK: what the slowest receiver waits for */
 #define SHUFFLE_FLAG_HEARSAY	0x10	/* which is not the record's sender; only with 0x08 */
 #define SHUFFLE_FLAG_SENT	0x20	/* DATA: no payload: all below the offset has left */
-#define SHUFFLE_FLAG_HEARD	0x08	/* DATA: the receiver has granted some of the message */
+#define SHUFFLE_FLAG_HEARD	0x08	/* DATA: the receiver has been heard of in the operation */
 #define SHUFFLE_FLAG_DIGEST	0x40	/* DATA: offset is 0, a digest stands in its place */
 #define SHUFFLE_FLAG_WAITS	0x01	/* RESEND: answers one: there is nothing to announce yet */
 #define SHUFFLE_FLAG_YOURS	0x01	/* ABORT: the nonce is of the message to its sender */

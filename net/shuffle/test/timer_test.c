@@ -449,6 +449,28 @@ static void timer__older_packet(struct kunit *test)
 	EXPECT_ABOUT(test, fake->op->rx.srtt_ns, 50 * MS);
 }
 
+/* Somebody never heard of is asked, and from the second time on told again what there is for it: its
+ * host may remember another operation of this number.  What has not left yet is not announced.
+ */
+static void timer__announced_again(struct kunit *test)
+{
+	fake_start(4, 0);
+	fake_row(1000, 1000);
+	fake->op->tx.msg[0].announced_at = 0;
+	fake->op->tx.msg[1].announced_at = fake->now;
+	fake->n_sent = 0;
+	while (!fake_sent(SHUFFLE_RESEND, 1) && fake->now < 10000 * MS)
+		fake_advance(MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 1), 1U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 0U);
+	while (fake_sent(SHUFFLE_RESEND, 1) < 2 && fake->now < 10000 * MS)
+		fake_advance(MS);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 2U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 0U);
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 1U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 1)->w.flags, 0U);
+}
+
 /* A message whose ACK does not come is asked about; a member that has not started is not. */
 static void timer__probe(struct kunit *test)
 {
@@ -467,7 +489,8 @@ static void timer__probe(struct kunit *test)
 	FAKE_COUNTED(test, ProbeOut, 0);
 	fake_advance(2 * MS);
 	FAKE_COUNTED(test, ProbeOut, 1);
-	KUNIT_EXPECT_TRUE(test, fake_last(SHUFFLE_DATA, 0)->w.flags & SHUFFLE_FLAG_PROBE);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 0)->w.flags,
+			(u32)(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_HEARD));
 	EXPECT_ABOUT(test, fake_last(SHUFFLE_DATA, 0)->at - start, 100 * MS);
 	fake_advance(201 * MS);
 	FAKE_COUNTED(test, ProbeOut, 2);
@@ -601,6 +624,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__asked_twice),
 	KUNIT_CASE(timer__split_answers),
 	KUNIT_CASE(timer__older_packet),
+	KUNIT_CASE(timer__announced_again),
 	KUNIT_CASE(timer__probe),
 	KUNIT_CASE(timer__deadline),
 	KUNIT_CASE(timer__idle),

@@ -298,7 +298,7 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 
 	lockdep_assert_held(&op->ssk->lock);
 	w.flags |= flags;
-	if (flags & SHUFFLE_FLAG_PROBE && out->granted > out->unsched)
+	if (flags & SHUFFLE_FLAG_PROBE && op->rx.sched.msg[rank].announced)
 		w.flags |= SHUFFLE_FLAG_HEARD;
 	shuffle_msg_out_place(op, &w, 0, 0);
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
