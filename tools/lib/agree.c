@@ -7,6 +7,10 @@
  * before.  So there is a row of such ids, and each member goes to the next one when its own kernel
  * has had it (EEXIST), or another's kernel says so, which ends the operation at all.  The members
  * meet at the first that nobody remembers, whenever they start.
+ *
+ * A member that has waited for TRY_MS goes to the next id of the row, too.  Another one may have
+ * been content just before.  So all who are content say so in a second operation, which they begin
+ * at the same time: whoever misses one of them there has been left behind, and goes on in the row.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -25,6 +29,10 @@
 #define AGREED_BITS	62
 /* Until all go to the next one, ms: an answer was lost, or somebody began as it was forgotten. */
 #define TRY_MS		10000
+/* Until all say that they are content, ms: so short that those who are not still wait at their next
+ * id when one that was left behind comes there.
+ */
+#define CONTENT_MS	(TRY_MS / 4)
 
 static uint64_t now_ms(void)
 {
@@ -113,31 +121,71 @@ static bool has_died(const struct shuffle_column *col)
 	return false;
 }
 
+/* The operation @op of the row: the sum of all numbers.  0, or -1 and errno: EEXIST and ETIMEDOUT
+ * where the next one may be better.
+ */
+static int meet(int fd, unsigned int count, uint64_t op, uint64_t ms, uint64_t *sum,
+		unsigned int *missing)
+{
+	struct shuffle_column *col = shuffle_column_new(op, count);
+	int ret = -1, err;
+	uint64_t mine;
+
+	if (!col)
+		return -1;
+	if (getrandom(&mine, sizeof(mine), 0) == sizeof(mine))
+		ret = try(fd, mine, ms, col);
+	if (!ret)
+		ret = sum_of(col, sum);
+	err = errno;
+	if (col->missing_count)
+		*missing = col->missing[0];
+	if (err == ECONNRESET && !has_died(col))
+		err = EEXIST;
+	shuffle_column_free(col);
+	errno = err;
+	return ret;
+}
+
+/* Are all others content, too? */
+static int all_content(int fd, unsigned int count, uint64_t op, uint64_t ms, unsigned int *missing)
+{
+	struct shuffle_column *col = shuffle_column_new(op, count);
+	int ret, err;
+
+	if (!col)
+		return -1;
+	ret = try(fd, 0, ms, col);
+	err = errno;
+	if (col->missing_count)
+		*missing = col->missing[0];
+	shuffle_column_free(col);
+	errno = err;
+	return ret;
+}
+
+/* A deadline of at most @ms, and not 0, which is none. */
+static uint64_t within(uint64_t ms, uint64_t end)
+{
+	uint64_t now = now_ms();
+
+	return now >= end ? 1 : end - now < ms ? end - now : ms;
+}
+
 int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *first_op,
 		  unsigned int *missing)
 {
-	uint64_t mine, now = now_ms(), end = now + timeout_ms, op = AGREE_OP;
-	struct shuffle_column *col;
-	int ret, err;
+	uint64_t end = now_ms() + timeout_ms, op = AGREE_OP, sum = 0;
+	int ret;
 
 	*missing = UINT_MAX;
 	do {
-		col = shuffle_column_new(op++, count);
-		if (!col)
-			return -1;
-		ret = -1;
-		if (getrandom(&mine, sizeof(mine), 0) == sizeof(mine))
-			ret = try(fd, mine, end - now < TRY_MS ? end - now : TRY_MS, col);
+		ret = meet(fd, count, op++, within(TRY_MS, end), &sum, missing);
 		if (!ret)
-			ret = sum_of(col, first_op);
-		err = errno;
-		if (col->missing_count)
-			*missing = col->missing[0];
-		if (err == ECONNRESET && !has_died(col))
-			err = EEXIST;
-		shuffle_column_free(col);
-		now = now_ms();
-	} while (ret && (err == EEXIST || err == ETIMEDOUT) && now < end);
-	errno = err == EEXIST ? ETIMEDOUT : err;
+			ret = all_content(fd, count, sum, within(CONTENT_MS, end), missing);
+	} while (ret && (errno == EEXIST || errno == ETIMEDOUT) && now_ms() < end);
+	if (ret && errno == EEXIST)
+		errno = ETIMEDOUT;
+	*first_op = sum + 1;
 	return ret;
 }

@@ -24,7 +24,9 @@ anew_cases()
 		run_case "anew-$p" anew "$p"
 		run_case "anew-killed-$p" anew_killed "$p"
 	done
-	run_case "anew-a-host-forgets" anew_forgets
+	run_case "anew-a-host-forgets" anew_forgets 0 1 2
+	run_case "anew-a-host-forgets-and-is-first" anew_forgets 1 2 0
+	run_case "anew-comes-as-the-others-go-on" anew_comes_late
 }
 
 anew_group=(10.77.0.1:7000 10.77.0.2:7000 10.77.0.3:7000)
@@ -72,15 +74,18 @@ anew_start()
 	anew_pid[$2]=$!
 }
 
-# anew_run PROGRAM WHEN - all succeed, with the right result where it is a short one.
+# anew_run PROGRAM WHEN [FIRST] [OTHERS...] - all succeed, with the right result where it is a short
+# one.  FIRST: host that starts before the others.
 anew_run()
 {
-	local h rc=0
+	local first=${3-0} others=(1 2) h rc=0
 
-	anew_start "$1" 0
+	[ $# -le 3 ] || others=("${@:4}")
+	anew_start "$1" "$first"
 	[ "$1" != shuffle-rperf ] || wait_for 5 grep -q serving "$anew_tmp/out.0" ||
 		fail "$1, $2: host 0 does not serve"
-	for h in 1 2; do
+	[ "$first" = 0 ] || sleep 0.1
+	for h in "${others[@]}"; do
 		anew_start "$1" "$h"
 	done
 	for h in 1 2; do
@@ -135,18 +140,30 @@ anew_killed()
 	rm -r "$anew_tmp"
 }
 
-# A kernel that remembers nothing, as of a host that has been started again.
+# anew_forgets FIRST OTHERS... - host 1's kernel remembers nothing, as of a host that has been started
+# again.  Where it begins before the others' sockets are there, it is told all the same.
 anew_forgets()
 {
-	local i
+	local h i
 
 	new_rack 3
 	anew_begin
 	hctl 1 config set finished-max 0 || fail "config set finished-max on host 1"
 	for i in 1 2 3 4 5; do
-		anew_run hello "run $i"
+		anew_run hello "run $i" "$@"
 	done
 	want_gt "host 1 was told nothing" "$(counter 1 AbortIn)" 0
+	# an operation that nobody has told of its end waits for ten seconds
+	want_eq "host 1: failed and was not told" "$(counter 1 OpsFailed)" "$(counter 1 AbortIn)"
+	for h in 0 2; do
+		want_eq "host $h: failed" "$(counter $h OpsFailed)" 0
+	done
 	rm -r "$anew_tmp"
 	rack_down
+}
+
+anew_comes_late()
+{
+	[ -n "${SHUFFLE_VIRTUAL-}" ] || skip "takes long where time is not virtual"
+	tap_program api_agree
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * shuffle_agree(), where a member comes when the others are about to go to the next id: all have
+ * the same ids in the end.  Virtual time: each meeting takes more than ten seconds.
+ *
+ *	api_agree [-v 4|6]
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+
+#include "api.h"
+#include "../../../tools/lib/shuffle.h"
+
+#define MEMBERS		3
+#define TIMEOUT_MS	60000
+/* What tools/lib/agree.c waits for at one id, ms */
+#define TRY_MS		10000
+
+/**
+ * struct member - of a group, in a thread
+ * @fd: its socket, which is there from the beginning
+ * @wait_us: until it calls
+ * @op: what it has been told
+ * @error: errno, 0: it has agreed
+ */
+struct member {
+	int fd;
+	unsigned int wait_us;
+	uint64_t op;
+	int error;
+};
+
+static void *agree(void *arg)
+{
+	struct member *m = arg;
+	unsigned int missing;
+
+	usleep(m->wait_us);
+	m->error = shuffle_agree(m->fd, MEMBERS, TIMEOUT_MS, &m->op, &missing) ? errno : 0;
+	return NULL;
+}
+
+/* Members 0 and 1 come one after the other, and 2 so much after their time is over, or before. */
+static void test_late(int after_us)
+{
+	struct sockaddr_shuffle addr[MEMBERS];
+	struct member m[MEMBERS] = {};
+	pthread_t thread[MEMBERS];
+	char name[80];
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		my_addr(&addr[i]);
+	m[1].wait_us = 3000;
+	m[2].wait_us = TRY_MS * 1000 + after_us;
+	for (i = 0; i < MEMBERS; i++) {
+		m[i].fd = sht_open(addr, MEMBERS, i, 0);
+		if (m[i].fd < 0 || pthread_create(&thread[i], NULL, agree, &m[i]))
+			tap_bail("no group of sockets: %s", strerror(errno));
+	}
+	for (i = 0; i < MEMBERS; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_ERRNO(m[i].error, 0);
+		EXPECT_EQ(m[i].op, m[0].op);
+	}
+	snprintf(name, sizeof(name), "one that comes %d us after the first goes on", after_us);
+	tap_done(name);
+	for (i = 0; i < MEMBERS; i++)
+		close(m[i].fd);
+}
+
+int main(int argc, char **argv)
+{
+	int after;
+
+	api_start(argc, argv);
+	for (after = -1000; after <= 5000; after += 500)
+		test_late(after);
+	return api_finish();
+}
