@@ -250,7 +250,8 @@ static struct shuffle_chunk *copy_piece(struct fill_call *c, const struct fill_p
 		if (!IS_ERR(chunk) || PTR_ERR(chunk) != -ENOMEM)
 			return chunk;
 		*p->from = from;
-		err = wait_memory(c, -ENOMEM);
+		/* nobody waits for what has been copied while we wait */
+		err = commit_batch(c) ?: wait_memory(c, -ENOMEM);
 		if (err)
 			return ERR_PTR(err);
 	}
@@ -401,6 +402,18 @@ static void in_order_took(struct fill_call *c, const struct fill_piece *p)
 	c->off += p->len;
 }
 
+/* What was copied and not handed over has not been taken: sendmmsg() goes on with its next message when
+ * the iterator says that all of one is.
+ */
+static ssize_t taken_from(struct fill_call *c, const struct iov_iter *begin, int err)
+{
+	if (err) {
+		*c->iter = *begin;
+		iov_iter_advance(c->iter, c->done);
+	}
+	return c->done ?: err;
+}
+
 /* Message by message, so that a partial result means something to the caller. */
 static ssize_t fill_in_order(struct fill_call *c)
 {
@@ -409,6 +422,7 @@ static ssize_t fill_in_order(struct fill_call *c)
 		.next = in_order_next,
 		.took = in_order_took,
 	};
+	struct iov_iter begin = *c->iter;
 	int err;
 
 	c->rank = c->op->fill.rank;
@@ -417,7 +431,7 @@ static ssize_t fill_in_order(struct fill_call *c)
 	give(c->op, c->done);
 	if (err == -EFAULT && !c->done)
 		shuffle_fill_cancel(c->op);
-	return c->done ?: err;
+	return taken_from(c, &begin, err);
 }
 
 /* Some bytes of a row have been taken here and there: all of them in front of the first gap. */
@@ -549,6 +563,7 @@ static ssize_t fill_as_wanted(struct fill_call *c, u32 first_rank)
 		.has_room = true,
 	};
 	s64 asked = shuffle_want_begin(c->op, &c->wanted);
+	struct iov_iter begin = *c->iter;
 	u32 wanted;
 	int err;
 
@@ -561,7 +576,25 @@ static ssize_t fill_as_wanted(struct fill_call *c, u32 first_rank)
 		return -EINVAL;
 	err = fill(c, &order);
 	shuffle_want_answered(c->op, c->done);
-	return c->done ?: err;
+	return taken_from(c, &begin, err);
+}
+
+/**
+ * shuffle_fill_left() - bytes of a row that has been announced, and that have yet to be given
+ * @op: operation
+ *
+ * Context: process, op->fill.mutex held.
+ */
+u64 shuffle_fill_left(const struct shuffle_op *op)
+{
+	u64 left = 0;
+	u32 i;
+
+	lockdep_assert_held(&op->fill.mutex);
+	/* only writers change these */
+	for (i = op->fill.rank; i < fill_end(op); i++)
+		left += ungiven(op, i);
+	return left;
 }
 
 /**
@@ -584,15 +617,12 @@ ssize_t shuffle_fill_row(struct shuffle_op *op, struct iov_iter *iter, u32 first
 		.batch = LIST_HEAD_INIT(c.batch),
 	};
 	size_t len = iov_iter_count(iter);
-	u64 total = 0;
-	u32 i;
+	u64 total;
 
 	lockdep_assert_held(&op->fill.mutex);
 	if (op->tx.want)
 		return fill_as_wanted(&c, first_rank);
-	/* only writers change these, and we hold op->fill.mutex */
-	for (i = op->fill.rank; i < fill_end(op); i++)
-		total += ungiven(op, i);
+	total = shuffle_fill_left(op);
 	if (len > total)
 		return -EMSGSIZE;
 	if (len == total && timeo == MAX_SCHEDULE_TIMEOUT && !op->tx.same)

@@ -8,6 +8,7 @@
 struct iov_iter;
 struct shuffle_op;
 
+u64 shuffle_fill_left(const struct shuffle_op *op);
 ssize_t shuffle_fill_row(struct shuffle_op *op, struct iov_iter *iter, u32 first_rank, long timeo);
 void shuffle_fill_cancel(struct shuffle_op *op);
 

@@ -26,33 +26,43 @@
  * @op: operation, with a reference
  * @timeo: jiffies that may be waited
  * @iter: the user's data
+ * @adds: bytes of the messages that the call announces
  */
 struct row_call {
 	struct shuffle_sock	*ssk;
 	struct shuffle_op	*op;
 	long			timeo;
 	struct iov_iter		*iter;
+	u64			adds;
 };
 
-/* The row's operation, with a reference; @created: by us, and its fill.mutex is ours. */
-static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_row *row,
-				 const struct shuffle_column *column, size_t len, bool *created)
+/* Bytes of the messages that are announced; what all get is given once.  0 or -EINVAL. */
+static int row_bytes(const struct shuffle_row *row, u64 *bytes)
 {
 	const u64 *lens = shuffle_row_lens(row);
-	struct sockaddr_shuffle self;
-	struct shuffle_op *op;
-	u64 sum = 0;
-	int err = 0;
 	u32 i;
 
-	for (i = 0; i < row->count; i++) {
+	for (i = 0, *bytes = 0; i < row->count; i++) {
 		if (lens[i] == SHUFFLE_ABSENT)
 			continue;
 		if (lens[i] > SHUFFLE_MAX_LEN)
-			return ERR_PTR(-EINVAL);
-		sum += lens[i];
+			return -EINVAL;
+		*bytes = row->flags & SHUFFLE_ROW_SAME ? max(*bytes, lens[i]) : *bytes + lens[i];
 	}
+	return 0;
+}
 
+/* The row's operation, with a reference; @created: by us, and its fill.mutex is ours. */
+static struct shuffle_op *get_op(struct row_call *c, const struct shuffle_row *row,
+				 const struct shuffle_column *column, bool *created)
+{
+	struct shuffle_sock *ssk = c->ssk;
+	struct sockaddr_shuffle self;
+	struct shuffle_op *op;
+	int err = row_bytes(row, &c->adds);
+
+	if (err)
+		return ERR_PTR(err);
 	spin_lock_bh(&ssk->lock);
 	self = ssk->addr;
 	op = shuffle_op_find(ssk, row->op_id);
@@ -84,7 +94,7 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 	else if (ssk->group && row->flags & SHUFFLE_ROW_SAME && !ssk->group->multicast)
 		err = -EOPNOTSUPP;
 	spin_unlock_bh(&ssk->lock);
-	if (err || len > sum)
+	if (err || iov_iter_count(c->iter) > c->adds)
 		return ERR_PTR(err ?: -EMSGSIZE);
 	*created = true;
 	return shuffle_op_create(ssk, row->op_id, row->deadline_ms, column, NULL);
@@ -93,9 +103,12 @@ static struct shuffle_op *get_op(struct shuffle_sock *ssk, const struct shuffle_
 /* Announce what the row announces, and take its data.  op->fill.mutex held. */
 static ssize_t send_row(struct row_call *c, const struct shuffle_row *row, bool created)
 {
-	ssize_t n = shuffle_announce(c->op, row);
+	ssize_t n;
 
 	lockdep_assert_held(&c->op->fill.mutex);
+	if (row->count && iov_iter_count(c->iter) > shuffle_fill_left(c->op) + c->adds)
+		return -EMSGSIZE;
+	n = shuffle_announce(c->op, row);
 	if (n) {
 		if (created)
 			shuffle_fill_cancel(c->op);	/* or nobody could ever announce it */
@@ -178,7 +191,7 @@ int shuffle_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (row->flags & SHUFFLE_ROW_WANT && len)
 		return -EINVAL;
 	c.timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	c.op = get_op(c.ssk, row, &column, len, &created);
+	c.op = get_op(&c, row, &column, &created);
 	if (IS_ERR(c.op))
 		return PTR_ERR(c.op);
 	n = lock_row(&c, created);

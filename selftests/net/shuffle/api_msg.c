@@ -241,7 +241,8 @@ static void test_operation_states(void)
 	FAILS(send_buf(fd, &r, ROW_SIZE(1), 5, 0), "row: first half again", EEXIST);
 	r.row.first_rank = 1;
 	r.row.flags = 0;
-	WORKS_EQ(send_buf(fd, &r, ROW_SIZE(1), 3, 0), 3, "row: second half");
+	FAILS(send_buf(fd, &r, ROW_SIZE(1), 6, 0), "row: more than its second half", EMSGSIZE);
+	WORKS_EQ(send_buf(fd, &r, ROW_SIZE(1), 3, 0), 3, "row: second half, once it is right");
 	r.row.first_rank = 2;
 	r.row.count = 0;
 	FAILS(send_buf(fd, &r, ROW_SIZE(0), 3, 0), "row: more than is left", EMSGSIZE);

@@ -219,11 +219,36 @@ static void test_rows(void)
 	close_pair(fds);
 }
 
+/* More than the message that two others get, and less than twice as much: refused before anything
+ * begins.
+ */
+static void test_too_much(void)
+{
+	const uint64_t lens[3] = { SHUFFLE_ABSENT, 100, 100 };
+	struct shuffle_row row = { .op_id = next_op++, .count = 3, .flags = SHUFFLE_ROW_SAME };
+	struct shuffle_multicast m = good();
+	struct sockaddr_shuffle a[3];
+	int fds[3], i;
+
+	for (i = 0; i < 3; i++)
+		fds[i] = bound(i + 1, next_port, &a[i]);
+	next_port++;
+	if (set(fds[0], &m) || sht_set_group(fds[0], a, 3, 0))
+		tap_bail("no group: %s", strerror(errno));
+	FAILS(sht_send(fds[0], &row, lens, data, 150, MSG_DONTWAIT), "more than each gets",
+	      EMSGSIZE);
+	FAILS(sht_cancel(fds[0], row.op_id), "nothing of it is left", ENOENT);
+	for (i = 0; i < 3; i++)
+		close(fds[i]);
+}
+
 int main(int argc, char **argv)
 {
 	api_start(argc, argv);
 	test_option();
-	if (!v6)
+	if (!v6) {
 		test_rows();
+		test_too_much();
+	}
 	return api_finish();
 }
