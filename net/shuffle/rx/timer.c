@@ -28,6 +28,7 @@
 #include "../tx/egress.h"
 #include "../tx/msg_out.h"
 #include "../tx/output.h"
+#include "../tx/want.h"
 #include "delayed_ack.h"
 #include "grant.h"
 #include "msg_in.h"
@@ -40,6 +41,9 @@
  * many or they are busy, asking them all is what keeps them busy.
  */
 #define SHUFFLE_SOLICIT_FEW		8
+
+/* So long nothing has moved before the timer looks whether there is room again, ns */
+#define SHUFFLE_NO_ROOM_NS		(NSEC_PER_SEC / 8)
 
 /* Members that one firing looks at for them */
 #define SHUFFLE_SOLICIT_LOOK		256
@@ -588,6 +592,15 @@ static u64 least_pause(const struct shuffle_op *op, const struct timer_scan *s)
 	return min(least / 2, shuffle_early_again(s->early, least, 1));
 }
 
+/* The send buffer is larger when others have given memory back, and nobody says so. */
+static void look_for_room(struct shuffle_op *op, u64 now)
+{
+	if (now - op->life.progress_at < SHUFFLE_NO_ROOM_NS)
+		return;
+	shuffle_want_room(op->ssk);
+	shuffle_sock_write_space(&op->ssk->sk);
+}
+
 static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	struct shuffle_op *op = container_of(timer, struct shuffle_op, clock.timer);
@@ -626,8 +639,10 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 		/* Memory may have been freed by what no reader sees.  After a burst the next
 		 * firing, which comes at once, sees to that.
 		 */
-		if (!s.more)
+		if (!s.more) {
 			shuffle_grant_op(op, &q, s.now);
+			look_for_room(op, s.now);
+		}
 		/* Packets for a neighbour that does not answer fill the egress
 		 * limit for seconds: let the others go on, slowly.
 		 */
