@@ -276,7 +276,9 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		SHUFFLE_ADD(sn, DropTag, run->n);
 		return false;
 	}
-	if (ended || w->type != SHUFFLE_DATA || w->flags & SHUFFLE_FLAG_HEARD) {
+	/* what says again that a message comes goes with a question, and is not worth its memory */
+	if (ended || w->type != SHUFFLE_DATA || w->flags & SHUFFLE_FLAG_HEARD ||
+	    (!run->len && w->flags & SHUFFLE_FLAG_RETRANS)) {
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}

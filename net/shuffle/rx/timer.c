@@ -193,7 +193,7 @@ static void announce_again(struct shuffle_op *op, u32 rank, struct timer_scan *s
 	if (rank == op->group->rank || rank >= op->tx.announced || out->absent || out->acked ||
 	    !out->announced_at || op->rx.msg[rank].late < 2)
 		return;
-	shuffle_msg_out_announce(op, rank, 0, s->q);
+	shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_RETRANS, s->q);
 }
 
 static void solicit_unannounced(struct shuffle_op *op, struct timer_scan *s)

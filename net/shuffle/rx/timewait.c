@@ -281,7 +281,7 @@ int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffl
 		member = finished_member(f, at, from, w);
 		if (member && finished_answer(sn, f, w, q)) {
 			ret = 2;
-		} else if (w->type == SHUFFLE_DATA && !(member && !f->nonce[w->src_rank])) {
+		} else if (w->type == SHUFFLE_DATA) {
 			ret = -EEXIST;
 		} else {
 			SHUFFLE_INC(sn, DropNoOp);

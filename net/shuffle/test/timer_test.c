@@ -449,6 +449,25 @@ static void timer__older_packet(struct kunit *test)
 	EXPECT_ABOUT(test, fake->op->rx.srtt_ns, 50 * MS);
 }
 
+/* Somebody who sends nothing is asked for the ACK, and may not have begun: so it is not told that it
+ * has been heard of, which a host that knows nothing of the operation would deny.
+ */
+static void timer__probe_absent(struct kunit *test)
+{
+	static const struct {
+		struct shuffle_absent	head;
+		u64			bits;
+	} absent = { { .size = sizeof(absent.head), .words = 1 }, 0x1 };
+
+	fake->absent = &absent.head;
+	fake_start(2, 0);
+	fake_row(1000, 1000);
+	fake->n_sent = 0;
+	fake_advance(1000 * MS);
+	KUNIT_ASSERT_GT(test, fake_sent(SHUFFLE_DATA, 0), 0U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 0)->w.flags, (u32)SHUFFLE_FLAG_PROBE);
+}
+
 /* Somebody never heard of is asked, and from the second time on told again what there is for it: its
  * host may remember another operation of this number.  What has not left yet is not announced.
  */
@@ -468,7 +487,7 @@ static void timer__announced_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 0), 2U);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 0), 0U);
 	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 1U);
-	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 1)->w.flags, 0U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 1)->w.flags, (u32)SHUFFLE_FLAG_RETRANS);
 }
 
 /* A message whose ACK does not come is asked about; a member that has not started is not. */
@@ -625,6 +644,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__split_answers),
 	KUNIT_CASE(timer__older_packet),
 	KUNIT_CASE(timer__announced_again),
+	KUNIT_CASE(timer__probe_absent),
 	KUNIT_CASE(timer__probe),
 	KUNIT_CASE(timer__deadline),
 	KUNIT_CASE(timer__idle),

@@ -11,6 +11,7 @@
 #include "../netns.h"
 #include "../op.h"
 #include "../peer.h"
+#include "../rx/msg_in.h"
 #include "../rx/rto.h"
 #include "../rx/slowest.h"
 #include "../sched/policy.h"
@@ -298,7 +299,9 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 
 	lockdep_assert_held(&op->ssk->lock);
 	w.flags |= flags;
-	if (flags & SHUFFLE_FLAG_PROBE && op->rx.sched.msg[rank].announced)
+	/* somebody who sends nothing counts as announced, and may not have begun */
+	if (flags & SHUFFLE_FLAG_PROBE &&
+	    (op->rx.msg[rank].nonce || out->granted > out->unsched))
 		w.flags |= SHUFFLE_FLAG_HEARD;
 	shuffle_msg_out_place(op, &w, 0, 0);
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
