@@ -33,6 +33,9 @@
  * id when one that was left behind comes there.
  */
 #define CONTENT_MS	(TRY_MS / 4)
+/* What the two operations are, and the version of how libraries agree: change it with them. */
+#define MEET_DIGEST	0x6d65657400000002ULL
+#define CONTENT_DIGEST	0x646f6e6500000002ULL
 
 static uint64_t now_ms(void)
 {
@@ -69,11 +72,14 @@ static int receive(int fd, struct shuffle_column *col)
 	return col->error ? -1 : 0;
 }
 
-/* One operation of the row: our number to all, theirs to @col. */
-static int try(int fd, uint64_t mine, uint64_t ms, struct shuffle_column *col)
+/* One operation: our number to all, theirs to @col.  A library that agrees in another way has
+ * another digest: EPROTO.
+ */
+static int try(int fd, uint64_t mine, uint64_t ms, uint64_t digest, struct shuffle_column *col)
 {
-	const void **bufs = malloc(col->count * sizeof(*bufs));
-	uint64_t *lens = malloc(col->count * sizeof(*lens));
+	const void **bufs = calloc(col->count, sizeof(*bufs));
+	uint64_t *lens = calloc(col->count, sizeof(*lens));
+	struct shuffle_tx tx;
 	unsigned int i;
 	int ret = -1;
 
@@ -81,9 +87,10 @@ static int try(int fd, uint64_t mine, uint64_t ms, struct shuffle_column *col)
 		bufs[i] = &mine;
 		lens[i] = sizeof(mine);
 	}
+	shuffle_tx_init(&tx, col->op_id, bufs, lens, col->count, ms);
+	shuffle_tx_digest(&tx, digest);
 	/* EPIPE: another kernel has answered already; the operation's end says what */
-	if (bufs && lens && (!shuffle_send(fd, col->op_id, bufs, lens, col->count, ms) ||
-			     errno == EPIPE)) {
+	if (bufs && lens && (!shuffle_tx_finish(fd, &tx) || errno == EPIPE)) {
 		ret = receive(fd, col);
 		if (ret)
 			shuffle_give_up(fd, col);
@@ -134,7 +141,7 @@ static int meet(int fd, unsigned int count, uint64_t op, uint64_t ms, uint64_t *
 	if (!col)
 		return -1;
 	if (getrandom(&mine, sizeof(mine), 0) == sizeof(mine))
-		ret = try(fd, mine, ms, col);
+		ret = try(fd, mine, ms, MEET_DIGEST, col);
 	if (!ret)
 		ret = sum_of(col, sum);
 	err = errno;
@@ -155,7 +162,7 @@ static int all_content(int fd, unsigned int count, uint64_t op, uint64_t ms, uns
 
 	if (!col)
 		return -1;
-	ret = try(fd, 0, ms, col);
+	ret = try(fd, 0, ms, CONTENT_DIGEST, col);
 	err = errno;
 	if (col->missing_count)
 		*missing = col->missing[0];
@@ -175,8 +182,10 @@ static uint64_t within(uint64_t ms, uint64_t end)
 int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *first_op,
 		  unsigned int *missing)
 {
-	uint64_t end = now_ms() + timeout_ms, op = AGREE_OP, sum = 0;
+	uint64_t now = now_ms(), op = AGREE_OP, sum = 0, end;
 	int ret;
+
+	end = timeout_ms < UINT64_MAX - now ? now + timeout_ms : UINT64_MAX;
 
 	*missing = UINT_MAX;
 	do {
@@ -186,6 +195,7 @@ int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *fir
 	} while (ret && (errno == EEXIST || errno == ETIMEDOUT) && now_ms() < end);
 	if (ret && errno == EEXIST)
 		errno = ETIMEDOUT;
-	*first_op = sum + 1;
+	if (!ret)
+		*first_op = sum + 1;
 	return ret;
 }

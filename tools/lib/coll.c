@@ -391,6 +391,11 @@ uint64_t coll_mix(uint64_t digest, uint64_t part)
 	return digest ^ digest >> 29;
 }
 
+/* Version of what plans make of a call: members that have others are told so (EPROTO).  To be raised
+ * with every change of who sends what to whom, and in which step.
+ */
+#define PLANS	2
+
 /* What all members of a call have to agree on.  @items: operator and type, where a kernel combines.
  * Where items are combined they are numbers to the program, in the byte order of its machine.
  */
@@ -399,6 +404,7 @@ uint64_t coll_digest(const struct work *w, uint64_t items)
 	const uint64_t parts[] = {
 		w->plan.kind, w->plan.pattern, w->plan.radix, items,
 		w->combine || items ? 1 + (htonl(1) == 1) : 0,
+		PLANS,
 	};
 	uint64_t digest = 0xcbf29ce484222325ULL;
 	unsigned int i;

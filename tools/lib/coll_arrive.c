@@ -50,7 +50,7 @@ int coll_record(void *arg, const struct shuffle_record *rec, const void *data)
 			return -1;
 		}
 		if (rec->len && data != a->to + a->have)
-			memcpy(a->to + a->have, data, rec->len);
+			memmove(a->to + a->have, data, rec->len);
 		a->have += rec->len;
 		step_of(c, rec)->arriving -= rec->flags & SHUFFLE_RECORD_LAST ? 1 : 0;
 		break;

@@ -141,6 +141,8 @@ static int begin(struct work *w, uint32_t from, uint32_t to)
 {
 	const struct shuffle_plan_msg *msg = w->plan.msg;
 	struct shuffle_coll *c = w->c;
+	/* the step before may have most of the link for most of its time */
+	uint64_t ms = c->timeout_ms << !!c->before.arriving;
 	struct shuffle_tx tx;
 	int sent, ended, rc = 0;
 	uint32_t i;
@@ -164,7 +166,7 @@ static int begin(struct work *w, uint32_t from, uint32_t to)
 	if (rc)
 		return rc;
 	c->now.op = c->next_op + c->racks_op + msg[from].step;
-	shuffle_tx_init(&tx, c->now.op, c->bufs, c->lens, c->count, c->timeout_ms);
+	shuffle_tx_init(&tx, c->now.op, c->bufs, c->lens, c->count, ms);
 	shuffle_tx_absent(&tx, c->absent);
 	shuffle_tx_digest(&tx, coll_digest(w, 0));
 	if (coll_sends_same(w, from, to))
@@ -225,8 +227,9 @@ static int wait_for_step(struct work *w, uint32_t from, uint32_t to)
 	uint32_t i;
 	uint8_t how;
 
+	/* what is sent from other memory is in the way of nothing that comes */
 	for (i = from; i < to; i++)
-		mark(w, &msg[i], msg[i].out ? SENDS : RECEIVES);
+		mark(w, &msg[i], !msg[i].out ? RECEIVES : w->out ? 0 : SENDS);
 	for (i = w->from; i < w->to && !wait; i++) {
 		how = msg[i].out ? 0 : marked(w, &msg[i]);
 		wait = how & RECEIVES || (how && w->in[i].own) || !msg[i].blocks;

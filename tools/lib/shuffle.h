@@ -87,9 +87,10 @@ int shuffle_saba(int fd, const char *app, const char *sockets);
 const char *shuffle_left_str(unsigned int error);
 
 /* Agree where operation ids begin: 2^62 of them from *@first_op on are new to the group, also to
- * one of the same members and ports that was there before and has ended.  The socket's first
- * operation, which all @count members call; it takes until the last one does, but @timeout_ms at
- * most.  ETIMEDOUT: member *@missing has not; ECONNRESET: it has left meanwhile; EINTR: a signal.
+ * one of the same members and ports that was there before and has ended.  All @count members call
+ * it first of all on their sockets; it takes until the last one does, but @timeout_ms at most.
+ * ETIMEDOUT: member *@missing has not; ECONNRESET: it has left meanwhile; EPROTO: its library
+ * agrees in another way; EINTR: a signal.
  * Not for groups with relays (shuffle_tree.h), which have no program that could agree.
  */
 int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *first_op,

@@ -245,7 +245,8 @@ static void agree(struct shuffle_net *n, uint64_t deadline_ms)
 	char name[80];
 
 	if (!shuffle_agree(n->rows_fd, n->net.count, deadline_ms, &n->first_op, &missing)) {
-		n->first_op &= ~OP_ROLL_CALL;
+		/* up: ids below the first one are not new */
+		n->first_op = (n->first_op + OP_ROLL_CALL) & ~OP_ROLL_CALL;
 		return;
 	}
 	if (missing >= n->net.count)

@@ -69,11 +69,35 @@ static void test_late(int after_us)
 		close(m[i].fd);
 }
 
+/* One whose library agrees in another way: here one that says nothing of how it does. */
+static void test_other_version(void)
+{
+	const uint64_t lens[MEMBERS] = { 8, 8, 8 };
+	struct shuffle_row row = { .op_id = 0xa9ee000000000000ULL, .count = MEMBERS };
+	struct sockaddr_shuffle addr[MEMBERS];
+	struct member m = {};
+	char numbers[24] = {};
+	unsigned int i;
+	int fds[MEMBERS];
+
+	for (i = 0; i < MEMBERS; i++)
+		my_addr(&addr[i]);
+	for (i = 0; i < MEMBERS; i++)
+		fds[i] = sht_open(addr, MEMBERS, i, 0);
+	m.fd = fds[0];
+	WORKS_EQ(sht_send(fds[1], &row, lens, numbers, 24, 0), 24, "one agrees in another way");
+	agree(&m);
+	WORKS_ERRNO(m.error, EPROTO, "and the others are told so");
+	for (i = 0; i < MEMBERS; i++)
+		close(fds[i]);
+}
+
 int main(int argc, char **argv)
 {
 	int after;
 
 	api_start(argc, argv);
+	test_other_version();
 	for (after = -1000; after <= 5000; after += 500)
 		test_late(after);
 	return api_finish();
