@@ -391,8 +391,8 @@ uint64_t coll_mix(uint64_t digest, uint64_t part)
 	return digest ^ digest >> 29;
 }
 
-/* Version of what plans make of a call: members that have others are told so (EPROTO).  To be raised
- * with every change of who sends what to whom, and in which step.
+/* Version of what plans make of a call: members that have others are told so (EPROTO).  To be
+ * raised with every change of who sends what to whom, and in which step.
  */
 #define PLANS	2
 

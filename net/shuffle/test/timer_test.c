@@ -449,8 +449,8 @@ static void timer__older_packet(struct kunit *test)
 	EXPECT_ABOUT(test, fake->op->rx.srtt_ns, 50 * MS);
 }
 
-/* Somebody who sends nothing is asked for the ACK, and may not have begun: so it is not told that it
- * has been heard of, which a host that knows nothing of the operation would deny.
+/* Somebody who sends nothing is asked for the ACK, and may not have begun: so it is not told that
+ * it has been heard of, which a host that knows nothing of the operation would deny.
  */
 static void timer__probe_absent(struct kunit *test)
 {
@@ -468,8 +468,8 @@ static void timer__probe_absent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 0)->w.flags, (u32)SHUFFLE_FLAG_PROBE);
 }
 
-/* Somebody never heard of is asked, and from the second time on told again what there is for it: its
- * host may remember another operation of this number.  What has not left yet is not announced.
+/* Somebody never heard of is asked, and from the second time on told again what there is for it:
+ * its host may remember another operation of this number.  What has not left yet is not announced.
  */
 static void timer__announced_again(struct kunit *test)
 {

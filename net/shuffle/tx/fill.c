@@ -402,8 +402,8 @@ static void in_order_took(struct fill_call *c, const struct fill_piece *p)
 	c->off += p->len;
 }
 
-/* What was copied and not handed over has not been taken: sendmmsg() goes on with its next message when
- * the iterator says that all of one is.
+/* What was copied and not handed over has not been taken: sendmmsg() goes on with its next message
+ * when the iterator says that all of one is.
  */
 static ssize_t taken_from(struct fill_call *c, const struct iov_iter *begin, int err)
 {
