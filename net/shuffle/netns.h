@@ -58,6 +58,7 @@ struct shuffle_sock;
  * @udp_mutex: guards opening and closing of @udp, and @udp_users
  * @udp_users: number of bound sockets, which need @udp
  * @udp_drops: packets dropped by sockets of @udp that have been closed
+ * @udp_rcv: callback that @udp has while it is open: shuffle_udp_rcv()
  * @udp_data_ready: callback that @udp had when opened; put back before @udp is closed
  * @udp_error_report: callback for errors that @udp had when opened; put back likewise
  * @ports: bound sockets by address and port
@@ -118,6 +119,7 @@ struct shuffle_net {
 	struct mutex		udp_mutex;
 	u32			udp_users;
 	unsigned long		udp_drops;
+	void			(*udp_rcv)(struct sock *sk);
 	void			(*udp_data_ready)(struct sock *sk);
 	void			(*udp_error_report)(struct sock *sk);
 	struct rhashtable	ports;
@@ -176,8 +178,11 @@ struct shuffle_net {
 };
 
 /* netns.c */
+extern unsigned int shuffle_net_id;
 struct shuffle_net *shuffle_net(const struct net *net);
 struct shuffle_net *shuffle_op_net(const struct shuffle_op *op);
+
+/* pernet.c */
 int shuffle_netns_init(void);
 void shuffle_netns_exit(void);
 

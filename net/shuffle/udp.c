@@ -5,57 +5,17 @@
  * They are plain sockets with a data_ready of ours, not tunnel sockets: a socket
  * with encap_rcv never sees a super-packet whole (udp_unexpected_gso()).
  */
-#include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <linux/workqueue.h>
-#include <net/ip.h>
 #include <net/udp.h>
 
 #include "config.h"
-#include "mib.h"
 #include "netns.h"
-#include "rx/input.h"
 
 /* The queue is drained at once; this only has to hold what several CPUs can
  * bring at the same moment.
  */
 #define SHUFFLE_UDP_RCVBUF	(32 << 20)
-
-/* The device that came in a VRF, or 0. */
-static int slave_device(struct sk_buff *skb)
-{
-	if (IS_ENABLED(CONFIG_IPV6) && ip_hdr(skb)->version == 6)
-		return inet6_sdif(skb);
-	return inet_sdif(skb);
-}
-
-/* Several CPUs may drain one queue: nothing here relies on order.  UDP calls
- * this in softirq context, without locks, under RCU.
- */
-static void udp_data_ready(struct sock *sk)
-{
-	struct shuffle_net *sn = rcu_dereference_sk_user_data(sk);
-	struct sk_buff *skb;
-	int off = 0;
-	int err;
-
-	if (!sn)
-		return;
-	while ((skb = __skb_recv_udp(sk, MSG_DONTWAIT, &off, &err))) {
-		/* it aliases UDP's scratch space */
-		skb->dev = NULL;
-		/* whoever keeps the packet uses IP's cb; nobody wants the mark any more */
-		skb->mark = slave_device(skb);
-		skb_dst_drop(skb);
-		skb_orphan(skb);
-		if (udp_lib_checksum_complete(skb)) {
-			SHUFFLE_INC(sn, DropCsum);
-			kfree_skb_reason(skb, SKB_DROP_REASON_UDP_CSUM);
-			continue;
-		}
-		shuffle_input_packet(sn, skb, NULL);
-	}
-}
 
 /* ICMP errors are hints that anybody can forge; timers decide. */
 static void udp_error_report(struct sock *sk)
@@ -97,7 +57,7 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 		((struct sockaddr_in *)&ss)->sin_port = htons(READ_ONCE(sn->dev0.cfg.port));
 	}
 	err = set_int(sock, SOL_UDP, UDP_GRO, 1);
-	/* otherwise UDP clears what slave_device() reads; IPv6 keeps it */
+	/* otherwise UDP clears what rx/udp_rcv.c reads; IPv6 keeps it */
 	if (!err && ip_family == AF_INET)
 		err = set_int(sock, SOL_IP, IP_PKTINFO, 1);
 	if (err)
@@ -117,7 +77,7 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	/* the same functions for both families, to be put back at the end */
 	sn->udp_data_ready = sk->sk_data_ready;
 	sn->udp_error_report = sk->sk_error_report;
-	WRITE_ONCE(sk->sk_data_ready, udp_data_ready);
+	WRITE_ONCE(sk->sk_data_ready, sn->udp_rcv);
 	WRITE_ONCE(sk->sk_error_report, udp_error_report);
 	WRITE_ONCE(udp_sk(sk)->encap_err_lookup, udp_err_lookup);
 	write_unlock_bh(&sk->sk_callback_lock);

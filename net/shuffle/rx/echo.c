@@ -160,7 +160,7 @@ void shuffle_echo_answer(struct shuffle_net *sn, const struct sk_buff *skb, u32 
 			 const struct shuffle_wire *w)
 {
 	struct sockaddr_shuffle source = *from;
-	u32 slave = skb->mark;		/* udp.c has left it there */
+	u32 slave = skb->mark;		/* udp_rcv.c has left it there */
 
 	/* the programs that ask have sockets of their own */
 	if (w->flags & SHUFFLE_FLAG_REPLY) {

@@ -117,7 +117,7 @@ static bool by_scope(const struct rx_ctx *c, int scope)
 {
 	int dif = c->skb->skb_iif;
 
-	/* what a host says to itself comes in by no link; udp.c has left sdif in the mark */
+	/* what a host says to itself comes in by no link; udp_rcv.c has left sdif in the mark */
 	return !scope || dif == scope || (int)c->skb->mark == scope || dif == LOOPBACK_IFINDEX;
 }
 
