@@ -7,8 +7,6 @@
 #include "netns.h"
 #include "sock.h"
 
-/* The number is borrowed from a protocol that nobody implements, and another module may have it. */
-int shuffle_family __ro_after_init = SHUFFLE_DEFAULT_FAMILY;
 module_param_named(family, shuffle_family, int, 0444);
 MODULE_PARM_DESC(family, "address family number: 18 (default), 22, 19 or 13");
 

@@ -279,14 +279,14 @@ static inline bool shuffle_sock_makes_room(const struct shuffle_sock *ssk)
 	return !list_empty(&ssk->ready);
 }
 
-/* main.c */
-extern int shuffle_family;
-
 /* sock.c */
+extern int shuffle_family;
+void shuffle_sock_write_space(struct sock *sk);
+bool shuffle_sock_is_local(struct sock *sk, const struct sockaddr_shuffle *a);
+
+/* af_shuffle.c */
 extern struct proto shuffle_proto;
 int shuffle_sock_init(void);
 void shuffle_sock_exit(void);
-void shuffle_sock_write_space(struct sock *sk);
-bool shuffle_sock_is_local(struct sock *sk, const struct sockaddr_shuffle *a);
 
 #endif /* _SHUFFLE_SOCK_H */
