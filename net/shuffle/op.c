@@ -21,6 +21,7 @@
 #include "sched/op_order.h"
 #include "sched/policy.h"
 #include "sched/portable.h"
+#include "sched/unit.h"
 #include "sched/wire.h"
 #include "sock.h"
 #include "trace.h"

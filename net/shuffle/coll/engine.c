@@ -15,7 +15,7 @@
 #include "../rx/msg_take.h"
 #include "../rx/timer.h"
 #include "../sock.h"
-#include "../tx/egress.h"
+#include "../tx/egress_wake.h"
 #include "../tx/msg_out.h"
 #include "../tx/pages.h"
 #include "combine.h"

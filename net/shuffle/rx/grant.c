@@ -13,6 +13,7 @@
 #include "../sched/op_order.h"
 #include "../sched/policy.h"
 #include "../sched/tuning.h"
+#include "../sched/unit.h"
 #include "../sched/wire.h"
 #include "../sock.h"
 #include "../trace.h"
@@ -51,24 +52,6 @@ static u64 shared_max_out(const struct shuffle_dev *dev)
 	if (!limit)
 		return max_out;
 	return min(max_out, (u64)shuffle_dev_rtt_bytes(dev) * limit / SHUFFLE_CROSS_QUARTERS);
-}
-
-/**
- * shuffle_grant_unit() - bytes that are granted, and sent, as one
- * @rtt_bytes: of the device
- * @pkt: payload bytes of a packet
- *
- * Half of RTTbytes in whole packets: one GRANT for each packet would cost 4 % of
- * the reverse link at MTU 1500, and more than that half would come in bursts
- * (section 3.3 randomises them away, a super-packet would bring them back).
- *
- * Return: bytes, a multiple of @pkt.
- */
-u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt)
-{
-	u32 n = min(rtt_bytes / 2, shuffle_chunk_payload(pkt)) / pkt;
-
-	return max(n, 1U) * pkt;
 }
 
 /* Units of a long message that are granted as one.  Where members are few, each one's part

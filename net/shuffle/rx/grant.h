@@ -18,6 +18,5 @@ void shuffle_grant_op(struct shuffle_op *op, struct sk_buff_head *q, u64 now);
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q);
 bool shuffle_grant_sock(struct shuffle_sock *ssk, struct sk_buff_head *q);
 u64 shuffle_grant_max_out(const struct shuffle_dev *dev);
-u32 shuffle_grant_unit(u32 rtt_bytes, u32 pkt);
 
 #endif /* _SHUFFLE_RX_GRANT_H */

@@ -25,7 +25,7 @@
 #include "../sched/portable.h"
 #include "../sched/wire.h"
 #include "../sock.h"
-#include "../tx/egress.h"
+#include "../tx/egress_wake.h"
 #include "../tx/msg_out.h"
 #include "../tx/output.h"
 #include "../tx/want.h"

@@ -6,7 +6,7 @@
 #include "../netlink/netlink.h"
 #include "../peer.h"
 #include "../rx/timewait.h"
-#include "../tx/egress.h"
+#include "../tx/egress_wake.h"
 #include "../tx/output.h"
 #include "../tx/pages.h"
 #include "../tx/path_mtu.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sending data: the next packet is chosen when there is room for it in the
- * host's own queues, so that the schedule, and not a qdisc, decides.
+ * Sending data: the next packet is chosen when there is room for it in the host's own queues
+ * (egress_wake.c), so that the schedule, and not a qdisc, decides.
  *
  * Sockets and, within a socket, operations take turns (tx/turns.c); within an operation
  * the policy chooses.
@@ -16,17 +16,18 @@
 #include "../op.h"
 #include "../peer.h"
 #include "../rx/delayed_ack.h"
-#include "../rx/grant.h"
 #include "../rx/msg_in.h"
 #include "../rx/timer.h"
 #include "../sched/heap.h"
 #include "../sched/op_order.h"
 #include "../sched/policy.h"
 #include "../sched/tag.h"
+#include "../sched/unit.h"
 #include "../sched/wire.h"
 #include "../sock.h"
 #include "../trace.h"
 #include "egress.h"
+#include "egress_wake.h"
 #include "msg_out.h"
 #include "output.h"
 #include "route.h"
@@ -39,113 +40,6 @@
  */
 #define SHUFFLE_EGRESS_RUN_NS	(20 * NSEC_PER_USEC)
 #define SHUFFLE_EGRESS_TURNS	64
-
-/* The egress runs in softirq context, on one CPU at a time. */
-#ifdef SHUFFLE_HAS_BH_WORK
-static void egress_schedule(struct shuffle_net *sn)
-{
-	queue_work(system_bh_wq, &sn->egress);
-}
-#else
-static void egress_schedule(struct shuffle_net *sn)
-{
-	tasklet_schedule(&sn->egress);
-}
-#endif
-
-static u32 egress_limit(struct shuffle_net *sn)
-{
-	u32 set = READ_ONCE(sn->dev0.cfg.egress_bytes);
-
-	if (set)
-		return set;
-	/* The next one is chosen while the last one leaves.  skb->truesize is
-	 * what is counted: payload, headers and the skb itself.
-	 */
-	return 2 * shuffle_grant_unit(shuffle_dev_widest(sn), 1500);
-}
-
-/* Bytes in front of the next packet.  What is stuck is forgotten as soon as it moves; two
- * CPUs that see that at once may forget a little more.
- */
-static u32 queued(struct shuffle_net *sn)
-{
-	int n = max(atomic_read(&sn->egress_queued), 0);
-	int stuck = READ_ONCE(sn->egress_stuck);
-
-	if (n < stuck) {
-		WRITE_ONCE(sn->egress_stuck, n);
-		return 0;
-	}
-	return n - stuck;
-}
-
-static bool has_data(const struct shuffle_op *op)
-{
-	return op->tx.sched.heap.n || !list_empty(&op->tx.retrans);
-}
-
-/**
- * shuffle_egress_kick() - an operation may have something to send
- * @op: operation
- *
- * Context: any, ssk->lock held.
- */
-void shuffle_egress_kick(struct shuffle_op *op)
-{
-	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
-
-	lockdep_assert_held(&op->ssk->lock);
-	if (!has_data(op))
-		return;
-	shuffle_turns_add_op(op);
-	if (shuffle_turns_add_sock(sn, ssk, false))
-		egress_schedule(sn);
-}
-
-/**
- * shuffle_egress_room() - a packet of ours has left a qdisc
- * @sn: namespace
- *
- * Context: any, also under qdisc locks.
- */
-void shuffle_egress_room(struct shuffle_net *sn)
-{
-	/* pairs with the barrier in egress_run(): either it sees the room, or we
-	 * see the socket that it has put back
-	 */
-	smp_mb();
-	if (!list_empty(&sn->egress_socks) && queued(sn) < egress_limit(sn))
-		egress_schedule(sn);
-}
-
-/**
- * shuffle_egress_force() - nothing has been sent for long though there is something
- * @sn: namespace
- *
- * A tunnel whose other end is dead, or that waits for a key, keeps packets for seconds and
- * so fills the limit.  If nothing has left since this was asked last, long ago, what is
- * queued is waited for no more.
- *
- * Context: any.
- */
-void shuffle_egress_force(struct shuffle_net *sn)
-{
-	int n = atomic_read(&sn->egress_queued);
-	u64 now = shuffle_now();
-
-	spin_lock_bh(&sn->egress_lock);
-	if (sn->egress_marked_at <= (u64)atomic64_read(&sn->egress_at) || n < sn->egress_mark) {
-		sn->egress_mark = n;
-		sn->egress_marked_at = now;
-	} else if (now - sn->egress_marked_at >= SHUFFLE_EGRESS_STUCK_NS) {
-		WRITE_ONCE(sn->egress_stuck, n);
-		SHUFFLE_INC(sn, EgressStuck);
-	}
-	spin_unlock_bh(&sn->egress_lock);
-	egress_schedule(sn);
-}
 
 /* Let the skb's frags cover bytes [from, to) of a chunk's wire layout. */
 static void add_frags(struct sk_buff *skb, const struct shuffle_chunk *chunk, u32 from, u32 to)
@@ -481,7 +375,7 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 	/* A queue that is empty again at every turn: not the link is the limit but
 	 * the CPU, and large super-packets cost it less.
 	 */
-	u32 unit = queued(sn) ? op->tx.sched.unit : op->fill.unit;
+	u32 unit = shuffle_egress_queued(sn) ? op->tx.sched.unit : op->fill.unit;
 
 	while (op->tx.turn_sent < unit) {
 		struct sk_buff *last = skb_peek_tail(q), *skb;
@@ -494,7 +388,7 @@ static bool send_turn(struct shuffle_net *sn, struct shuffle_op *op, struct sk_b
 			op->tx.turn_sent += skb->truesize;
 		}
 		if (skb_queue_len(q) >= SHUFFLE_BURST &&
-		    op->tx.turn_sent < unit && has_data(op))
+		    op->tx.turn_sent < unit && shuffle_egress_has_data(op))
 			return false;
 	}
 	op->tx.turn_sent = 0;
@@ -519,7 +413,7 @@ static bool egress_turn(struct shuffle_net *sn)
 	if (op) {
 		bool over = send_turn(sn, op, &q);
 
-		if (!has_data(op))
+		if (!shuffle_egress_has_data(op))
 			shuffle_turns_del_op(op);
 		else if (over)
 			shuffle_turns_op_over(op);
@@ -537,12 +431,12 @@ static bool egress_turn(struct shuffle_net *sn)
 static void egress_run(struct shuffle_net *sn)
 {
 	u64 now = shuffle_now(), end = now + SHUFFLE_EGRESS_RUN_NS;
-	u32 limit = egress_limit(sn), turns = SHUFFLE_EGRESS_TURNS;
+	u32 limit = shuffle_egress_limit(sn), turns = SHUFFLE_EGRESS_TURNS;
 
 	do {
 		/* pairs with shuffle_egress_room() */
 		smp_mb();
-		if (queued(sn) >= limit)
+		if (shuffle_egress_queued(sn) >= limit)
 			return;
 		atomic64_set(&sn->egress_at, now);
 		if (!egress_turn(sn))
@@ -552,7 +446,7 @@ static void egress_run(struct shuffle_net *sn)
 	/* Others want the CPU, too.  A tasklet waits until other softirqs have had their turn, a
 	 * work until it has been run ten times or for 2 ms.
 	 */
-	egress_schedule(sn);
+	shuffle_egress_schedule(sn);
 }
 
 #ifdef SHUFFLE_HAS_BH_WORK

@@ -18,7 +18,7 @@
 #include "../sched/policy.h"
 #include "../sock.h"
 #include "copy.h"
-#include "egress.h"
+#include "egress_wake.h"
 #include "fill.h"
 #include "msg_out.h"
 #include "own_schedule.h"

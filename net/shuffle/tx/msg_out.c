@@ -20,7 +20,7 @@
 #include "../sched/wire.h"
 #include "../sock.h"
 #include "../trace.h"
-#include "egress.h"
+#include "egress_wake.h"
 #include "msg_out.h"
 #include "output.h"
 #include "path_mtu.h"

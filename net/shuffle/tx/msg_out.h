@@ -14,7 +14,6 @@
 #define SHUFFLE_MAX_RETRANS	256	/* ranges waiting, of one operation */
 #define SHUFFLE_CHUNK_FRAGS	17
 #define SHUFFLE_APPEND_BYTES	896	/* of small writes in one chunk: with its head 1 KB */
-#define SHUFFLE_CHUNK_MAX	62000	/* bytes of a super-packet, record headers included */
 #define SHUFFLE_INLINE_MAX	256	/* such a message costs no more than its announcement */
 #define SHUFFLE_MIN_PAYLOAD	256	/* Linux believes no path MTU below 552 */
 
@@ -116,17 +115,6 @@ struct shuffle_retrans {
 	u64			end;
 	bool			begun;
 };
-
-/**
- * shuffle_chunk_payload() - most payload that one super-packet carries
- * @pkt: payload bytes of a packet
- *
- * Return: bytes, a multiple of @pkt.
- */
-static inline u32 shuffle_chunk_payload(u32 pkt)
-{
-	return max(SHUFFLE_CHUNK_MAX / (pkt + SHUFFLE_WIRE_DATA_HDR), 1U) * pkt;
-}
 
 struct shuffle_chunk *shuffle_msg_out_chunk(struct shuffle_op *op, u32 rank, u64 off);
 void shuffle_msg_out_append(struct shuffle_op *op, struct shuffle_chunk *chunk);

@@ -21,7 +21,7 @@
 #include "../config.h"
 #include "../netns.h"
 #include "../sock.h"
-#include "egress.h"
+#include "egress_wake.h"
 #include "owner.h"
 
 #define OWNER_CLOSED	(-1)

@@ -26,7 +26,7 @@
 #include "../sched/portable.h"
 #include "../sched/wire.h"
 #include "../sock.h"
-#include "egress.h"
+#include "egress_wake.h"
 #include "msg_out.h"
 #include "row.h"
 #include "same.h"
