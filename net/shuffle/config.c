@@ -9,10 +9,10 @@
 #include <linux/netlink.h>
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
+#include <uapi/linux/shuffle_netlink.h>
 
 #include "config.h"
 #include "mem.h"
-#include "netlink/netlink.h"
 #include "netns.h"
 #include "sched/op_order.h"
 #include "tx/msg_out.h"
@@ -221,8 +221,20 @@ static void apply_machine(struct shuffle_net *sn, const struct shuffle_config_ch
 	devs_follow(sn);
 }
 
-static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
-		 struct netlink_ext_ack *extack)
+/**
+ * shuffle_config_apply() - change settings: all of them, or none
+ * @dev: device, or the namespace (&sn->dev0)
+ * @change: values within their ranges; a device only gets settings of devices,
+ *	mem-max only the initial namespace
+ * @extack: says why not
+ *
+ * Context: process, may sleep, sn->change_mutex held.
+ * Return: 0, -ERANGE, -EBUSY (sockets use the port), -EADDRINUSE (others do, and echo is to open
+ * it), or -EPERM (more memory than in the initial namespace, and the caller is not privileged
+ * there).
+ */
+int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
+			 struct netlink_ext_ack *extack)
 {
 	u32 n = dev->ifindex ? SHUFFLE_CONFIG_DEV_N : SHUFFLE_CONFIG_N;
 	struct shuffle_net *sn = dev->sn;
@@ -262,30 +274,6 @@ static int apply(struct shuffle_dev *dev, const struct shuffle_config_change *ch
 	shuffle_dev_compute(dev);
 	if (!dev->ifindex)
 		apply_machine(sn, change);
-	shuffle_event_config(dev);
 	mutex_unlock(&sn->config_mutex);
 	return 0;
-}
-
-/**
- * shuffle_config_apply() - change settings: all of them, or none
- * @dev: device, or the namespace (&sn->dev0)
- * @change: values within their ranges; a device only gets settings of devices,
- *	mem-max only the initial namespace
- * @extack: says why not
- *
- * Context: process, may sleep.
- * Return: 0, -ERANGE, -EBUSY (sockets use the port), -EADDRINUSE (others do, and echo is to open
- * it), or -EPERM (more memory than in the initial namespace, and the caller is not privileged
- * there).
- */
-int shuffle_config_apply(struct shuffle_dev *dev, const struct shuffle_config_change *change,
-			 struct netlink_ext_ack *extack)
-{
-	int err;
-
-	mutex_lock(&dev->sn->change_mutex);
-	err = apply(dev, change, extack);
-	mutex_unlock(&dev->sn->change_mutex);
-	return err;
 }

@@ -213,6 +213,24 @@ static int read_change(struct genl_info *info, const struct shuffle_dev *dev,
 	return 0;
 }
 
+/* Listeners hear of changes in their order. */
+static int change_and_tell(struct shuffle_dev *dev, const struct shuffle_config_change *change,
+			   struct netlink_ext_ack *extack)
+{
+	struct shuffle_net *sn = dev->sn;
+	int err;
+
+	mutex_lock(&sn->change_mutex);
+	err = shuffle_config_apply(dev, change, extack);
+	if (!err) {
+		mutex_lock(&sn->config_mutex);
+		shuffle_event_config(dev);
+		mutex_unlock(&sn->config_mutex);
+	}
+	mutex_unlock(&sn->change_mutex);
+	return err;
+}
+
 int shuffle_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct shuffle_config_change change = {
@@ -232,7 +250,7 @@ int shuffle_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(dev);
 	err = read_change(info, dev, &change);
 	if (!err)
-		err = shuffle_config_apply(dev, &change, info->extack);
+		err = change_and_tell(dev, &change, info->extack);
 	shuffle_dev_put(dev);
 	return err;
 }
