@@ -12,6 +12,7 @@
 #include "../op.h"
 #include "../sched/portable.h"
 #include "../sched/tag.h"
+#include "../sched/unit.h"
 #include "../sched/wire.h"
 #include "../sock.h"
 #include "../user_run.h"
@@ -166,6 +167,8 @@ static struct shuffle_chunk *small_chunk(struct shuffle_op *op, u32 rank, u64 of
 	chunk->kind = SHUFFLE_CHUNK_BYTES;
 	chunk->pkt = room;
 	chunk->truesize = struct_size(chunk, bytes, room);
+	chunk->off = off;
+	chunk->len = len;
 	if (!copy_from_iter_full(chunk->bytes, len, iter)) {
 		kfree(chunk);
 		return ERR_PTR(-EFAULT);
@@ -198,6 +201,10 @@ static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 of
 	pkt = shuffle_route_payload(op->dev, op->group, rank, dst);
 	dst_release(dst);
 	spin_unlock_bh(&ssk->lock);
+	/* The path may carry less than when the operation began: of its packets more would not fit
+	 * the chunk where memory comes page by page.
+	 */
+	len = min(len, shuffle_chunk_payload(pkt));
 	frags = min_t(u32, frags_for(len, pkt), SHUFFLE_CHUNK_FRAGS);
 	chunk = kmalloc(struct_size(chunk, frag, frags), GFP_KERNEL_ACCOUNT);
 	if (!chunk)
@@ -238,8 +245,9 @@ static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 of
  * @timeo: jiffies that another thread's copy may be waited for
  *
  * Context: process, may sleep, op->fill.mutex held.
- * Return: a chunk on no list, charged to nobody; or ERR_PTR: -ENOMEM, -EFAULT, -EAGAIN (another
- * thread copies, and @timeo is 0), or what sock_intr_errno() says of a signal.
+ * Return: a chunk on no list, charged to nobody, with chunk->len bytes, which may be fewer; or
+ * ERR_PTR: -ENOMEM, -EFAULT, -EAGAIN (another thread copies, and @timeo is 0), or what
+ * sock_intr_errno() says of a signal.
  */
 struct shuffle_chunk *shuffle_copy_chunk(struct shuffle_op *op, u32 rank, u32 len,
 					 struct iov_iter *iter, long timeo)
@@ -251,10 +259,7 @@ struct shuffle_chunk *shuffle_copy_chunk(struct shuffle_op *op, u32 rank, u32 le
 		chunk = small_chunk(op, rank, off, len, iter);
 	else
 		chunk = paged_chunk(op, rank, off, len, iter, timeo);
-	if (IS_ERR(chunk))
-		return chunk;
-	chunk->off = off;
-	chunk->len = len;
-	chunk->rank = rank;
+	if (!IS_ERR(chunk))
+		chunk->rank = rank;
 	return chunk;
 }

@@ -257,16 +257,17 @@ static struct shuffle_chunk *copy_piece(struct fill_call *c, const struct fill_p
 	}
 }
 
-/* Copy a piece for which there is room.  Pieces that are small, and the ends of their messages, are
- * handed over together.
+/* Copy a piece for which there is room, or its beginning.  Pieces that are small, and the ends of
+ * their messages, are handed over together.
  */
-static int fill_piece(struct fill_call *c, const struct fill_piece *p)
+static int fill_piece(struct fill_call *c, struct fill_piece *p)
 {
 	const struct shuffle_op *op = c->op;
 	struct shuffle_chunk *chunk = copy_piece(c, p);
 
 	if (IS_ERR(chunk))
 		return PTR_ERR(chunk);
+	p->len = chunk->len;
 	list_add_tail(&chunk->node, &c->batch);
 	c->batch_n++;
 	c->batch_len += p->len;
