@@ -39,7 +39,7 @@
 /**
  * shuffle_cross_traffic_came() - count a datagram
  * @sn: namespace
- * @skb: its UDP payload, or that of several which GRO has put together
+ * @skb: UDP payload of the datagram, or of several which GRO has put together
  *
  * Context: softirq, or BH off.
  */

@@ -139,7 +139,7 @@ static int group_check_unique(const struct shuffle_membership *group)
  * shuffle_check_zero() - what the program knows of an option and we do not must be zero
  * @optval: the option
  * @from: bytes of it that we know
- * @to: its bytes
+ * @to: bytes of the option
  *
  * Context: process, may sleep.
  * Return: 0, -EFAULT or -E2BIG.
@@ -294,7 +294,7 @@ static int group_multicast(struct shuffle_sock *ssk, struct shuffle_membership *
  * shuffle_group_set() - option SHUFFLE_GROUP
  * @ssk: a bound socket
  * @optval: struct shuffle_group, in sizes of the program
- * @optlen: its size
+ * @optlen: bytes at @optval
  *
  * Context: process, lock_sock held.
  * Return: 0, or -EINVAL (also: a member twice, or different ports with SHUFFLE_MULTICAST),

@@ -198,7 +198,7 @@ void shuffle_multicast_leave(struct shuffle_sock *ssk)
  * shuffle_multicast_set() - option SHUFFLE_MULTICAST
  * @ssk: a bound socket
  * @optval: struct shuffle_multicast
- * @optlen: its size; 0: leave
+ * @optlen: bytes at @optval; 0: the socket leaves the address
  *
  * Context: process, lock_sock held.
  * Return: 0, -EINVAL, -E2BIG (fields that we do not know), -EFAULT, -ENOMEM, -EADDRNOTAVAIL (no

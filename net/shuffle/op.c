@@ -38,7 +38,7 @@ static struct hlist_head *op_bucket(struct shuffle_sock *ssk, u64 id)
 
 /**
  * shuffle_op_find() - look an operation up
- * @ssk: its socket
+ * @ssk: socket that has the operation
  * @id: operation id
  *
  * Context: any, ssk->lock held.

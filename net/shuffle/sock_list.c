@@ -89,7 +89,7 @@ void shuffle_sock_list_del(struct shuffle_sock *ssk)
 /**
  * shuffle_sock_list_next() - the first socket with at least some number
  * @sn: namespace
- * @number: its least number
+ * @number: least number that the socket may have
  *
  * A caller that goes through all of them lets others run between two.
  *

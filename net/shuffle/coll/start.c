@@ -303,7 +303,7 @@ static int find_place(struct shuffle_engine *e, struct shuffle_sock *ssk)
  * shuffle_collective_start() - start a collective
  * @ssk: socket
  * @c: from shuffle_collective_find()
- * @iter: its steps, and what this member puts in
+ * @iter: steps of the collective, and what this member puts in
  *
  * Context: process, may sleep, but waits for nobody.
  * Return: 0: all data has been taken; or -ENOTCONN, -EINVAL (steps that are none, or with nobody,

@@ -196,7 +196,7 @@ void shuffle_event_end(struct shuffle_op *op)
 /**
  * shuffle_event_straggler() - an incoming message falls behind
  * @op: operation
- * @rank: its message
+ * @rank: rank of the sender of the message
  *
  * Context: any, ssk->lock held.
  */

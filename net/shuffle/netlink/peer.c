@@ -164,7 +164,7 @@ int shuffle_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /**
  * struct stat_arg - a counter
  * @sn: namespace
- * @i: its number
+ * @i: number of the counter
  */
 struct stat_arg {
 	struct shuffle_net	*sn;

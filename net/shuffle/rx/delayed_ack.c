@@ -106,7 +106,7 @@ static enum hrtimer_restart delayed_fires(struct hrtimer *timer)
 /**
  * shuffle_delayed_init() - from now on the socket may delay ACKs
  * @ssk: socket
- * @group: its group, as far as the caller knows
+ * @group: group of the socket, as far as the caller knows
  *
  * Without memory none is delayed.
  *
@@ -175,7 +175,7 @@ void shuffle_delayed_exit(struct shuffle_sock *ssk)
 /**
  * shuffle_delayed_owe() - an ACK that may wait
  * @op: operation
- * @rank: its message, which has arrived whole
+ * @rank: rank of the sender, whose message has arrived whole
  * @q: packets, for those that have become too many
  *
  * Context: any, ssk->lock held.

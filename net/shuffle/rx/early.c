@@ -178,7 +178,7 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
 /**
  * shuffle_early_keep() - keep a packet for later
  * @ssk: socket it is for
- * @skb: its UDP payload
+ * @skb: UDP payload of the packet
  * @op_id: of all its records
  * @unlinked: of @ssk, when the operation was looked for and not found
  *
@@ -237,8 +237,8 @@ static void take_op(struct shuffle_sock *ssk, u64 op_id, struct sk_buff_head *q)
 /**
  * shuffle_early_claim() - give a new operation what came before it
  * @ssk: socket
- * @op_id: its operation, linked by now: shuffle_early_keep() looks for it under the lock under
- *	which it was linked, so nothing more is kept for it
+ * @op_id: id of the operation, which is linked by now: shuffle_early_keep() looks for it under the
+ *	lock under which it was linked, so nothing more is kept for it
  *
  * Context: process, no lock of ours but @op->fill.mutex held.
  */

@@ -150,7 +150,7 @@ static void answer(struct shuffle_net *sn, const struct sk_buff *skb,
  * @skb: the datagram, or several of one size from one port, as GRO joins them
  * @off: offset of the record
  * @from: source address of the datagram
- * @to: its destination address; NULL: that was a multicast address
+ * @to: destination address of the datagram; NULL: a multicast address
  * @w: the record
  *
  * Context: softirq, no lock held.

@@ -95,7 +95,7 @@ static u8 rx_class_of(const struct shuffle_op *op)
 /**
  * shuffle_grant_ordered() - most that an operation with an order may have granted and not got
  * @op: operation
- * @class: its class
+ * @class: class of the operation
  * @max_out: of the device, bytes
  *
  * Return: bytes.
@@ -183,7 +183,7 @@ static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
 /**
  * shuffle_grant_send() - tell a sender what it may send and what has arrived
  * @op: operation
- * @rank: its message
+ * @rank: rank of the sender
  * @q: packets
  */
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)

@@ -458,7 +458,7 @@ static void addresses(struct rx_ctx *c)
 /**
  * shuffle_input_packet() - a datagram has come
  * @sn: namespace
- * @skb: its UDP payload, checksum verified; consumed
+ * @skb: UDP payload of the datagram, checksum verified; consumed
  * @claims: the socket that kept it for an operation which has started now: its control records,
  *	perhaps of other operations, have been dealt with, and other sockets have had it; else NULL
  *

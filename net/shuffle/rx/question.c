@@ -75,7 +75,7 @@ bool shuffle_question_early(const struct shuffle_op *op, u32 rank)
 /**
  * shuffle_question_ask() - ask a sender what has left
  * @op: operation
- * @rank: its message, announced
+ * @rank: rank of the sender, whose message is announced
  * @q: packets
  * @now: ns
  */
@@ -103,7 +103,7 @@ void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *
 /**
  * shuffle_question_gap() - data has come behind a gap
  * @op: operation
- * @rank: its message
+ * @rank: rank of the sender of the data
  * @q: packets
  * @now: ns
  */
@@ -212,7 +212,7 @@ u32 shuffle_question_missing(struct shuffle_op *op, u32 rank, u64 end, struct sk
 /**
  * shuffle_question_answered() - a sender says how much has left
  * @op: operation
- * @rank: its message, announced, of which something is missing
+ * @rank: rank of the sender, whose message is announced and not complete
  * @sent: all below has left, it says
  * @q: packets
  * @now: ns

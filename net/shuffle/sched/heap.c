@@ -45,7 +45,7 @@ static void sift_down(struct shuffle_heap *h, u32 pos, u64 key, u32 id)
  * shuffle_heap_set() - insert an index, or change its priority
  * @h: heap
  * @id: index
- * @key: its priority
+ * @key: priority of the index
  */
 void shuffle_heap_set(struct shuffle_heap *h, u32 id, u64 key)
 {

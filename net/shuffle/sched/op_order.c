@@ -42,7 +42,7 @@ u8 shuffle_order_class(u64 left)
  * @o: of its device
  * @p: what it has counted there
  * @counted: it takes part
- * @class: its class
+ * @class: class of the operation
  * @out: bytes that it has granted and not got
  *
  * Counters change one by one: another CPU may see an operation twice, or not at all, for a
@@ -100,7 +100,7 @@ u64 shuffle_order_part(const struct shuffle_order *o, const struct shuffle_order
  * shuffle_order_limit() - most that an operation may have granted and not got
  * @o: of its device
  * @p: what it has counted there
- * @class: its class
+ * @class: class of the operation
  * @max_out: limit of the device, bytes
  *
  * What is before it has all of the limit that it uses; so a link is not idle when senders

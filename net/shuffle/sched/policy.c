@@ -343,7 +343,7 @@ static bool rx_released(struct shuffle_policy_rx *rx, u32 i)
  * shuffle_policy_rx_announced() - the length of a message has become known
  * @rx: schedule
  * @i: message, not heard of before
- * @len: its bytes
+ * @len: length of the message, bytes
  * @unsched: bytes that its sender sends unasked; they count as granted
  * @seed: of its priorities
  */
@@ -408,7 +408,7 @@ void shuffle_policy_rx_arrived(struct shuffle_policy_rx *rx, u32 i, u64 bytes, u
 /**
  * shuffle_policy_rx_stalled() - a sender has not delivered in time
  * @rx: schedule
- * @i: its message
+ * @i: rank of the sender, whose message is late
  *
  * Until it does, others get what was granted to it: receivers that wait for a
  * sender which waits for another receiver would otherwise wait for ever.

@@ -70,7 +70,7 @@ void shuffle_key_read(struct shuffle_key *key, const u8 *bytes)
  * shuffle_siphash() - SipHash-2-4, 128 bits
  * @key: key
  * @p: input
- * @len: its bytes
+ * @len: bytes at @p
  * @out: result, two independent numbers
  */
 void shuffle_siphash(const struct shuffle_key *key, const u8 *p, size_t len, u64 out[2])

@@ -111,7 +111,7 @@ static bool echo_valid(const struct shuffle_wire *w, size_t left)
 
 /**
  * shuffle_wire_parse() - read and check one record
- * @p: its first byte
+ * @p: first byte of the record
  * @avail: bytes readable at @p; at least min(@left, SHUFFLE_WIRE_MAX_HDR)
  * @left: bytes from @p to the end of the datagram, the payload included
  * @w: result, valid on success
@@ -212,7 +212,7 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 /**
  * shuffle_wire_build() - write the header of one record
  * @p: room for SHUFFLE_WIRE_MAX_HDR bytes
- * @w: its contents
+ * @w: contents of the record
  *
  * Return: bytes written.
  */

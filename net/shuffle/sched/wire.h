@@ -258,7 +258,7 @@ static inline void shuffle_wire_next_init(struct shuffle_wire_next *next, const 
 
 /**
  * shuffle_wire_follows() - does a record go on where one before it ends?
- * @p: its first byte, @hdr bytes are readable
+ * @p: first byte of the record, @hdr bytes are readable
  * @left: bytes from @p to the end of the datagram, no fewer than @hdr
  * @like: header of a valid DATA record with payload
  * @hdr: length of the header of @like

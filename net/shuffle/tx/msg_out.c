@@ -266,7 +266,7 @@ struct shuffle_wire shuffle_msg_out_wire(const struct shuffle_op *op, u32 rank)
  * @op: operation
  * @w: of shuffle_msg_out_wire(), or of the record before
  * @off: offset of the payload
- * @payload: its bytes
+ * @payload: bytes of the payload
  *
  * The record that begins the message has the operation's digest, if there is one.
  *

@@ -90,7 +90,7 @@ static struct sk_buff *alloc_to(struct shuffle_net *sn, struct dst_entry *dst, u
  * shuffle_output_alloc() - an empty packet to a member
  * @sn: namespace
  * @ssk: the socket that sends, or NULL on behalf of one that has gone
- * @group: its group
+ * @group: group of the member
  * @rank: the member, or shuffle_group_all()
  * @linear: bytes of linear room for UDP payload
  * @control: first in every queue, as far as its user may: shuffle_user_control()
@@ -176,7 +176,7 @@ static bool same_way(const struct sk_buff *skb, const struct shuffle_sock *ssk,
  * shuffle_output_record() - add a record without payload to a list of packets
  * @sn: namespace
  * @ssk: see shuffle_output_alloc()
- * @group: its group
+ * @group: group of the receiver
  * @rank: receiver
  * @w: the record; ranks, ports and tag are filled in
  * @q: packets; the last one takes the record if it goes the same way

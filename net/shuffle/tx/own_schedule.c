@@ -14,7 +14,7 @@
 /**
  * shuffle_own_schedule() - a schedule like the operation's, which nobody else knows
  * @op: operation
- * @tx: its kind, seed and members; no messages yet
+ * @tx: becomes the schedule: kind, seed and members; no messages yet
  *
  * For writers: what else is in op->tx.sched changes under ssk->lock.  To be freed by
  * shuffle_free_schedule() in any case.

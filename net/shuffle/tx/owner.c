@@ -213,8 +213,8 @@ static void follow_options(struct sock *sk, const struct sock *user)
  * shuffle_owner_set() - let a packet belong to the socket that sends it
  * @ssk: the socket; it may be closed at this moment
  * @skb: packet, complete: its truesize does not change any more
- * @dst: its route
- * @daddr: its destination, 4 or 16 bytes
+ * @dst: route of the packet
+ * @daddr: destination of the packet, 4 or 16 bytes
  *
  * Context: BHs off; @ssk is not freed before they are on again.
  * Return: the UDP socket that it belongs to, NULL if @ssk is closed, or -ENOBUFS: too many

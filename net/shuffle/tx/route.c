@@ -94,7 +94,7 @@ static struct dst_entry *route6(struct net *net, struct shuffle_sock *ssk,
  * shuffle_route() - the route to a member
  * @sn: namespace
  * @ssk: socket that sends, or NULL on behalf of one that has gone
- * @group: its group
+ * @group: group of the member
  * @rank: the member
  *
  * Context: any; ssk->lock held unless @ssk is NULL.
@@ -143,7 +143,7 @@ struct dst_entry *shuffle_route(struct shuffle_net *sn, struct shuffle_sock *ssk
 /**
  * shuffle_route_peer() - the route to a host, for no socket in particular
  * @sn: namespace
- * @to: its address
+ * @to: address of the host
  *
  * Context: any.
  * Return: the route with a reference, or NULL.
@@ -182,7 +182,7 @@ struct dst_entry *shuffle_route_answer(struct shuffle_net *sn, const struct sock
 /**
  * shuffle_route_payload() - payload bytes of a packet to a member
  * @dev: device with the setting packet-size
- * @group: its group
+ * @group: group of the member
  * @rank: the member
  * @dst: route, NULL for the least that every path carries
  *

@@ -295,7 +295,7 @@ bool shuffle_same_under_way(const struct shuffle_op *op, u64 now)
 /**
  * shuffle_same_asked() - a receiver of such a row misses something
  * @op: operation
- * @w: its RESEND
+ * @w: the receiver's RESEND
  * @now: ns
  */
 void shuffle_same_asked(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
