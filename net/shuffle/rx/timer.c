@@ -240,12 +240,20 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 {
 	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
 	u32 look = SHUFFLE_SOLICIT_LOOK;
+	u64 wait, due;
 	u32 rank;
 
 	if (!op->clock.blocked_walk) {
-		if (!op->tx.unacked || s->now < max(op->life.progress_at, op->clock.blocked_at) +
-						max(idle / 8, shuffle_rto_max(op)))
+		if (!op->tx.unacked)
 			return;
+		/* more often at the end of its time, which is that of others, too */
+		wait = op->life.asked_others ? s->rto : max(idle / 8, shuffle_rto_max(op));
+		due = max(op->life.progress_at, op->clock.blocked_at) + wait;
+		if (s->now < due) {
+			s->next = min(s->next, due);
+			return;
+		}
+		s->next = min(s->next, s->now + wait);
 		op->clock.blocked_at = s->now;
 		op->clock.blocked_walk = op->tx.announced;
 	}
@@ -565,10 +573,38 @@ static void check_waits(struct shuffle_op *op, struct timer_scan *s)
 	}
 }
 
+/* All that is missing is asked for now, however long ago that was done last, and again after the
+ * first limits.  In large groups, where nobody passes the word on, a walk over all would take long.
+ */
+static void ask_all_again(struct shuffle_op *op)
+{
+	u32 i;
+
+	if (op->group->count > SHUFFLE_ABORT_REPEAT)
+		return;
+	op->clock.solicit_ns = 0;
+	op->clock.solicited_at = 0;
+	op->clock.solicit_all = true;
+	op->clock.blocked_at = 0;
+	for (i = 0; i < op->rx.sched.n; i++) {
+		op->rx.msg[i].wait_ns = 0;
+		stop_waiting(op, &op->rx.msg[i].due);
+		shuffle_timer_in(op, i);
+	}
+	for (i = 0; i < op->tx.announced; i++) {
+		op->tx.msg[i].wait_ns = 0;
+		stop_waiting(op, &op->tx.msg[i].due);
+		shuffle_timer_out(op, i);
+	}
+}
+
+/* Is the time of the operation over?  Where all that are missing still speak it gets a little more
+ * of it, once: one of them may have left and told whom, and this word is lost, too.
+ */
 static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 {
 	u32 idle_ms = READ_ONCE(op->ssk->idle_ms);
-	u64 end = op->life.deadline_at;
+	u64 end = op->life.deadline_at, more;
 
 	if (!end && idle_ms)
 		end = op->life.progress_at + (u64)idle_ms * NSEC_PER_MSEC;
@@ -576,8 +612,12 @@ static bool expired(struct shuffle_op *op, u64 now, u64 *next)
 		return false;
 	if (op->life.asked_others && !op->life.deadline_at)
 		end += shuffle_abort_overdue_ns(op);
-	if (now >= end)
-		end = now + shuffle_abort_overdue(op, now);
+	if (now >= end) {
+		more = shuffle_abort_overdue(op, now);
+		if (more)
+			ask_all_again(op);
+		end = now + more;
+	}
 	*next = min(*next, end);
 	return now >= end;
 }

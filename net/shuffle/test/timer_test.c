@@ -545,6 +545,48 @@ static void timer__idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
 }
 
+/* All that are missing have spoken, so the operation waits a little longer, and asks them once more
+ * for what they know: one may have left, and its word may be lost.
+ */
+static void timer__idle_asks_once_more(struct kunit *test)
+{
+	u64 end;
+	u32 i;
+
+	fake->unsched = 1000;
+	fake->ssk.idle_ms = 4000;
+	fake_start(5, 0);
+	fake_row(10000, 2000);
+	/* one is to send, one to grant, one to acknowledge; one has said nothing of the operation */
+	for (i = 0; i < 3; i++)
+		fake_rx(i, 1000, 0, i ? 1000 : 500);
+	fake->op->tx.sched.msg[2].next = 10000;
+	end = fake->op->life.progress_at + 4000 * MS;
+	fake_advance(3990 * MS);
+	for (i = 0; i < 4; i++)
+		fake->op->rx.msg[i].heard_at = fake->now;
+	while (!fake->op->life.asked_others && fake->now < end + MS) {
+		fake->n_sent = 0;
+		fake_advance(MS / 4);
+	}
+	KUNIT_ASSERT_TRUE(test, fake->op->life.asked_others);
+	fake_advance(20 * MS);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_RESEND, 0), 0U);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_DATA, 1), 0U);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_DATA, 2), 0U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_RESEND, 3), 1U);
+	/* and soon again: they may leave only now */
+	fake_advance(470 * MS);
+	KUNIT_EXPECT_FALSE(test, fake->op->life.ended);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_RESEND, 0), 2U);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_DATA, 1), 2U);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_DATA, 2), 2U);
+	KUNIT_EXPECT_GT(test, fake_sent(SHUFFLE_RESEND, 3), 2U);
+	fake_advance(20 * MS);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+}
+
 /* A machine that was asleep asks once, not for every limit that has passed meanwhile. */
 static void timer__clock_jumps(struct kunit *test)
 {
@@ -648,6 +690,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__probe),
 	KUNIT_CASE(timer__deadline),
 	KUNIT_CASE(timer__idle),
+	KUNIT_CASE(timer__idle_asks_once_more),
 	KUNIT_CASE(timer__clock_jumps),
 	KUNIT_CASE(timer__straggler),
 	KUNIT_CASE(timer__slices),
