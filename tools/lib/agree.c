@@ -131,8 +131,8 @@ static bool has_died(const struct shuffle_column *col)
 /* The operation @op of the row: the sum of all numbers.  0, or -1 and errno: EEXIST and ETIMEDOUT
  * where the next one may be better.
  */
-static int meet(int fd, unsigned int count, uint64_t op, uint64_t ms, uint64_t *sum,
-		unsigned int *missing)
+static int meet(int fd, unsigned int count, uint64_t op, uint64_t digest, uint64_t ms,
+		uint64_t *sum, unsigned int *missing)
 {
 	struct shuffle_column *col = shuffle_column_new(op, count);
 	int ret = -1, err;
@@ -141,7 +141,7 @@ static int meet(int fd, unsigned int count, uint64_t op, uint64_t ms, uint64_t *
 	if (!col)
 		return -1;
 	if (getrandom(&mine, sizeof(mine), 0) == sizeof(mine))
-		ret = try(fd, mine, ms, MEET_DIGEST, col);
+		ret = try(fd, mine, ms, digest, col);
 	if (!ret)
 		ret = sum_of(col, sum);
 	err = errno;
@@ -149,23 +149,6 @@ static int meet(int fd, unsigned int count, uint64_t op, uint64_t ms, uint64_t *
 		*missing = col->missing[0];
 	if (err == ECONNRESET && !has_died(col))
 		err = EEXIST;
-	shuffle_column_free(col);
-	errno = err;
-	return ret;
-}
-
-/* Are all others content, too? */
-static int all_content(int fd, unsigned int count, uint64_t op, uint64_t ms, unsigned int *missing)
-{
-	struct shuffle_column *col = shuffle_column_new(op, count);
-	int ret, err;
-
-	if (!col)
-		return -1;
-	ret = try(fd, 0, ms, CONTENT_DIGEST, col);
-	err = errno;
-	if (col->missing_count)
-		*missing = col->missing[0];
 	shuffle_column_free(col);
 	errno = err;
 	return ret;
@@ -182,16 +165,17 @@ static uint64_t within(uint64_t ms, uint64_t end)
 int shuffle_agree(int fd, unsigned int count, uint64_t timeout_ms, uint64_t *first_op,
 		  unsigned int *missing)
 {
-	uint64_t now = now_ms(), op = AGREE_OP, sum = 0, end;
+	uint64_t now = now_ms(), op = AGREE_OP, sum = 0, ignored, end;
 	int ret;
 
 	end = timeout_ms < UINT64_MAX - now ? now + timeout_ms : UINT64_MAX;
 
 	*missing = UINT_MAX;
 	do {
-		ret = meet(fd, count, op++, within(TRY_MS, end), &sum, missing);
+		ret = meet(fd, count, op++, MEET_DIGEST, within(TRY_MS, end), &sum, missing);
 		if (!ret)
-			ret = all_content(fd, count, sum, within(CONTENT_MS, end), missing);
+			ret = meet(fd, count, sum, CONTENT_DIGEST, within(CONTENT_MS, end),
+				   &ignored, missing);
 	} while (ret && (errno == EEXIST || errno == ETIMEDOUT) && now_ms() < end);
 	if (ret && errno == EEXIST)
 		errno = ETIMEDOUT;
