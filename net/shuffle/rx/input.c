@@ -234,9 +234,10 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 			   const struct rx_run *run, struct sk_buff_head *q)
 {
 	const struct shuffle_wire *w = &run->w;
+	enum shuffle_ended ended = SHUFFLE_ENDED_UNKNOWN;
 	struct shuffle_net *sn = c->sn;
 	bool member, valid = false;
-	int kept, ended = 0;
+	int kept;
 
 	/* once for each message of a datagram: an answer is never more than the question */
 	if (c->reacked == w->op_id && c->reacked_rank == w->src_rank)
@@ -248,15 +249,15 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	}
 	if (!c->multicast)
 		ended = shuffle_timewait_answer(sn, &c->to, &c->from, w, q);
-	if (ended == 2 || ended == -EEXIST) {
+	if (ended == SHUFFLE_ENDED_ANSWERED || ended == SHUFFLE_ENDED_OTHER) {
 		c->reacked = w->op_id;
 		c->reacked_rank = w->src_rank;
 	}
-	if (ended > 0)
+	if (ended == SHUFFLE_ENDED || ended == SHUFFLE_ENDED_ANSWERED)
 		return false;
 	if (!ssk) {
 		SHUFFLE_INC(sn, DropNoSocket);
-		if (!c->multicast && !ended)
+		if (!c->multicast && ended == SHUFFLE_ENDED_UNKNOWN)
 			shuffle_abort_forgot(sn, NULL, &c->to, &c->from, w, false, q);
 		return false;
 	}
@@ -266,7 +267,8 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 	if (member)
 		valid = run_tags_valid(ssk->group, run);
 	if (valid && !c->multicast)
-		shuffle_abort_forgot(sn, ssk, &c->to, &c->from, w, ended, q);
+		shuffle_abort_forgot(sn, ssk, &c->to, &c->from, w,
+				     ended == SHUFFLE_ENDED_OTHER, q);
 	spin_unlock_bh(&ssk->lock);
 	if (!member) {
 		SHUFFLE_INC(sn, DropMember);
@@ -277,8 +279,8 @@ static bool run_without_op(struct rx_ctx *c, struct shuffle_sock *ssk,
 		return false;
 	}
 	/* what says again that a message comes goes with a question, and is not worth its memory */
-	if (ended || w->type != SHUFFLE_DATA || w->flags & SHUFFLE_FLAG_HEARD ||
-	    (!run->len && w->flags & SHUFFLE_FLAG_RETRANS)) {
+	if (ended == SHUFFLE_ENDED_OTHER || w->type != SHUFFLE_DATA ||
+	    w->flags & SHUFFLE_FLAG_HEARD || (!run->len && w->flags & SHUFFLE_FLAG_RETRANS)) {
 		SHUFFLE_INC(sn, DropNoOp);
 		return false;
 	}

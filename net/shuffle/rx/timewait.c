@@ -261,18 +261,15 @@ static bool finished_answer(struct shuffle_net *sn, const struct finished *f,
  * @q: answers
  *
  * Context: softirq.
- * Return:
- * * 2 - the operation has ended, and the answer says so
- * * 1 - the operation has ended, and there is no answer
- * * 0 - it is not known
- * * -EEXIST - an operation of this number has ended, and the record brings a message of another one
+ * Return: what is remembered of it.
  */
-int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffle *at,
-			    const struct sockaddr_shuffle *from,
-			    const struct shuffle_wire *w, struct sk_buff_head *q)
+enum shuffle_ended shuffle_timewait_answer(struct shuffle_net *sn,
+					   const struct sockaddr_shuffle *at,
+					   const struct sockaddr_shuffle *from,
+					   const struct shuffle_wire *w, struct sk_buff_head *q)
 {
+	enum shuffle_ended ret = SHUFFLE_ENDED_UNKNOWN;
 	struct finished *f;
-	int ret = 0;
 	bool member;
 
 	spin_lock_bh(&sn->finished_lock);
@@ -280,12 +277,12 @@ int shuffle_timewait_answer(struct shuffle_net *sn, const struct sockaddr_shuffl
 	if (f) {
 		member = finished_member(f, at, from, w);
 		if (member && finished_answer(sn, f, w, q)) {
-			ret = 2;
+			ret = SHUFFLE_ENDED_ANSWERED;
 		} else if (w->type == SHUFFLE_DATA) {
-			ret = -EEXIST;
+			ret = SHUFFLE_ENDED_OTHER;
 		} else {
 			SHUFFLE_INC(sn, DropNoOp);
-			ret = 1;
+			ret = SHUFFLE_ENDED;
 		}
 	}
 	spin_unlock_bh(&sn->finished_lock);
