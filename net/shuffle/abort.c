@@ -79,13 +79,22 @@ static u16 incomplete(const struct shuffle_op *op, u32 rank)
 	return flags;
 }
 
+/* Is anything missing that is not this member's to bring, or to confirm? */
+static bool misses_others(const struct shuffle_op *op, u32 rank)
+{
+	u32 in = !op->rx.msg[rank].complete, ack = !op->tx.msg[rank].acked;
+
+	return op->rx.incomplete > in || op->tx.unacked > ack;
+}
+
 /**
  * shuffle_op_missing() - is a member missing in an operation that has failed?
  * @op: operation
  * @rank: the member
  *
  * If others are to blame, they are missing; else all from which, or from whose receivers,
- * something is missing.
+ * something is missing.  This member itself is missing only if nobody else is: its own message may
+ * wait in the row behind that for another one.
  *
  * Context: any; @op has ended, so nothing of this changes.
  * Return: SHUFFLE_MISSING_* of a record; 0: it is not missing.
@@ -97,8 +106,8 @@ u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank)
 		       SHUFFLE_MISSING_LEFT | incomplete(op, rank) : 0;
 	if (rank == op->life.excused)
 		return 0;
-	if (op->life.silent_since &&
-	    (rank == op->group->rank || op->rx.msg[rank].heard_at > op->life.silent_since))
+	if (rank == op->group->rank ? misses_others(op, rank) :
+	    op->life.silent_since && op->rx.msg[rank].heard_at > op->life.silent_since)
 		return 0;
 	return incomplete(op, rank);
 }
@@ -313,9 +322,8 @@ static bool is_genuine(struct shuffle_op *op, const struct shuffle_wire *w)
 static bool missed_others(const struct shuffle_op *op, u32 sender, u64 now)
 {
 	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
-	u32 in = !op->rx.msg[sender].complete, ack = !op->tx.msg[sender].acked;
 
-	return (op->rx.incomplete > in || op->tx.unacked > ack) &&
+	return misses_others(op, sender) &&
 	       (op->life.deadline_at || now - op->life.progress_at > idle / 2);
 }
 

@@ -193,6 +193,30 @@ static void abort__all_speak(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->op->life.silent_since, 0ULL);
 }
 
+/* A deadline: our own message is not whole either, as it waits in the row, but that is no reason.
+ * It is one if nothing else is missing.
+ */
+static void abort__myself(struct kunit *test)
+{
+	fake->ssk.idle_ms = 20000;
+	fake_start(2, 300);
+	fake_row(1000, 0);
+	fake_advance(300 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
+	expect_missing(test, 0, SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK);
+}
+
+static void abort__only_myself(struct kunit *test)
+{
+	fake_start(2, 300);
+	fake_row(1000, 1000);
+	fake_rx(0, 1000, 0, 1000);
+	fake_ack(0);
+	fake_advance(300 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, fake->op->life.error, ETIMEDOUT);
+	expect_missing(test, 1, SHUFFLE_MISSING_RECV | SHUFFLE_MISSING_ACK);
+}
+
 /* Ranks that do not exist, and a reason of a later version: the sender, for some reason. */
 static void abort__nonsense(struct kunit *test)
 {
@@ -429,6 +453,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(abort__hearsay),
 	KUNIT_CASE(abort__accused),
 	KUNIT_CASE(abort__accused_of_waiting),
+	KUNIT_CASE(abort__myself),
+	KUNIT_CASE(abort__only_myself),
 	KUNIT_CASE(abort__nonsense),
 	KUNIT_CASE(abort__told),
 	KUNIT_CASE(abort__large_group),
