@@ -6,11 +6,14 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "roles.h"
+#include "shuffle.h"
 
 /* One line.  Returns NULL, or what is wrong with it. */
 static const char *read_line(struct role *role, unsigned char *seen, uint32_t count, char *line)
@@ -171,4 +174,53 @@ out:
 	free(child);
 	free(edge);
 	return t;
+}
+
+/**
+ * roles_agree() - agree with all that have a program on the numbers of operations
+ * @role: of each member its role
+ * @group: all members
+ * @rank: which one we are; its kind is ROLE_MEMBER
+ * @timeout_ms: wait for the others so long
+ * @first_op: the first number; what has been used before never comes again
+ * @missing: rank of a member that was missing, or ROLE_NOBODY
+ *
+ * A group of these members for that alone, before the tree is opened.  Late packets of it are
+ * answered for a minute after its socket is gone.
+ *
+ * Return: 0, or -1 and errno.
+ */
+int roles_agree(const struct role *role, const struct group *group, uint32_t rank,
+		uint64_t timeout_ms, uint64_t *first_op, uint32_t *missing)
+{
+	struct sockaddr_shuffle *member = calloc(group->count, sizeof(*member));
+	uint32_t *of = calloc(group->count, sizeof(*of));
+	unsigned int n = 0, me = 0, absent = UINT_MAX;
+	int fd = -1, ret = -1, err;
+	uint32_t i;
+
+	*missing = ROLE_NOBODY;
+	if (!member || !of)
+		goto out;
+	for (i = 0; i < group->count; i++) {
+		if (role[i].kind != ROLE_MEMBER)
+			continue;
+		if (i == rank)
+			me = n;
+		of[n] = i;
+		member[n++] = group->members[i];
+	}
+	fd = shuffle_open(member, n, me, SOCK_CLOEXEC);
+	if (fd >= 0)
+		ret = shuffle_agree(fd, n, timeout_ms, first_op, &absent);
+	if (absent < n)
+		*missing = of[absent];
+out:
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	free(of);
+	free(member);
+	errno = err;
+	return ret;
 }

@@ -26,6 +26,10 @@ struct role {
 
 struct role *roles_read(const char *path, uint32_t count, uint32_t *to);
 
+/* Agree with the other members on operations' numbers.  -1: errno, and who was missing. */
+int roles_agree(const struct role *role, const struct group *group, uint32_t rank,
+		uint64_t timeout_ms, uint64_t *first_op, uint32_t *missing);
+
 /* Be one of the members that have a role; @spec has what is not a matter of roles.  NULL: errno. */
 struct shuffle_tree *roles_open(const struct role *role, const struct group *group, uint32_t rank,
 				struct shuffle_tree_spec *spec);

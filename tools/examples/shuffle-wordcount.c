@@ -37,8 +37,8 @@ static const char usage_text[] =
 "      --roles FILE     hosts on the way sum the counts, relays too: who sends to whom,\n"
 "                       as \"shuffle-plan-install roles\" prints it, which names the\n"
 "                       receiver, too\n"
-"  -o, --op N           with --roles: the operations are N and N + 1 (default 1), other\n"
-"                       ones each time that the group counts\n"
+"  -o, --op N           with --roles: the operations are N and N + 1, other ones each\n"
+"                       time that the group counts (default: the members agree)\n"
 "  -j, --json           print JSON\n"
 "      --hash-bits N    bits of a word's key, 1 to 64 (default 64; with --roles at\n"
 "                       most 56); few are to show what two words with one key do\n"
@@ -121,7 +121,6 @@ static void parse(struct count *wc, int argc, char **argv)
 		errx(2, "--roles has the receiver and the tree: no --receiver, no --pattern");
 	if (wc->op && !wc->roles)
 		errx(2, "--op: only with --roles");
-	wc->op = wc->op ? wc->op : 1;
 	if (!group)
 		errx(2, "--group is needed, see --help");
 	wc->rank = group_join(&wc->group, group, wc->rank);
@@ -254,17 +253,28 @@ static void report(const struct count *wc, const struct shuffle_key_value *recor
 	free(word);
 }
 
+static void no_family(void)
+{
+	if (errno == EAFNOSUPPORT)
+		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
+}
+
 static int join(const struct count *wc)
 {
 	int fd = shuffle_open(wc->group.members, wc->group.count, wc->rank, SOCK_CLOEXEC);
 	char name[80];
 
-	if (fd < 0 && errno == EAFNOSUPPORT)
-		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
-	if (fd < 0)
-		err(1, "cannot join the group as %s",
-		    shuffle_addr_str(&wc->group.members[wc->rank], name, sizeof(name)));
-	return fd;
+	if (fd >= 0)
+		return fd;
+	no_family();
+	err(1, "cannot join the group as %s",
+	    shuffle_addr_str(&wc->group.members[wc->rank], name, sizeof(name)));
+}
+
+/* How long members may be behind one another when they begin, ms. */
+static uint64_t agree_ms(const struct count *wc)
+{
+	return wc->timeout_ms ? wc->timeout_ms : 60000;
 }
 
 static struct shuffle_coll *collectives(const struct count *wc, int fd)
@@ -274,8 +284,7 @@ static struct shuffle_coll *collectives(const struct count *wc, int fd)
 	unsigned int missing;
 	uint64_t op;
 
-	if (shuffle_agree(fd, wc->group.count, wc->timeout_ms ? wc->timeout_ms : 60000, &op,
-			  &missing))
+	if (shuffle_agree(fd, wc->group.count, agree_ms(wc), &op, &missing))
 		err(1, "member %u: nothing comes", missing < wc->group.count ? missing : wc->rank);
 	coll = shuffle_coll_new(fd, wc->rank, wc->group.count, op);
 	if (!coll)
@@ -319,6 +328,7 @@ int main(int argc, char **argv)
 	static struct count wc;
 	struct shuffle_coll *coll = NULL;
 	struct role *role = NULL;
+	uint32_t missing;
 	int fd = -1;
 
 	parse(&wc, argc, argv);
@@ -334,6 +344,12 @@ int main(int argc, char **argv)
 	if (!wc.names)
 		err(1, "words");
 	if (role) {
+		if (!wc.op &&
+		    roles_agree(role, &wc.group, wc.rank, agree_ms(&wc), &wc.op, &missing)) {
+			no_family();
+			err(1, "member %u: nothing comes",
+			    missing == ROLE_NOBODY ? wc.rank : missing);
+		}
 		relays_open(&wc, role);
 	} else {
 		fd = join(&wc);

@@ -30,7 +30,7 @@ static const char usage_text[] =
 "                       ADDRESS:PORT,ADDRESS:PORT,...; the same everywhere\n"
 "  -r, --rank R         which of them is this one, from 0 (as mpirun or srun says)\n"
 "  -o, --op ID          number of the query, the same everywhere, that this group has not\n"
-"                       used before (default: the members agree; with --relays 1)\n"
+"                       used before (default: the members agree)\n"
 "  -t, --deadline MS    of the whole query (default: 60000)\n"
 "      --roles FILE     sums of a gather go over the relays of a plan: who does what, as\n"
 "                       'shuffle-plan-install roles' prints it\n"
@@ -220,8 +220,6 @@ static void parse(struct run *r, int argc, char **argv)
 		errx(2, "either --group or --local is needed, see --help");
 	if (!r->roles != !r->relays || (r->roles && r->local))
 		errx(2, "--roles and --relays: both, and not with --local");
-	if (!r->op && r->relays)
-		r->op = 1;
 	if (!r->deadline_ms)
 		errx(2, "--deadline 0: no query is that fast");
 	r->rank = r->local ? 0 : group_join(&r->group, group, r->rank);
@@ -242,7 +240,8 @@ int cmd_run(int argc, char **argv)
 	}
 	net = net_shuffle_open(&r.group, r.rank, r.op, r.deadline_ms);
 	if (r.roles)
-		net_relays_open(net, &r.group, r.relays, r.roles, r.op);
+		net_relays_open(net, &r.group, r.relays, r.roles,
+				net_shuffle_first_op(net));
 	relays = net->relays;
 	run_host(&r, net);
 	/* all have answered the roll call before anybody leaves the relays */

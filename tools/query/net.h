@@ -69,9 +69,10 @@ struct group;
 
 struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint64_t op,
 			     uint64_t deadline_ms);
+uint64_t net_shuffle_first_op(struct net *net);
 void net_shuffle_close(struct net *net);
 void net_relays_open(struct net *net, const struct group *hosts, const char *file,
-		     const char *roles, uint64_t op);
+		     const char *roles, uint64_t first_op);
 void net_relays_close(struct relays *r);
 
 /* Calls run(arg, net) on @count threads, one for each host. */

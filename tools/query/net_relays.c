@@ -17,8 +17,6 @@
 #include "net.h"
 #include "roles.h"
 
-#define OP_SHIFT	16		/* operations of a query that --op numbers: 2^16 */
-
 /**
  * struct relays - the plan's group
  * @tree: of them, with the relays
@@ -131,10 +129,10 @@ static void relays_sum(struct net *net, const struct shuffle_key_value *record, 
  * @hosts: their addresses, the query's group
  * @file: the group of the plan, as group_read() has it
  * @roles: what its members do, see roles_read()
- * @op: the query's number
+ * @first_op: the first number of an operation over relays, see net_shuffle_first_op()
  */
 void net_relays_open(struct net *net, const struct group *hosts, const char *file,
-		     const char *roles, uint64_t op)
+		     const char *roles, uint64_t first_op)
 {
 	struct relays *r = xcalloc(1, sizeof(*r));
 	uint64_t ms = net->left_ms(net);
@@ -147,7 +145,7 @@ void net_relays_open(struct net *net, const struct group *hosts, const char *fil
 	r->role = roles_read(roles, r->group.count, &r->receiver);
 	check_members(r, hosts, file, roles);
 	r->rank = rank_of(r, &hosts->members[net->rank], file);
-	r->next_op = op << OP_SHIFT;
+	r->next_op = first_op;
 	r->tree = roles_open(r->role, &r->group, r->rank, &spec);
 	if (!r->tree)
 		err(1, "cannot join the group of %s as rank %u", file, r->rank);

@@ -301,6 +301,17 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 }
 
 /**
+ * net_shuffle_first_op - what the members have agreed on, or --op says
+ * @net: the hosts
+ *
+ * Return: the first of 2^16 numbers of operations that are this query's.
+ */
+uint64_t net_shuffle_first_op(struct net *net)
+{
+	return of(net)->first_op;
+}
+
+/**
  * net_shuffle_close - leave, when all others are done, too
  * @net: the hosts
  */

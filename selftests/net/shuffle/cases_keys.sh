@@ -206,7 +206,7 @@ words_over_relays()
 		want_grep "host $h" "$(<"$work/out$h")" "\"record_bytes\": $n,"
 	done
 	# again, as other operations
-	words_roles --op 3
+	words_roles
 	diff "$work/right" "$work/out0" >"$work/diff" || fail "again: $(head -5 "$work/diff")"
 	want_ok "the relay stays" words_plan remove
 
@@ -241,7 +241,7 @@ words_over_relays_collide()
 	words_roles
 	want_eq "56 bits" \
 		"$(cat "$work/out0")" "$(printf '%7d alpha\n%7d bandwidth\n%7d nevertheless' 2 1 1)" "$(cat "$work/out0" "$work/err0")"
-	words_roles --op 3 --hash-bits 8
+	words_roles --hash-bits 8
 	want_eq "no failure with two keys" "$(cat "$work/rc0")" 1
 	want_eq "a result of two keys" "$(<"$work/out0")" ""
 	want_grep "err0" "$(<"$work/err0")" "$which"

@@ -194,14 +194,13 @@ query_relays_all()
 		{
 			nsx "h$h" "$BIN/shuffle-query" run "$1" --tables "$tables" --group "$work/group" \
 				--rank "$rank" --relays "$work/relays" --roles "$work/roles" --explain \
-				--op "$query_op" "${@:2}" >"$work/out.$rank" 2>"$work/err.$rank"
+				"${@:2}" >"$work/out.$rank" 2>"$work/err.$rank"
 			echo $? >"$work/rc.$rank"
 		} &
 		jobs+=($!)
 		rank=$((rank + 1))
 	done
 	wait "${jobs[@]}"
-	query_op=$((query_op + 1))
 }
 
 # query_relays_right QUERY RECORDS ALL - so many records reached host 0 of those that all hosts have
@@ -235,7 +234,7 @@ query_keys()
 # that are keys themselves, and others; two sums; a host without rows; sums that relays do not carry.
 query_over_relays()
 {
-	local tables query_op=1
+	local tables
 
 	query_have_sqlite
 	query_plan
@@ -274,7 +273,7 @@ query_over_relays()
 # Roles that are not those of the query or of the relays: no result.
 query_wrong_relays()
 {
-	local tables query_op=1
+	local tables
 
 	query_plan
 	query_keys 0 10 >"$tables/wiki.csv"
