@@ -11,6 +11,7 @@
 
 #include "config.h"
 #include "group.h"
+#include "kernels.h"
 #include "mem.h"
 #include "netns.h"
 #include "op.h"
@@ -100,7 +101,7 @@ static int sock_release_op(struct socket *sock)
 	return 0;
 }
 
-static int sock_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
+static int sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	const struct sockaddr_shuffle *a = (struct sockaddr_shuffle *)uaddr;
 	struct sock *sk = sock->sk;

@@ -16,6 +16,7 @@
 #include <net/xfrm.h>
 
 #include "config.h"
+#include "kernels.h"
 #include "mib.h"
 #include "netns.h"
 #include "op.h"
@@ -57,7 +58,7 @@ void shuffle_cross_traffic_came(struct shuffle_net *sn, const struct sk_buff *sk
 	if (now - atomic64_read(&sn->cross_at) < CROSS_NS)
 		return;
 	atomic64_set(&sn->cross_at, now);
-	queue_work(system_unbound_wq, &sn->cross_work);
+	queue_work(system_dfl_wq, &sn->cross_work);
 }
 
 /* What has come by a device; @pause: since anything was looked at, ns.  RCU read side. */

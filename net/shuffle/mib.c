@@ -21,7 +21,11 @@ const char * const shuffle_mib_texts[] = { SHUFFLE_MIB_LIST(SHUFFLE_MIB_TEXT) };
  */
 u64 shuffle_mib_value(struct shuffle_net *sn, int i)
 {
+	u64 sum = i == SHUFFLE_MIB_DropUdp ? shuffle_udp_drops(sn) : 0;
+	int cpu;
+
 	/* other CPUs count on meanwhile: whatever a word was at some time is right */
-	return data_race(snmp_fold_field(sn->mib, i)) +
-	       (i == SHUFFLE_MIB_DropUdp ? shuffle_udp_drops(sn) : 0);
+	for_each_possible_cpu(cpu)
+		sum += data_race(snmp_get_cpu_field(sn->mib, cpu, i));
+	return sum;
 }

@@ -10,6 +10,7 @@
 #include "coll/engine.h"
 #include "config.h"
 #include "group.h"
+#include "kernels.h"
 #include "mib.h"
 #include "netlink/netlink.h"
 #include "netns.h"
@@ -482,7 +483,7 @@ static void op_end(struct shuffle_op *op, int error)
 	trace_shuffle_op_end(op);
 	if (error || shuffle_event_wanted(shuffle_op_net(op))) {
 		refcount_inc(&op->ref);
-		queue_work(system_unbound_wq, &op->life.wind_up);
+		queue_work(system_dfl_wq, &op->life.wind_up);
 	}
 	ssk->sk.sk_data_ready(&ssk->sk);
 	shuffle_sock_write_space(&ssk->sk);

@@ -10,6 +10,7 @@
 #include <net/udp.h>
 
 #include "config.h"
+#include "kernels.h"
 #include "netns.h"
 
 /* The queue is drained at once; this only has to hold what several CPUs can
@@ -82,7 +83,7 @@ static int udp_create(struct shuffle_net *sn, int ip_family, struct socket **res
 	WRITE_ONCE(udp_sk(sk)->encap_err_lookup, udp_err_lookup);
 	write_unlock_bh(&sk->sk_callback_lock);
 
-	err = kernel_bind(sock, (struct sockaddr *)&ss,
+	err = kernel_bind(sock, (struct sockaddr_unsized *)&ss,
 			  ip_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
 						  sizeof(struct sockaddr_in));
 	if (err)
@@ -198,7 +199,7 @@ static int udp_open_by_kernel(struct shuffle_net *sn)
 	struct udp_work w = { .sn = sn };
 
 	INIT_WORK_ONSTACK(&w.work, udp_open_work);
-	queue_work(system_unbound_wq, &w.work);
+	queue_work(system_dfl_wq, &w.work);
 	flush_work(&w.work);
 	destroy_work_on_stack(&w.work);
 	return w.err;

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "../group.h"
+#include "../kernels.h"
 #include "../mib.h"
 #include "../netns.h"
 #include "../op.h"
@@ -127,8 +128,7 @@ void shuffle_delayed_init(struct shuffle_sock *ssk, struct shuffle_membership *g
 	INIT_LIST_HEAD(&d->owed);
 	for (i = 0; i < group->count; i++)
 		INIT_LIST_HEAD(&d->member[i].node);
-	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	d->timer.function = delayed_fires;
+	hrtimer_setup(&d->timer, delayed_fires, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	spin_lock_bh(&ssk->lock);
 	if (!ssk->delayed && ssk->group == group) {
 		refcount_inc(&group->ref);

@@ -16,6 +16,7 @@
 #include "../coll/engine.h"
 #include "../config.h"
 #include "../group.h"
+#include "../kernels.h"
 #include "../mib.h"
 #include "../netlink/netlink.h"
 #include "../netns.h"
@@ -701,8 +702,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
  */
 void shuffle_timer_init(struct shuffle_op *op)
 {
-	hrtimer_init(&op->clock.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	op->clock.timer.function = timer_fires;
+	hrtimer_setup(&op->clock.timer, timer_fires, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
 static void start_before(struct shuffle_op *op, u64 at)

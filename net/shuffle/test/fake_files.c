@@ -7,6 +7,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "../kernels.h"
 #include "fake.h"
 
 /* trace.h would define the tracepoints of the module once more. */
@@ -30,7 +31,8 @@ static u64 *expiry(enum hrtimer_mode mode)
 	return mode == HRTIMER_MODE_REL_SOFT ? &fake->delay_at : &fake->timer_at;
 }
 
-static void timer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
+static void timer_init(struct hrtimer *timer, enum hrtimer_restart (*function)(struct hrtimer *),
+		       clockid_t clock, enum hrtimer_mode mode)
 {
 	*expiry(mode) = U64_MAX;
 }
@@ -72,7 +74,7 @@ static void sock_owned(const struct sock *sk)
 }
 
 #define shuffle_now		fake_now
-#define hrtimer_init		timer_init
+#define hrtimer_setup		timer_init
 #define hrtimer_start		timer_start
 #define hrtimer_is_queued	timer_is_queued
 #define hrtimer_get_expires	timer_expires

@@ -7,6 +7,7 @@
 
 #include "../config.h"
 #include "../group.h"
+#include "../kernels.h"
 #include "../mib.h"
 #include "../netns.h"
 #include "../op.h"
@@ -101,7 +102,7 @@ static void free_below(struct shuffle_op *op, u32 rank, u64 off)
 	if (free_chunks(op, rank, off, &budget))
 		return;
 	refcount_inc(&op->ref);
-	if (!queue_work(system_unbound_wq, &op->tx.free_acked))
+	if (!queue_work(system_dfl_wq, &op->tx.free_acked))
 		refcount_dec(&op->ref);
 }
 

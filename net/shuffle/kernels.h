@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of later kernels, for the earlier ones that the module builds for, too.  The code is that
+ * of the latest kernel; Kbuild looks into the kernel's headers for what each has.
+ */
+#ifndef _SHUFFLE_KERNELS_H
+#define _SHUFFLE_KERNELS_H
+
+#include <linux/hrtimer.h>
+#include <linux/socket.h>
+#include <linux/workqueue.h>
+
+/* Linux 6.13 */
+#ifndef SHUFFLE_HAS_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* Linux 6.17 */
+#ifndef SHUFFLE_HAS_DFL_WQ
+#define system_dfl_wq		system_unbound_wq
+#endif
+
+/* Linux 6.19 */
+#ifndef SHUFFLE_HAS_SOCKADDR_UNSIZED
+#define sockaddr_unsized	sockaddr
+#endif
+
+#endif /* _SHUFFLE_KERNELS_H */
