@@ -6,7 +6,8 @@
 # where the kernel has KUnit.
 #
 # usage: build-module.sh [-c] [-s FOLDER] KERNEL
-#   KERNEL  um, um-debug, x86-debug, x86-kcsan (built from linux-source), 6.12, 6.1 (Debian's)
+#   KERNEL  um, um-debug, x86-debug, x86-kcsan (built from linux-source), 6.12, 6.1 (Debian's),
+#           7 (the newest of Debian 13's backports, by the compiler of that: debian-root.sh)
 #   -c      check: everything anew, sparse on every file, any warning fails
 #   -s      another module, whose Kbuild is in FOLDER
 #
@@ -26,11 +27,11 @@ while getopts 'cs:' opt; do
 	esac
 done
 shift $((OPTIND - 1))
-kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|x86-kcsan|6.12|6.1}
+kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|x86-kcsan|6.12|6.1|7}
 case $kernel in
 um | um-debug) arch=um ;;
-6.12 | 6.1 | x86-debug | x86-kcsan) arch=x86_64 ;;
-*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, x86-kcsan, 6.12, 6.1)" ;;
+7 | 6.12 | 6.1 | x86-debug | x86-kcsan) arch=x86_64 ;;
+*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, x86-kcsan, 6.12, 6.1, 7)" ;;
 esac
 
 kdir=$(kernel_build_dir "$kernel")
@@ -81,7 +82,7 @@ args=(W=1 "ARCH=$arch" "M=$copy" -j"$(nproc)")
 # UBSAN's check of a bool reads it once more, and not as READ_ONCE() does: KCSAN takes that for a race.
 [ "$kernel" != x86-kcsan ] || args+=(UBSAN_SANITIZE=n)
 note "building the module $name for $kernel"
-if ! make -C "$kdir" "${args[@]}" modules >"$log" 2>&1; then
+if ! kernel_make "$kernel" "$kdir" "${args[@]}" modules >"$log" 2>&1; then
 	grep -E -A3 'error|Error|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
 	die "the module $name does not build for $kernel; log: $log"
 fi

@@ -50,6 +50,7 @@ kernel_of()
 	uml-debug | uml-debug-time)  echo um-debug ;;
 	qemu-6.12 | qemu-icount | qemu-smp) echo 6.12 ;;
 	qemu-6.1 | qemu-icount-6.1)  echo 6.1 ;;
+	qemu-7)                      echo 7 ;;
 	qemu-debug)                  echo x86-debug ;;
 	qemu-kcsan)                  echo x86-kcsan ;;
 	*) return 1 ;;
@@ -59,16 +60,40 @@ kernel_of()
 # lane_is_virtual LANE - time does not pass while the host is busy with something else.
 lane_is_virtual()
 {
-	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* ]]
+	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* || $1 == qemu-7 ]]
 }
 
-# debian_abi 6.12|6.1 - the release of Debian's kernel whose headers are
-# installed, such as 6.12.117+deb12-amd64.
+# debian_release - 12 or 13; nothing on other systems
+debian_release()
+{
+	# shellcheck disable=SC1091 # the system's
+	(. /etc/os-release && [ "${ID-}" = debian ] && echo "${VERSION_ID-}") 2>/dev/null || :
+}
+
+# headers_package 6.12|6.1 - the package with the newest headers of one of Debian's kernels; nothing
+# where this release has no such kernel
+headers_package()
+{
+	case $(debian_release)-$1 in
+	13-6.12) echo linux-headers-amd64 ;;
+	13-6.1)  ;;
+	*-6.12)  echo linux-headers-6.12-amd64 ;;
+	*-6.1)   echo linux-headers-amd64 ;;
+	esac
+}
+
+# debian_abi 6.12|6.1|7 - the release of Debian's kernel whose headers are installed, or in
+# Debian 13's root, such as 6.12.117+deb12-amd64.
 debian_abi()
 {
-	local meta=linux-headers-$1-amd64 abi
+	local meta abi
 
-	[ "$1" != 6.1 ] || meta=linux-headers-amd64
+	if [ "$1" = 7 ]; then
+		cat "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh")/.abi"
+		return
+	fi
+	meta=$(headers_package "$1")
+	[ -n "$meta" ] || die "Debian $(debian_release) has no kernel $1"
 	abi=$(dpkg-query -W -f '${Depends}' "$meta" 2>/dev/null |
 		sed -n 's/.*linux-headers-\([0-9][^ ,]*-amd64\).*/\1/p')
 	[ -n "$abi" ] || die "$meta is not installed: run 'make deps'"
@@ -80,8 +105,23 @@ kernel_build_dir()
 {
 	case $1 in
 	6.12 | 6.1) echo "/usr/src/linux-headers-$(debian_abi "$1")" ;;
+	7) echo "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh")/usr/src/linux-headers-$(debian_abi 7)" ;;
 	*) "$SHUFFLE_ROOT/selftests/vm/build-kernel.sh" "$1" ;;
 	esac
+}
+
+# kernel_make KERNEL DIR ARGUMENT... - make in what kernel_build_dir() says, by the compiler of that
+# kernel's release.
+kernel_make()
+{
+	local root
+
+	if [ "$1" = 7 ]; then
+		root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh")
+		"$SHUFFLE_ROOT/selftests/vm/debian-root.sh" run make -C "${2#"$root"}" "${@:3}"
+		return
+	fi
+	make -C "$2" "${@:3}"
 }
 
 # splats CONSOLE - print what the kernel complained about (at most 120 lines),

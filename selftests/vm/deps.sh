@@ -3,13 +3,14 @@
 #
 # Install what is missing, and nothing else.
 #
-# usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb [6.12|6.1]
+# usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debian-13 [6.12|6.1]
 #   demo       what 'make demo' needs for one of Debian's kernels
 #   check      that, for both, and what 'make check' and 'make bench' need
 #   mpi        what the component for Open MPI is built with
 #   check-mpi  that, what 'make check' needs, and the MPI programs of 'make check-mpi'
 #   deb        what packages are built with
 #   check-deb  what 'make check-deb' needs
+#   debian-13  what a root of Debian 13 is made with
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,25 +18,39 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 
 demo="python3 gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpio kmod rsync
-	xz-utils zstd qemu-system-x86 coreutils util-linux"
-check="linux-source-6.12 flex bison bc libelf-dev libssl-dev perl python3 python3-yaml python3-jsonschema pahole
-	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-14-dev ethtool tcpdump tshark iperf3 nftables
-	wireguard-tools
-	libnl-3-dev libnl-genl-3-dev libnl-route-3-dev libbpf-dev pkg-config man-db sqlite3"
+	xz-utils zstd qemu-system-x86 coreutils util-linux perl pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev"
+check="linux-source-6.12 flex bison bc libelf-dev libssl-dev python3-yaml python3-jsonschema pahole
+	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-dev ethtool tcpdump tshark iperf3 nftables
+	wireguard-tools libbpf-dev man-db sqlite3"
 # as debian/control has it
 deb="build-essential clang debhelper dh-dkms fakeroot rsync pkg-config libbpf-dev libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
 	libopenmpi-dev libevent-dev libhwloc-dev libmpich-dev"
 mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libevent-dev libhwloc-dev"
 mpi_programs="hpcc libfftw3-dev libfftw3-mpi-dev gfortran ptscotch scotch python3-mpi4py python3-numpy mpich libmpich-dev"
-headers_612=linux-headers-6.12-amd64
-headers_61=linux-headers-amd64
+
+# What this needs is known by Debian's names.
+release=$(debian_release)
+case $release in
+12 | 13) ;;
+*)
+	# shellcheck disable=SC1091 # the system's
+	system=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME-}") || system=
+	# shellcheck disable=SC2086,SC2116 # one line
+	die "this is ${system:-no Debian}; packages are known by name for Debian 12 and 13.  These are needed, or what
+they are called here: $(echo $demo $check $mpi)"
+	;;
+esac
+headers_612=$(headers_package 6.12) headers_61=$(headers_package 6.1)
 
 case ${1-} in
 demo)
 	want=$demo
 	case ${2:-6.12} in
 	6.12) want="$want $headers_612" ;;
-	6.1)  want="$want $headers_61" ;;
+	6.1)
+		[ -n "$headers_61" ] || die "KERNEL=6.1: Debian $release has no such kernel"
+		want="$want $headers_61"
+		;;
 	*) die "KERNEL=$2: there are 6.12 and 6.1" ;;
 	esac
 	;;
@@ -44,10 +59,10 @@ mpi) want=$mpi ;;
 check-mpi) want="$demo $check $mpi $mpi_programs $headers_612 $headers_61" ;;
 deb) want=$deb ;;
 check-deb) want="$demo debootstrap dpkg-dev $headers_612 $headers_61" ;;
-*) die "usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb [6.12|6.1]" ;;
+debian-13) want="debootstrap kmod dpkg util-linux" ;;
+*) die "usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debian-13 [6.12|6.1]" ;;
 esac
 
-command -v dpkg-query >/dev/null || die "this needs Debian 12 (no dpkg here)"
 missing=()
 for p in $want; do
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
@@ -88,7 +103,7 @@ apt update || { tail -5 "$log" >&2; die "apt-get update failed: is there a netwo
 # apt-get update succeeds without a network, with a warning.
 for p in "${missing[@]}"; do
 	apt-cache show "$p" >/dev/null 2>&1 || die "apt knows no package $p: is there a network, and does
-/etc/apt/sources.list hold Debian 12's main and security archives? log: $log"
+/etc/apt/sources.list hold Debian $release's main and security archives? log: $log"
 done
 apt install --no-install-recommends "${missing[@]}" || {
 	grep -E '^E:|^W:|Err:' "$log" | tail -8 >&2

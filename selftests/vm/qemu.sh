@@ -52,8 +52,13 @@ qemu_extract()
 # installed package or from one downloaded into the cache.
 qemu_image()
 {
-	local abi=$1 pkg=linux-image-$1 dir=$SHUFFLE_CACHE/image-$1
+	local abi=$1 pkg=linux-image-$1 dir=$SHUFFLE_CACHE/image-$1 root deb
 
+	if root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" -n) && [ "$(<"$root/.abi")" = "$abi" ]; then
+		image=$root/vmlinuz
+		qemu_kmoddir=$root/usr/lib/modules/$abi
+		return
+	fi
 	if [ -r "/boot/vmlinuz-$abi" ] && [ -e "/lib/modules/$abi/modules.dep" ]; then
 		image=/boot/vmlinuz-$abi
 		qemu_kmoddir=/usr/lib/modules/$abi
@@ -63,16 +68,23 @@ qemu_image()
 	image=$dir/boot/vmlinuz-$abi
 	qemu_kmoddir=$dir/lib/modules/$abi
 	[ ! -e "$dir/.done" ] || return 0
+	# two packages from Linux 7 on
+	! apt-cache show "linux-binary-$abi" >/dev/null 2>&1 || pkg="linux-binary-$abi linux-modules-$abi"
 	note "downloading $pkg"
 	rm -rf "$dir.tmp" "$dir"
 	mkdir -p "$dir.tmp"
-	(cd "$dir.tmp" && apt-get download -q -o APT::Sandbox::User=root "$pkg" >apt.log 2>&1) || {
+	# shellcheck disable=SC2086 # words
+	(cd "$dir.tmp" && apt-get download -q -o APT::Sandbox::User=root $pkg >apt.log 2>&1) || {
 		tail -5 "$dir.tmp/apt.log" >&2
 		die "cannot download $pkg: is there a network, and has 'apt-get update' been run?"
 	}
-	dpkg -x "$dir.tmp"/linux-image-*.deb "$dir.tmp"
-	rm "$dir.tmp"/linux-image-*.deb
+	for deb in "$dir.tmp"/linux-*.deb; do
+		dpkg -x "$deb" "$dir.tmp"
+		rm "$deb"
+	done
 	[ -d "$dir.tmp/lib" ] || ln -s usr/lib "$dir.tmp/lib"
+	mkdir -p "$dir.tmp/boot"
+	[ -e "$dir.tmp/boot/vmlinuz-$abi" ] || mv "$dir.tmp/lib/modules/$abi/vmlinuz" "$dir.tmp/boot/vmlinuz-$abi"
 	depmod -b "$dir.tmp" "$abi"
 	touch "$dir.tmp/.done"
 	mv "$dir.tmp" "$dir"
