@@ -65,8 +65,8 @@ void spec_plan(struct plan *p, const struct mix *m, uint64_t seed, uint16_t port
 	}
 	if (m->dead) {
 		p->n = 2 + roll(&d, 2);
-		/* less than a message, and a chunk for each receiver: one may hold that */
-		p->sndbuf = 524288;
+		/* less than a message, and as much as a chunk: the one that is gone may hold it */
+		p->sndbuf = 65536;
 		p->rcvbuf = 0;
 		p->processes = 0;
 		p->dead = roll(&d, p->n);
