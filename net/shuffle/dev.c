@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "config.h"
+#include "kernels.h"
 #include "netns.h"
 #include "op.h"
 #include "sched/link_estimate.h"
@@ -179,13 +180,13 @@ u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
 	return div_u64(bytes * 8000, READ_ONCE(dev->drains));
 }
 
-/* Rate that ethtool reports, Mb/s. */
+/* Rate that ethtool reports, Mb/s.  The rtnl and the device's lock are held. */
 static u32 ask_rate(struct net_device *netdev)
 {
 	struct ethtool_link_ksettings ks;
 
 	ASSERT_RTNL();
-	if (__ethtool_get_link_ksettings(netdev, &ks) || !ks.base.speed ||
+	if (netif_get_link_ksettings(netdev, &ks) || !ks.base.speed ||
 	    ks.base.speed == (u32)SPEED_UNKNOWN)
 		return SHUFFLE_RATE_GUESS_MBPS;
 	return ks.base.speed;
@@ -222,6 +223,16 @@ static struct shuffle_dev *find_rcu(struct shuffle_net *sn, int ifindex)
 	return &sn->dev0;
 }
 
+static bool is_known(struct shuffle_net *sn, int ifindex)
+{
+	bool known;
+
+	rcu_read_lock();
+	known = find_rcu(sn, ifindex) != &sn->dev0;
+	rcu_read_unlock();
+	return known;
+}
+
 static bool has_netdev(struct shuffle_net *sn, int ifindex)
 {
 	bool found;
@@ -235,7 +246,8 @@ static bool has_netdev(struct shuffle_net *sn, int ifindex)
 static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 {
 	struct shuffle_dev *dev, *new;
-	bool known;
+	struct net_device *netdev;
+	bool known = false;
 
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	if (!new)
@@ -244,12 +256,13 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 	/* A system call that is not to wait must not wait for whoever configures the network.  What
 	 * cannot be asked now is asked soon.
 	 */
-	known = rtnl_trylock();
-	if (known) {
-		struct net_device *netdev = __dev_get_by_index(sn->net, ifindex);
-
-		if (netdev)
+	if (rtnl_trylock()) {
+		netdev = __dev_get_by_index(sn->net, ifindex);
+		if (netdev && shuffle_netdev_trylock(netdev)) {
 			shuffle_link_init(&new->link, ask_rate(netdev));
+			netdev_unlock_ops(netdev);
+			known = true;
+		}
 		rtnl_unlock();
 	}
 	/* A netdev leaves the namespace's list before dev_event() hears of that, which takes the
@@ -375,19 +388,26 @@ void shuffle_dev_ask_rates(struct work_struct *work)
 	struct shuffle_net *sn = container_of(work, struct shuffle_net, rates_work);
 	struct net_device *netdev;
 	struct shuffle_dev *dev;
+	u32 mbps;
 
 	rtnl_lock();
-	mutex_lock(&sn->config_mutex);
-	list_for_each_entry(dev, &sn->devs, node) {
-		netdev = __dev_get_by_index(sn->net, dev->ifindex);
-		if (netdev)
-			claims(dev, ask_rate(netdev));
+	for_each_netdev(sn->net, netdev) {
+		if (!is_known(sn, netdev->ifindex))
+			continue;
+		/* like in dev_event() the mutex is inside the device's lock */
+		netdev_lock_ops(netdev);
+		mbps = ask_rate(netdev);
+		mutex_lock(&sn->config_mutex);
+		dev = find_rcu(sn, netdev->ifindex);
+		if (dev != &sn->dev0)
+			claims(dev, mbps);
+		mutex_unlock(&sn->config_mutex);
+		netdev_unlock_ops(netdev);
 	}
-	mutex_unlock(&sn->config_mutex);
 	rtnl_unlock();
 }
 
-/* Called with the rtnl held. */
+/* Called with the rtnl held, and with the device's lock where its rate is asked for. */
 static int dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);

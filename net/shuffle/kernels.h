@@ -5,7 +5,9 @@
 #ifndef _SHUFFLE_KERNELS_H
 #define _SHUFFLE_KERNELS_H
 
+#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
+#include <linux/netdevice.h>
 #include <linux/socket.h>
 #include <linux/workqueue.h>
 
@@ -28,6 +30,23 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 /* Linux 6.19 */
 #ifndef SHUFFLE_HAS_SOCKADDR_UNSIZED
 #define sockaddr_unsized	sockaddr
+#endif
+
+/* Linux 7.2: the drivers of some devices are called under a lock of the device.  Notifiers of
+ * NETDEV_UP and NETDEV_CHANGE are, too.
+ */
+#ifdef SHUFFLE_HAS_NETIF_KSETTINGS
+#include <net/netdev_lock.h>
+
+static inline bool shuffle_netdev_trylock(struct net_device *netdev)
+{
+	return !netdev_need_ops_lock(netdev) || netdev_trylock(netdev);
+}
+#else
+#define netif_get_link_ksettings(netdev, ks)	__ethtool_get_link_ksettings(netdev, ks)
+#define netdev_lock_ops(netdev)			do { } while (0)
+#define netdev_unlock_ops(netdev)		do { } while (0)
+#define shuffle_netdev_trylock(netdev)		true
 #endif
 
 #endif /* _SHUFFLE_KERNELS_H */
