@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shuffle_agree(), where a member comes when the others are about to go to the next id: all have
- * the same ids in the end.  Virtual time: each meeting takes more than ten seconds.
+ * shuffle_agree(), where a member comes when the others are about to go to the next id, or when
+ * ids are new again: all have the same ids in the end.  Virtual time: each meeting takes more than
+ * ten seconds.
  *
  *	api_agree [-v 4|6]
  */
@@ -15,6 +16,8 @@
 #define TIMEOUT_MS	60000
 /* What tools/lib/agree.c waits for at one id, ms */
 #define TRY_MS		10000
+/* How long the kernel remembers an operation (finished-expiry), ms */
+#define FORGET_MS	60000
 
 /**
  * struct member - of a group, in a thread
@@ -40,19 +43,12 @@ static void *agree(void *arg)
 	return NULL;
 }
 
-/* Members 0 and 1 come one after the other, and 2 so much after their time is over, or before. */
-static void test_late(int after_us)
+/* All of them, each in its time. */
+static void meet(const struct sockaddr_shuffle *addr, struct member *m, const char *name)
 {
-	struct sockaddr_shuffle addr[MEMBERS];
-	struct member m[MEMBERS] = {};
 	pthread_t thread[MEMBERS];
-	char name[80];
 	unsigned int i;
 
-	for (i = 0; i < MEMBERS; i++)
-		my_addr(&addr[i]);
-	m[1].wait_us = 3000;
-	m[2].wait_us = TRY_MS * 1000 + after_us;
 	for (i = 0; i < MEMBERS; i++) {
 		m[i].fd = sht_open(addr, MEMBERS, i, 0);
 		if (m[i].fd < 0 || pthread_create(&thread[i], NULL, agree, &m[i]))
@@ -63,10 +59,41 @@ static void test_late(int after_us)
 		EXPECT_ERRNO(m[i].error, 0);
 		EXPECT_EQ(m[i].op, m[0].op);
 	}
-	snprintf(name, sizeof(name), "one that comes %d us after the first goes on", after_us);
 	tap_done(name);
 	for (i = 0; i < MEMBERS; i++)
 		close(m[i].fd);
+}
+
+/* Members 0 and 1 come one after the other, and 2 so much after their time is over, or before. */
+static void test_late(int after_us)
+{
+	struct sockaddr_shuffle addr[MEMBERS];
+	struct member m[MEMBERS] = {};
+	char name[80];
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		my_addr(&addr[i]);
+	m[1].wait_us = 3000;
+	m[2].wait_us = TRY_MS * 1000 + after_us;
+	snprintf(name, sizeof(name), "one that comes %d us after the first goes on", after_us);
+	meet(addr, m, name);
+}
+
+/* A group made anew: one comes while the last meeting is remembered, the others when it is not. */
+static void test_forgotten(void)
+{
+	struct sockaddr_shuffle addr[MEMBERS];
+	struct member m[MEMBERS] = {};
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		my_addr(&addr[i]);
+	meet(addr, m, "a group");
+	m[0].wait_us = FORGET_MS * 1000 - 1000000;
+	for (i = 1; i < MEMBERS; i++)
+		m[i].wait_us = FORGET_MS * 1000 + 2500000;
+	meet(addr, m, "the group anew, as its first meeting is forgotten");
 }
 
 /* One whose library agrees in another way: here one that says nothing of how it does. */
@@ -100,5 +127,6 @@ int main(int argc, char **argv)
 	test_other_version();
 	for (after = -1000; after <= 5000; after += 500)
 		test_late(after);
+	test_forgotten();
 	return api_finish();
 }
