@@ -260,7 +260,7 @@ static struct shuffle_dev *dev_create(struct shuffle_net *sn, int ifindex)
 		netdev = __dev_get_by_index(sn->net, ifindex);
 		if (netdev && shuffle_netdev_trylock(netdev)) {
 			shuffle_link_init(&new->link, ask_rate(netdev));
-			netdev_unlock_ops(netdev);
+			shuffle_netdev_unlock(netdev);
 			known = true;
 		}
 		rtnl_unlock();
@@ -395,14 +395,14 @@ void shuffle_dev_ask_rates(struct work_struct *work)
 		if (!is_known(sn, netdev->ifindex))
 			continue;
 		/* like in dev_event() the mutex is inside the device's lock */
-		netdev_lock_ops(netdev);
+		shuffle_netdev_lock(netdev);
 		mbps = ask_rate(netdev);
 		mutex_lock(&sn->config_mutex);
 		dev = find_rcu(sn, netdev->ifindex);
 		if (dev != &sn->dev0)
 			claims(dev, mbps);
 		mutex_unlock(&sn->config_mutex);
-		netdev_unlock_ops(netdev);
+		shuffle_netdev_unlock(netdev);
 	}
 	rtnl_unlock();
 }

@@ -32,21 +32,44 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define sockaddr_unsized	sockaddr
 #endif
 
-/* Linux 7.2: the drivers of some devices are called under a lock of the device.  Notifiers of
+/* Linux 7.2: __ethtool_get_link_ksettings() takes the device's lock */
+#ifndef SHUFFLE_HAS_NETIF_KSETTINGS
+#define netif_get_link_ksettings	__ethtool_get_link_ksettings
+#endif
+
+/* Linux 6.15: the drivers of some devices are called under a lock of the device.  Notifiers of
  * NETDEV_UP and NETDEV_CHANGE are, too.
  */
-#ifdef SHUFFLE_HAS_NETIF_KSETTINGS
+#ifdef SHUFFLE_HAS_NETDEV_LOCK_OPS
 #include <net/netdev_lock.h>
 
 static inline bool shuffle_netdev_trylock(struct net_device *netdev)
 {
 	return !netdev_need_ops_lock(netdev) || netdev_trylock(netdev);
 }
+
+static inline void shuffle_netdev_lock(struct net_device *netdev)
+{
+	netdev_lock_ops(netdev);
+}
+
+static inline void shuffle_netdev_unlock(struct net_device *netdev)
+{
+	netdev_unlock_ops(netdev);
+}
 #else
-#define netif_get_link_ksettings(netdev, ks)	__ethtool_get_link_ksettings(netdev, ks)
-#define netdev_lock_ops(netdev)			do { } while (0)
-#define netdev_unlock_ops(netdev)		do { } while (0)
-#define shuffle_netdev_trylock(netdev)		true
+static inline bool shuffle_netdev_trylock(struct net_device *netdev)
+{
+	return true;
+}
+
+static inline void shuffle_netdev_lock(struct net_device *netdev)
+{
+}
+
+static inline void shuffle_netdev_unlock(struct net_device *netdev)
+{
+}
 #endif
 
 #endif /* _SHUFFLE_KERNELS_H */

@@ -24,8 +24,9 @@ u64 shuffle_mib_value(struct shuffle_net *sn, int i)
 	u64 sum = i == SHUFFLE_MIB_DropUdp ? shuffle_udp_drops(sn) : 0;
 	int cpu;
 
-	/* other CPUs count on meanwhile: whatever a word was at some time is right */
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		/* other CPUs count on meanwhile: whatever a word was at some time is right */
 		sum += data_race(snmp_get_cpu_field(sn->mib, cpu, i));
+	}
 	return sum;
 }

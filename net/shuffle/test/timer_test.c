@@ -557,7 +557,7 @@ static void timer__idle_asks_once_more(struct kunit *test)
 	fake->ssk.idle_ms = 4000;
 	fake_start(5, 0);
 	fake_row(10000, 2000);
-	/* one is to send, one to grant, one to acknowledge; one has said nothing of the operation */
+	/* one is to send, one to grant, one to acknowledge; one has said nothing of its message */
 	for (i = 0; i < 3; i++)
 		fake_rx(i, 1000, 0, i ? 1000 : 500);
 	fake->op->tx.sched.msg[2].next = 10000;
