@@ -48,7 +48,7 @@ help:
 	@echo "                      time-slices; CASE=milli: sorts and queries in 1 ms;"
 	@echo "                      CASE=agg: records merged on their way; CASE=saba: shared links;"
 	@echo "                      CASE=saba-controller, CASE=saba-sim: its daemon, simulated ones: no kernel;"
-	@echo "                      CASE=smp: what a second CPU gives"
+	@echo "                      CASE=smp: what a second CPU gives; CASE=echo: who else could answer"
 	@echo "  make budget [CASE=regex] [UPDATE=1]"
 	@echo "                      counted instructions of a shuffle against tools/bench/budget (minutes);"
 	@echo "                      UPDATE=1: lower what costs less"
@@ -159,12 +159,13 @@ soak:
 
 # The first line says which kernel is missing.
 bench:
-	@$(if $(filter list cpu% smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
+	@$(if $(filter list cpu% echo smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh -s um 'make bench')
 	@$(VM)/deps.sh $(if $(filter coll%,$(CASE)),check-mpi,check)
 	@$(MAKE) -s tools
-	@$(if $(filter list cpu% smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
+	@$(if $(filter list cpu% echo smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
+	echo) tools/bench/echo/echo.sh ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \
 	smp*) tools/bench/smp.sh ;; \
 	milli*) tools/bench/milli/milli.sh '$(CASE)' ;; \
