@@ -34,7 +34,7 @@ cases=(
 	"8x1m           8  uniform-1m 1500 7 shuffle_bench"
 	"8x1m-9000      8  uniform-1m 9000 7 shuffle_bench"
 	"32x8k          32 uniform-8k 1500 5 shuffle_bench"
-	"64x64b         64 uniform-64 1500 3 shuffle_bench"
+	"64x64b         64 uniform-64 1500 9 shuffle_bench"
 	"64x64b-key     64 uniform-64 1500 3 shuffle_bench -K"
 	"64x1k          64 uniform-1k 1500 3 shuffle_bench"
 	"barrier-8      8  uniform-8  1500 5 coll_bench -C barrier:0"

@@ -37,11 +37,13 @@
 #include "rto.h"
 #include "timer.h"
 
-/* Members never heard of that are asked at once while none of them has answered: most
- * likely they have not started, and where hosts take long to start, because there are
- * many or they are busy, asking them all is what keeps them busy.
+/* Members never heard of that are asked at once while none of them has answered, if most others
+ * have been heard of, and before.  Most likely they have not started, or have not come to our part
+ * of their rows; and where hosts take long to start, because there are many or they are busy,
+ * asking them all is what keeps them busy.
  */
 #define SHUFFLE_SOLICIT_FEW		8
+#define SHUFFLE_SOLICIT_FIRST		2
 
 /* So long nothing has moved before the timer looks whether there is room again, ns */
 #define SHUFFLE_NO_ROOM_NS		(NSEC_PER_SEC / 8)
@@ -176,7 +178,8 @@ static bool solicit_due(struct shuffle_op *op, struct timer_scan *s)
 		return false;
 	clock->solicit_ns = wait;
 	clock->solicited_at = s->now;
-	clock->solicit_left = clock->solicit_all ? rx->sched.n : SHUFFLE_SOLICIT_FEW;
+	clock->solicit_left = clock->solicit_all ? rx->sched.n :
+			      most ? SHUFFLE_SOLICIT_FEW : SHUFFLE_SOLICIT_FIRST;
 	clock->solicit_walk = rx->sched.n;
 	clock->solicit_all = false;
 	return true;
