@@ -12,11 +12,13 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Hosts share their processors here, which mpirun cannot see.
 export OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_plm_rsh_agent=$mpi_here/ns_agent.sh
+# Open MPI 5 has a launcher of its own project, PRRTE
+export PRTE_MCA_plm_ssh_agent=$mpi_here/ns_agent.sh PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe
 # setpgid() of a child that has already started its program
 export OMPI_MCA_plm_base_verbose=-1
 # What carries a call must not depend on how fast this machine is just now.
 export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-all}
-system_components=/usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3
+system_components=$(ompi_info --path pkglibdir --parsable | cut -d: -f3)
 export OMPI_MCA_mca_base_component_path=$BIN/openmpi:$system_components
 
 # work is the case's folder, see ../net/shuffle/lib.sh

@@ -15,8 +15,6 @@
 
 #include "coll_shuffle.h"
 
-#include "opal/mca/pmix/pmix.h"
-
 /* The address of a host: to find those that several hosts have. */
 struct held {
 	struct coll_shuffle_addr addr;

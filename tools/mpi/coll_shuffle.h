@@ -38,8 +38,7 @@
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
-#include "opal/mca/event/event.h"
-#include "opal/threads/mutex.h"
+#include "open_mpi.h"
 #include "opal/util/output.h"
 
 #include "addr.h"

@@ -12,7 +12,6 @@
 #include "coll_shuffle.h"
 
 #include "opal/mca/base/mca_base_var.h"
-#include "opal/mca/pmix/pmix.h"
 #include "opal/util/arch.h"
 #include "opal/util/proc.h"
 
@@ -39,7 +38,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
 struct coll_shuffle_component mca_coll_shuffle_component = {
 	.super = {
 		.collm_version = {
-			MCA_COLL_BASE_VERSION_2_0_0,
+			COLL_SHUFFLE_MCA_VERSION,
 			.mca_component_name = "shuffle",
 			MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
 			.mca_open_component = component_open,
@@ -173,7 +172,7 @@ static int component_open(void)
 {
 	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
 	struct coll_shuffle_card *card = &c->card;
-	int rc;
+	int rc = OMPI_SUCCESS;
 
 	c->output = opal_output_open(NULL);
 	opal_output_set_verbosity(c->output, c->verbose);
@@ -201,10 +200,10 @@ static int component_open(void)
 	if (!card->off)
 		list_addresses(card);
 
-	/* ompi_info opens components without a run-time below them */
-	if (opal_pmix.put && opal_pmix.initialized && opal_pmix.initialized())
-		OPAL_MODEX_SEND(rc, OPAL_PMIX_GLOBAL, &c->super.collm_version, card, sizeof(*card));
-	return OMPI_SUCCESS;
+	if (COLL_SHUFFLE_HAS_MODEX)
+		OPAL_MODEX_SEND(rc, COLL_SHUFFLE_GLOBAL, &c->super.collm_version, card,
+				sizeof(*card));
+	return rc;
 }
 
 static int component_close(void)

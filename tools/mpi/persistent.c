@@ -136,8 +136,8 @@ static coll_shuffle_persistent *new(coll_shuffle_module *m)
 	OMPI_REQUEST_INIT(&p->super.super.super, true);
 	p->super.super.super.req_start = start;
 	p->super.super.super.req_free = request_free;
-	p->super.super.data.objs.objs[0] = NULL;
-	p->super.super.data.objs.objs[1] = NULL;
+	/* what Open MPI holds for the request */
+	memset(&p->super.super.data, 0, sizeof(p->super.super.data));
 	p->module = m;
 	return p;
 }
