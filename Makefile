@@ -68,11 +68,13 @@ help:
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
 	@echo "  make netlink        regenerate what is made from Documentation/netlink/specs/shuffle.yaml"
-	@echo "  make deps           install what 'make check' and 'make check-deep' need (Debian 12, root)"
+	@echo "  make deps           install what 'make check' and 'make check-deep' need (Debian 12 or 13, root)"
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
 	@echo "                      library, headers, tools, dissector, and the module for the running kernel"
 	@echo "  make deb            Debian packages: module (DKMS), library, tools, MPI; in build/deb"
 	@echo "  make check-deb      install, use, upgrade and remove them on a plain Debian 12 (root)"
+	@echo "  make check-newcomer [RELEASE=13|12]"
+	@echo "                      the README's commands on a bare Debian, as they are written (root)"
 	@echo "  make clean          remove build/; kernels stay in the cache"
 	@echo
 	@echo "Kernels and their sources are kept in SHUFFLE_CACHE (~/.cache/shuffle)."
@@ -252,9 +254,13 @@ check-deb:
 	@$(VM)/deps.sh check-deb
 	@selftests/deb/check.sh
 
+check-newcomer:
+	@$(VM)/deps.sh debootstrap
+	@selftests/newcomer/check.sh $(or $(RELEASE),13)
+
 clean:
 	rm -rf build
 
 .PHONY: help deps modules tools tools-installed netlink demo demo-sort demo-aggregate check check-deep check-all \
 	check-list torture soak budget mpi install-mpi check-mpi bench bench-mpi figures figures-module figures-coll \
-	figures-agg figures-stream install install-tools deb check-deb clean
+	figures-agg figures-stream install install-tools deb check-deb check-newcomer clean

@@ -44,13 +44,13 @@ timed()
 
 builder()
 {
-	binds="$work/build:/build" in_root "$cache/builder:$cache/plain" "$work/builder" "$@"
+	binds="$work/build:/build" debian_above "$cache/builder:$cache/plain" "$work/builder" "$@"
 }
 
 # in_system COMMAND... - in the Debian that gets the packages; they are in /packages.
 in_system()
 {
-	binds="$work/build:/packages" in_root "$cache/plain" "$work/system" "$@"
+	binds="$work/build:/packages" debian_above "$cache/plain" "$work/system" "$@"
 }
 
 # build VERSION - packages of that version into build/VERSION.  The modules know

@@ -3,14 +3,14 @@
 #
 # Install what is missing, and nothing else.
 #
-# usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debian-13 [6.12|6.1]
+# usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]
 #   demo       what 'make demo' needs for one of Debian's kernels
 #   check      that, for both, and what 'make check' and 'make bench' need
 #   mpi        what the component for Open MPI is built with
 #   check-mpi  that, what 'make check' needs, and the MPI programs of 'make check-mpi'
 #   deb        what packages are built with
 #   check-deb  what 'make check-deb' needs
-#   debian-13  what a root of Debian 13 is made with
+#   debootstrap  what a Debian in a folder is made with
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,8 +24,8 @@ check="linux-source-6.12 flex bison bc libelf-dev libssl-dev python3-yaml python
 	wireguard-tools libbpf-dev man-db sqlite3"
 # as debian/control has it
 deb="build-essential clang debhelper dh-dkms fakeroot rsync pkg-config libbpf-dev libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
-	libopenmpi-dev libevent-dev libhwloc-dev libmpich-dev"
-mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libevent-dev libhwloc-dev"
+	libopenmpi-dev libpmix-dev libevent-dev libhwloc-dev libmpich-dev"
+mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libpmix-dev libevent-dev libhwloc-dev"
 mpi_programs="hpcc libfftw3-dev libfftw3-mpi-dev gfortran ptscotch scotch python3-mpi4py python3-numpy mpich libmpich-dev"
 
 # What this needs is known by Debian's names.
@@ -59,8 +59,8 @@ mpi) want=$mpi ;;
 check-mpi) want="$demo $check $mpi $mpi_programs $headers_612 $headers_61" ;;
 deb) want=$deb ;;
 check-deb) want="$demo debootstrap dpkg-dev $headers_612 $headers_61" ;;
-debian-13) want="debootstrap kmod dpkg util-linux" ;;
-*) die "usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debian-13 [6.12|6.1]" ;;
+debootstrap) want="debootstrap kmod dpkg util-linux" ;;
+*) die "usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]" ;;
 esac
 
 missing=()

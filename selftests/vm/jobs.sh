@@ -16,8 +16,8 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12
 	selftests-qemu-6.1 selftests-qemu-7 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit topo
-	parser stream query sort workload saba relay rperf wireshark deb budget faults-uml-debug
-	kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
+	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 budget
+	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
 	torture-qemu-debug soak-uml soak-uml-debug kernel-x86-kcsan planted-qemu-kcsan torture-qemu-kcsan flaky)
@@ -120,6 +120,7 @@ run_job()
 	demo) as_test "demo: every byte of every message" tools/examples/demo/demo.sh qemu-6.12 ;;
 	demo-6.1) as_test "demo on 6.1: every byte of every message" tools/examples/demo/demo.sh qemu-6.1 ;;
 	deb) selftests/deb/check.sh ;;
+	newcomer-*) selftests/newcomer/check.sh "${name#newcomer-}" ;;
 	budget) tools/bench/budget.sh ;;
 	flaky) flaky ;;
 	wireshark) tools/wireshark/tests/check.sh uml-debug ;;

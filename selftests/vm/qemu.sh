@@ -5,6 +5,9 @@
 # host's root, and the command line.  Sourced, never run.
 # shellcheck disable=SC2034 # variables for run.sh
 
+# shellcheck source=debian.sh
+. "$SHUFFLE_ROOT/selftests/vm/debian.sh"
+
 # First program of a QEMU guest: loads what the root file system needs.
 qemu_init_script()
 {
@@ -52,7 +55,7 @@ qemu_extract()
 # installed package or from one downloaded into the cache.
 qemu_image()
 {
-	local abi=$1 pkg=linux-image-$1 dir=$SHUFFLE_CACHE/image-$1 root deb
+	local abi=$1 dir=$SHUFFLE_CACHE/image-$1 root
 
 	if root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" -n) && [ "$(<"$root/.abi")" = "$abi" ]; then
 		image=$root/vmlinuz
@@ -65,28 +68,15 @@ qemu_image()
 		[ -d "$qemu_kmoddir" ] || qemu_kmoddir=/lib/modules/$abi
 		return
 	fi
-	image=$dir/boot/vmlinuz-$abi
+	image=$dir/vmlinuz
 	qemu_kmoddir=$dir/lib/modules/$abi
-	[ ! -e "$dir/.done" ] || return 0
-	# two packages from Linux 7 on
-	! apt-cache show "linux-binary-$abi" >/dev/null 2>&1 || pkg="linux-binary-$abi linux-modules-$abi"
-	note "downloading $pkg"
-	rm -rf "$dir.tmp" "$dir"
-	mkdir -p "$dir.tmp"
-	# shellcheck disable=SC2086 # words
-	(cd "$dir.tmp" && apt-get download -q -o APT::Sandbox::User=root $pkg >apt.log 2>&1) || {
-		tail -5 "$dir.tmp/apt.log" >&2
-		die "cannot download $pkg: is there a network, and has 'apt-get update' been run?"
+	[ ! -e "$image" ] || return 0
+	note "downloading the kernel $abi"
+	rm -rf "$dir"
+	kernel_image "$dir.tmp" "$abi" >"$SHUFFLE_CACHE/image.log" 2>&1 || {
+		tail -5 "$SHUFFLE_CACHE/image.log" >&2
+		die "cannot download the kernel $abi: is there a network, and has 'apt-get update' been run?"
 	}
-	for deb in "$dir.tmp"/linux-*.deb; do
-		dpkg -x "$deb" "$dir.tmp"
-		rm "$deb"
-	done
-	[ -d "$dir.tmp/lib" ] || ln -s usr/lib "$dir.tmp/lib"
-	mkdir -p "$dir.tmp/boot"
-	[ -e "$dir.tmp/boot/vmlinuz-$abi" ] || mv "$dir.tmp/lib/modules/$abi/vmlinuz" "$dir.tmp/boot/vmlinuz-$abi"
-	depmod -b "$dir.tmp" "$abi"
-	touch "$dir.tmp/.done"
 	mv "$dir.tmp" "$dir"
 }
 
