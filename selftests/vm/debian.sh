@@ -94,7 +94,8 @@ debian_install()
 }
 
 # kernel_image DIR ABI [ROOT] - download one of Debian's kernels as this machine gets packages, or ROOT
-# does: DIR/vmlinuz, DIR/lib/modules/ABI.  Its packages' scripts want a boot loader, and do not run.
+# does: DIR/vmlinuz, DIR/lib/modules/ABI, for depmod.  Its packages' scripts want a boot loader, and do
+# not run.
 kernel_image()
 {
 	local dir=$1 abi=$2 in=() pkg=linux-image-$2 deb
@@ -114,6 +115,5 @@ kernel_image()
 	done
 	[ -d "$dir/lib" ] || ln -s usr/lib "$dir/lib"
 	mv "$dir/boot/vmlinuz-$abi" "$dir/vmlinuz" 2>/dev/null ||
-		mv "$dir/lib/modules/$abi/vmlinuz" "$dir/vmlinuz" || return
-	depmod -b "$dir" "$abi"
+		mv "$dir/lib/modules/$abi/vmlinuz" "$dir/vmlinuz"
 }

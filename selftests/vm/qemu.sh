@@ -77,6 +77,7 @@ qemu_image()
 		tail -5 "$SHUFFLE_CACHE/image.log" >&2
 		die "cannot download the kernel $abi: is there a network, and has 'apt-get update' been run?"
 	}
+	depmod -b "$dir.tmp" "$abi"
 	mv "$dir.tmp" "$dir"
 }
 

@@ -22,6 +22,5 @@ done
 gcc -O2 -Wall -Wextra -D_GNU_SOURCE -o "$out/echo_program" "$here/program.c"
 clang -target bpf -O2 -g -Wall -Wextra -idirafter "/usr/include/$(gcc -print-multiarch)" -c \
 	-o "$out/echo_tc.o" "$here/tc.bpf.c"
-ko=$(env -u BUILD selftests/vm/build-module.sh 6.12)
-exec selftests/vm/run.sh qemu-icount -N -t 900 -o "$root/$out/vm" -e KO="$ko" -e BUILT="$root/$out" \
+exec selftests/vm/run.sh qemu-icount -t 900 -o "$root/$out/vm" -e BUILT="$root/$out" \
 	"$here/guest.sh" "${RUNS:-3}"

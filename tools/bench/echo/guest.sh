@@ -9,10 +9,6 @@ set -euo pipefail
 bin=build/tools
 port=819	# of the program; the module has 818
 
-depends=$(modinfo -F depends "$KO")
-# shellcheck disable=SC2086 # words
-[ -z "$depends" ] || modprobe -aq ${depends//,/ }
-insmod "$KO"
 tools/bench/rack.sh up 2 rate=none
 ip netns exec h1 $bin/shufflectl config set echo all
 ip netns exec h1 $bin/shufflectl config set echo-rate 1000000

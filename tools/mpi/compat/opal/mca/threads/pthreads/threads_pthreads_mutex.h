@@ -15,15 +15,12 @@ typedef pthread_cond_t opal_thread_internal_cond_t;
 
 #define OPAL_THREAD_INTERNAL_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 #define OPAL_THREAD_INTERNAL_RECURSIVE_MUTEX_INITIALIZER PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
-#define OPAL_THREAD_INTERNAL_COND_INITIALIZER PTHREAD_COND_INITIALIZER
 
 #define opal_thread_internal_mutex_trylock(m)	(pthread_mutex_trylock(m) != 0)
 #define opal_thread_internal_mutex_lock(m)	pthread_mutex_lock(m)
 #define opal_thread_internal_mutex_unlock(m)	pthread_mutex_unlock(m)
 #define opal_thread_internal_mutex_destroy(m)	pthread_mutex_destroy(m)
 #define opal_thread_internal_cond_init(c)	pthread_cond_init(c, NULL)
-#define opal_thread_internal_cond_wait(c, m)	pthread_cond_wait(c, m)
-#define opal_thread_internal_cond_broadcast(c)	pthread_cond_broadcast(c)
 #define opal_thread_internal_cond_signal(c)	pthread_cond_signal(c)
 #define opal_thread_internal_cond_destroy(c)	pthread_cond_destroy(c)
 
