@@ -79,12 +79,14 @@ static int sock_release_op(struct socket *sock)
 	shuffle_sock_list_del(ssk);
 	shuffle_mem_add_socket(-1);
 	shuffle_ports_del(ssk);
-	/* no system call runs on the socket any more, so nobody else unlinks */
+	/* no system call runs on the socket any more: nobody else has it */
+	mutex_lock(&ssk->read_mutex);
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
 		hlist_for_each_entry_safe(op, tmp, &ssk->ops[i], node) {
 			shuffle_op_unlink(op);
 			cond_resched();
 		}
+	mutex_unlock(&ssk->read_mutex);
 	shuffle_delayed_exit(ssk);
 	shuffle_multicast_leave(ssk);
 	shuffle_owner_close(ssk);
@@ -432,6 +434,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(cfg->rcvbuf));
 
 	spin_lock_init(&ssk->lock);
+	mutex_init(&ssk->read_mutex);
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
 		INIT_HLIST_HEAD(&ssk->ops[i]);
 	INIT_LIST_HEAD(&ssk->ready);

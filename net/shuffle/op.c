@@ -527,9 +527,9 @@ void shuffle_op_fail(struct shuffle_op *op, int error)
 
 /**
  * shuffle_op_unlink() - take an ended or aborted operation out and free it
- * @op: operation; the caller is the only one who unlinks (lock_sock, or release)
+ * @op: operation
  *
- * Context: process, may sleep; no lock of ours but the sk lock held.
+ * Context: process, may sleep, ssk->read_mutex held, and no lock of ours inside it.
  */
 void shuffle_op_unlink(struct shuffle_op *op)
 {
@@ -537,7 +537,7 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
 	bool aborted;
 
-	sock_owned_by_me(&ssk->sk);
+	lockdep_assert_held(&ssk->read_mutex);
 	spin_lock_bh(&ssk->lock);
 	aborted = !op->life.ended;
 	if (aborted) {

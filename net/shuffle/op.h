@@ -56,7 +56,7 @@ struct shuffle_ready {
  * @blame: members because of whom the operation has ended, or whom others are told of; of an
  *	operation that is not @blamed the worker of @wind_up writes it
  * @excused: this member is missing only because it has missed others; SHUFFLE_NONE: no one is
- * @end_cursor: readers have been given so many MISSING records, plus one; the sk lock guards it
+ * @end_cursor: readers have been given so many MISSING records, plus one; ssk->read_mutex
  * @end: the end waits in ssk->ready for a reader
  * @wind_up: a worker does what the end leaves to do: op.c
  *

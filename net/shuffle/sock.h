@@ -7,9 +7,10 @@
  *
  * Locks, outermost first:
  *
- *   sk lock (lock_sock)	socket options, bind, and readers (recvmsg);
+ *   sk lock (lock_sock)	socket options and bind;
  *	sn->udp_mutex		inside it: opening the UDP sockets
  *	sn->multicast_mutex	inside it, like the rtnl: joining a multicast address
+ *   ssk->read_mutex	readers (recvmsg), may sleep in it; inside the sk lock in close() only
  *   op->fill.mutex		writers of one row (sendmsg), may sleep in it;
  *	ssk->pages.lock		inside it: the pages that are filled
  *   ssk->lock			BH spinlock: operations, messages, memory accounting
@@ -174,6 +175,7 @@ struct shuffle_owner {
  * @nr_incomplete: number of operations whose column is not complete
  * @nr_unsent: number of operations whose row has data that has not left
  * @unsent: bytes of rows that have not left
+ * @read_mutex: held by the reader that takes from @ready and @notices
  * @ready: what recvmsg() returns next: shuffle_ready.node
  * @parts: messages with fewer bytes in order than the reader is woken for: shuffle_ready.node, too
  * @notices: what recvmsg() returns beside messages and ends, in turns with @ready: WANT,
@@ -224,6 +226,7 @@ struct shuffle_sock {
 	u32			nr_incomplete;
 	u32			nr_unsent;
 	u64			unsent;
+	struct mutex		read_mutex;
 	struct list_head	ready;
 	struct list_head	parts;
 	struct list_head	notices;

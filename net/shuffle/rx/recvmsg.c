@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * recvmsg(): messages as they complete, parts of long ones and under pressure, and the
- * end of operations.  The sk lock makes readers take turns.
+ * end of operations.  Readers of one socket take turns: ssk->read_mutex.
  */
 #include <linux/slab.h>
 
@@ -22,7 +22,7 @@
 
 /**
  * struct recv_call - one recvmsg()
- * @ssk: socket, locked
+ * @ssk: socket, its read_mutex held
  * @msg: the user's
  * @rec: records so far
  * @n: their number
@@ -107,7 +107,7 @@ static int read_message(struct recv_call *c, struct shuffle_op *op, u32 rank)
 	struct sk_buff *skb, *used = NULL;
 	int err = 0;
 
-	sock_owned_by_me(&c->ssk->sk);
+	lockdep_assert_held(&ssk->read_mutex);
 	memset(rec, 0, sizeof(*rec));
 	rec->op_id = op->id;
 	rec->type = SHUFFLE_RECORD_DATA;
@@ -296,7 +296,7 @@ static bool nothing_ready(struct shuffle_sock *ssk)
 	return empty;
 }
 
-/* *timeo: jiffies that are left. */
+/* *timeo: jiffies that are left.  Another reader may take what is ready. */
 static int wait_ready(struct shuffle_sock *ssk, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -311,11 +311,24 @@ static int wait_ready(struct shuffle_sock *ssk, long *timeo)
 			err = sock_intr_errno(*timeo);
 		if (err)
 			break;
-		release_sock(sk);
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
-		lock_sock(sk);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* What is ready, behind another reader.  That one copies, a copy may fault, and a fault may take as
+ * long as it likes: a signal ends the wait.  A call that does not wait for a message waits here,
+ * too: turned away, it would not be told of what the other one leaves.  0 or an error.
+ */
+static int take_turn(struct recv_call *c, long timeo)
+{
+	int err;
+
+	if (mutex_lock_interruptible(&c->ssk->read_mutex))
+		return sock_intr_errno(timeo);
+	err = take_all(c);
+	mutex_unlock(&c->ssk->read_mutex);
 	return err;
 }
 
@@ -361,14 +374,13 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 	c.rec = recs->rec;
 
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	lock_sock(sk);
 	/* what was ready may not be any more: the end of an operation, or no room for what would
 	 * be asked for
 	 */
 	do {
 		err = wait_ready(c.ssk, &timeo);
 		if (!err)
-			err = take_all(&c);
+			err = take_turn(&c, timeo);
 	} while (!err && !c.n);
 	/* room has been made */
 	for (more = c.n; more;) {
@@ -379,7 +391,6 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 		shuffle_output_flush(shuffle_net(sock_net(sk)), &q);
 		cond_resched();
 	}
-	release_sock(sk);
 
 	msg->msg_namelen = 0;
 	recs->size = sizeof(*c.rec);

@@ -55,6 +55,7 @@ int fake_init(struct kunit *test)
 	ssk = &fake->ssk;
 	spin_lock_init(&ssk->lock);
 	shuffle_pages_init(ssk);
+	mutex_init(&ssk->read_mutex);
 	INIT_LIST_HEAD(&ssk->ready);
 	INIT_LIST_HEAD(&ssk->parts);
 	INIT_LIST_HEAD(&ssk->notices);

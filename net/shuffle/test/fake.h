@@ -140,6 +140,7 @@ void fake_ack(u32 rank);
 void fake_resend(u32 rank, bool known, u64 off, u64 len);
 void fake_waits(u32 rank);
 bool fake_work(struct work_struct *work);
+void fake_unlink(struct shuffle_op *op);
 void fake_end(void);
 
 /* fake_memory.c: memory of sockets; rx/early.c and tx/pages.c, on a clock of their own */

@@ -491,6 +491,17 @@ bool fake_work(struct work_struct *work)
 }
 
 /**
+ * fake_unlink() - the operation's end has been read, or its socket is closed
+ * @op: operation
+ */
+void fake_unlink(struct shuffle_op *op)
+{
+	mutex_lock(&fake->ssk.read_mutex);
+	shuffle_op_unlink(op);
+	mutex_unlock(&fake->ssk.read_mutex);
+}
+
+/**
  * fake_end() - the socket is closed
  *
  * Harmless if nothing was started, or twice.
@@ -498,7 +509,7 @@ bool fake_work(struct work_struct *work)
 void fake_end(void)
 {
 	if (fake->op)
-		shuffle_op_unlink(fake->op);
+		fake_unlink(fake->op);
 	fake->op = NULL;
 	shuffle_delayed_exit(&fake->ssk);
 	if (fake->group)

@@ -23,7 +23,7 @@ static void expect_full(struct kunit *test, u32 ops, u32 msgs)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(op), (long)-ENOBUFS);
 	if (!IS_ERR(op)) {
 		mutex_unlock(&op->fill.mutex);
-		shuffle_op_unlink(op);
+		fake_unlink(op);
 		shuffle_op_put(op);
 	}
 	fake_end();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waits that were not asked for: MSG_DONTWAIT beside a thread that is stuck in a copy, and beside
- * one that holds the kernel's lock of network devices.  No times are compared; a wait that does not
+ * Waits that were not asked for: calls beside a thread that is stuck in a copy, and beside one that
+ * holds the kernel's lock of network devices.  No times are compared; a wait that does not
  * end is ended by a signal.
  *
  * Such threads copy from memory that nobody provides, until the test does (userfaultfd).
@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #include "api.h"
 
@@ -79,6 +80,7 @@ struct stuck {
 	uint64_t op;
 	const void *data;
 	size_t len;
+	ssize_t got;
 };
 
 static void *send_stuck(void *arg)
@@ -138,6 +140,87 @@ static void test_beside_copy(void)
 	       "send: and EAGAIN");
 	WORKS(lazy_provide(&l), "send: the copy goes on");
 	pthread_join(thread, NULL);
+	lazy_close(&l);
+	close_pair(fds);
+}
+
+static void *read_stuck(void *arg)
+{
+	struct stuck *s = arg;
+	struct shuffle_record rec;
+	unsigned int n = 1;
+	sigset_t alarms;
+
+	/* a signal would end the copy */
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	s->got = sht_recv(s->fd, (void *)s->data, s->len, &rec, &n, 0);
+	return NULL;
+}
+
+/* Provides the memory if the test is not over soon: no signal ends a wait for a sock lock. */
+static void *rescue(void *arg)
+{
+	sleep(20);
+	lazy_provide(arg);
+	return NULL;
+}
+
+/* A reader whose memory nobody provides does not stop another one that gets a signal, nor other
+ * calls.
+ */
+static void test_beside_reader(void)
+{
+	static char data[20000], more[20000];
+	struct stuck s = { .op = next_op++ };
+	struct sockaddr_shuffle m[2], name;
+	socklen_t len = sizeof(name);
+	/* again and again: it may come before a call has begun to wait */
+	struct itimerval soon = { { 0, 200000 }, { 0, 200000 } }, never = { 0 };
+	pthread_t thread, rescuer;
+	struct shuffle_record rec[4];
+	struct pollfd pfd = { .events = POLLIN };
+	unsigned int n = 4;
+	struct lazy l;
+	int fds[2];
+
+	if (!lazy_open(&l)) {
+		result(true, "recv: beside a stuck reader", "SKIP no userfaultfd");
+		return;
+	}
+	open_pair(fds, m, 0);
+	send_row(fds[0], s.op, 0, 0, data, 0, 0);
+	WORKS_EQ(sht_recv(fds[0], more, sizeof(more), rec, &n, 0), 0,
+		 "recv: a member's message to itself");
+	n = 4;
+	send_row(fds[1], s.op, sizeof(data), 0, data, sizeof(data), 0);
+	pfd.fd = fds[0];
+	WORKS_EQ(poll(&pfd, 1, WAIT_MS), 1, "recv: a message has come");
+	s.fd = fds[0];
+	s.data = l.mem + PAGE;
+	s.len = sizeof(data);
+	pthread_create(&rescuer, NULL, rescue, &l);
+	pthread_create(&thread, NULL, read_stuck, &s);
+	WORKS(lazy_wanted(&l), "recv: a reader is stuck");
+
+	setitimer(ITIMER_REAL, &soon, NULL);
+	FAILS(sht_recv(fds[0], more, sizeof(more), rec, &n, 0),
+	      "recv: a signal ends the wait for another reader", EINTR);
+	n = 4;
+	FAILS(sht_recv(fds[0], more, sizeof(more), rec, &n, MSG_DONTWAIT),
+	      "recv: with MSG_DONTWAIT, too", EINTR);
+	setitimer(ITIMER_REAL, &never, NULL);
+	alarm(600);
+	WORKS_EQ(getsockname(fds[0], (struct sockaddr *)&name, &len), 0,
+		 "getsockname() beside a stuck reader");
+	/* all that was tried came before the memory did */
+	WORKS(lazy_provide(&l), "recv: the stuck reader goes on");
+	pthread_join(thread, NULL);
+	WORKS_EQ(s.got, (ssize_t)sizeof(data), "recv: and has its message");
+	WORKS_EQ(read_end(fds[0], s.op), 0, "recv: the operation ends");
+	pthread_cancel(rescuer);
+	pthread_join(rescuer, NULL);
 	lazy_close(&l);
 	close_pair(fds);
 }
@@ -203,6 +286,7 @@ int main(int argc, char **argv)
 	api_start(argc, argv);
 	sigaction(SIGALRM, &sa, NULL);
 	test_beside_copy();
+	test_beside_reader();
 	if (!v6)
 		test_beside_rtnl();
 	return api_finish();
