@@ -148,7 +148,6 @@ static void join(struct crew *crew)
 			wrong("%u threads are in a call %llu ms after their round, idle timeout %u ms",
 			      crew->n, (unsigned long long)(sht_now_ms() - start),
 			      slot->plan.idle_ms);
-			show_calls(slot);
 			_exit(1);
 		}
 		nap_us(500);
@@ -257,10 +256,9 @@ static void wait_ends(void)
 		}
 		if (now < since + limit_ms())
 			continue;
+		show_unended();
 		wrong("nothing has moved for %llu ms, idle timeout %u ms: %u calls or operations have not ended",
 		      (unsigned long long)(now - since), slot->plan.idle_ms, unended());
-		show_unended();
-		show_calls(slot);
 	}
 }
 
@@ -278,7 +276,6 @@ static void end_members(void)
 		while (waitpid(pid, &status, WNOHANG) == 0) {
 			if (sht_now_ms() > until && shared->still + tmo_ms(10) < sht_now_ms()) {
 				wrong("the process of member %u does not end", i);
-				show_calls(slot);
 				kill(pid, SIGKILL);
 			}
 			nap_us(1000);

@@ -93,25 +93,24 @@ void progress(void)
 	slot->progress = sht_now_ms();
 }
 
-void wrong(const char *format, ...)
+/* As /proc has it: T is stopped, Z has ended, and has not been waited for. */
+static char state_of(int pid, int tid)
 {
-	char text[400];
-	va_list args;
+	char path[64], text[200], *p;
+	ssize_t n;
+	int fd;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	dprintf(STDOUT_FILENO, "# WRONG: slot %d, round %llu, seed 0x%llx: %s\n", slot->number,
-		(unsigned long long)slot->rounds, (unsigned long long)slot->plan.seed, text);
-	if (!atomic_exchange(&shared->failed, 1))
-		snprintf(shared->why, sizeof(shared->why), "%s (round seed 0x%llx)", text,
-			 (unsigned long long)slot->plan.seed);
-}
-
-void die(const char *what)
-{
-	wrong("cannot go on: %s: %s", what, strerror(errno));
-	_exit(1);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return '-';
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return '-';
+	text[n] = 0;
+	p = strrchr(text, ')');
+	return p && p[1] ? p[2] : '?';
 }
 
 static void show_file(int pid, int tid, const char *name)
@@ -140,16 +139,39 @@ void show_calls(struct slot *s)
 
 	for (i = 0; i < n; i++) {
 		struct call *c = &s->call[i];
+		unsigned long long tenths = (now - c->since) / 100;
 
 		if (c->action == ACT_none || now < c->since + 1000)
 			continue;
-		dprintf(STDOUT_FILENO,
-			"#   thread %u (%d/%d): %s, member %d, operation %d, for %llu.%llu s\n", i,
-			c->pid, c->tid, action_name[c->action], (int)c->rank, (int)c->op,
-			(unsigned long long)(now - c->since) / 1000,
-			(unsigned long long)(now - c->since) / 100 % 10);
+		dprintf(STDOUT_FILENO, "#   thread %u (%d/%d, %c): ", i, c->pid, c->tid,
+			state_of(c->pid, c->tid));
+		dprintf(STDOUT_FILENO, "%s, member %d, operation %d, for %llu.%llu s\n",
+			action_name[c->action], (int)c->rank, (int)c->op, tenths / 10, tenths % 10);
 		show_file(c->pid, c->tid, "stack");
 	}
+}
+
+void wrong(const char *format, ...)
+{
+	char text[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dprintf(STDOUT_FILENO, "# WRONG: slot %d, round %llu, seed 0x%llx: %s\n", slot->number,
+		(unsigned long long)slot->rounds, (unsigned long long)slot->plan.seed, text);
+	/* first, for then all processes are killed */
+	show_calls(slot);
+	if (!atomic_exchange(&shared->failed, 1))
+		snprintf(shared->why, sizeof(shared->why), "%s (round seed 0x%llx)", text,
+			 (unsigned long long)slot->plan.seed);
+}
+
+void die(const char *what)
+{
+	wrong("cannot go on: %s: %s", what, strerror(errno));
+	_exit(1);
 }
 
 /* The mix process, every 100 ms. */
