@@ -120,10 +120,12 @@ check: deps
 	@$(VM)/check.sh check
 
 check-deep: deps
+	@$(VM)/deps.sh check-arch
 	@$(MAKE) -s tools
 	@$(VM)/check.sh deep
 
 check-all: deps
+	@$(VM)/deps.sh check-arch
 	@$(VM)/deps.sh check-mpi
 	@$(VM)/deps.sh check-deb
 	@$(MAKE) -s tools

@@ -3,9 +3,10 @@
 #
 # Install what is missing, and nothing else.
 #
-# usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]
+# usage: deps.sh demo|check|check-arch|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]
 #   demo       what 'make demo' needs for one of Debian's kernels
 #   check      that, for both, and what 'make check' and 'make bench' need
+#   check-arch  that, and compilers for other architectures
 #   mpi        what the component for Open MPI is built with
 #   check-mpi  that, what 'make check' needs, and the MPI programs of 'make check-mpi'
 #   deb        what packages are built with
@@ -16,6 +17,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=common.sh
 . "$here/common.sh"
+# shellcheck source=arch.sh
+. "$here/arch.sh"
 
 demo="python3 gcc libc6-dev make iproute2 iputils-ping procps busybox-static cpio kmod rsync
 	xz-utils zstd qemu-system-x86 coreutils util-linux perl pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev"
@@ -55,12 +58,13 @@ demo)
 	esac
 	;;
 check) want="$demo $check $mpi $headers_612 $headers_61" ;;
+check-arch) want="$demo $check $mpi $(arch_packages) $headers_612 $headers_61" ;;
 mpi) want=$mpi ;;
 check-mpi) want="$demo $check $mpi $mpi_programs $headers_612 $headers_61" ;;
 deb) want=$deb ;;
 check-deb) want="$demo debootstrap dpkg-dev $headers_612 $headers_61" ;;
 debootstrap) want="debootstrap kmod dpkg util-linux" ;;
-*) die "usage: deps.sh demo|check|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]" ;;
+*) die "usage: deps.sh demo|check|check-arch|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]" ;;
 esac
 
 missing=()

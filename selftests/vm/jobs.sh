@@ -6,16 +6,19 @@
 
 # shellcheck source=../../tools/common/tap.sh
 . "$SHUFFLE_ROOT/tools/common/tap.sh"
+# shellcheck source=arch.sh
+. "$here/arch.sh"
 
 # Long ones first: two workers take one after the other.
 check_jobs=(selftests-core-qemu-6.12 static mpi-quick-qemu-6.12 sim demo unit topo stream query
 	sort workload saba relay rperf)
 # What .ci/run runs besides.  A kernel first: jobs without one run while it is built.
 deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
-	selftests-core-qemu-6.1 selftests-core-qemu-7 kunit-uml-debug planted-uml-debug planted-qemu-smp flaky)
+	selftests-core-qemu-6.1 selftests-core-qemu-7 kunit-uml-debug planted-uml-debug planted-qemu-smp
+	unit-arm64 unit-s390x unit-armhf unit-i386 flaky)
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12
-	selftests-qemu-6.1 selftests-qemu-7 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit topo
+	selftests-qemu-6.1 selftests-qemu-7 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
 	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 budget
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
@@ -113,6 +116,7 @@ run_job()
 	static) "$here/static.sh" ;;
 	static-all) ALL=1 "$here/static.sh" ;;
 	unit) make -s -C net/shuffle/test OUT="$BUILD/portable" check ;;
+	unit-*) arch_unit "${name#unit-}" ;;
 	# 10^9 datagrams, 20 minutes
 	parser) make -s -C net/shuffle/test OUT="$BUILD/portable" check-parser ;;
 	sim) make -s -C tools/sim OUT="$BUILD/tools" check ;;

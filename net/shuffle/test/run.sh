@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh FOLDER RUNS TARGET... - the user-space tests and fuzz targets, as one TAP; PARSER_RUNS=N:
-# and so many datagrams for the parser
+# and so many datagrams for the parser.  RUN: words in front of each program
 # run.sh --parser FOLDER MILLIONS - only the parser, a line of TAP for each seed
 
 # a sanitizer's finding must not go by as a skipped line
 export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:malloc_context_size=0"
 export UBSAN_OPTIONS="print_stacktrace=1"
+RUN=${RUN-}
 
 # parse RUNS SEED - a line of TAP
 parse()
 {
 	n=$((n + 1))
-	if timeout 3600 "$out/parser" -runs="$1" -seed="$2" -max_len=512 >"$out/parser.log" 2>&1; then
+	# shellcheck disable=SC2086 # words
+	if timeout 3600 $RUN "$out/parser" -runs="$1" -seed="$2" -max_len=512 >"$out/parser.log" 2>&1; then
 		echo "ok $n - parser: $1 datagrams, seed $2"
 	else
 		bad=$((bad + 1))
@@ -39,7 +41,8 @@ runs=$2
 shift 2
 
 # every wait has an end
-timeout 1200 "$out/portable_test" >"$out/portable_test.tap" 2>"$out/portable_test.err"
+# shellcheck disable=SC2086 # words
+timeout 1200 $RUN "$out/portable_test" >"$out/portable_test.tap" 2>"$out/portable_test.err"
 status=$?
 grep -v '^1\.\.' "$out/portable_test.tap"
 sed 's/^/# /' "$out/portable_test.err"
@@ -57,7 +60,8 @@ for target in "$@"; do
 	r=$runs
 	# a datagram is soon walked; a sequence is checked after every step
 	[ "$target" = fuzz_wire ] || r=$((runs / 10))
-	if timeout 1200 "$out/$target" -runs="$r" -seed=1 -max_len=512 -len_control=0 \
+	# shellcheck disable=SC2086 # words
+	if timeout 1200 $RUN "$out/$target" -runs="$r" -seed=1 -max_len=512 -len_control=0 \
 			-artifact_prefix="$out/$target-" >"$log" 2>&1; then
 		echo "ok $n - $target: $r runs"
 	else

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034 # for those who source this
+#
+# Other architectures: Debian's cross compilers (deps.sh check-arch), and qemu-user to run what they make.  Sourced.
+
+architectures="arm64 s390x armhf i386"
+
+# arch_is ARCH - sets triplet, and user: the program of qemu-user.
+arch_is()
+{
+	case $1 in
+	arm64) triplet=aarch64-linux-gnu user=qemu-aarch64 ;;
+	s390x) triplet=s390x-linux-gnu user=qemu-s390x ;;
+	armhf) triplet=arm-linux-gnueabihf user=qemu-arm ;;
+	i386) triplet=i686-linux-gnu user=qemu-i386 ;;
+	*) die "no architecture $1: there are $architectures" ;;
+	esac
+}
+
+# arch_packages - what all of that is installed by.
+arch_packages()
+{
+	local a
+
+	echo qemu-user
+	for a in $architectures; do
+		arch_is "$a"
+		echo "gcc-$triplet libc6-dev-$a-cross"
+	done
+}
+
+# arch_unit ARCH - the portable tests, by qemu-user.  TAP.
+#
+# Without ASan, which does not run there, and with fewer inputs: what depends on the order of bytes,
+# the size of a long or alignment shows early.
+arch_unit()
+{
+	arch_is "$1"
+	make -s -C net/shuffle/test OUT="$BUILD/portable-$1" CC="$triplet-gcc" CLANG=false \
+		SAN='-fsanitize=undefined -fno-sanitize-recover=all' RUN="$user -L /usr/$triplet" \
+		RUNS=20000 PARSER_RUNS=200000 check
+}
