@@ -309,6 +309,8 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	 */
 	op->tx.sched.unit = max(payload, rounddown(unit / 4, payload));
 	op->rx.sched.unit = unit;
+	/* half of an even share of a buffer like ours: the other half is on its way meanwhile */
+	op->rx.untold_max = max((u32)READ_ONCE(op->ssk->sk.sk_sndbuf) / 2 / members, payload);
 	op->rx.sched.unannounced = members;
 }
 

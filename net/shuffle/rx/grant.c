@@ -201,9 +201,34 @@ void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 	lockdep_assert_held(&op->ssk->lock);
 	shuffle_slowest_tell(op, &w);
 	in->granted_sent = w.grant.limit;
+	in->acked_sent = w.grant.acked;
 	shuffle_output_record(sn, op->ssk, op->group, rank, &w, q);
 	SHUFFLE_INC(sn, GrantOut);
 	trace_shuffle_grant_out(op, rank, w.grant.limit);
+}
+
+/**
+ * shuffle_grant_tell() - bytes of a message have arrived
+ * @op: operation
+ * @rank: rank of the sender
+ * @q: packets
+ *
+ * The sender keeps what it has not been told of.  It is told with the next grant, and that may be
+ * far: others are granted more, or as much is on its way as may be.  A sender whose buffer is full
+ * would go on only when it is asked again, buffer for buffer.  A message that fits its share of
+ * a buffer like ours holds up nobody.
+ *
+ * Context: any, ssk->lock held, after shuffle_grant_op().
+ */
+void shuffle_grant_tell(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
+{
+	struct shuffle_msg_in *in = &op->rx.msg[rank];
+
+	lockdep_assert_held(&op->ssk->lock);
+	if (in->have.prefix - in->acked_sent < op->rx.untold_max || in->complete ||
+	    op->life.ended || op->rx.sched.msg[rank].len <= 2 * (u64)op->rx.untold_max)
+		return;
+	shuffle_grant_send(op, rank, q);
 }
 
 static void send_grants(struct shuffle_op *op, struct sk_buff_head *q)

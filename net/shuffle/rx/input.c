@@ -210,6 +210,7 @@ static void run_to_op(struct rx_ctx *c, struct shuffle_op *op, const struct rx_r
 				kfree_skb(clone);
 		}
 		shuffle_grant_op(op, q, c->now);
+		shuffle_grant_tell(op, w->src_rank, q);
 		break;
 	case SHUFFLE_GRANT:
 		SHUFFLE_INC(sn, GrantIn);

@@ -47,6 +47,7 @@
  * @rtt_off: offset at which a sample of the grant-to-data time ends
  * @rtt_at: time at which that sample began, ns; 0: none runs
  * @granted_sent: last offset sent in a GRANT
+ * @acked_sent: bytes of which the last GRANT said that they have arrived
  * @due: what the message waits for
  * @complete: the message has arrived whole, or there is none
  * @absent: there is no message from this member
@@ -85,6 +86,7 @@ struct shuffle_msg_in {
 	u64			rtt_off;
 	u64			rtt_at;
 	u64			granted_sent;
+	u64			acked_sent;
 	struct shuffle_due	due;
 };
 

@@ -28,6 +28,7 @@ struct shuffle_msg_in;
  * @answered: a member has answered a question about such packets
  * @receives: the operation is one of dev->rx_ops
  * @place: what the operation has counted in dev->order
+ * @untold_max: bytes of a message that arrive at most without a GRANT that says so, about
  * @dirty: messages that need a GRANT: shuffle_msg_in.dirty
  * @grant_node: place in ssk->grant_ops while a message may be granted more
  * @outstanding: bytes that the operation has counted in ssk->outstanding
@@ -55,6 +56,7 @@ struct shuffle_op_rx {
 	bool				answered;
 	bool				receives;
 	struct shuffle_order_place	place;
+	u32				untold_max;
 	struct list_head		dirty;
 	struct list_head		grant_node;
 	u64				outstanding;

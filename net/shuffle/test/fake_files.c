@@ -362,6 +362,7 @@ bool fake_rx_nonce(u32 rank, u64 nonce, u64 len, u64 off, u32 payload)
 	spin_lock_bh(&fake->ssk.lock);
 	kept = shuffle_msg_in_data(fake->op, &w, skb, 0, payload, payload, &q, fake->now);
 	shuffle_grant_op(fake->op, &q, fake->now);
+	shuffle_grant_tell(fake->op, rank, &q);
 	spin_unlock_bh(&fake->ssk.lock);
 	if (!kept)
 		kfree_skb(skb);

@@ -260,6 +260,31 @@ static void msg_in__room_for_order(struct kunit *test)
 }
 
 /* What is absent is not waited for, and not taken. */
+/* All of it may be sent, so no grant follows: of three messages each has a sixth of the buffer.
+ * One that fits a third is only acknowledged.
+ */
+static void msg_in__tells_what_has_come(struct kunit *test)
+{
+	u64 off;
+
+	fake->ssk.sk.sk_sndbuf = 12000;
+	fake->unsched = 6000;
+	fake_start(3, 0);
+	for (off = 0; off < 5000; off += 1000) {
+		fake_rx(0, 6000, off, 1000);
+		KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_GRANT, 0), (u32)(off + 1000) / 2000);
+	}
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.grant.limit, 6000ULL);
+	KUNIT_EXPECT_EQ(test, fake_last(SHUFFLE_GRANT, 0)->w.grant.acked, 4000ULL);
+	/* the last bytes have their ACK */
+	fake_rx(0, 6000, 5000, 1000);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_GRANT, 0), 2U);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_ACK, 0), 1U);
+	for (off = 0; off < 4000; off += 1000)
+		fake_rx(1, 4000, off, 1000);
+	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_GRANT, 1), 0U);
+}
+
 static void msg_in__absent(struct kunit *test)
 {
 	static const struct {
@@ -310,6 +335,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(msg_in__ended),
 	KUNIT_CASE(msg_in__at_random),
 	KUNIT_CASE(msg_in__room_for_order),
+	KUNIT_CASE(msg_in__tells_what_has_come),
 	KUNIT_CASE(msg_in__absent),
 	KUNIT_CASE(msg_in__absent_not_asked),
 	{}
