@@ -286,12 +286,13 @@ static void find_largest(struct shuffle_policy_rx *rx, u32 i)
 static u64 with_headroom(const struct shuffle_policy_rx *rx, u64 max_out)
 {
 	u64 most, whole, others;
+	u32 times = rx->sim.headroom;
 
-	if (rx->sim.headroom <= 1 || !rx->rem)
+	if (times <= 1 || !rx->rem)
 		return max_out;
 	others = rx->rem - rem(&rx->msg[rx->sim.largest]);
-	most = max_out > U64_MAX / rx->sim.headroom ? U64_MAX : max_out * rx->sim.headroom;
-	if (others <= rx->rem / rx->sim.headroom)
+	most = max_out > shuffle_div64(U64_MAX, times) ? U64_MAX : max_out * times;
+	if (others <= shuffle_div64(rx->rem, times))
 		return most;
 	/* max_out * rem / others, which is less than most */
 	whole = shuffle_div64(rx->rem, others);
