@@ -558,7 +558,8 @@ void shuffle_op_unlink(struct shuffle_op *op)
 	if (cancel_work_sync(&op->tx.free_acked))
 		shuffle_op_put(op);
 	op_purge(op, true);
-	shuffle_engine_purge(op);
+	if (op->engine)
+		shuffle_engine_uncharge(op->engine, ssk);
 	/* remembered before it is forgotten: no packet finds neither */
 	shuffle_timewait_add(sn, op);
 	spin_lock_bh(&ssk->lock);

@@ -18,6 +18,7 @@
 #include "../tx/egress_wake.h"
 #include "../tx/msg_out.h"
 #include "../tx/pages.h"
+#include "../tx/want.h"
 #include "combine.h"
 #include "engine.h"
 
@@ -216,26 +217,11 @@ static bool has_room(const struct sock *sk, u32 size)
 	return !queued || (s64)queued + size <= 2LL * shuffle_sock_sndbuf(sk);
 }
 
-/**
- * shuffle_engine_has_room() - may it begin, as the send buffer is now?
- * @e: engine
- * @sk: socket
- *
- * Context: process.
+/* What the engine sends, and its data, which does not count against the receive buffer until it is
+ * the result.  0 or -ENOBUFS.
  */
-bool shuffle_engine_has_room(const struct shuffle_engine *e, const struct sock *sk)
+static int try_charge(struct shuffle_engine *e, struct sock *sk, u32 size)
 {
-	return has_room(sk, chunks_size(e));
-}
-
-/* Charge what the engine holds: what it sends, and its data, which does not count against the
- * receive buffer until it is the result.  0 or -ENOBUFS.
- */
-static int charge(struct shuffle_op *op, u32 size)
-{
-	struct shuffle_engine *e = op->engine;
-	struct sock *sk = &op->ssk->sk;
-
 	if (!has_room(sk, size) || (size && !sk_wmem_schedule(sk, size)))
 		return -ENOBUFS;
 	sk_mem_charge(sk, size);
@@ -245,68 +231,84 @@ static int charge(struct shuffle_op *op, u32 size)
 	}
 	sk_mem_charge(sk, e->data->truesize);
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)size);
+	e->charged = true;
 	return 0;
 }
 
-static int try_start(struct shuffle_op *op, u32 size)
-{
-	int err;
-
-	spin_lock_bh(&op->ssk->lock);
-	err = op->life.ended ? -EPIPE : charge(op, size);
-	if (!err) {
-		op->engine->started = true;
-		shuffle_engine_arrived(op, shuffle_now());
-	}
-	spin_unlock_bh(&op->ssk->lock);
-	return err;
-}
-
 /**
- * shuffle_engine_start() - the row has been announced: begin
- * @op: operation with an engine
+ * shuffle_engine_charge() - let a socket pay for what an engine holds
+ * @e: engine
+ * @ssk: the socket
  *
- * Context: process, op->fill.mutex held.
- * Return: 0; -EPIPE (the operation has ended), -ENOBUFS (no memory for it, or twice the send buffer
- * is used up, and not by this one alone).
+ * Before there is an operation that somebody could hear of, so that the call can be made again.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOBUFS (no memory for it, or twice the send buffer is used up, and not by this one
+ * alone).
  */
-int shuffle_engine_start(struct shuffle_op *op)
+int shuffle_engine_charge(struct shuffle_engine *e, struct shuffle_sock *ssk)
 {
-	u32 size = chunks_size(op->engine);
-	int err = try_start(op, size);
+	u32 size = chunks_size(e);
+	int err, tries = 2;
 
-	if (err != -ENOBUFS)
-		return err;
-	/* pages that the socket only keeps go first */
-	shuffle_pages_drop(op->ssk);
-	return try_start(op, size);
+	for (;;) {
+		spin_lock_bh(&ssk->lock);
+		err = try_charge(e, &ssk->sk, size);
+		spin_unlock_bh(&ssk->lock);
+		if (err != -ENOBUFS || !--tries)
+			return err;
+		/* pages that the socket only keeps go first */
+		shuffle_pages_drop(ssk);
+	}
 }
 
 /**
- * shuffle_engine_purge() - give back what the engine of an ended operation still has
- * @op: operation that has ended
+ * shuffle_engine_uncharge() - give back what an engine still has
+ * @e: engine that does not run (any more)
+ * @ssk: the socket
  *
  * Context: process, without ssk->lock.
  */
-void shuffle_engine_purge(struct shuffle_op *op)
+void shuffle_engine_uncharge(struct shuffle_engine *e, struct shuffle_sock *ssk)
 {
-	struct shuffle_engine *e = op->engine;
-	struct sock *sk = &op->ssk->sk;
+	struct sock *sk = &ssk->sk;
 	u32 size;
 
-	if (!e || !e->started)
+	if (!e->charged)
 		return;
-	/* nobody else looks at it any more */
 	size = chunks_size(e);
-	spin_lock_bh(&op->ssk->lock);
+	spin_lock_bh(&ssk->lock);
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - (int)size);
 	sk_mem_uncharge(sk, size);
 	if (e->data)
 		sk_mem_uncharge(sk, e->data->truesize);
-	e->started = false;
-	spin_unlock_bh(&op->ssk->lock);
+	e->charged = false;
+	if (size)
+		shuffle_want_room(ssk);
+	spin_unlock_bh(&ssk->lock);
 	if (size)
 		shuffle_sock_write_space(sk);
+}
+
+/**
+ * shuffle_engine_start() - the row has been announced: begin
+ * @op: operation with an engine, which is charged
+ *
+ * Context: process, op->fill.mutex held.
+ * Return: 0, or -EPIPE (the operation has ended).
+ */
+int shuffle_engine_start(struct shuffle_op *op)
+{
+	int err = -EPIPE;
+
+	spin_lock_bh(&op->ssk->lock);
+	if (!op->life.ended) {
+		op->engine->started = true;
+		shuffle_engine_arrived(op, shuffle_now());
+		err = 0;
+	}
+	spin_unlock_bh(&op->ssk->lock);
+	return err;
 }
 
 /**

@@ -32,7 +32,8 @@ struct shuffle_chunk;
  * @expected: by rank, bytes of what it sends us; 0: nothing
  * @scratch: what has arrived, before it is combined
  * @at: the step whose turn it is
- * @started: the row is announced, and memory charged
+ * @charged: the socket pays for @chunk and @data
+ * @started: the row is announced
  * @finished: the result is there
  * @vectors: how many vectors of @data the result combines; 0: this member gets no result
  * @out_at: where the result begins in @data
@@ -53,6 +54,7 @@ struct shuffle_engine {
 	u32			*expected;
 	u8			*scratch;
 	u32			at;
+	bool			charged;
 	bool			started;
 	bool			finished;
 	u32			vectors;
@@ -69,11 +71,11 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 u32 shuffle_engine_bytes(const struct shuffle_step *s);
 bool shuffle_engine_fits(const struct shuffle_op *op);
 bool shuffle_engine_expects(const struct shuffle_op *op, u32 rank, u64 len);
-bool shuffle_engine_has_room(const struct shuffle_engine *e, const struct sock *sk);
+int shuffle_engine_charge(struct shuffle_engine *e, struct shuffle_sock *ssk);
+void shuffle_engine_uncharge(struct shuffle_engine *e, struct shuffle_sock *ssk);
 int shuffle_engine_start(struct shuffle_op *op);
 bool shuffle_engine_run(struct shuffle_op *op);
 void shuffle_engine_arrived(struct shuffle_op *op, u64 now);
-void shuffle_engine_purge(struct shuffle_op *op);
 void shuffle_engine_free(struct shuffle_engine *e);
 
 #endif /* _SHUFFLE_ENGINE_H */

@@ -323,10 +323,8 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
 	if (!e)
 		return -ENOMEM;
-	err = find_place(e, ssk) ?: fill_engine(e, c, iter) ?: make_rows(e, c, &r);
-	/* before anybody hears of it: the call can be made again */
-	if (!err && !shuffle_engine_has_room(e, &ssk->sk))
-		err = -ENOBUFS;
+	err = find_place(e, ssk) ?: fill_engine(e, c, iter) ?: make_rows(e, c, &r) ?:
+	      shuffle_engine_charge(e, ssk);
 	if (err) {
 		shuffle_engine_free(e);
 		goto out;
@@ -337,6 +335,7 @@ int shuffle_collective_start(struct shuffle_sock *ssk, const struct shuffle_coll
 	op = shuffle_op_create(ssk, c->op_id, c->deadline_ms, &column, e);
 	if (IS_ERR(op)) {
 		err = PTR_ERR(op);
+		shuffle_engine_uncharge(e, ssk);
 		shuffle_engine_free(e);
 		goto out;
 	}
