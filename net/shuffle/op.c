@@ -290,6 +290,7 @@ static u8 order_of(const struct shuffle_op *op, u32 flags)
 static void setup_schedules(struct shuffle_op *op, u32 payload)
 {
 	u32 members = op->group->count;
+	u32 share = (u32)READ_ONCE(op->ssk->sk.sk_sndbuf) / members;
 	u32 unit;
 
 	/* losses before a pause count no more, and nobody has looked since */
@@ -301,16 +302,14 @@ static void setup_schedules(struct shuffle_op *op, u32 payload)
 	/* What is copied as one is what a super-packet can be at most.  The send
 	 * buffer should have several of them for everybody.
 	 */
-	op->fill.unit = READ_ONCE(op->ssk->sk.sk_sndbuf) / (4 * members);
-	op->fill.unit = clamp(rounddown(op->fill.unit, payload), unit,
-			      shuffle_chunk_payload(payload));
+	op->fill.unit = clamp(rounddown(share / 4, payload), unit, shuffle_chunk_payload(payload));
 	/* Granted in large units, sent in small ones: a row that takes turns
 	 * packet by packet keeps all receivers equally busy.
 	 */
 	op->tx.sched.unit = max(payload, rounddown(unit / 4, payload));
 	op->rx.sched.unit = unit;
 	/* half of an even share of a buffer like ours: the other half is on its way meanwhile */
-	op->rx.untold_max = max((u32)READ_ONCE(op->ssk->sk.sk_sndbuf) / 2 / members, payload);
+	op->rx.untold_max = max(share / 2, payload);
 	op->rx.sched.unannounced = members;
 }
 

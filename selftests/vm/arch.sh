@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034 # for those who source this
 #
-# Other architectures: Debian's cross compilers (deps.sh check-arch), and qemu-user to run what they make.  Sourced.
+# Other architectures: Debian's cross compilers (deps.sh check-arch), and qemu-user to run what they
+# make.  Sourced.
 
 architectures="arm64 s390x armhf i386"
 

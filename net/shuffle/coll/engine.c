@@ -220,7 +220,7 @@ static bool has_room(const struct sock *sk, u32 size)
 /* What the engine sends, and its data, which does not count against the receive buffer until it is
  * the result.  0 or -ENOBUFS.
  */
-static int try_charge(struct shuffle_engine *e, struct sock *sk, u32 size)
+static int charge(struct shuffle_engine *e, struct sock *sk, u32 size)
 {
 	if (!has_room(sk, size) || (size && !sk_wmem_schedule(sk, size)))
 		return -ENOBUFS;
@@ -233,6 +233,16 @@ static int try_charge(struct shuffle_engine *e, struct sock *sk, u32 size)
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + (int)size);
 	e->charged = true;
 	return 0;
+}
+
+static int try_charge(struct shuffle_engine *e, struct shuffle_sock *ssk)
+{
+	int err;
+
+	spin_lock_bh(&ssk->lock);
+	err = charge(e, &ssk->sk, chunks_size(e));
+	spin_unlock_bh(&ssk->lock);
+	return err;
 }
 
 /**
@@ -248,18 +258,11 @@ static int try_charge(struct shuffle_engine *e, struct sock *sk, u32 size)
  */
 int shuffle_engine_charge(struct shuffle_engine *e, struct shuffle_sock *ssk)
 {
-	u32 size = chunks_size(e);
-	int err, tries = 2;
-
-	for (;;) {
-		spin_lock_bh(&ssk->lock);
-		err = try_charge(e, &ssk->sk, size);
-		spin_unlock_bh(&ssk->lock);
-		if (err != -ENOBUFS || !--tries)
-			return err;
-		/* pages that the socket only keeps go first */
-		shuffle_pages_drop(ssk);
-	}
+	if (!try_charge(e, ssk))
+		return 0;
+	/* pages that the socket only keeps go first */
+	shuffle_pages_drop(ssk);
+	return try_charge(e, ssk);
 }
 
 /**

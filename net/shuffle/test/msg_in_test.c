@@ -259,7 +259,6 @@ static void msg_in__room_for_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->op->rx.msg[0].have.prefix, off);
 }
 
-/* What is absent is not waited for, and not taken. */
 /* All of it may be sent, so no grant follows: of three messages each has a sixth of the buffer.
  * One that fits a third is only acknowledged.
  */
@@ -285,6 +284,7 @@ static void msg_in__tells_what_has_come(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_GRANT, 1), 0U);
 }
 
+/* What is absent is not waited for, and not taken. */
 static void msg_in__absent(struct kunit *test)
 {
 	static const struct {
