@@ -236,13 +236,22 @@ static bool is_blocked(const struct shuffle_op *op, u32 rank)
 	       shuffle_msg_out_sent(op, rank) < op->tx.sched.msg[rank].len;
 }
 
+/* What the pauses between probes are a part of, ns: the shorter of idle timeout and deadline. */
+static u64 patience(const struct shuffle_op *op)
+{
+	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
+
+	if (!op->life.deadline_at)
+		return idle;
+	return min_not_zero(idle, op->life.deadline_at - op->life.started_at);
+}
+
 /* A receiver that has left says so once.  If its word was lost, nobody asks one that is to grant:
  * an operation in which nothing moves probes the messages that wait for grants.  One that is there
  * does not answer.
  */
 static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 {
-	u64 idle = (u64)READ_ONCE(op->ssk->idle_ms) * NSEC_PER_MSEC;
 	u32 look = SHUFFLE_SOLICIT_LOOK;
 	u64 wait, due;
 	u32 rank;
@@ -251,7 +260,7 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 		if (!op->tx.unacked)
 			return;
 		/* more often at the end of its time, which is that of others, too */
-		wait = op->life.asked_others ? s->rto : max(idle / 8, shuffle_rto_max(op));
+		wait = op->life.asked_others ? s->rto : max(patience(op) / 8, shuffle_rto_max(op));
 		due = max(op->life.progress_at, op->clock.blocked_at) + wait;
 		if (s->now < due) {
 			s->next = min(s->next, due);

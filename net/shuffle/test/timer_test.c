@@ -637,12 +637,12 @@ static void timer__straggler(struct kunit *test)
 }
 
 /* Nothing moves: those that are to grant are asked whether they are there, and no others. */
-static void timer__probes_blocked(struct kunit *test)
+static void probes_blocked(struct kunit *test, u32 idle_ms, u64 deadline_ms)
 {
 	u32 i;
 
-	fake->ssk.idle_ms = 4000;
-	fake_start(4, 0);
+	fake->ssk.idle_ms = idle_ms;
+	fake_start(4, deadline_ms);
 	fake_row(10000, 2000);
 	for (i = 0; i < 4; i++)
 		fake_rx(i, 1000, 0, 1000);
@@ -659,6 +659,17 @@ static void timer__probes_blocked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 1), 1U);
 	KUNIT_EXPECT_TRUE(test, fake_last(SHUFFLE_DATA, 0)->w.flags & SHUFFLE_FLAG_PROBE);
 	KUNIT_EXPECT_EQ(test, fake_sent(SHUFFLE_DATA, 3), 0U);
+}
+
+static void timer__probes_blocked(struct kunit *test)
+{
+	probes_blocked(test, 4000, 0);
+}
+
+/* A deadline that comes before the idle timeout leaves less time to ask. */
+static void timer__probes_blocked_deadline(struct kunit *test)
+{
+	probes_blocked(test, 60000, 4000);
 }
 
 /* However many are late: a few at a time, and all of them in the end. */
@@ -685,6 +696,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__solicits),
 	KUNIT_CASE(timer__solicits_the_rest),
 	KUNIT_CASE(timer__probes_blocked),
+	KUNIT_CASE(timer__probes_blocked_deadline),
 	KUNIT_CASE(timer__solicits_all),
 	KUNIT_CASE(timer__solicits_after_a_start),
 	KUNIT_CASE(timer__solicits_after_older_packets),

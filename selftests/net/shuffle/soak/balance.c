@@ -202,15 +202,22 @@ void balance_batch(const struct batch *b, char *line, size_t size)
 	before = now;
 }
 
+/* Does the counter say why something was late? */
+static bool of_a_failure(const char *name)
+{
+	return !strncmp(name, "Drop", 4) || !strncmp(name, "Probe", 5) ||
+	       !strncmp(name, "Abort", 5) || !strncmp(name, "Resend", 6);
+}
+
 void balance_show(void)
 {
 	struct counters now;
 	unsigned int i;
 
 	read_counters(&now);
-	printf("# dropped in this batch so far:");
+	printf("# dropped, asked and told in this batch so far:");
 	for (i = 0; i < now.n; i++)
-		if (!strncmp(names[i], "Drop", 4) && now.value[i] != before.value[i])
+		if (of_a_failure(names[i]) && now.value[i] != before.value[i])
 			printf(" %s %lld", names[i], (long long)(now.value[i] - before.value[i]));
 	printf("\n");
 }

@@ -187,7 +187,7 @@ int in_host_number(unsigned int host);
 
 /* What is there before the first batch. */
 void balance_begin(void);
-void balance_show(void);	/* what was dropped: of a failure */
+void balance_show(void);	/* what was dropped and asked: of a failure */
 /* All groups are closed. */
 void balance_batch(const struct batch *b, char *line, size_t size);
 /* After all batches. */
