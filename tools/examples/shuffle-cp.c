@@ -151,7 +151,7 @@ static void open_socket(struct copy *cp)
 
 	cp->fd = shuffle_open(cp->group.members, cp->group.count, cp->rank, SOCK_CLOEXEC);
 	if (cp->fd < 0 && errno == EAFNOSUPPORT)
-		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
+		errx(1, "%s", shuffle_family_str());
 	if (cp->fd < 0)
 		err(1, "cannot join the group as %s",
 		    shuffle_addr_str(&cp->group.members[cp->rank], name, sizeof(name)));

@@ -256,7 +256,7 @@ static void report(const struct count *wc, const struct shuffle_key_value *recor
 static void no_family(void)
 {
 	if (errno == EAFNOSUPPORT)
-		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
+		errx(1, "%s", shuffle_family_str());
 }
 
 static int join(const struct count *wc)

@@ -158,7 +158,7 @@ void relays_open(struct count *wc, const struct role *role)
 		err(1, "operation");
 	wc->tree = roles_open(role, &wc->group, wc->rank, &spec);
 	if (!wc->tree && errno == EAFNOSUPPORT)
-		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle");
+		errx(1, "%s", shuffle_family_str());
 	if (!wc->tree)
 		err(1, "cannot join the group as %s",
 		    shuffle_addr_str(&wc->group.members[wc->rank], name, sizeof(name)));

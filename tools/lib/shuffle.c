@@ -40,6 +40,16 @@ int shuffle_family(void)
 	return family;
 }
 
+const char *shuffle_family_str(void)
+{
+	if (shuffle_family() < 0)
+		return errno == EAFNOSUPPORT ?
+		       "this kernel has no AF_SHUFFLE: load the module shuffle" : strerror(errno);
+	return "this process may not open AF_SHUFFLE sockets: RestrictAddressFamilies= of its "
+	       "unit, a seccomp filter or a sandbox forbids it; or the address is IPv6, and the "
+	       "kernel has none";
+}
+
 int shuffle_addr(struct sockaddr_shuffle *addr, const char *ip, uint16_t port)
 {
 	char host[INET6_ADDRSTRLEN + 1];

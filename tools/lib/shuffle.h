@@ -24,6 +24,10 @@ extern "C" {
  * EAFNOSUPPORT: the module is not loaded.
  */
 int shuffle_family(void);
+/* Why opening a socket has failed with EAFNOSUPPORT, in words: there is no module, or this process
+ * is not allowed to (RestrictAddressFamilies= of its unit, another seccomp filter).  Never NULL.
+ */
+const char *shuffle_family_str(void);
 
 /* "192.0.2.1", 7000 or "2001:db8::1", 7000 to an address; "fe80::1%eth0" too.
  * EINVAL: not an address.

@@ -130,8 +130,7 @@ static bool try_bind(const struct coll_shuffle_addr *a)
 	coll_shuffle_addr_of(a, &bound);
 	fd = shuffle_bind(&bound, SOCK_CLOEXEC);
 	if (fd < 0) {
-		c->why = errno == EAFNOSUPPORT ? "the kernel module shuffle is not loaded" :
-						 strerror(errno);
+		c->why = errno == EAFNOSUPPORT ? shuffle_family_str() : strerror(errno);
 		return false;
 	}
 	close(fd);

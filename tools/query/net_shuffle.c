@@ -289,7 +289,7 @@ struct net *net_shuffle_open(const struct group *group, unsigned int rank, uint6
 	n->end_ns = now_ns() + deadline_ms * NS_PER_MS;
 	n->rows_fd = shuffle_open(group->members, group->count, rank, SOCK_CLOEXEC);
 	if (n->rows_fd < 0 && errno == EAFNOSUPPORT)
-		errx(1, "this kernel has no AF_SHUFFLE: load the module shuffle, or use --local");
+		errx(1, "%s; or use --local", shuffle_family_str());
 	if (n->rows_fd < 0)
 		err(1, "cannot join the group as %s",
 		    shuffle_addr_str(&group->members[rank], name, sizeof(name)));

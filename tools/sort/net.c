@@ -555,7 +555,7 @@ void net_open(struct net *net, uint64_t op, uint64_t deadline_ms)
 	net->fd = shuffle_open(net->group.members, net->group.count, net->rank,
 			       SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (net->fd < 0 && errno == EAFNOSUPPORT)
-		die("this kernel has no AF_SHUFFLE: load the module shuffle");
+		die("%s", shuffle_family_str());
 	if (net->fd < 0)
 		die("cannot join the group as %s: %s", net_name(net, net->rank), strerror(errno));
 	net->left = memory(net->group.count, sizeof(*net->left));

@@ -33,6 +33,7 @@ identity_cases()
 	run_case "group-key-missing" other_key 0
 	run_case "group-key-files-v4" tap_program api_key_file
 	run_case "group-key-files-v6" tap_program api_key_file -v 6
+	run_case "api-sandbox" tap_program api_sandbox
 	run_case "group-key-of-programs" key_of_programs
 }
 
