@@ -57,8 +57,14 @@ static bool is_pair(uint8_t type)
 	return type == SHUFFLE_COLL_PAIR32 || type == SHUFFLE_COLL_PAIR64;
 }
 
-/* A number that compares like the item does: __int128 has room for all of them. */
-static __int128 number(uint8_t type, const unsigned char *p)
+/* Numbers with a sign in an order that numbers without one have. */
+static uint64_t with_sign(int64_t n)
+{
+	return (uint64_t)n ^ 1ull << 63;
+}
+
+/* A number that compares like the item does, with items of the same type. */
+static uint64_t number(uint8_t type, const unsigned char *p)
 {
 	int8_t s8;
 	int16_t s16;
@@ -71,11 +77,11 @@ static __int128 number(uint8_t type, const unsigned char *p)
 	case SHUFFLE_COLL_U8:
 		return (uint8_t)s8;
 	case SHUFFLE_COLL_S8:
-		return s8;
+		return with_sign(s8);
 	case SHUFFLE_COLL_U16:
 		return (uint16_t)s16;
 	case SHUFFLE_COLL_S16:
-		return s16;
+		return with_sign(s16);
 	case SHUFFLE_COLL_U32:
 	case SHUFFLE_COLL_S32:
 	case SHUFFLE_COLL_F32:
@@ -85,22 +91,22 @@ static __int128 number(uint8_t type, const unsigned char *p)
 			return (uint32_t)s32;
 		/* IEEE numbers of either sign go away from 0 */
 		if (type == SHUFFLE_COLL_F32 && s32 < 0)
-			return -1 - (__int128)(s32 & 0x7fffffff);
-		return s32;
+			return with_sign(-1 - (int64_t)(s32 & 0x7fffffff));
+		return with_sign(s32);
 	}
 	memcpy(&s64, p, 8);
 	if (type == SHUFFLE_COLL_U64)
 		return (uint64_t)s64;
 	if (type == SHUFFLE_COLL_F64 && s64 < 0)
-		return -1 - (__int128)(s64 & 0x7fffffffffffffffLL);
-	return s64;
+		return with_sign(-1 - (s64 & 0x7fffffffffffffffLL));
+	return with_sign(s64);
 }
 
 /* Does the other item take the place of ours? */
 static bool replaces(uint8_t oper, uint8_t type, const unsigned char *ours,
 		     const unsigned char *other)
 {
-	__int128 a = number(type, ours), b = number(type, other);
+	uint64_t a = number(type, ours), b = number(type, other);
 	size_t half = item_size(type) / 2;
 
 	switch (oper) {

@@ -2,6 +2,7 @@
 /* The clock of a member: CLOCK_MONOTONIC, or one that is wrong on purpose. */
 #include <time.h>
 
+#include "clock.h"
 #include "run.h"
 
 /* No time is below 0, though offsets may be. */
@@ -30,8 +31,7 @@ s64 run_now(const struct run_clock *c)
 {
 	s64 now = run_monotonic();
 
-	return EPOCH + now + c->offset +
-	       (s64)((__int128)(now - c->start) * c->ppb / STREAM_SECOND);
+	return EPOCH + now + c->offset + stream_drifted(now - c->start, c->ppb);
 }
 
 /**
@@ -43,7 +43,5 @@ s64 run_now(const struct run_clock *c)
  */
 s64 run_to_monotonic(const struct run_clock *c, s64 t)
 {
-	s64 since = t - EPOCH - c->offset - c->start;
-
-	return c->start + (s64)((__int128)since * STREAM_SECOND / (STREAM_SECOND + c->ppb));
+	return c->start + stream_undrifted(t - EPOCH - c->offset - c->start, c->ppb);
 }

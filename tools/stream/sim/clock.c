@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Clocks of hosts, which are wrong. */
+#include "../clock.h"
 #include "sim.h"
 
 /**
@@ -11,7 +12,7 @@
  */
 s64 sim_clock_local(const struct sim_clock *c, s64 real)
 {
-	return c->offset + real + (s64)((__int128)real * c->ppb / STREAM_SECOND);
+	return c->offset + real + stream_drifted(real, c->ppb);
 }
 
 /**
@@ -23,8 +24,10 @@ s64 sim_clock_local(const struct sim_clock *c, s64 real)
  */
 s64 sim_clock_real(const struct sim_clock *c, s64 local)
 {
-	s64 t = (s64)((__int128)(local - c->offset) * STREAM_SECOND / (STREAM_SECOND + c->ppb));
+	s64 t = stream_undrifted(local - c->offset, c->ppb);
 
+	while (sim_clock_local(c, t - 1) >= local)
+		t--;
 	while (sim_clock_local(c, t) < local)
 		t++;
 	return t;
