@@ -16,7 +16,7 @@ OUT	:= $(CURDIR)/build/tools
 # Each of these folders has a Makefile of its own.
 TOOLS	:= tools/lib tools/mpi tools/examples tools/examples/mpi tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/bench tools/bench/mpi tools/shufflectl tools/relay tools/saba selftests/net/shuffle selftests/mpi
 # Of these, and of others, what 'make install' installs.
-INSTALLED := tools/lib tools/examples tools/shufflectl tools/relay tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/saba tools/wireshark
+INSTALLED := tools/lib tools/examples tools/shufflectl tools/relay tools/workload tools/sim tools/topo tools/query tools/sort tools/stream tools/rperf tools/saba tools/wireshark tools/systemd
 present	= $(patsubst %/Makefile,%,$(wildcard $(1:=/Makefile)))
 
 help:
@@ -75,6 +75,9 @@ help:
 	@echo "  make check-deb      install, use, upgrade and remove them on a plain Debian 12 (root)"
 	@echo "  make check-newcomer [RELEASE=13|12]"
 	@echo "                      the README's commands on a bare Debian, as they are written (root)"
+	@echo "  make in-tree LINUX=folder [SERIES=folder]"
+	@echo "                      put AF_SHUFFLE into a tree of Linux; SERIES: patches for it there instead"
+	@echo "  make check-in-tree  each patch of the series builds; kernels with all of them boot and are tested"
 	@echo "  make clean          remove build/; kernels stay in the cache"
 	@echo
 	@echo "Kernels and their sources are kept in SHUFFLE_CACHE (~/.cache/shuffle)."
@@ -256,6 +259,15 @@ check-deb:
 	@$(VM)/deps.sh check-deb
 	@selftests/deb/check.sh
 
+in-tree:
+	@[ -n "$(LINUX)" ] || { echo "usage: make in-tree LINUX=folder [SERIES=folder]" >&2; exit 2; }
+	@upstream/in_tree.py '$(LINUX)' $(if $(SERIES),--series '$(SERIES)')
+
+check-in-tree:
+	@$(VM)/build-kernel.sh -s um 'make check-in-tree'
+	@$(VM)/deps.sh check
+	@$(VM)/watch.py upstream/check.sh
+
 check-newcomer:
 	@$(VM)/deps.sh debootstrap
 	@selftests/newcomer/check.sh $(or $(RELEASE),13)
@@ -265,4 +277,4 @@ clean:
 
 .PHONY: help deps modules tools tools-installed netlink demo demo-sort demo-aggregate check check-deep check-all \
 	check-list torture soak budget mpi install-mpi check-mpi bench bench-mpi figures figures-module figures-coll \
-	figures-agg figures-stream install install-tools deb check-deb check-newcomer clean
+	figures-agg figures-stream install install-tools deb check-deb check-newcomer in-tree check-in-tree clean

@@ -7,6 +7,8 @@
 #include "netns.h"
 #include "sock.h"
 
+/* a tree of Linux has a number of its own: upstream/ */
+#ifndef SHUFFLE_IN_TREE
 module_param_named(family, shuffle_family, int, 0444);
 MODULE_PARM_DESC(family, "address family number: 18 (default), 22, 19 or 13");
 
@@ -22,6 +24,12 @@ static int __init family_check(void)
 	pr_err("shuffle: family=%d: use 18, 22, 19 or 13\n", shuffle_family);
 	return -EINVAL;
 }
+#else
+static int __init family_check(void)
+{
+	return 0;
+}
+#endif
 
 static int __init shuffle_init(void)
 {

@@ -19,7 +19,7 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12
 	selftests-qemu-6.1 selftests-qemu-7 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
-	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 budget
+	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 budget in-tree
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
@@ -40,7 +40,7 @@ job_needs()
 	case $1 in
 	kernel-*) ;;
 	*uml-debug | *uml-debug-time | wireshark) echo um-debug ;;
-	*-uml) echo um ;;
+	*-uml | in-tree) echo um ;;
 	*qemu-debug) echo x86-debug ;;
 	*qemu-kcsan) echo x86-kcsan ;;
 	esac
@@ -126,6 +126,7 @@ run_job()
 	deb) selftests/deb/check.sh ;;
 	newcomer-*) selftests/newcomer/check.sh "${name#newcomer-}" ;;
 	budget) tools/bench/budget.sh ;;
+	in-tree) upstream/check.sh ;;
 	flaky) flaky ;;
 	wireshark) tools/wireshark/tests/check.sh uml-debug ;;
 	planted-*) "$here/planted/check.sh" "${name#planted-}" ;;

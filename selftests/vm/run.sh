@@ -23,6 +23,7 @@
 #
 #   -p 'PARAM=VALUE ...'  parameters of the shuffle module: family=NUMBER
 #   -N                    do not build or load the shuffle module
+#   -k DIR                boot the kernel of DIR, which need not be one of the lanes'; UML only, and as -N
 #   -t SECONDS            time limit (default 600); 0: none, for callers that watch its
 #                         progress (watch.py)
 #   -m MEGABYTES          memory (default 2048)
@@ -60,11 +61,12 @@ usage()
 lane=${1-}
 kernel=$(kernel_of "$lane") || usage
 shift
-params='' load=1 limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 leaks=1 exports=() visible=()
-while getopts 'p:Nt:m:e:o:a:b:LW' opt; do
+params='' load=1 own_kernel='' limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 leaks=1 exports=() visible=()
+while getopts 'p:Nk:t:m:e:o:a:b:LW' opt; do
 	case $opt in
 	p) params=$OPTARG ;;
 	N) load=0 ;;
+	k) own_kernel=$OPTARG load=0 ;;
 	t) limit=$OPTARG ;;
 	m) mem=$OPTARG ;;
 	e) exports+=("$OPTARG") ;;
@@ -78,6 +80,7 @@ while getopts 'p:Nt:m:e:o:a:b:LW' opt; do
 done
 shift $((OPTIND - 1))
 [ $# -ge 1 ] || usage
+[[ -z $own_kernel || $lane == uml* ]] || die "-k is for User-Mode Linux"
 script=$(readlink -f "$1") || script=
 [ -f "$script" ] || die "no script '$1'"
 shift
@@ -126,7 +129,7 @@ kmoddir='' use9p=0 port=auto
 cmdline="quiet loglevel=5 panic=-1 shuffle_run=$run $extra"
 case $lane in
 uml*)
-	kdir=$(kernel_build_dir "$kernel")
+	kdir=${own_kernel:-$(kernel_build_dir "$kernel")}
 	port=/dev/tty1
 	# shellcheck disable=SC2054 # commas of UML's own
 	# The first console is the kernel's, the second the script's output.

@@ -72,6 +72,14 @@ static int bound(unsigned int host, uint16_t port)
 	return fd;
 }
 
+static const char *shufflectl(void)
+{
+	static char path[400];
+
+	snprintf(path, sizeof(path), "%s/shufflectl", dirname(strdupa(program)));
+	return path;
+}
+
 /* Does the dump of sockets, as text or JSON, have these words? */
 static bool dump_has(const char *options, const char *words)
 {
@@ -80,7 +88,7 @@ static bool dump_has(const char *options, const char *words)
 	size_t n;
 	FILE *p;
 
-	snprintf(cmd, sizeof(cmd), "%s/shufflectl %s socket", dirname(strdupa(program)), options);
+	snprintf(cmd, sizeof(cmd), "%s %s socket", shufflectl(), options);
 	p = popen(cmd, "r");
 	if (!p)
 		return false;
@@ -96,6 +104,10 @@ static void test_dump(void)
 	const char *host = v6 ? "fd99::" : "127.0.0.";
 	unsigned int i;
 
+	if (access(shufflectl(), X_OK)) {
+		tap_skip("all addresses are dumped", "no shufflectl beside this program");
+		return;
+	}
 	for (i = 0; i < SHUFFLE_LOCALS; i++) {
 		snprintf(one, sizeof(one), v6 ? "%s%s%x" : "%s%s%u", i ? "," : "", host,
 			 i ? 20 + i : 1);

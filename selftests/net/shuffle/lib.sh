@@ -472,7 +472,8 @@ module_loaded()
 
 module_load()
 {
-	module_loaded && return 0
+	# a kernel may have it built in
+	module_loaded || [ -e /proc/net/shuffle/family ] && return 0
 	if [ -n "${SHUFFLE_KO-}" ]; then
 		# shellcheck disable=SC2086 # parameters are words
 		insmod "$SHUFFLE_KO" ${SHUFFLE_KO_ARGS-}
