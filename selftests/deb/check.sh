@@ -194,6 +194,7 @@ timed "DKMS has installed $v1 for both kernels" dkms_has "$v1"
 timed "programs compile with libshuffle-dev" compile
 timed "programs have manual pages and --help" programs
 timed "use on 6.12: autoload, shuffles on IPv4 and IPv6, unload" in_vm 6.12 "$v1"
+timed "settings, qdiscs, racks, relays are there after a boot of systemd" in_vm 6.12 "$v1" stays
 timed "use on 6.1" in_vm 6.1 "$v1"
 timed "upgrade to $v2" install_packages "$v2"
 timed "DKMS has installed $v2 for both kernels, and nothing else" dkms_has "$v2"

@@ -5,6 +5,8 @@
 # at FOLDER, with its own programs and modules.  STEP=purge: purges them, too, in a
 # copy of that system in memory.
 #
+# STEP=stays: boots that system's systemd, in namespaces, and looks what is there then.
+#
 # usage: guest.sh FOLDER
 set -u
 
@@ -44,6 +46,68 @@ mount --bind "$root/lib/modules" /lib/modules || fail "no modules"
 
 ! grep -q '^shuffle ' /proc/modules || fail "the module is loaded already"
 
+# booted COMMAND... - in the namespaces of that systemd
+booted()
+{
+	nsenter -t "$systemd" -p -m -r env PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# settled UNIT - it has run, and not failed.
+settled()
+{
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		case $(booted systemctl show -P ActiveState "$1" 2>/dev/null) in
+		active) return 0 ;;
+		failed) break ;;
+		esac
+		sleep 0.1
+	done
+	booted systemctl status --no-pager "$1"
+	return 1
+}
+
+stays()
+{
+	local i units
+
+	mapfile -t units < <(inside dpkg -L shuffle-tools | grep '\.service$' | grep -v @)
+	inside systemd-analyze verify --man=no "${units[@]}" || fail "units"
+	mkdir -p "$root/etc/shuffle"
+	printf '%s\n' 'config set overcommit 7' >"$root/etc/shuffle/config"
+	echo 'shf0 --rate 1gbit' >"$root/etc/shuffle/qdiscs"
+	printf '%s\n' '192.0.2.1,a' '192.0.2.2,b' >"$root/etc/shuffle/topology"
+	echo 'agg rank 1 to 0 from 2 members 127.0.0.1:7000 127.0.0.1:7001 127.0.0.1:7002' >"$root/etc/shuffle/relays"
+	ip link add shf0 type dummy || fail "no device"
+	umount "$root/proc"
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare --pid --mount --fork sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" env container=other /lib/systemd/systemd' \
+		sh "$root" >/tmp/systemd 2>&1 &
+	for ((i = 0; i < 100; i++)); do
+		systemd=$(pgrep -x systemd) && break
+		sleep 0.1
+	done
+	settled shuffle.service || fail "shuffle.service: $(tail -5 /tmp/systemd)"
+	booted systemctl start shuffle-sabad shuffle-rperf || fail "units without their files"
+	booted systemctl is-active shuffle-relayd || fail "no relayd"
+	booted shufflectl config | grep 'overcommit 7' || fail "no settings"
+	booted shufflectl topology | grep 192.0.2.2 || fail "no racks"
+	booted shufflectl relay | grep agg || fail "no relay"
+	booted shufflectl -j qdisc show shf0 | grep '"installed":true' || fail "no qdisc"
+	ip link add shf1 type dummy || fail "no second device"
+	echo shf1 >>"$root/etc/shuffle/qdiscs"
+	booted systemctl start shuffle-qdisc@shf1 || fail "shuffle-qdisc@"
+	booted shufflectl -j qdisc show shf1 | grep '"installed":true' || fail "no qdisc of the second device"
+	booted systemctl kill -s KILL shuffle-relayd || fail "cannot kill it"
+	for ((i = 0; i < 100; i++)); do
+		! booted shufflectl relay 2>/dev/null | grep agg || break
+		sleep 0.2
+	done
+	booted shufflectl relay | grep agg || fail "a relayd that died does not come back with its relays"
+	echo "guest: it stays"
+}
+
 # shuffle IP OP - three members exchange files.
 shuffle()
 {
@@ -65,6 +129,11 @@ shuffle()
 		done
 	done
 }
+
+if [ "${STEP-}" = stays ]; then
+	stays
+	exit 0
+fi
 
 # The first socket loads the module.
 shuffle 127.0.0.1 1

@@ -14,7 +14,7 @@ SUITE=bookworm
 # What a Debian system has that minbase leaves out, then what DKMS needs, and a
 # compiler's pkg-config to use libshuffle-dev.
 plain_packages="ca-certificates iproute2 procps kmod dkms gcc make libc6-dev pkg-config libnl-3-200
-	libnl-genl-3-200 libnl-route-3-200"
+	libnl-genl-3-200 libnl-route-3-200 systemd udev"
 builder_packages="build-essential debhelper dh-dkms clang fakeroot lintian libbpf-dev libnl-3-dev libnl-genl-3-dev
 	libnl-route-3-dev libopenmpi-dev libpmix-dev openmpi-bin libevent-dev libhwloc-dev libmpich-dev"
 

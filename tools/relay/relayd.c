@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -216,6 +217,29 @@ static int to_background(void)
 	return 0;
 }
 
+/* systemd, which may have started us (Type=notify), waits for this. */
+static void tell_ready(void)
+{
+	static const char ready[] = "READY=1";
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t len = path ? strlen(path) : 0;
+	int fd;
+
+	if (!len || len >= sizeof(a.sun_path))
+		return;
+	memcpy(a.sun_path, path, len);
+	if (a.sun_path[0] == '@')	/* an abstract name */
+		a.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (sendto(fd, ready, sizeof(ready) - 1, MSG_NOSIGNAL, (struct sockaddr *)&a,
+		   offsetof(struct sockaddr_un, sun_path) + len) < 0)
+		complain("NOTIFY_SOCKET");
+	close(fd);
+}
+
 static int usage(FILE *to, int status)
 {
 	fprintf(to, "usage: shuffle-relayd [--start] [--socket PATH]\n\n"
@@ -280,6 +304,7 @@ int main(int argc, char **argv)
 		unlink(path);
 		return 1;
 	}
+	tell_ready();
 	loop();
 	unlink(path);
 	while (relays)

@@ -25,6 +25,7 @@ ctl_cases()
 	run_case "ctl-json-is-as-specified" ctl_json
 	run_case "ctl-completion" ctl_completion
 	run_case "ctl-no-module" ctl_no_module
+	run_case "restore-what-is-in-etc" restore_all
 }
 
 # value HOST KEY - of the namespace's settings.
@@ -548,4 +549,47 @@ ctl_no_module()
 	ctl qdisc >/dev/null || fail "qdisc wants the module: got status $?, want 0"
 	want_ok "it cannot be loaded again" module_load
 	want_eq "op" "$(ctl -j op)" "[]"
+}
+
+# restore [ARG...] - on host 1, from $state/etc, which outlives the case
+restore()
+{
+	nsx h1 env "PATH=$BIN:$PATH" sh "$here/../../../tools/systemd/shuffle-restore.sh" --etc "$state/etc" "$@"
+}
+
+# What a machine has after a reboot: shuffle-restore(8).
+restore_all()
+{
+	new_rack 3
+	want_status "an unknown option" 2 restore --nix
+	want_status "two devices" 2 restore eth0 eth1
+	want_ok "nothing is there, and nothing to do" restore
+	rm -rf "${state:?}/etc"
+	mkdir "$state/etc"
+	want_ok "config set" hctl 0 config set overcommit 7
+	want_ok "config set dev" hctl 0 config set dev eth0 rtt 77000
+	want_ok "save" hctl 0 config save "$state/etc/config"
+	printf '%s\n' '# a comment' '' 'eth7 --rate 1gbit' 'eth0 --kind prio # this one' >"$state/etc/qdiscs"
+	printf '10.77.0.%s\n' '[1-2] a' '3 b' | sed 's/\(.*\) \(.\)$/SwitchName=\2 Nodes=\1/' >"$state/etc/topology"
+	echo "agg rank 1 to 0 from 2 sorted members $(members_of 3)" >"$state/etc/relays"
+	nsx h1 "$BIN/shuffle-relayd" --start || fail "no relayd"
+	want_ok "restore" restore
+	want_ok "once more" restore
+	is 1 overcommit 7
+	want_grep "no setting of the device" "$(hctl 1 -j config show dev eth0)" '"rtt":77000'
+	want_grep "no qdisc" "$(tc -n shf-h1 qdisc show dev eth0)" 'prio 5348:'
+	want_eq "the rack of host 3" "$(hctl 1 topology show 10.77.0.3)" "10.77.0.3          b"
+	want_grep "no relay" "$(hctl 1 relay show)" agg
+	# a device that comes later, and one that nobody has named
+	ip -n shf-h1 link add eth7 type dummy || skip "no dummy devices"
+	ip -n shf-h1 link add eth8 type dummy || fail "no second dummy"
+	want_ok "a device" restore eth7
+	want_ok "another one" restore eth8
+	want_grep "no qdisc" "$(tc -n shf-h1 qdisc show dev eth7)" 5348:
+	want_no_grep "a qdisc" "$(tc -n shf-h1 qdisc show dev eth8)" 5348:
+	# what is wrong is named, and the rest is done
+	echo 'overcommit much' >"$state/etc/config"
+	want_ok "remove" hctl 1 qdisc remove eth0
+	refused 1 'etc/config: failed' restore
+	want_grep "no qdisc" "$(tc -n shf-h1 qdisc show dev eth0)" 'prio 5348:'
 }
