@@ -30,6 +30,19 @@ arch_packages()
 	done
 }
 
+# arch_programs ARCH - the selftests' programs for it, beside this machine's own tools, in
+# $BUILD/tools-ARCH.
+arch_programs()
+{
+	local out=$BUILD/tools-$1 f
+
+	arch_is "$1"
+	make -s -C selftests/net/shuffle OUT="$out" UAPI="$PWD/uapi" CC="$triplet-gcc" AR="$triplet-ar" || return
+	for f in "$BUILD"/tools/*; do
+		[ -e "$out/${f##*/}" ] || ln -s "../tools/${f##*/}" "$out/"
+	done
+}
+
 # arch_unit ARCH - the portable tests, by qemu-user.  TAP.
 #
 # Without ASan, which does not run there, and with fewer inputs: what depends on the order of bytes,

@@ -4,6 +4,7 @@
  * end of operations.  Readers of one socket take turns: ssk->read_mutex.
  */
 #include <linux/slab.h>
+#include <net/compat.h>
 
 #include "../abort.h"
 #include "../netns.h"
@@ -332,6 +333,16 @@ static int take_turn(struct recv_call *c, long timeo)
 	return err;
 }
 
+/* What stands before the records in a control message: less for 32-bit programs on 64 bits. */
+static size_t records_head(int flags)
+{
+	size_t cmsg = CMSG_LEN(0);
+
+	if (flags & MSG_CMSG_COMPAT)
+		cmsg = sizeof(struct compat_cmsghdr);
+	return cmsg + sizeof(struct shuffle_records);
+}
+
 /**
  * shuffle_recvmsg() - recvmsg() on an AF_SHUFFLE socket
  * @sock: socket
@@ -364,10 +375,9 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 	if (flags & ~(MSG_DONTWAIT | MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC | MSG_NOSIGNAL))
 		return -EOPNOTSUPP;
 	room = msg->msg_controllen;
-	if (room < CMSG_LEN(struct_size(recs, rec, 1)))
+	if (room < records_head(flags) + sizeof(*c.rec))
 		return -EINVAL;
-	c.max = min_t(size_t, (room - CMSG_LEN(sizeof(*recs))) / sizeof(*c.rec),
-		      SHUFFLE_MAX_RECORDS);
+	c.max = min_t(size_t, (room - records_head(flags)) / sizeof(*c.rec), SHUFFLE_MAX_RECORDS);
 	recs = kvmalloc(struct_size(recs, rec, c.max), GFP_KERNEL);
 	if (!recs)
 		return -ENOMEM;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,14 @@
 static int v6;
 static uint16_t next_port = 7000;
 static uint64_t next_op = 1;
+
+/* Is this a 32-bit program on a 64-bit kernel? */
+static inline bool is_compat(void)
+{
+	struct utsname u;
+
+	return sizeof(long) == 4 && !uname(&u) && strstr(u.machine, "64");
+}
 
 /* A test whose outcome is told in words: of one that was skipped, "SKIP" and why. */
 static inline void result(bool ok, const char *name, const char *detail)

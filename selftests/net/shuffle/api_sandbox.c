@@ -6,6 +6,7 @@
  *	api_sandbox
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -20,8 +21,7 @@
  */
 static int forbid(int family)
 {
-	const unsigned int low = offsetof(struct seccomp_data, args[0]) +
-				 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
+	const unsigned int low = offsetof(struct seccomp_data, args[0]) + (htons(1) == 1 ? 4 : 0);
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
@@ -44,8 +44,9 @@ int main(int argc, char **argv)
 	if (shuffle_addr(&a, "127.0.0.1", 0))
 		tap_bail("no address");
 	WORKS(EXPECT_GE(shuffle_bind(&a, 0), 0), "without a filter a socket opens");
-	if (forbid(shuffle_family())) {
-		tap_skip("a filter", strerror(errno));
+	if (is_compat() || forbid(shuffle_family())) {
+		tap_skip("a filter",
+			 is_compat() ? "its socket() is a call of many" : strerror(errno));
 		return api_finish();
 	}
 	a.shs_port = 0;

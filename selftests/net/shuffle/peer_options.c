@@ -74,7 +74,7 @@ int peer_options_set(const char *arg)
 		if (names[i].size) {
 			snprintf(at, names[i].size, "%s", eq + 1);
 		} else {
-			*(long *)at = strtol(eq + 1, &end, 0);
+			*(int64_t *)at = strtoll(eq + 1, &end, 0);
 			if (*end)
 				return -1;
 		}

@@ -302,7 +302,7 @@ static void take_record(const struct shuffle_record *rec,
 		break;
 	case SHUFFLE_RECORD_DONE:
 		if (op->whole != o->n)
-			fail("DONE with %u of %ld messages", op->whole, o->n);
+			fail("DONE with %u of %lld messages", op->whole, (long long)o->n);
 		if (!op->tx_done && !o->want && o->mode != MODE_BLOCK)
 			fail("DONE before all was submitted");
 		op->ended = true;
@@ -555,9 +555,9 @@ static void check_end(void)
 	if (o->min_tx_ms)
 		for (i = 0; i < nops; i++)
 			if (ops[i].tx_ms < (uint64_t)o->min_tx_ms)
-				fail("row taken after %llu ms, before %ld",
+				fail("row taken after %llu ms, before %lld",
 				     (unsigned long long)ops[i].tx_ms,
-				     o->min_tx_ms);
+				     (long long)o->min_tx_ms);
 }
 
 /* The kernel's own view of the buffers must hold: the limit, which it doubles
