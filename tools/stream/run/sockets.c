@@ -54,12 +54,13 @@ void run_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* A piece has its place in the send buffer until its builder has it, also while it waits for its
- * time to leave: an input may have one for each builder.
+/* A piece has its place in the send buffer until its builder has it, and may wait long for one that
+ * many inputs send to.  It must not keep back pieces for others: there is room for as many as there
+ * are tickets.
  */
 static void send_buffer(const struct run *r)
 {
-	u64 room = (u64)r->piece * r->cfg.builders;
+	u64 room = (u64)r->piece * r->cfg.builders * r->cfg.ring;
 	int size = room < MIN_ROOM ? MIN_ROOM : room < MAX_ROOM ? (int)room : MAX_ROOM;
 
 	/* the kernel doubles it */
