@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Put AF_SHUFFLE into a tree of Linux, or make a series of patches of it.
 
-usage: in_tree.py LINUX [--patches N]        into the tree; only the first N patches
+usage: in_tree.py LINUX                      into the tree
        in_tree.py LINUX --series FOLDER      patches and a cover letter into FOLDER
 
 LINUX is not written to if there is a --series.
@@ -125,18 +125,14 @@ F:	tools/testing/selftests/net/shuffle/
 
 # ---- from the module to the tree ----
 
-def unifdef(tree, known, text):
-    """Without the branches of conditions that are @known: by the tree's own program."""
-    with tempfile.TemporaryDirectory() as tmp:
-        program = os.path.join(tmp, "unifdef")
-        subprocess.run(["cc", "-w", "-o", program, str(tree.path / "scripts/unifdef.c")],
-                       check=True)
-        # 1: something has changed
-        done = subprocess.run([program, *known], input=text.encode(), stdout=subprocess.PIPE,
-                              check=False)
-        if done.returncode > 1:
-            raise Failed("unifdef failed")
-        return done.stdout.decode()
+def unifdef(program, known, text):
+    """Without the branches of conditions that are @known."""
+    # 1: something has changed
+    done = subprocess.run([program, *known], input=text.encode(), stdout=subprocess.PIPE,
+                          check=False)
+    if done.returncode > 1:
+        raise Failed("unifdef failed")
+    return done.stdout.decode()
 
 
 def probes(tree):
@@ -169,6 +165,21 @@ def makefile(text, config):
 
 
 def add_module(tree, number):
+    with tempfile.TemporaryDirectory() as tmp:
+        program = os.path.join(tmp, "unifdef")
+        subprocess.run(["cc", "-w", "-o", program, str(tree.path / "scripts/unifdef.c")],
+                       check=True)
+        add_sources(tree, program)
+    for path in sorted((ROOT / "uapi/linux").iterdir()):
+        text = path.read_text()
+        text = re.sub(r"^(#define SHUFFLE_DEFAULT_FAMILY\s+)\d+", rf"\g<1>{number}", text,
+                      flags=re.M)
+        text = re.sub(r"/\*\n \* The number is borrowed.*?\*/\n", "", text, flags=re.S)
+        tree.put("include/uapi/linux/" + path.name, text)
+
+
+def add_sources(tree, program):
+    """@program: the tree's unifdef"""
     known = probes(tree)
     base = ROOT / "net/shuffle"
     for path in sorted(base.rglob("*")):
@@ -180,15 +191,9 @@ def add_module(tree, number):
         elif path.suffix in (".c", ".h") and in_kernel(path):
             text = path.read_text()
             if "SHUFFLE_HAS_" in text or "SHUFFLE_IN_TREE" in text:
-                text = unifdef(tree, known, text)
+                text = unifdef(program, known, text)
             tree.put(name, kernel_source(text))
     tree.put("net/shuffle/test/suites.mk", (base / "test/suites.mk").read_text())
-    for path in sorted((ROOT / "uapi/linux").iterdir()):
-        text = path.read_text()
-        text = re.sub(r"^(#define SHUFFLE_DEFAULT_FAMILY\s+)\d+", rf"\g<1>{number}", text,
-                      flags=re.M)
-        text = re.sub(r"/\*\n \* The number is borrowed.*?\*/\n", "", text, flags=re.S)
-        tree.put("include/uapi/linux/" + path.name, text)
 
 
 def in_kernel(path):
@@ -248,43 +253,25 @@ def add_selftests(tree):
 
 class Patch:
     def __init__(self, path):
-        self.name = path.stem
         self.text, _, files = path.read_text().partition("\nfiles:\n")
-        self.subject = self.text.split("\n", 1)[0]
         self.patterns = files.split()
 
     def takes(self, name):
-        return any(name.startswith(p) if p.endswith("/") else matches(name, p)
+        return any(name.startswith(p) if p.endswith("/") else
+                   name.count("/") == p.count("/") and fnmatch.fnmatchcase(name, p)
                    for p in self.patterns)
 
 
-def matches(name, pattern):
-    """* is within a folder, ** are any folders."""
-    if "**" in pattern:
-        return fnmatch.fnmatchcase(name, pattern)
-    return name.count("/") == pattern.count("/") and fnmatch.fnmatchcase(name, pattern)
-
-
 def sorted_into_patches(tree):
-    """The files of each patch, in order; each file in the first one that takes it."""
+    """The files of each patch; each file is in the first one that takes it."""
     patches = [Patch(p) for p in sorted((HERE / "patches").glob("[0-9]*.txt"))][1:]
     files = [[] for _ in patches]
     for name in sorted(tree.changed):
-        # what would be found by a pattern of all headers, or of a folder's sources
-        order = [i for i, p in enumerate(patches) if p.takes(name)]
-        if not order:
+        at = next((i for i, p in enumerate(patches) if p.takes(name)), None)
+        if at is None:
             raise Failed(f"{name} is in no patch: see {HERE / 'patches'}")
-        files[special(name, patches, order)].append(name)
+        files[at].append(name)
     return patches, files
-
-
-def special(name, patches, order):
-    """Tests and the schedule have headers of their own."""
-    for i in order:
-        if any(p.endswith("/") and p in ("net/shuffle/sched/", "net/shuffle/test/") and
-               name.startswith(p) for p in patches[i].patterns):
-            return i
-    return order[0]
 
 
 def objects_so_far(text, names):
@@ -376,7 +363,6 @@ def main():
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("linux", metavar="LINUX")
     args.add_argument("--series", metavar="FOLDER")
-    args.add_argument("--patches", metavar="N", type=int)
     args = args.parse_args()
     tree = Tree(args.linux)
     number = add_number(tree)
@@ -388,11 +374,8 @@ def main():
     if args.series:
         series(tree, patches, files, args.series)
         return
-    so_far = set()
-    for patch, names in list(zip(patches, files))[:args.patches]:
-        so_far |= set(names)
-        write(tree.path, tree, with_makefile(names, so_far), so_far)
-    print(f"{len(so_far)} files: AF_SHUFFLE is {number} in {tree.path}")
+    write(tree.path, tree, tree.changed, set(tree.changed))
+    print(f"{len(tree.changed)} files: AF_SHUFFLE is {number} in {tree.path}")
 
 
 if __name__ == "__main__":

@@ -24,20 +24,17 @@ static int __init family_check(void)
 	pr_err("shuffle: family=%d: use 18, 22, 19 or 13\n", shuffle_family);
 	return -EINVAL;
 }
-#else
-static int __init family_check(void)
-{
-	return 0;
-}
 #endif
 
 static int __init shuffle_init(void)
 {
 	int err;
 
+#ifndef SHUFFLE_IN_TREE
 	err = family_check();
 	if (err)
 		return err;
+#endif
 	err = shuffle_event_setup();
 	if (err)
 		return err;

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # shuffle-restore(8): apply the saved AF_SHUFFLE settings in /etc/shuffle.
+#
+# shellcheck disable=SC2317 # functions that apply and each call by name
 set -u
 
 shufflectl=shufflectl
@@ -58,71 +60,65 @@ case $wait in
 esac
 status=0
 
-failed()
+# apply FILE COMMAND... - if there is such a file
+apply()
 {
-	echo "shuffle-restore: $etc/$1: failed" >&2
-	status=1
-}
+	file=$1
+	shift
 
-# lines FILE - those that say something, each with an end
-lines()
-{
-	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$etc/$1"
-	echo
-}
-
-# Devices that are not there yet get theirs when they come: shuffle-qdisc@.service.
-qdiscs()
-{
-	lines qdiscs | {
-		rc=0
-		while read -r dev options; do
-			[ -n "$dev" ] || continue
-			[ -z "$only" ] || [ "$dev" = "$only" ] || continue
-			[ -e "/sys/class/net/$dev" ] || [ -n "$only" ] || continue
-			# shellcheck disable=SC2086 # words
-			"$shufflectl" qdisc install "$dev" $options </dev/null || rc=1
-		done
-		exit $rc
+	[ ! -e "$etc/$file" ] || "$@" || {
+		echo "shuffle-restore: $etc/$file: failed" >&2
+		status=1
 	}
 }
 
-# add_relay NAME WORD... - again every second, as long as there is time to wait
+# each FILE COMMAND - with the words of each line that says something; the last line may have no end
+each()
+{
+	{
+		sed -e 's/#.*//' "$etc/$1"
+		echo
+	} | {
+		rc=0
+		while read -r name words; do
+			[ -n "$name" ] || continue
+			# shellcheck disable=SC2086 # words
+			"$2" "$name" $words </dev/null || rc=1
+		done
+		exit "$rc"
+	}
+}
+
+# install_qdisc DEVICE OPTION... - a device that is not there yet gets it when it comes, by
+# shuffle-qdisc@.service
+install_qdisc()
+{
+	[ -z "$only" ] || [ "$1" = "$only" ] || return 0
+	[ -e "/sys/class/net/$1" ] || [ -n "$only" ] || return 0
+	"$shufflectl" qdisc install "$@"
+}
+
+# add_relay NAME WORD... - again every second, as long as there is time to wait.  A daemon that goes
+# on has its relays still: those stay as they are.
 add_relay()
 {
-	while ! "$shufflectl" relay add "$@" </dev/null; do
+	! "$shufflectl" relay show "$1" >/dev/null 2>&1 || return 0
+	while ! "$shufflectl" relay add "$@"; do
 		[ "$wait" -gt 0 ] || return 1
 		wait=$((wait - 1))
 		sleep 1
 	done
 }
 
-# A daemon that goes on has its relays still: those stay as they are.
-relays()
-{
-	lines relays | {
-		rc=0
-		while read -r name words; do
-			[ -n "$name" ] || continue
-			! "$shufflectl" relay show "$name" </dev/null >/dev/null 2>&1 || continue
-			# shellcheck disable=SC2086 # words
-			add_relay "$name" $words || rc=1
-		done
-		exit $rc
-	}
-}
-
 if [ -n "$only" ]; then
-	[ ! -e "$etc/qdiscs" ] || qdiscs || failed qdiscs
-	exit $status
-fi
-if [ -z "$part" ]; then
-	[ ! -e "$etc/config" ] || "$shufflectl" config load "$etc/config" || failed config
-	[ ! -e "$etc/qdiscs" ] || qdiscs || failed qdiscs
-	[ ! -e "$etc/topology" ] || "$shufflectl" topology load "$etc/topology" || failed topology
-fi
-[ ! -e "$etc/relays" ] || relays || failed relays
-if [ -z "$part" ]; then
-	[ ! -e "$etc/overlay" ] || "$shufflectl" overlay load "$etc/overlay" || failed overlay
+	apply qdiscs each qdiscs install_qdisc
+elif [ -n "$part" ]; then
+	apply relays each relays add_relay
+else
+	apply config "$shufflectl" config load "$etc/config"
+	apply qdiscs each qdiscs install_qdisc
+	apply topology "$shufflectl" topology load "$etc/topology"
+	apply relays each relays add_relay
+	apply overlay "$shufflectl" overlay load "$etc/overlay"
 fi
 exit $status
