@@ -18,10 +18,6 @@
  *        mpi_calls outstanding N BYTES	N non-blocking calls at once, BYTES for each pair
  */
 #include <errno.h>
-#include <mpi.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +25,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "persistent.h"
 
 #define THREADS	3
 
@@ -160,7 +158,7 @@ static int order(void)
 	return bad;
 }
 
-#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+#ifdef PERSISTENT
 /* Three persistent calls.  @early: their communicator is freed before they start, which Open MPI's
  * own ones do not survive.
  */
@@ -178,12 +176,12 @@ static int again(int early)
 		types[k] = byte;
 	for (i = 0; i < 3; i++)
 		prepare(&b[i], 1000 + 70000 * i, i);
-	MPIX_Alltoall_init(b[0].s, b[0].each, MPI_BYTE, b[0].r, b[0].each, byte, comm,
-			   MPI_INFO_NULL, &reqs[0]);
-	MPIX_Alltoallv_init(b[1].s, b[1].counts, b[1].disps, byte, b[1].r, b[1].counts, b[1].disps,
-			    MPI_BYTE, comm, MPI_INFO_NULL, &reqs[1]);
-	MPIX_Alltoallw_init(b[2].s, b[2].counts, b[2].disps, types, b[2].r, b[2].counts,
-			    b[2].disps, types, comm, MPI_INFO_NULL, &reqs[2]);
+	PERSISTENT(Alltoall)(b[0].s, b[0].each, MPI_BYTE, b[0].r, b[0].each, byte, comm,
+			     MPI_INFO_NULL, &reqs[0]);
+	PERSISTENT(Alltoallv)(b[1].s, b[1].counts, b[1].disps, byte, b[1].r, b[1].counts,
+			      b[1].disps, MPI_BYTE, comm, MPI_INFO_NULL, &reqs[1]);
+	PERSISTENT(Alltoallw)(b[2].s, b[2].counts, b[2].disps, types, b[2].r, b[2].counts,
+			      b[2].disps, types, comm, MPI_INFO_NULL, &reqs[2]);
 	MPI_Type_free(&byte);
 	if (early)
 		MPI_Comm_free(&comm);

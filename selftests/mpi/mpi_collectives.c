@@ -10,20 +10,18 @@
  *   KIND      only such calls: barrier, bcast, gather, ...; or words that change all of them:
  *   in_order  what is combined is so by an operator that does not commute
  *   by_pmpi   blocking calls are made a second time, by MPI's own function: the same must come out
- *   again     non-blocking calls are persistent ones, each of which is started twice (Open MPI)
+ *   again     non-blocking calls are persistent ones, each of which is started twice
  *
  * All ranks draw from the same sequence, so they agree on every call.
  */
-#include <mpi.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "persistent.h"
 
 #define UNIT	4	/* ints in one element of every layout */
 #define GUARD	64
@@ -238,8 +236,8 @@ struct call {
 	MPI_Request request;
 };
 
-#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
-#define AGAIN(name, ...)	MPIX_##name##_init_(__VA_ARGS__)
+#ifdef PERSISTENT
+#define AGAIN(name, ...)	AGAIN_##name(__VA_ARGS__)
 #else
 #define AGAIN(name, ...)	printf("no persistent " #name "\n")
 #endif
@@ -258,7 +256,7 @@ struct call {
 			MPI_##name##_(__VA_ARGS__, (k)->comm);			\
 	} while (0)
 
-#define MPIX_barrier_init_		MPIX_Barrier_init
+#define AGAIN_barrier			PERSISTENT(Barrier)
 #define MPI_bcast_			MPI_Bcast
 #define MPI_gather_			MPI_Gather
 #define MPI_scatter_			MPI_Scatter
@@ -287,19 +285,19 @@ struct call {
 #define PMPI_allgatherv_		PMPI_Allgatherv
 #define PMPI_reduce_scatter_		PMPI_Reduce_scatter
 
-#define MPIX_bcast_init_		MPIX_Bcast_init
-#define MPIX_gather_init_		MPIX_Gather_init
-#define MPIX_scatter_init_		MPIX_Scatter_init
-#define MPIX_allgather_init_		MPIX_Allgather_init
-#define MPIX_reduce_init_		MPIX_Reduce_init
-#define MPIX_allreduce_init_		MPIX_Allreduce_init
-#define MPIX_reduce_scatter_block_init_	MPIX_Reduce_scatter_block_init
-#define MPIX_scan_init_			MPIX_Scan_init
-#define MPIX_exscan_init_		MPIX_Exscan_init
-#define MPIX_gatherv_init_		MPIX_Gatherv_init
-#define MPIX_scatterv_init_		MPIX_Scatterv_init
-#define MPIX_allgatherv_init_		MPIX_Allgatherv_init
-#define MPIX_reduce_scatter_init_	MPIX_Reduce_scatter_init
+#define AGAIN_bcast			PERSISTENT(Bcast)
+#define AGAIN_gather			PERSISTENT(Gather)
+#define AGAIN_scatter			PERSISTENT(Scatter)
+#define AGAIN_allgather			PERSISTENT(Allgather)
+#define AGAIN_reduce			PERSISTENT(Reduce)
+#define AGAIN_allreduce			PERSISTENT(Allreduce)
+#define AGAIN_reduce_scatter_block	PERSISTENT(Reduce_scatter_block)
+#define AGAIN_scan			PERSISTENT(Scan)
+#define AGAIN_exscan			PERSISTENT(Exscan)
+#define AGAIN_gatherv			PERSISTENT(Gatherv)
+#define AGAIN_scatterv			PERSISTENT(Scatterv)
+#define AGAIN_allgatherv		PERSISTENT(Allgatherv)
+#define AGAIN_reduce_scatter		PERSISTENT(Reduce_scatter)
 
 static char *buffer(const struct call *k, int byte)
 {

@@ -10,14 +10,12 @@
  *        mpi_overlap many N		N of them at once, which every other rank starts from
  *					the last one
  */
-#include <mpi.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "persistent.h"
 
 #define MANY	6
 #define ROUNDS	12
@@ -212,18 +210,18 @@ static int first(void)
 	return bad;
 }
 
-#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+#ifdef PERSISTENT
 static void init(struct row *b, int i, MPI_Comm comm)
 {
 	if (i % 3 == 0)
-		MPIX_Alltoall_init(b->s, b->each, MPI_BYTE, b->r, b->each, MPI_BYTE, comm,
-				   MPI_INFO_NULL, &b->req);
+		PERSISTENT(Alltoall)(b->s, b->each, MPI_BYTE, b->r, b->each, MPI_BYTE, comm,
+				     MPI_INFO_NULL, &b->req);
 	else if (i % 3 == 1)
-		MPIX_Alltoallv_init(b->s, b->counts, b->disps, MPI_BYTE, b->r, b->counts,
-				    b->disps, MPI_BYTE, comm, MPI_INFO_NULL, &b->req);
+		PERSISTENT(Alltoallv)(b->s, b->counts, b->disps, MPI_BYTE, b->r, b->counts,
+				      b->disps, MPI_BYTE, comm, MPI_INFO_NULL, &b->req);
 	else
-		MPIX_Alltoallw_init(b->s, b->counts, b->disps, b->types, b->r, b->counts,
-				    b->disps, b->types, comm, MPI_INFO_NULL, &b->req);
+		PERSISTENT(Alltoallw)(b->s, b->counts, b->disps, b->types, b->r, b->counts,
+				      b->disps, b->types, comm, MPI_INFO_NULL, &b->req);
 }
 
 static int orders(unsigned int seed)

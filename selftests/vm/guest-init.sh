@@ -55,7 +55,8 @@ mkdir -p "$RUN_OUT"	# it may be below one of these
 if [ "$RUN_9P" = 1 ]; then
 	mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=mmap out "$RUN_OUT"
 else
-	mount -t hostfs -o "$RUN_OUT" none "$RUN_OUT"
+	# mount(8) of Debian 13 passes names and values only; the folder is neither
+	busybox mount -t hostfs -o "$RUN_OUT" none "$RUN_OUT"
 fi
 # From here on run.sh does not boot again: nothing of the project has run before.
 : >"$run/started"

@@ -19,7 +19,7 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12 selftests-compat-qemu-6.12
 	selftests-qemu-6.1 selftests-qemu-7 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
-	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 debian-13 debian-13-mpi budget in-tree
+	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 debian-13 debian-13-mpi mpi-unstable budget in-tree
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
@@ -124,6 +124,7 @@ run_job()
 	demo) as_test "demo: every byte of every message" tools/examples/demo/demo.sh qemu-6.12 ;;
 	demo-6.1) as_test "demo on 6.1: every byte of every message" tools/examples/demo/demo.sh qemu-6.1 ;;
 	deb) selftests/deb/check.sh ;;
+	mpi-unstable) selftests/mpi/unstable.sh ;;
 	# this project's own checks, in a bare Debian
 	debian-*) selftests/newcomer/check.sh "${name:7:2}" 'make deps' "make check${name:9}" ;;
 	newcomer-*) selftests/newcomer/check.sh "${name#newcomer-}" ;;

@@ -329,8 +329,8 @@ static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *he
 
 	/* it may be made from other collectives of the communicator */
 	m->beginning = true;
-	rc = m->before.coll_allgather(hello, sizeof(*hello), MPI_BYTE, m->hellos, sizeof(*hello),
-				      MPI_BYTE, m->comm, m->before.coll_allgather_module);
+	rc = COLL_SHUFFLE_BEFORE_BLOCKING(m, allgather, hello, sizeof(*hello), MPI_BYTE, m->hellos,
+					  sizeof(*hello), MPI_BYTE, m->comm);
 	m->beginning = false;
 	if (rc || !hellos_complete(m))
 		return rc;
@@ -384,6 +384,7 @@ static int begin(coll_shuffle_module *m, bool wait)
 	if (!m->addr) {
 		decline(m, m->who, m->why,
 			m->who == m->rank && !mca_coll_shuffle_component.card.naddrs ? here : NULL);
+		coll_shuffle_before_give_back_exchanges(m);
 		m->settled = true;
 		return OMPI_SUCCESS;
 	}
@@ -399,9 +400,8 @@ static int begin(coll_shuffle_module *m, bool wait)
 	}
 	m->hellos[m->rank] = hello;
 	m->state = COLL_SHUFFLE_GATHERING;
-	rc = m->before.coll_iallgather(MPI_IN_PLACE, sizeof(hello), MPI_BYTE, m->hellos,
-				       sizeof(hello), MPI_BYTE, m->comm, &m->gather,
-				       m->before.coll_iallgather_module);
+	rc = COLL_SHUFFLE_BEFORE(m, iallgather, MPI_IN_PLACE, sizeof(hello), MPI_BYTE, m->hellos,
+				 sizeof(hello), MPI_BYTE, m->comm, &m->gather);
 	if (rc)
 		return give_up(m, rc);
 	coll_shuffle_progress_watch(m);

@@ -16,15 +16,15 @@ struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, in
 	ptrdiff_t extent;
 	size_t size;
 
-	p.count = s->counts ? s->counts[rank] : s->count;
+	p.count = s->counts ? COLL_SHUFFLE_COUNT(s->counts, rank) : (ptrdiff_t)s->count;
 	ompi_datatype_type_extent(p.type, &extent);
 	ompi_datatype_type_size(p.type, &size);
 	if (s->types)
-		p.buf = s->buf + s->disps[rank];
+		p.buf = s->buf + COLL_SHUFFLE_DISP(s->disps, rank);
 	else if (s->disps)
-		p.buf = s->buf + s->disps[rank] * extent;
+		p.buf = s->buf + COLL_SHUFFLE_DISP(s->disps, rank) * extent;
 	else
-		p.buf = s->buf + (ptrdiff_t)rank * s->count * extent;
+		p.buf = s->buf + rank * (ptrdiff_t)s->count * extent;
 	p.size = p.count > 0 ? size * p.count : 0;
 	return p;
 }
@@ -284,7 +284,7 @@ static bool declined(coll_shuffle_module *m)
 }
 
 /* MPI_Alltoall: every rank knows the size of every message. */
-static bool left_to_before(coll_shuffle_module *m, const void *sbuf, int count,
+static bool left_to_before(coll_shuffle_module *m, const void *sbuf, coll_shuffle_count count,
 			   ompi_datatype_t *type)
 {
 	size_t size;
@@ -304,9 +304,9 @@ static int agree_blocking(coll_shuffle_module *m)
 	return rc || declined(m) ? rc : coll_shuffle_sizes_find(m);
 }
 
-static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
-		    ompi_datatype_t *rtype, ompi_communicator_t *comm,
-		    mca_coll_base_module_t *module)
+static int alltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t *stype,
+		    void *rbuf, coll_shuffle_count rcount, ompi_datatype_t *rtype,
+		    ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { .buf = (char *)sbuf, .count = scount, .type = stype };
@@ -322,13 +322,14 @@ static int alltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *
 	if (!declined(m) && coll_shuffle_collectives_alltoall(m, &a, &rc))
 		return rc;
 	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
-		return m->before.coll_alltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
-					       m->before.coll_alltoall_module);
+		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoall, sbuf, scount, stype, rbuf, rcount,
+						    rtype, comm);
 	return coll_shuffle_exchange(m, "MPI_Alltoall", &from, &to, NULL);
 }
 
-static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
-		     ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_request_t **request,
+static int ialltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t *stype,
+		     void *rbuf, coll_shuffle_count rcount, ompi_datatype_t *rtype,
+		     ompi_communicator_t *comm, ompi_request_t **request,
 		     mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
@@ -341,20 +342,20 @@ static int ialltoall(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 	 */
 	coll_shuffle_choose(m);
 	if (m->addr && left_to_before(m, sbuf, rcount, rtype))
-		return m->before.coll_ialltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
-						request, m->before.coll_ialltoall_module);
+		return COLL_SHUFFLE_BEFORE(m, ialltoall, sbuf, scount, stype, rbuf, rcount, rtype,
+					   comm, request);
 	rc = coll_shuffle_agree(m, false);
 	if (rc)
 		return rc;
 	if (declined(m))
-		return m->before.coll_ialltoall(sbuf, scount, stype, rbuf, rcount, rtype, comm,
-						request, m->before.coll_ialltoall_module);
+		return COLL_SHUFFLE_BEFORE(m, ialltoall, sbuf, scount, stype, rbuf, rcount, rtype,
+					   comm, request);
 	return coll_shuffle_exchange(m, "MPI_Ialltoall", &from, &to, request);
 }
 
-static int alltoallv(const void *sbuf, const int *scounts, const int *sdisps,
-		     ompi_datatype_t *stype, void *rbuf, const int *rcounts, const int *rdisps,
-		     ompi_datatype_t *rtype, ompi_communicator_t *comm,
+static int alltoallv(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle_disps sdisps,
+		     ompi_datatype_t *stype, void *rbuf, coll_shuffle_counts rcounts,
+		     coll_shuffle_disps rdisps, ompi_datatype_t *rtype, ompi_communicator_t *comm,
 		     mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
@@ -365,15 +366,15 @@ static int alltoallv(const void *sbuf, const int *scounts, const int *sdisps,
 	if (rc)
 		return rc;
 	if (declined(m))
-		return m->before.coll_alltoallv(sbuf, scounts, sdisps, stype, rbuf, rcounts, rdisps,
-						rtype, comm, m->before.coll_alltoallv_module);
+		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoallv, sbuf, scounts, sdisps, stype,
+						    rbuf, rcounts, rdisps, rtype, comm);
 	return coll_shuffle_exchange(m, "MPI_Alltoallv", &from, &to, NULL);
 }
 
-static int ialltoallv(const void *sbuf, const int *scounts, const int *sdisps,
-		      ompi_datatype_t *stype, void *rbuf, const int *rcounts, const int *rdisps,
-		      ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_request_t **request,
-		      mca_coll_base_module_t *module)
+static int ialltoallv(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle_disps sdisps,
+		      ompi_datatype_t *stype, void *rbuf, coll_shuffle_counts rcounts,
+		      coll_shuffle_disps rdisps, ompi_datatype_t *rtype, ompi_communicator_t *comm,
+		      ompi_request_t **request, mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
 	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
@@ -383,15 +384,14 @@ static int ialltoallv(const void *sbuf, const int *scounts, const int *sdisps,
 	if (rc)
 		return rc;
 	if (declined(m))
-		return m->before.coll_ialltoallv(sbuf, scounts, sdisps, stype, rbuf, rcounts,
-						 rdisps, rtype, comm, request,
-						 m->before.coll_ialltoallv_module);
+		return COLL_SHUFFLE_BEFORE(m, ialltoallv, sbuf, scounts, sdisps, stype, rbuf,
+					   rcounts, rdisps, rtype, comm, request);
 	return coll_shuffle_exchange(m, "MPI_Ialltoallv", &from, &to, request);
 }
 
-static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
-		     ompi_datatype_t * const *stypes, void *rbuf, const int *rcounts,
-		     const int *rdisps, ompi_datatype_t * const *rtypes,
+static int alltoallw(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle_disps sdisps,
+		     ompi_datatype_t * const *stypes, void *rbuf, coll_shuffle_counts rcounts,
+		     coll_shuffle_disps rdisps, ompi_datatype_t * const *rtypes,
 		     ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
@@ -402,15 +402,14 @@ static int alltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 	if (rc)
 		return rc;
 	if (declined(m))
-		return m->before.coll_alltoallw(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
-						rdisps, rtypes, comm,
-						m->before.coll_alltoallw_module);
+		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoallw, sbuf, scounts, sdisps, stypes,
+						    rbuf, rcounts, rdisps, rtypes, comm);
 	return coll_shuffle_exchange(m, "MPI_Alltoallw", &from, &to, NULL);
 }
 
-static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
-		      ompi_datatype_t * const *stypes, void *rbuf, const int *rcounts,
-		      const int *rdisps, ompi_datatype_t * const *rtypes,
+static int ialltoallw(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle_disps sdisps,
+		      ompi_datatype_t * const *stypes, void *rbuf, coll_shuffle_counts rcounts,
+		      coll_shuffle_disps rdisps, ompi_datatype_t * const *rtypes,
 		      ompi_communicator_t *comm, ompi_request_t **request,
 		      mca_coll_base_module_t *module)
 {
@@ -422,17 +421,16 @@ static int ialltoallw(const void *sbuf, const int *scounts, const int *sdisps,
 	if (rc)
 		return rc;
 	if (declined(m))
-		return m->before.coll_ialltoallw(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
-						 rdisps, rtypes, comm, request,
-						 m->before.coll_ialltoallw_module);
+		return COLL_SHUFFLE_BEFORE(m, ialltoallw, sbuf, scounts, sdisps, stypes, rbuf,
+					   rcounts, rdisps, rtypes, comm, request);
 	return coll_shuffle_exchange(m, "MPI_Ialltoallw", &from, &to, request);
 }
 
 /* ---- persistent ones: they may wait for others when they are made ---- */
 
-static int alltoall_init(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf,
-			 int rcount, ompi_datatype_t *rtype, ompi_communicator_t *comm,
-			 ompi_info_t *info, ompi_request_t **request,
+static int alltoall_init(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t *stype,
+			 void *rbuf, coll_shuffle_count rcount, ompi_datatype_t *rtype,
+			 ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
 			 mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
@@ -447,17 +445,16 @@ static int alltoall_init(const void *sbuf, int scount, ompi_datatype_t *stype, v
 	if (rc)
 		return rc;
 	if (!yes)
-		return m->before.coll_alltoall_init(sbuf, scount, stype, rbuf, rcount, rtype, comm,
-						    info, request,
-						    m->before.coll_alltoall_init_module);
+		return COLL_SHUFFLE_BEFORE(m, alltoall_init, sbuf, scount, stype, rbuf, rcount,
+					   rtype, comm, info, request);
 	return coll_shuffle_persistent_exchange(m, "MPI_Alltoall_init", &from, &to, &names,
 						request);
 }
 
-static int alltoallv_init(const void *sbuf, const int *scounts, const int *sdisps,
-			  ompi_datatype_t *stype, void *rbuf, const int *rcounts,
-			  const int *rdisps, ompi_datatype_t *rtype, ompi_communicator_t *comm,
-			  ompi_info_t *info, ompi_request_t **request,
+static int alltoallv_init(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle_disps sdisps,
+			  ompi_datatype_t *stype, void *rbuf, coll_shuffle_counts rcounts,
+			  coll_shuffle_disps rdisps, ompi_datatype_t *rtype,
+			  ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
 			  mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
@@ -472,16 +469,15 @@ static int alltoallv_init(const void *sbuf, const int *scounts, const int *sdisp
 	if (rc)
 		return rc;
 	if (!yes)
-		return m->before.coll_alltoallv_init(sbuf, scounts, sdisps, stype, rbuf, rcounts,
-						     rdisps, rtype, comm, info, request,
-						     m->before.coll_alltoallv_init_module);
+		return COLL_SHUFFLE_BEFORE(m, alltoallv_init, sbuf, scounts, sdisps, stype, rbuf,
+					   rcounts, rdisps, rtype, comm, info, request);
 	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallv_init", &from, &to, &names,
 						request);
 }
 
-static int alltoallw_init(const void *sbuf, const int *scounts, const int *sdisps,
-			  ompi_datatype_t * const *stypes, void *rbuf, const int *rcounts,
-			  const int *rdisps, ompi_datatype_t * const *rtypes,
+static int alltoallw_init(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle_disps sdisps,
+			  ompi_datatype_t * const *stypes, void *rbuf, coll_shuffle_counts rcounts,
+			  coll_shuffle_disps rdisps, ompi_datatype_t * const *rtypes,
 			  ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
 			  mca_coll_base_module_t *module)
 {
@@ -497,9 +493,8 @@ static int alltoallw_init(const void *sbuf, const int *scounts, const int *sdisp
 	if (rc)
 		return rc;
 	if (!yes)
-		return m->before.coll_alltoallw_init(sbuf, scounts, sdisps, stypes, rbuf, rcounts,
-						     rdisps, rtypes, comm, info, request,
-						     m->before.coll_alltoallw_init_module);
+		return COLL_SHUFFLE_BEFORE(m, alltoallw_init, sbuf, scounts, sdisps, stypes, rbuf,
+					   rcounts, rdisps, rtypes, comm, info, request);
 	return coll_shuffle_persistent_exchange(m, "MPI_Alltoallw_init", &from, &to, &names,
 						request);
 }

@@ -13,7 +13,8 @@
 #define COLL_SHUFFLE_SET_NOTHING	.root = 0,
 #define COLL_SHUFFLE_GIVE_NOTHING
 
-#define COLL_SHUFFLE_BROADCAST		void *rbuf, int rcount, MPI_Datatype rtype, int root,
+#define COLL_SHUFFLE_BROADCAST							\
+	void *rbuf, coll_shuffle_count rcount, MPI_Datatype rtype, int root,
 #define COLL_SHUFFLE_SET_BROADCAST						\
 	.rbuf = rbuf, .rcount = rcount, .rtype = rtype, .root = root,
 #define COLL_SHUFFLE_GIVE_BROADCAST	rbuf, rcount, rtype, root,
@@ -23,37 +24,37 @@
 #define COLL_SHUFFLE_GIVE_ROOT		root,
 
 #define COLL_SHUFFLE_MOVED							\
-	const void *sbuf, int scount, MPI_Datatype stype, void *rbuf, int rcount,	\
-	MPI_Datatype rtype,
+	const void *sbuf, coll_shuffle_count scount, MPI_Datatype stype, void *rbuf,	\
+	coll_shuffle_count rcount, MPI_Datatype rtype,
 #define COLL_SHUFFLE_SET_MOVED							\
 	.sbuf = sbuf, .scount = scount, .stype = stype, .rbuf = rbuf,		\
 	.rcount = rcount, .rtype = rtype,
 #define COLL_SHUFFLE_GIVE_MOVED		sbuf, scount, stype, rbuf, rcount, rtype,
 
 #define COLL_SHUFFLE_GATHERED							\
-	const void *sbuf, int scount, MPI_Datatype stype, void *rbuf,		\
-	const int *counts, const int *disps, MPI_Datatype rtype,
+	const void *sbuf, coll_shuffle_count scount, MPI_Datatype stype, void *rbuf,		\
+	coll_shuffle_counts counts, coll_shuffle_disps disps, MPI_Datatype rtype,
 #define COLL_SHUFFLE_SET_GATHERED						\
 	.sbuf = sbuf, .scount = scount, .stype = stype, .rbuf = rbuf,		\
 	.counts = counts, .disps = disps, .rtype = rtype,
 #define COLL_SHUFFLE_GIVE_GATHERED	sbuf, scount, stype, rbuf, counts, disps, rtype,
 
 #define COLL_SHUFFLE_SCATTERED							\
-	const void *sbuf, const int *counts, const int *disps, MPI_Datatype stype,	\
-	void *rbuf, int rcount, MPI_Datatype rtype,
+	const void *sbuf, coll_shuffle_counts counts, coll_shuffle_disps disps,		\
+	MPI_Datatype stype, void *rbuf, coll_shuffle_count rcount, MPI_Datatype rtype,
 #define COLL_SHUFFLE_SET_SCATTERED						\
 	.sbuf = sbuf, .counts = counts, .disps = disps, .stype = stype,		\
 	.rbuf = rbuf, .rcount = rcount, .rtype = rtype,
 #define COLL_SHUFFLE_GIVE_SCATTERED	sbuf, counts, disps, stype, rbuf, rcount, rtype,
 
 #define COLL_SHUFFLE_COMBINED							\
-	const void *sbuf, void *rbuf, int rcount, MPI_Datatype rtype, MPI_Op op,
+	const void *sbuf, void *rbuf, coll_shuffle_count rcount, MPI_Datatype rtype, MPI_Op op,
 #define COLL_SHUFFLE_SET_COMBINED						\
 	.sbuf = sbuf, .rbuf = rbuf, .rcount = rcount, .rtype = rtype, .op = op,
 #define COLL_SHUFFLE_GIVE_COMBINED	sbuf, rbuf, rcount, rtype, op,
 
 #define COLL_SHUFFLE_PARTS							\
-	const void *sbuf, void *rbuf, const int *counts, MPI_Datatype rtype, MPI_Op op,
+	const void *sbuf, void *rbuf, coll_shuffle_counts counts, MPI_Datatype rtype, MPI_Op op,
 #define COLL_SHUFFLE_SET_PARTS							\
 	.sbuf = sbuf, .rbuf = rbuf, .counts = counts, .rtype = rtype, .op = op,
 #define COLL_SHUFFLE_GIVE_PARTS		sbuf, rbuf, counts, rtype, op,

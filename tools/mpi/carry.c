@@ -103,9 +103,9 @@ static int bcast(struct coll_shuffle_members *g, const struct coll_shuffle_args 
 	return flat_to(&f, a->rbuf, a->rcount, a->rtype, rc);
 }
 
-static char *block(const void *buf, int rank, int count, MPI_Datatype type)
+static char *block(const void *buf, ptrdiff_t rank, ptrdiff_t count, MPI_Datatype type)
 {
-	return (char *)buf + (ptrdiff_t)rank * count * coll_shuffle_type_extent(type);
+	return (char *)buf + rank * count * coll_shuffle_type_extent(type);
 }
 
 static int gather(struct coll_shuffle_members *g, struct coll_shuffle_args *a)
@@ -227,7 +227,7 @@ struct blocks {
 	char *bytes;
 };
 
-static int blocks_init(struct coll_shuffle_members *g, struct blocks *b, const int *counts,
+static int blocks_init(struct coll_shuffle_members *g, struct blocks *b, coll_shuffle_counts counts,
 		       size_t item)
 {
 	size_t all = 0;
@@ -236,9 +236,9 @@ static int blocks_init(struct coll_shuffle_members *g, struct blocks *b, const i
 	b->bytes = NULL;
 	b->sizes = malloc(g->size * sizeof(*b->sizes));
 	for (i = 0; i < g->size && b->sizes; i++) {
-		if (counts[i] < 0)
+		if (COLL_SHUFFLE_COUNT(counts, i) < 0)
 			return MPI_ERR_COUNT;
-		b->sizes[i] = counts[i] * item;
+		b->sizes[i] = COLL_SHUFFLE_COUNT(counts, i) * item;
 		all += b->sizes[i];
 	}
 	b->bytes = b->sizes ? malloc(all + 1) : NULL;
@@ -251,7 +251,7 @@ static void blocks_free(struct blocks *b)
 	free(b->bytes);
 }
 
-static char *place(const void *buf, int disp, MPI_Datatype type)
+static char *place(const void *buf, ptrdiff_t disp, MPI_Datatype type)
 {
 	return block(buf, disp, 1, type);
 }
@@ -263,15 +263,17 @@ static int blocks_copy(struct coll_shuffle_members *g, struct blocks *b, const v
 {
 	char *at = b->bytes, *user;
 	int i, rc = MPI_SUCCESS;
+	ptrdiff_t count;
 
 	for (i = 0; i < g->size && !rc; at += b->sizes[i], i++) {
 		if (i == without || !b->sizes[i])
 			continue;
-		user = place(buf, a->disps[i], type);
+		user = place(buf, COLL_SHUFFLE_DISP(a->disps, i), type);
+		count = COLL_SHUFFLE_COUNT(a->counts, i);
 		if (pack)
-			rc = coll_shuffle_type_pack(user, a->counts[i], type, at);
+			rc = coll_shuffle_type_pack(user, count, type, at);
 		else
-			rc = coll_shuffle_type_unpack(at, user, a->counts[i], type);
+			rc = coll_shuffle_type_unpack(at, user, count, type);
 	}
 	return rc;
 }
@@ -282,8 +284,8 @@ static int own_from(struct coll_shuffle_members *g, struct flat *f,
 {
 	if (a->sbuf != MPI_IN_PLACE)
 		return flat_from(f, a->sbuf, a->scount, a->stype);
-	return flat_from(f, place(a->rbuf, a->disps[g->rank], a->rtype), a->counts[g->rank],
-			 a->rtype);
+	return flat_from(f, place(a->rbuf, COLL_SHUFFLE_DISP(a->disps, g->rank), a->rtype),
+			 COLL_SHUFFLE_COUNT(a->counts, g->rank), a->rtype);
 }
 
 static int gatherv(struct coll_shuffle_members *g, const struct coll_shuffle_args *a)
@@ -406,16 +408,19 @@ static int combine(struct coll_shuffle_members *g, enum coll_shuffle_call call,
 
 static int reduce_scatter(struct coll_shuffle_members *g, struct coll_shuffle_args *a)
 {
-	int own = a->counts[g->rank], i, rc;
+	ptrdiff_t own = COLL_SHUFFLE_COUNT(a->counts, g->rank), count;
 	struct coll_shuffle_items t;
 	struct blocks all = { 0 };
 	size_t items = 0;
+	int i, rc;
 
 	coll_shuffle_items_init(&t, a->op, a->rtype);
 	if (a->sbuf == MPI_IN_PLACE)
 		a->sbuf = a->rbuf;
-	for (i = 0; i < g->size; i++)
-		items += a->counts[i] > 0 ? a->counts[i] : 0;
+	for (i = 0; i < g->size; i++) {
+		count = COLL_SHUFFLE_COUNT(a->counts, i);
+		items += count > 0 ? count : 0;
+	}
 	rc = coll_shuffle_items_begin(&t, a->sbuf, items, a->rbuf, own, false);
 	if (rc)
 		return cannot(g, rc);

@@ -8,6 +8,7 @@
  *   members.c		the group of a communicator: its socket, its racks
  *   names.c		which calls are asked for
  *   types.h		data types and operators: types_ompi.c, types_mpich.c
+ *   counts.h		counts, and arrays of them
  */
 #ifndef COLL_SHUFFLE_CARRY_H
 #define COLL_SHUFFLE_CARRY_H
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counts.h"
 #include "shuffle_coll.h"
 
 enum coll_shuffle_call {
@@ -37,13 +39,13 @@ enum coll_shuffle_call {
  */
 struct coll_shuffle_args {
 	const void *sbuf;
-	int scount;
+	coll_shuffle_count scount;
 	MPI_Datatype stype;
 	void *rbuf;
-	int rcount;
+	coll_shuffle_count rcount;
 	MPI_Datatype rtype;
-	const int *counts;
-	const int *disps;
+	coll_shuffle_counts counts;
+	coll_shuffle_disps disps;
 	MPI_Op op;
 	int root;
 };

@@ -7,6 +7,7 @@
  *   addr.c		the addresses of this host
  *   choose.c		which of them are used, and whether: from the cards of all members
  *   module.c		one communicator
+ *   before.c		its functions before ours
  *   agree.c		its first call: the group, a trial, a common decision
  *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
  *   alltoall.c		the MPI calls: rows and columns from their arguments
@@ -184,7 +185,7 @@ struct coll_shuffle_module {
 	opal_event_t event;
 	bool event_added;
 
-	/* the module that was there before */
+	/* see before.c */
 	mca_coll_base_comm_coll_t before;
 };
 
@@ -194,9 +195,9 @@ typedef struct coll_shuffle_module coll_shuffle_module;
 /* One side of a call, of any of the three kinds. */
 struct coll_shuffle_side {
 	char *buf;
-	int count;			/* alltoall */
-	const int *counts;		/* the others */
-	const int *disps;
+	coll_shuffle_count count;	/* alltoall */
+	coll_shuffle_counts counts;		/* the others */
+	coll_shuffle_disps disps;
 	ompi_datatype_t *type;
 	ompi_datatype_t * const *types;	/* alltoallw */
 };
@@ -204,7 +205,7 @@ struct coll_shuffle_side {
 /* What a side has for one rank. */
 struct coll_shuffle_part {
 	char *buf;
-	int count;
+	ptrdiff_t count;
 	ompi_datatype_t *type;
 	size_t size;			/* bytes of data */
 };
@@ -285,14 +286,52 @@ mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *
 const char *coll_shuffle_comm_name(ompi_communicator_t *comm);
 const char *coll_shuffle_host(coll_shuffle_module *m, int rank);
 
+/* before.c */
+/* Keep the functions that the communicator has; false if one that ours need is not there. */
+bool coll_shuffle_before_keep(coll_shuffle_module *m);
+/* Put ours there; Open MPI 6 leaves that, and its opposite, to us. */
+void coll_shuffle_before_replace(coll_shuffle_module *m);
+void coll_shuffle_before_give_back_all(coll_shuffle_module *m);
+void coll_shuffle_before_forget(coll_shuffle_module *m);
+/* Before ours are put there: only @carried, bits of names.c, beside all-to-all. */
+void coll_shuffle_before_leave_out(coll_shuffle_module *m, uint32_t carried);
+/* All know that no all-to-all will be carried: take ours away. */
+void coll_shuffle_before_give_back_exchanges(coll_shuffle_module *m);
+
+/* Call one that does not block, with all arguments but its module. */
+#define COLL_SHUFFLE_BEFORE(m, f, ...)						\
+	((m)->before.coll_##f(__VA_ARGS__, (m)->before.coll_##f##_module))
+
+/* Call a blocking one.  Where ours should be and is not, another component has put its own above
+ * it, which calls us.
+ */
+#define COLL_SHUFFLE_BEFORE_BLOCKING(m, f, ...) ({				\
+	mca_coll_base_comm_coll_t *c_ = (m)->comm->c_coll;			\
+	bool ours_ = c_->coll_##f##_module == &(m)->super;			\
+	int rc_;								\
+										\
+	if (ours_) {								\
+		c_->coll_##f = (m)->before.coll_##f;				\
+		c_->coll_##f##_module = (m)->before.coll_##f##_module;		\
+	}									\
+	if (ours_ || !(m)->super.coll_##f)					\
+		rc_ = c_->coll_##f(__VA_ARGS__, c_->coll_##f##_module);		\
+	else									\
+		rc_ = COLL_SHUFFLE_BEFORE(m, f, __VA_ARGS__);			\
+	if (ours_) {								\
+		(m)->before.coll_##f = c_->coll_##f;				\
+		(m)->before.coll_##f##_module = c_->coll_##f##_module;		\
+		c_->coll_##f = (m)->super.coll_##f;				\
+		c_->coll_##f##_module = &(m)->super;				\
+	}									\
+	rc_;									\
+})
+
 /* collectives.c */
 /* The parameter coll_shuffle_collectives as bits: false, and a complaint, if it makes no sense. */
 bool coll_shuffle_collectives_parse(const char *text, uint32_t *bits);
 /* Those that are asked for become functions of the module. */
 void coll_shuffle_collectives_functions(coll_shuffle_module *m);
-/* Keep those of the module before, which they replace: false if one is not there. */
-bool coll_shuffle_collectives_keep(coll_shuffle_module *m);
-void coll_shuffle_collectives_forget(coll_shuffle_module *m);
 /* The socket: its address, or family 0, becomes part of the hello. */
 void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shuffle_addr *addr,
 				   struct coll_shuffle_hello *hello);

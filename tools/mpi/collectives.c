@@ -123,7 +123,6 @@ static int carried(coll_shuffle_module *m, uint32_t bit, const struct coll_shuff
 	if (m->beginning || !coll_shuffle_can_carry(a))
 		return OMPI_SUCCESS;
 	/* who has not named it does not come here, so no message may be waited for */
-	coll_shuffle_choose(m);
 	if (!(m->collectives & bit))
 		return OMPI_SUCCESS;
 	rc = coll_shuffle_agree(m, true);
@@ -193,8 +192,6 @@ static bool taken(coll_shuffle_module *m, enum coll_shuffle_call call,
 	return yes || *rc;
 }
 
-#define BEFORE(f, ...)	m->before.coll_##f(__VA_ARGS__, m->before.coll_##f##_module)
-
 /* A call, its non-blocking form, and its persistent one. */
 #define FUNCTIONS(name, mpi, params, set, give)					\
 static int name(params ompi_communicator_t *comm, mca_coll_base_module_t *module)	\
@@ -203,7 +200,8 @@ static int name(params ompi_communicator_t *comm, mca_coll_base_module_t *module
 	const struct coll_shuffle_args a = { set };					\
 	int rc;										\
 											\
-	return made(m, COLL_SHUFFLE_##name, &a, &rc) ? rc : BEFORE(name, give comm);	\
+	return made(m, COLL_SHUFFLE_##name, &a, &rc) ? rc :				\
+	       COLL_SHUFFLE_BEFORE_BLOCKING(m, name, give comm);			\
 }											\
 											\
 static int i##name(params ompi_communicator_t *comm, ompi_request_t **request,		\
@@ -214,7 +212,7 @@ static int i##name(params ompi_communicator_t *comm, ompi_request_t **request,		
 											\
 	if (carried_later(m, COLL_SHUFFLE_##name, &a))					\
 		return coll_shuffle_carry_later(m, COLL_SHUFFLE_##name, &a, request);	\
-	return BEFORE(i##name, give comm, request);					\
+	return COLL_SHUFFLE_BEFORE(m, i##name, give comm, request);			\
 }											\
 											\
 static int name##_init(params ompi_communicator_t *comm, ompi_info_t *info,		\
@@ -225,7 +223,7 @@ static int name##_init(params ompi_communicator_t *comm, ompi_info_t *info,		\
 	int rc;										\
 											\
 	return taken(m, COLL_SHUFFLE_##name, &a, request, &rc) ? rc :			\
-	       BEFORE(name##_init, give comm, info, request);				\
+	       COLL_SHUFFLE_BEFORE(m, name##_init, give comm, info, request);		\
 }
 
 COLL_SHUFFLE_EACH(FUNCTIONS)
@@ -242,58 +240,9 @@ COLL_SHUFFLE_EACH(FUNCTIONS)
 			m->super.coll_##f##_init = (f##_init);			\
 	} while (0);
 
-#define KEEP_ONE(f)								\
-	do {									\
-		if (m->super.coll_##f != (f))					\
-			break;							\
-		m->before.coll_##f = was->coll_##f;				\
-		m->before.coll_##f##_module = was->coll_##f##_module;		\
-		all &= !!m->before.coll_##f;					\
-		if (m->before.coll_##f##_module)				\
-			OBJ_RETAIN(m->before.coll_##f##_module);		\
-	} while (0);
-
-/* Persistent ones no other component need have. */
-#define KEEP_OR_LEAVE(f)							\
-	do {									\
-		if (!was->coll_##f)						\
-			m->super.coll_##f = NULL;				\
-	} while (0);
-
-#define KEEP(f, ...)								\
-	KEEP_ONE(f)								\
-	KEEP_ONE(i##f)								\
-	KEEP_OR_LEAVE(f##_init)							\
-	KEEP_ONE(f##_init)
-
-#define FORGET_ONE(f)								\
-	do {									\
-		if (m->super.coll_##f == (f) && m->before.coll_##f##_module)	\
-			OBJ_RELEASE(m->before.coll_##f##_module);		\
-	} while (0);
-
-#define FORGET(f, ...)								\
-	FORGET_ONE(f)								\
-	FORGET_ONE(i##f)							\
-	FORGET_ONE(f##_init)
-
 void coll_shuffle_collectives_functions(coll_shuffle_module *m)
 {
 	uint32_t mine = mca_coll_shuffle_component.card.collectives;
 
 	COLL_SHUFFLE_EACH(REPLACE)
-}
-
-bool coll_shuffle_collectives_keep(coll_shuffle_module *m)
-{
-	const mca_coll_base_comm_coll_t *was = m->comm->c_coll;
-	bool all = true;
-
-	COLL_SHUFFLE_EACH(KEEP)
-	return all;
-}
-
-void coll_shuffle_collectives_forget(coll_shuffle_module *m)
-{
-	COLL_SHUFFLE_EACH(FORGET)
 }

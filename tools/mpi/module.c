@@ -46,12 +46,6 @@ static void module_construct(coll_shuffle_module *m)
 	OBJ_CONSTRUCT(&m->lock, opal_mutex_t);
 }
 
-static void release(mca_coll_base_module_t *module)
-{
-	if (module)
-		OBJ_RELEASE(module);
-}
-
 static void module_destruct(coll_shuffle_module *m)
 {
 	coll_shuffle_agree_close(m);
@@ -65,18 +59,7 @@ static void module_destruct(coll_shuffle_module *m)
 	free(m->local);
 	free(m->hellos);
 	free(m->spare);
-	release(m->before.coll_allgather_module);
-	release(m->before.coll_iallgather_module);
-	release(m->before.coll_alltoall_module);
-	release(m->before.coll_alltoallv_module);
-	release(m->before.coll_alltoallw_module);
-	release(m->before.coll_ialltoall_module);
-	release(m->before.coll_ialltoallv_module);
-	release(m->before.coll_ialltoallw_module);
-	release(m->before.coll_alltoall_init_module);
-	release(m->before.coll_alltoallv_init_module);
-	release(m->before.coll_alltoallw_init_module);
-	coll_shuffle_collectives_forget(m);
+	coll_shuffle_before_forget(m);
 	OBJ_DESTRUCT(&m->lock);
 }
 
@@ -98,31 +81,29 @@ const char *coll_shuffle_host(coll_shuffle_module *m, int rank)
 static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	/* first, for module_destruct() gives back both, whatever fails */
-	bool all = coll_shuffle_collectives_keep(m);
 
-#define KEEP(f) ({							\
-	m->before.coll_##f = comm->c_coll->coll_##f;			\
-	m->before.coll_##f##_module = comm->c_coll->coll_##f##_module;	\
-	if (m->before.coll_##f##_module)				\
-		OBJ_RETAIN(m->before.coll_##f##_module);		\
-	m->before.coll_##f ? 1 : 0;					\
-})
-/* those that no other component need have are left out, then */
-#define KEEP_OR_LEAVE(f)						\
-	do {								\
-		if (!KEEP(f))						\
-			m->super.coll_##f = NULL;			\
-	} while (0)
-	KEEP_OR_LEAVE(alltoall_init);
-	KEEP_OR_LEAVE(alltoallv_init);
-	KEEP_OR_LEAVE(alltoallw_init);
+	(void)comm;	/* m->comm */
+	/* the cards of all are here since MPI_Init; without this nobody need look at them now */
+	if (mca_coll_shuffle_component.card.collectives) {
+		coll_shuffle_choose(m);
+		coll_shuffle_before_leave_out(m, m->collectives);
+	}
 	/* without all of them there is nothing to fall back to */
-	if (KEEP(allgather) + KEEP(iallgather) + KEEP(alltoall) + KEEP(alltoallv) +
-	    KEEP(alltoallw) + KEEP(ialltoall) + KEEP(ialltoallv) + KEEP(ialltoallw) < 8)
+	if (!coll_shuffle_before_keep(m))
 		return OMPI_ERR_NOT_FOUND;
-	return all ? OMPI_SUCCESS : OMPI_ERR_NOT_FOUND;
+	if (COLL_SHUFFLE_INSTALLS)
+		coll_shuffle_before_replace(m);
+	return OMPI_SUCCESS;
 }
+
+#if COLL_SHUFFLE_INSTALLS
+static int module_disable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
+{
+	(void)comm;
+	coll_shuffle_before_give_back_all((coll_shuffle_module *)module);
+	return OMPI_SUCCESS;
+}
+#endif
 
 /* What is known here only (the kernel, addresses) must not matter yet. */
 mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *priority)
@@ -147,6 +128,9 @@ mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *
 	m->rank = ompi_comm_rank(comm);
 	coll_shuffle_members_init(&m->members, m->rank, m->size);
 	m->super.coll_module_enable = module_enable;
+#if COLL_SHUFFLE_INSTALLS
+	m->super.coll_module_disable = module_disable;
+#endif
 	coll_shuffle_alltoall_functions(m);
 	coll_shuffle_collectives_functions(m);
 	return &m->super;

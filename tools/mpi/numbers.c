@@ -37,8 +37,8 @@ static int count_requests(coll_shuffle_module *m)
 	opal_mutex_unlock(&m->lock);
 	/* it may be made from other collectives of the communicator */
 	m->beginning = true;
-	rc = m->before.coll_allgather(&mine, 1, MPI_INT, kept, 1, MPI_INT, m->comm,
-				      m->before.coll_allgather_module);
+	rc = COLL_SHUFFLE_BEFORE_BLOCKING(m, allgather, &mine, 1, MPI_INT, kept, 1, MPI_INT,
+					  m->comm);
 	m->beginning = false;
 	for (i = 0; i < m->size && !rc; i++)
 		most = kept[i] > most ? kept[i] : most;

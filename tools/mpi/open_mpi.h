@@ -22,10 +22,25 @@
 #define COLL_SHUFFLE_GLOBAL	OPAL_PMIX_GLOBAL
 #endif
 
-#ifdef MCA_COLL_BASE_VERSION_2_4_0		/* 5.0 */
+#if defined(MCA_COLL_BASE_VERSION_3_0_0)	/* 6.0 */
+#define COLL_SHUFFLE_MCA_VERSION	MCA_COLL_BASE_VERSION_3_0_0
+#elif defined(MCA_COLL_BASE_VERSION_2_4_0)	/* 5.0 */
 #define COLL_SHUFFLE_MCA_VERSION	MCA_COLL_BASE_VERSION_2_4_0
 #else
 #define COLL_SHUFFLE_MCA_VERSION	MCA_COLL_BASE_VERSION_2_0_0
+#endif
+
+/* Who puts a module's functions into a communicator, which then holds the module once for each:
+ * Open MPI, or, from 6.0 on, the module, and only the communicator's list of modules holds it.
+ */
+#ifdef MCA_COLL_BASE_VERSION_3_0_0
+#define COLL_SHUFFLE_INSTALLS		1
+#define COLL_SHUFFLE_HOLD(module)	((void)(module))
+#define COLL_SHUFFLE_LET_GO(module)	((void)(module))
+#else
+#define COLL_SHUFFLE_INSTALLS		0
+#define COLL_SHUFFLE_HOLD(module)	OBJ_RETAIN(module)
+#define COLL_SHUFFLE_LET_GO(module)	OBJ_RELEASE(module)
 #endif
 
 #ifndef OMPI_MODULE_DECLSPEC			/* 5.0 */

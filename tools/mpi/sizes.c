@@ -142,16 +142,16 @@ static int one_call(coll_shuffle_module *m, bool before, char *row, char *column
 	struct coll_shuffle_side to = { .buf = column, .count = size, .type = MPI_BYTE };
 
 	if (before)
-		return m->before.coll_alltoall(row, size, MPI_BYTE, column, size, MPI_BYTE,
-					       m->comm, m->before.coll_alltoall_module);
+		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoall, row, size, MPI_BYTE, column, size,
+						    MPI_BYTE, m->comm);
 	return coll_shuffle_exchange(m, "timed call", &from, &to, NULL);
 }
 
 /* All begin together: who comes early would count the lateness of others. */
 static int gather(coll_shuffle_module *m, const void *mine, size_t size, void *all)
 {
-	return m->before.coll_allgather(mine, size, MPI_BYTE, all, size, MPI_BYTE, m->comm,
-					m->before.coll_allgather_module);
+	return COLL_SHUFFLE_BEFORE_BLOCKING(m, allgather, mine, size, MPI_BYTE, all, size, MPI_BYTE,
+					    m->comm);
 }
 
 /* Both ways in turns: the least time of each. */

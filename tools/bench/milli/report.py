@@ -126,7 +126,7 @@ def versus(found, rows, text):
     """The same sort over MPI: the better one of its ways, by the median."""
     if not found:
         return
-    text += ["The same sort over Open MPI's TCP (mpi_sort), all phases, median us", "",
+    text += ["The same sort over Open MPI's TCP (mpi_shuffle_sort), all phases, median us", "",
              f"{'keys':<10} {'costs':<8} {'hosts':>5} {'each':>7} {'shuffle':>9} {'messages':>9} "
              f"{'alltoallv':>9} {'faster':>7}"]
     for d in sorted(found, key=lambda d: (d["hosts"], d["each"], d["label"], d["model"])):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same sort over AF_SHUFFLE and over Open MPI's TCP transport (mpi_sort), in turns, on the rack
+"""The same sort over AF_SHUFFLE and over Open MPI's TCP transport (mpi_shuffle_sort), in turns, on the rack
 of guest.py; what arrives is compared by its checksum.  For each way of MPI to send the records a
 transport of its own.
 
@@ -29,12 +29,13 @@ def mpi_sort(hosts, way, options):
     """What host 0 says, or None."""
     env = {**os.environ, "MPI_SORT_DATA": way}
     done = subprocess.run(
-        ["bash", "-c", JOB, "job", str(hosts), BIN.rstrip("/"), BIN + "mpi_sort", *options,
+        ["bash", "-c", JOB, "job", str(hosts), BIN.rstrip("/"), BIN + "mpi_shuffle_sort", *options,
          "-j", "--start", str(int(time.time()) + LAUNCH)],
         env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         check=False)
     if done.returncode:
-        print(f"mpi_sort: status {done.returncode}: {done.stderr.decode()[-300:]}", flush=True)
+        print(f"mpi_shuffle_sort: status {done.returncode}: {done.stderr.decode()[-300:]}",
+              flush=True)
         return None
     return json.loads(done.stdout)
 

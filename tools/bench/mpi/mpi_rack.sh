@@ -19,12 +19,12 @@ setup_mpi()
 		list=$list${list:+,}10.18.0.$((h + 1))
 	done
 
-	export MPI_NS_PREFIX=h OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-	export OMPI_MCA_plm_rsh_agent=$PWD/selftests/mpi/ns_agent.sh
+	# shellcheck source=../../../selftests/mpi/launcher.sh
+	. "$PWD/selftests/mpi/launcher.sh"
+	launcher_settings "$bin/openmpi"
+	export MPI_NS_PREFIX=h
 	# The hosts share a processor: Open MPI yields it, MPICH must be made to.
-	export OMPI_MCA_mpi_yield_when_idle=1
 	export OMPI_MCA_pml=ob1 OMPI_MCA_mtl=^psm,psm2,ofi
-	export OMPI_MCA_mca_base_component_path=$bin/openmpi:/usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3
 	# each size the faster way: see Documentation/mpi.rst
 	export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-auto}
 	export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0

@@ -4,7 +4,7 @@
  * messages of MPI (sort_net.c) instead of operations of AF_SHUFFLE.  What the two differ in is the
  * transport.
  *
- * usage: mpirun mpi_sort [OPTION of shuffle-sort, without --group, --rank and --op]...
+ * usage: mpirun mpi_shuffle_sort [OPTION of shuffle-sort, without --group, --rank and --op]...
  *   MPI_SORT_DATA=alltoallv  records are sent by MPI_Alltoall, of their lengths, and MPI_Alltoallv;
  *                            =messages (default): by MPI_Isend, and received as they come
  */
