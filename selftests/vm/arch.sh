@@ -6,14 +6,15 @@
 
 architectures="arm64 s390x armhf i386"
 
-# arch_is ARCH - sets triplet, and user: the program of qemu-user.
+# arch_is ARCH - sets triplet, and user: the program of qemu-user; the kernel's name of it, and of its
+# image in Debian.
 arch_is()
 {
 	case $1 in
-	arm64) triplet=aarch64-linux-gnu user=qemu-aarch64 ;;
-	s390x) triplet=s390x-linux-gnu user=qemu-s390x ;;
-	armhf) triplet=arm-linux-gnueabihf user=qemu-arm ;;
-	i386) triplet=i686-linux-gnu user=qemu-i386 ;;
+	arm64) triplet=aarch64-linux-gnu user=qemu-aarch64 karch=arm64 flavour=arm64 ;;
+	s390x) triplet=s390x-linux-gnu user=qemu-s390x karch=s390 flavour=s390x ;;
+	armhf) triplet=arm-linux-gnueabihf user=qemu-arm karch=arm flavour=armmp ;;
+	i386) triplet=i686-linux-gnu user=qemu-i386 karch='' flavour='' ;;
 	*) die "no architecture $1: there are $architectures" ;;
 	esac
 }

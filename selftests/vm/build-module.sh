@@ -7,7 +7,7 @@
 #
 # usage: build-module.sh [-c] [-s FOLDER] KERNEL
 #   KERNEL  um, um-debug, x86-debug, x86-kcsan (built from linux-source), 6.12, 6.1 (Debian's),
-#           7 (the newest of Debian 13's backports, by the compiler of that: debian-root.sh)
+#           7, rt, arm64, s390x, armhf (of Debian 13, by compilers of that: debian-root.sh)
 #   -c      check: everything anew, sparse on every file, any warning fails
 #   -s      another module, whose Kbuild is in FOLDER
 #
@@ -17,6 +17,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=common.sh
 . "$here/common.sh"
+# shellcheck source=arch.sh
+. "$here/arch.sh"
 
 check=0 folder=
 while getopts 'cs:' opt; do
@@ -27,11 +29,12 @@ while getopts 'cs:' opt; do
 	esac
 done
 shift $((OPTIND - 1))
-kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|x86-kcsan|6.12|6.1|7}
+kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|x86-kcsan|6.12|6.1|7|rt|arm64|s390x|armhf}
 case $kernel in
 um | um-debug) arch=um ;;
-7 | 6.12 | 6.1 | x86-debug | x86-kcsan) arch=x86_64 ;;
-*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, x86-kcsan, 6.12, 6.1, 7)" ;;
+7 | rt | 6.12 | 6.1 | x86-debug | x86-kcsan) arch=x86_64 ;;
+arm64 | s390x | armhf) arch_is "$kernel" && arch=$karch ;;
+*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, x86-kcsan, 6.12, 6.1, 7, rt, arm64, s390x, armhf)" ;;
 esac
 
 kdir=$(kernel_build_dir "$kernel")
@@ -78,6 +81,7 @@ else
 fi
 
 args=(W=1 "ARCH=$arch" "M=$copy" -j"$(nproc)")
+[[ $arch = um || $arch = x86_64 ]] || args+=("CROSS_COMPILE=$triplet-")
 [ "$check" = 0 ] || args+=(C=2 "CF=-D__CHECK_ENDIAN__")
 # UBSAN's check of a bool reads it once more, and not as READ_ONCE() does: KCSAN takes that for a race.
 [ "$kernel" != x86-kcsan ] || args+=(UBSAN_SANITIZE=n)

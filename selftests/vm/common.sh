@@ -51,6 +51,7 @@ kernel_of()
 	qemu-6.12 | qemu-icount | qemu-smp) echo 6.12 ;;
 	qemu-6.1 | qemu-icount-6.1)  echo 6.1 ;;
 	qemu-7)                      echo 7 ;;
+	qemu-rt | qemu-rt-smp)       echo rt ;;
 	qemu-debug)                  echo x86-debug ;;
 	qemu-kcsan)                  echo x86-kcsan ;;
 	*) return 1 ;;
@@ -60,7 +61,7 @@ kernel_of()
 # lane_is_virtual LANE - time does not pass while the host is busy with something else.
 lane_is_virtual()
 {
-	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* || $1 == qemu-7 ]]
+	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* || $1 == qemu-7 || $1 == qemu-rt ]]
 }
 
 # debian_release - 12 or 13; nothing on other systems
@@ -82,16 +83,22 @@ headers_package()
 	esac
 }
 
-# debian_abi 6.12|6.1|7 - the release of Debian's kernel whose headers are installed, or in
-# Debian 13's root, such as 6.12.117+deb12-amd64.
+# debian_abi 6.12|6.1|7|rt|arm64|s390x|armhf - the release of Debian's kernel whose headers are installed, or in
+# a root of Debian 13, such as 6.12.117+deb12-amd64.
 debian_abi()
 {
 	local meta abi
 
-	if [ "$1" = 7 ]; then
-		cat "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh")/.abi"
+	case $1 in
+	7 | rt)
+		cat "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" "$1")/.abi"
 		return
-	fi
+		;;
+	arm64 | s390x | armhf)
+		cat "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" "$1")/.abi-$1"
+		return
+		;;
+	esac
 	meta=$(headers_package "$1")
 	[ -n "$meta" ] || die "Debian $(debian_release) has no kernel $1"
 	abi=$(dpkg-query -W -f '${Depends}' "$meta" 2>/dev/null |
@@ -105,7 +112,9 @@ kernel_build_dir()
 {
 	case $1 in
 	6.12 | 6.1) echo "/usr/src/linux-headers-$(debian_abi "$1")" ;;
-	7) echo "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh")/usr/src/linux-headers-$(debian_abi 7)" ;;
+	7 | rt | arm64 | s390x | armhf)
+		echo "$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" "$1")/usr/src/linux-headers-$(debian_abi "$1")"
+		;;
 	*) "$SHUFFLE_ROOT/selftests/vm/build-kernel.sh" "$1" ;;
 	esac
 }
@@ -116,9 +125,9 @@ kernel_make()
 {
 	local root
 
-	if [ "$1" = 7 ]; then
-		root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh")
-		"$SHUFFLE_ROOT/selftests/vm/debian-root.sh" run make -C "${2#"$root"}" "${@:3}"
+	if [[ $1 =~ ^(7|rt|arm64|s390x|armhf)$ ]]; then
+		root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" "$1")
+		"$SHUFFLE_ROOT/selftests/vm/debian-root.sh" "$1" run make -C "${2#"$root"}" "${@:3}"
 		return
 	fi
 	make -C "$2" "${@:3}"

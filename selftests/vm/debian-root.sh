@@ -1,14 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A root of Debian 13 in the cache, with the newest kernel of its backports, the headers of that
-# and the compiler that it is built with.  Nothing of it is installed on this machine.
+# A root of Debian 13 in the cache, with one of its kernels, the headers of that and the compiler that
+# it is built with.  Nothing of it is installed on this machine.
 #
-# usage: debian-root.sh [-n]              make it, if it is not there; prints its path
-#        debian-root.sh run COMMAND...    run a command in it, with this project's build/ inside
-#   -n  make nothing; fails when it is not there
+# usage: debian-root.sh KERNEL [-n]              make it, if it is not there; prints its path
+#        debian-root.sh KERNEL run COMMAND...    run a command in it, with this project's build/ inside
+#   KERNEL  7   the newest of its backports
+#           rt  its own with PREEMPT_RT
+#           arm64, s390x, armhf  its own for other architectures: headers only, compilers from here
+#   -n      make nothing; fails when it is not there
 #
-# The kernel's release is in the file .abi.
+# The kernel's release is in the file .abi, those of the other architectures in .abi-ARCH.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,10 +19,37 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 # shellcheck source=debian.sh
 . "$here/debian.sh"
+# shellcheck source=arch.sh
+. "$here/arch.sh"
 
 suite=trixie
 packages="gcc make libc6-dev libelf-dev kmod"
-root=$SHUFFLE_CACHE/debian-13
+kernel=${1-}
+case $kernel in
+7)
+	root=$SHUFFLE_CACHE/debian-13
+	from=$suite-backports headers=linux-headers-amd64 what="the newest kernel of its backports"
+	;;
+rt)
+	root=$SHUFFLE_CACHE/debian-13-rt
+	from=$suite headers=linux-headers-rt-amd64 what="its kernel with PREEMPT_RT"
+	packages="$packages perl"	# of 6.12's kernel-doc
+	;;
+arm64 | s390x | armhf)
+	root=$SHUFFLE_CACHE/debian-13-cross
+	from=$suite headers='' what="the headers of its kernel for other architectures"
+	packages="$packages perl sparse pahole"
+	for a in arm64 s390x armhf; do
+		arch_is "$a"
+		packages="$packages gcc-$triplet libc6-dev-$a-cross"
+	done
+	;;
+*)
+	sed -n 's/^# \{0,1\}//; /^usage:/,/^  -n/p' "$0" >&2
+	exit 2
+	;;
+esac
+shift
 
 # fill DIR - everything, into a folder that is not there yet
 fill()
@@ -31,7 +61,7 @@ fill()
 	echo "deb $uri $suite-backports main" >>"$dir/etc/apt/sources.list"
 	# shellcheck disable=SC2086 # words
 	debian_install "$dir" $packages
-	debian_install "$dir" -t $suite-backports linux-headers-amd64
+	debian_install "$dir" -t "$from" "$headers"
 	abi=$(cd "$dir/usr/src" && ls -d linux-headers-*-amd64)
 	abi=${abi#linux-headers-}
 	debian_in "$dir" apt-get -q -y update
@@ -42,6 +72,38 @@ fill()
 	depmod -b "$dir" "$abi"
 	rm -rf "$dir/image" "$dir"/var/lib/apt/lists/*_*
 	echo "$abi" >"$dir/.abi"
+}
+
+# headers_of DIR ARCH - the newest that can be downloaded: an archive may name what it has no more
+headers_of()
+{
+	local abi
+
+	arch_is "$2"
+	# shellcheck disable=SC2016 # for the inner shell
+	debian_in "$1" apt-cache pkgnames linux-headers- | sed -n "s/^linux-headers-\([0-9][^-]*\)-$flavour\$/\1/p" |
+		sort -uVr | while read -r abi; do
+		! debian_in "$1" sh -c 'rm -rf /tmp/headers && mkdir /tmp/headers && cd /tmp/headers &&
+			apt-get -q download -o APT::Sandbox::User=root "$1" "$2" "$3" &&
+			for d in *.deb; do dpkg -x "$d" / || exit; done' sh "linux-kbuild-$abi" \
+			"linux-headers-$abi-common" "linux-headers-$abi-$flavour:$2" </dev/null >&2 || { echo "$abi-$flavour"; break; }
+	done | tail -1 >"$1/.abi-$2"
+	[ -s "$1/.abi-$2" ]
+}
+
+# fill_cross DIR - likewise: the headers of all those architectures, by the programs of this one
+fill_cross()
+{
+	local dir=$1 a
+
+	debian_bootstrap $suite "$dir"
+	# shellcheck disable=SC2086 # words
+	debian_install "$dir" $packages
+	for a in arm64 s390x armhf; do debian_in "$dir" dpkg --add-architecture "$a"; done
+	debian_in "$dir" apt-get -q -y update
+	for a in arm64 s390x armhf; do headers_of "$dir" "$a"; done
+	rm -rf "$dir"/var/lib/apt/lists/*_* "$dir/tmp/headers"
+	touch "$dir/.abi"
 }
 
 case ${1-} in
@@ -63,15 +125,17 @@ run)
 esac
 
 mkdir -p "$SHUFFLE_CACHE"
-exec 9>"$SHUFFLE_CACHE/lock-debian-13"
+exec 9>"$root.lock"
 flock 9
 if [ ! -e "$root/.abi" ]; then
 	[ "$(id -u)" = 0 ] || die "Debian 13's root can only be made by root"
 	"$here/deps.sh" debootstrap
-	log=$SHUFFLE_CACHE/debian-13.log
+	log=$root.log
 	rm -rf "$root" "$root.tmp"
-	note "Debian 13 with the newest kernel of its backports: some minutes, once; log: $log"
-	(set -e; fill "$root.tmp") >"$log" 2>&1 </dev/null &
+	note "Debian 13 with $what: some minutes, once; log: $log"
+	fill=fill
+	[ -n "$headers" ] || fill=fill_cross
+	(set -e; $fill "$root.tmp") >"$log" 2>&1 </dev/null &
 	tick_while $! "Debian 13" "$log"
 	wait $! || { tail -5 "$log" >&2; die "Debian 13 cannot be made; log: $log"; }
 	mv "$root.tmp" "$root"

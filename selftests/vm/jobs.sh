@@ -18,7 +18,7 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 	unit-arm64 unit-s390x unit-armhf unit-i386 flaky)
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12 selftests-compat-qemu-6.12
-	selftests-qemu-6.1 selftests-qemu-7 mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
+	selftests-qemu-6.1 selftests-qemu-7 selftests-core-qemu-rt torture-qemu-rt-smp module-arm64 module-s390x module-armhf mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
 	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 debian-13 debian-13-mpi mpi-unstable budget in-tree
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
@@ -115,6 +115,7 @@ run_job()
 	kernel-*) as_test "the ${name#kernel-} kernel is built" "$here/build-kernel.sh" "${name#kernel-}" ;;
 	static) "$here/static.sh" ;;
 	static-all) ALL=1 "$here/static.sh" ;;
+	module-*) as_test "the module for ${name#module-}: W=1 and sparse say nothing" "$here/build-module.sh" -c "${name#module-}" ;;
 	unit) make -s -C net/shuffle/test OUT="$BUILD/portable" check ;;
 	unit-*) arch_unit "${name#unit-}" ;;
 	# 10^9 datagrams, 20 minutes
@@ -144,16 +145,17 @@ run_job()
 		-e "CASES=$mpi_core" selftests/mpi/run_all.sh ;;
 	mpi-programs-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-programs-}" selftests/mpi/run_all.sh ;;
 	mpi-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-}" -L -e MPI_QUICK=1 selftests/mpi/run_all.sh ;;
-	*-qemu-7)
+	selftests-*qemu-7 | selftests-*qemu-rt)
 		if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
 			tap_skip "$name" "a root of Debian 13 needs the right to mount"
 			return
 		fi
+		lane=qemu-${name##*-}
 		# not within the time of the first case
-		"$here/build-module.sh" 7 >/dev/null || return
+		"$here/build-module.sh" "$(kernel_of "$lane")" >/dev/null || return
 		case $name in
-		*-core-*) cases "$name" qemu-7 -e CASES_CORE=1 ;;
-		*) cases "$name" qemu-7 ;;
+		*-core-*) cases "$name" "$lane" -e CASES_CORE=1 ;;
+		*) cases "$name" "$lane" ;;
 		esac
 		;;
 	# programs for 32 bits on a kernel for 64

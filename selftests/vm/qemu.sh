@@ -51,17 +51,20 @@ qemu_extract()
 	return 1
 }
 
-# qemu_image ABI - set image and kmoddir for one of Debian's kernels, from the
-# installed package or from one downloaded into the cache.
+# qemu_image KERNEL ABI - set image and kmoddir for one of Debian's kernels, from a root of Debian 13,
+# from the installed package or from one downloaded into the cache.
 qemu_image()
 {
-	local abi=$1 dir=$SHUFFLE_CACHE/image-$1 root
+	local abi=$2 dir=$SHUFFLE_CACHE/image-$2 root
 
-	if root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" -n) && [ "$(<"$root/.abi")" = "$abi" ]; then
+	case $1 in
+	7 | rt)
+		root=$("$SHUFFLE_ROOT/selftests/vm/debian-root.sh" "$1")
 		image=$root/vmlinuz
 		qemu_kmoddir=$root/usr/lib/modules/$abi
 		return
-	fi
+		;;
+	esac
 	if [ -r "/boot/vmlinuz-$abi" ] && [ -e "/lib/modules/$abi/modules.dep" ]; then
 		image=/boot/vmlinuz-$abi
 		qemu_kmoddir=/usr/lib/modules/$abi
@@ -101,7 +104,7 @@ qemu_prepare()
 		;;
 	*)
 		abi=$(debian_abi "$kernel")
-		qemu_image "$abi"
+		qemu_image "$kernel" "$abi"
 		need="virtio_pci virtio_console 9pnet_virtio 9p"
 		qemu_kernel=$SHUFFLE_CACHE/boot/vmlinux-$abi
 		if [ ! "$qemu_kernel" -nt "$image" ]; then
@@ -167,7 +170,7 @@ qemu_command()
 	qemu-icount* | qemu-6.1)
 		cpus[-1]=1
 		;;
-	qemu-smp | qemu-debug | qemu-kcsan)
+	qemu-smp | qemu-rt-smp | qemu-debug | qemu-kcsan)
 		# Two CPUs that really run at once.  A busy host may stop the guest for
 		# half a minute: no stall of its own.
 		cpus=(-accel "tcg,thread=multi" -smp 2)

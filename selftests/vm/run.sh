@@ -12,9 +12,11 @@
 #         qemu-6.12    Debian's 6.12 kernel, emulated, 2 CPUs, virtual time per instruction
 #         qemu-6.1     the same with the 6.1 kernel
 #         qemu-7       the same with the newest kernel of Debian 13's backports
+#         qemu-rt      the same with Debian 13's kernel that has PREEMPT_RT
 #         qemu-icount  Debian's 6.12 kernel, emulated, 1 CPU, virtual time per instruction
 #         qemu-icount-6.1  the same with the 6.1 kernel
 #         qemu-smp     Debian's 6.12 kernel, emulated, 2 CPUs that run at once, real time
+#         qemu-rt-smp  the same with Debian 13's kernel that has PREEMPT_RT
 #         qemu-debug   x86 6.12, SMP, PREEMPT, KASAN, lockdep, RCU, kmemleak
 #         qemu-kcsan   the same with KCSAN instead
 #
@@ -88,7 +90,7 @@ shift
 # What tests need of Debian's kernels before the kernel would load it by itself.
 modules=''
 case $kernel in
-7 | 6.12 | 6.1) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32 sch_ingress cls_bpf" ;;
+7 | rt | 6.12 | 6.1) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32 sch_ingress cls_bpf" ;;
 esac
 case $lane in
 *-debug*) extra="kasan_multi_shot $extra" ;;
