@@ -72,7 +72,7 @@ help:
 	@echo "  make install [PREFIX=/usr/local] [DESTDIR=]"
 	@echo "                      library, headers, tools, dissector, and the module for the running kernel"
 	@echo "  make deb            Debian packages: module (DKMS), library, tools, MPI; in build/deb"
-	@echo "  make check-deb      install, use, upgrade and remove them on a plain Debian 12 (root)"
+	@echo "  make check-deb      install, use, upgrade and remove them on a plain Debian (RELEASE=12 or 13) (root)"
 	@echo "  make check-newcomer [RELEASE=13|12]"
 	@echo "                      the README's commands on a bare Debian, as they are written (root)"
 	@echo "  make in-tree LINUX=folder [SERIES=folder]"
@@ -257,7 +257,7 @@ deb:
 
 check-deb:
 	@$(VM)/deps.sh check-deb
-	@selftests/deb/check.sh
+	@selftests/deb/check.sh $(or $(RELEASE),12)
 
 in-tree:
 	@[ -n "$(LINUX)" ] || { echo "usage: make in-tree LINUX=folder [SERIES=folder]" >&2; exit 2; }

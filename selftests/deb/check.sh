@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The Debian packages from source to purge: built in a plain Debian 12, installed
-# in another, used in virtual machines with its kernels, upgraded, removed.
+# The Debian packages from source to purge: built in a plain Debian, installed in
+# another, used in virtual machines with its kernels, upgraded, removed.
 # TAP, then the count.
 #
-# usage: check.sh
-#   SHUFFLE_CACHE keeps the plain Debian 12 (1.4 GB).
+# usage: check.sh [12|13]
+#   SHUFFLE_CACHE keeps the plain Debian of each release (1.4 GB), with its kernels of the month.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,11 +17,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../../tools/common/tap.sh
 . "$here/../../tools/common/tap.sh"
 
-work=$BUILD/deb-check
+release=${1:-12}
+work=$BUILD/deb-check-$release
 packages="shuffle-dkms shuffle-tools libshuffle-dev libshuffle0"
 begin=$SECONDS
 [ "$(id -u)" = 0 ] || die "this needs root (chroot, mount)"
-debian_root || exit 1
+debian_root "$release" || exit 1
 
 exec 9>"$work/lock"
 flock -n 9 || die "another check-deb of this folder runs"
@@ -29,7 +30,6 @@ rm -f "$work/total"
 rm -rf "$work"/{build,builder,builder.work,sources,system,system.work,vm-*}
 mkdir -p "$work/build"
 "$here/copy-sources.sh" "$work/sources" || exit 1
-kernels="$(debian_abi 6.12) $(debian_abi 6.1)"
 v1=$(cd "$SHUFFLE_ROOT" && dpkg-parsechangelog -S Version)
 v2=$v1.1
 
@@ -116,7 +116,7 @@ dkms_has()
 
 	status=$(in_system dkms status 2>/dev/null) || return 1
 	printf '%s\n' "$status"
-	for k in $kernels; do
+	for k in "${kernels[@]}"; do
 		printf '%s\n' "$status" | grep -qxF "shuffle/$1, $k, x86_64: installed" || return 1
 		[ "$(in_system modinfo -k "$k" -F version shuffle)" = "$1" ] || return 1
 		in_system modinfo -k "$k" -F alias shuffle | grep -qx net-pf-18 || return 1
@@ -151,17 +151,19 @@ programs()
 	dpkg -L shuffle-dkms | grep -q /man7/shuffle.7'
 }
 
-# in_vm KERNEL VERSION [purge] - boot it and use what is installed.
+# in_vm ABI VERSION [purge] - boot it and use what is installed.
 in_vm()
 {
-	local out=$work/vm-$1
+	local out=$work/vm-$1 lane=qemu-6.12
 
+	# see qemu_command()
+	[[ $1 != 6.1.* ]] || lane=qemu-6.1
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare --mount --propagation private bash -c '
 		mount -t overlay -o "lowerdir=$1,upperdir=$2,workdir=$2.work" overlay "$2.root" || exit 1
 		shift 2
 		exec "$@"' in_vm "$cache/plain" "$work/system" \
-		"$here/../vm/run.sh" "qemu-$1" -N -m 3072 -t 0 -o "$out" -e "VERSION=$2" -e "STEP=${3-}" \
+		"$here/../vm/run.sh" "$lane" -k "$cache/kernel-$1" -m 3072 -t 0 -o "$out" -e "VERSION=$2" -e "STEP=${3-}" \
 		-b "$work/system.root" "$here/guest.sh" "$work/system.root"
 }
 
@@ -185,20 +187,20 @@ echo "TAP version 13"
 # as in a chroot; this is its own setting for all.
 in_system sh -c 'echo autoinstall_all_kernels=yes >>/etc/dkms/framework.conf'
 snapshot >"$work/before"
-timed "packages $v1 are built in a plain Debian 12" build "$v1"
+timed "packages $v1 are built in a plain Debian $release" build "$v1"
 timed "packages $v2 are built" build "$v2"
 timed "lintian has no error and no warning" lint "$v1"
 timed "Open MPI finds the component of shuffle-mpi" mpi_component "$v1"
-timed "install: DKMS builds for $kernels" install_packages "$v1"
+timed "install: DKMS builds for ${kernels[*]}" install_packages "$v1"
 timed "DKMS has installed $v1 for both kernels" dkms_has "$v1"
 timed "programs compile with libshuffle-dev" compile
 timed "programs have manual pages and --help" programs
-timed "use on 6.12: autoload, shuffles on IPv4 and IPv6, unload" in_vm 6.12 "$v1"
-timed "settings, qdiscs, racks, relays are there after a boot of systemd" in_vm 6.12 "$v1" stays
-timed "use on 6.1" in_vm 6.1 "$v1"
+timed "use on ${kernels[0]}: autoload, shuffles on IPv4 and IPv6, unload" in_vm "${kernels[0]}" "$v1"
+timed "settings, qdiscs, racks, relays are there after a boot of systemd" in_vm "${kernels[1]}" "$v1" stays
+timed "use on ${kernels[1]}" in_vm "${kernels[1]}" "$v1"
 timed "upgrade to $v2" install_packages "$v2"
 timed "DKMS has installed $v2 for both kernels, and nothing else" dkms_has "$v2"
-timed "use on 6.12 after the upgrade, purge while the module is in use" in_vm 6.12 "$v2" purge
+timed "use on ${kernels[1]} after the upgrade, purge while the module is in use" in_vm "${kernels[1]}" "$v2" purge
 timed "remove: nothing of DKMS is left" remove_packages
 timed "purge" purge_packages
 timed "nothing is left" nothing_left

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Runs in a virtual machine: uses the packages that are installed in the Debian 12
+# Runs in a virtual machine: uses the packages that are installed in the Debian
 # at FOLDER, with its own programs and modules.  STEP=purge: purges them, too, in a
 # copy of that system in memory.
 #
@@ -186,7 +186,7 @@ fi
 inside shufflectl config set idle-timeout 0 || fail "idle-timeout"
 # shellcheck disable=SC2016 # for the inner shell
 inside sh -c 'cd /root && echo $$ >pid && exec shuffle-cp -g 127.0.0.1:7200,127.0.0.1:7201,127.0.0.1:7202 \
-	-r 0 -o 9 -s out -d in-9 -t 3600000' >/dev/null 2>&1 &
+	-r 0 -o 9 -s out -d in-9 -t 360000000' >/dev/null 2>&1 &
 for _ in $(seq 100); do
 	[ "$(awk '$1 == "shuffle" { print $3 }' /proc/modules)" = 0 ] || break
 	sleep 0.1

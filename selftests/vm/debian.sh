@@ -31,10 +31,14 @@ debian_sources()
 	debian_archives | awk -v suite="$1" '
 		index($2, suite) == 1 { own = own "deb " $1 " " $2 " main\n" }
 		$2 == "bookworm" || $2 == "trixie" { uri = uri ? uri : $1 }
+		$2 ~ /-security$/ { security = $1 }
 		END {
 			if (!uri)
 				uri = "http://deb.debian.org/debian"
 			printf "%s", own ? own : "deb " uri " " suite " main\n"
+			# 6.12 of Debian 12 is only there
+			if (!own && security && suite == "bookworm")
+				print "deb " security " " suite "-security main"
 		}'
 }
 

@@ -26,7 +26,7 @@ check="linux-source-6.12 flex bison bc libelf-dev libssl-dev python3-yaml python
 	patch bzip2 lz4 ccache sparse shellcheck clang libclang-rt-dev ethtool tcpdump tshark iperf3 nftables
 	wireguard-tools libbpf-dev man-db sqlite3"
 # as debian/control has it
-deb="build-essential clang debhelper dh-dkms fakeroot rsync pkg-config libbpf-dev libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
+deb="build-essential clang debhelper dh-dkms fakeroot rsync pkgconf libbpf-dev libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
 	libopenmpi-dev libpmix-dev libevent-dev libhwloc-dev libmpich-dev"
 mpi="gcc libc6-dev make openmpi-bin libopenmpi-dev libpmix-dev libevent-dev libhwloc-dev"
 mpi_programs="hpcc libfftw3-dev libfftw3-mpi-dev gfortran ptscotch scotch python3-mpi4py python3-numpy mpich libmpich-dev"

@@ -19,7 +19,7 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12 selftests-compat-qemu-6.12
 	selftests-qemu-6.1 selftests-qemu-7 selftests-core-qemu-rt torture-qemu-rt-smp module-arm64 module-s390x module-armhf mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
-	parser stream query sort workload saba relay rperf wireshark deb newcomer-12 newcomer-13 debian-13 debian-13-mpi mpi-unstable budget in-tree
+	parser stream query sort workload saba relay rperf wireshark deb deb-13 newcomer-12 newcomer-13 debian-13 debian-13-mpi mpi-unstable budget in-tree
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
 	selftests-4/5-qemu-debug selftests-5/5-qemu-debug kunit-qemu-debug planted-qemu-debug
@@ -112,6 +112,14 @@ run_job()
 	local name=$1 lane
 
 	case $name in
+	*qemu-7 | *qemu-rt | *qemu-rt-smp | module-*)
+		if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
+			tap_skip "$name" "a root of Debian 13 needs the right to mount"
+			return
+		fi
+		;;
+	esac
+	case $name in
 	kernel-*) as_test "the ${name#kernel-} kernel is built" "$here/build-kernel.sh" "${name#kernel-}" ;;
 	static) "$here/static.sh" ;;
 	static-all) ALL=1 "$here/static.sh" ;;
@@ -124,7 +132,8 @@ run_job()
 	workload | topo | relay | rperf | stream | saba | sort | query) tool "$name" ;;
 	demo) as_test "demo: every byte of every message" tools/examples/demo/demo.sh qemu-6.12 ;;
 	demo-6.1) as_test "demo on 6.1: every byte of every message" tools/examples/demo/demo.sh qemu-6.1 ;;
-	deb) selftests/deb/check.sh ;;
+	deb) selftests/deb/check.sh 12 ;;
+	deb-*) selftests/deb/check.sh "${name#deb-}" ;;
 	mpi-unstable) selftests/mpi/unstable.sh ;;
 	# this project's own checks, in a bare Debian
 	debian-*) selftests/newcomer/check.sh "${name:7:2}" 'make deps' "make check${name:9}" ;;
@@ -136,7 +145,10 @@ run_job()
 	planted-*) "$here/planted/check.sh" "${name#planted-}" ;;
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
-	torture-*) MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
+	torture-*)
+		# not within the time that is watched
+		[ "$name" != torture-qemu-rt-smp ] || "$here/build-module.sh" rt >/dev/null || return
+		MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
 	# with a guest for each processor
 	soak-uml) MINUTES=${MINUTES:-10} "$here/soak.sh" 1000000 "${SEED:-1}" uml-time ;;
 	soak-*) "$here/soak.sh" 20000 "${SEED:-1}" "${name#soak-}-time" ;;
@@ -146,10 +158,6 @@ run_job()
 	mpi-programs-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-programs-}" selftests/mpi/run_all.sh ;;
 	mpi-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-}" -L -e MPI_QUICK=1 selftests/mpi/run_all.sh ;;
 	selftests-*qemu-7 | selftests-*qemu-rt)
-		if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
-			tap_skip "$name" "a root of Debian 13 needs the right to mount"
-			return
-		fi
 		lane=qemu-${name##*-}
 		# not within the time of the first case
 		"$here/build-module.sh" "$(kernel_of "$lane")" >/dev/null || return

@@ -84,10 +84,11 @@ qemu_image()
 	mv "$dir.tmp" "$dir"
 }
 
-# qemu_prepare LANE KERNEL - set qemu_kernel, qemu_initrd, qemu_kmoddir.
+# qemu_prepare LANE KERNEL [DIR] - set qemu_kernel, qemu_initrd, qemu_kmoddir, for a kernel of DIR if it
+# is given.
 qemu_prepare()
 {
-	local kernel=$2 image abi tree m f need='' key
+	local kernel=$2 own=${3-} image abi tree m f need='' key
 
 	for m in qemu-system-x86_64 busybox cpio depmod; do
 		[ -n "$(PATH=$PATH:/usr/sbin:/sbin command -v "$m")" ] || die "$m is missing: run 'make deps'"
@@ -103,8 +104,14 @@ qemu_prepare()
 		qemu_kernel=$image
 		;;
 	*)
-		abi=$(debian_abi "$kernel")
-		qemu_image "$kernel" "$abi"
+		if [ -n "$own" ]; then
+			abi=$(ls "$own/lib/modules")
+			image=$own/vmlinuz
+			qemu_kmoddir=$(readlink -f "$own/lib/modules/$abi")
+		else
+			abi=$(debian_abi "$kernel")
+			qemu_image "$kernel" "$abi"
+		fi
 		need="virtio_pci virtio_console 9pnet_virtio 9p"
 		qemu_kernel=$SHUFFLE_CACHE/boot/vmlinux-$abi
 		if [ ! "$qemu_kernel" -nt "$image" ]; then
@@ -114,7 +121,7 @@ qemu_prepare()
 		;;
 	esac
 
-	key=$({ qemu_init_script; sha256sum /bin/busybox; stat -c '%n %s %Y' "$image"; echo "$need"; } |
+	key=$({ qemu_init_script; sha256sum /bin/busybox; stat -c '%s %Y' "$image"; echo "$need"; } |
 		sha256sum | cut -c1-16)
 	qemu_initrd=$SHUFFLE_CACHE/boot/initrd-$abi-$key
 	if [ ! -e "$qemu_initrd" ]; then

@@ -25,7 +25,8 @@
 #
 #   -p 'PARAM=VALUE ...'  parameters of the shuffle module: family=NUMBER
 #   -N                    do not build or load the shuffle module
-#   -k DIR                boot the kernel of DIR, which need not be one of the lanes'; UML only, and as -N
+#   -k DIR                boot the kernel of DIR, which need not be one of the lanes', and as -N: UML in
+#                         its build folder; for QEMU DIR has vmlinuz and lib/modules/RELEASE
 #   -t SECONDS            time limit (default 600); 0: none, for callers that watch its
 #                         progress (watch.py)
 #   -m MEGABYTES          memory (default 2048)
@@ -82,7 +83,6 @@ while getopts 'p:Nk:t:m:e:o:a:b:LW' opt; do
 done
 shift $((OPTIND - 1))
 [ $# -ge 1 ] || usage
-[[ -z $own_kernel || $lane == uml* ]] || die "-k is for User-Mode Linux"
 script=$(readlink -f "$1") || script=
 [ -f "$script" ] || die "no script '$1'"
 shift
@@ -154,7 +154,9 @@ uml*)
 	;;
 qemu*)
 	use9p=1
-	qemu_prepare "$lane" "$kernel"
+	[ -z "$own_kernel" ] || [ -e "$own_kernel/vmlinuz" ] || die "-k: $own_kernel has no vmlinuz"
+	[[ -z $own_kernel || $kernel != x86-* ]] || die "-k: $lane has a kernel of its own"
+	qemu_prepare "$lane" "$kernel" "$own_kernel"
 	kmoddir=$qemu_kmoddir
 	qemu_command "$lane" "$mem" "$console" "$out" "$run/pipe" "$cmdline"
 	vm=("${qemu_cmd[@]}")
