@@ -7,6 +7,8 @@
 # shellcheck disable=SC2154 # loud: cases_cluster.sh
 work=${work-}
 calls=$BIN/mpi_calls
+# what Open MPI 5 says when it ends a program because a connection is closed
+socket_closed='An error occurred in Socket closed'
 # a blocking one settles the communicator
 not_waited_for=barrier,ibarrier,ibcast,igather,iscatter,iallgather,ireduce,iallreduce
 not_waited_for+=,ireduce_scatter_block,iscan,iexscan,igatherv,iscatterv,iallgatherv,ireduce_scatter
@@ -179,7 +181,7 @@ again()
 		"$BIN/mpi_collectives" 200 10 again
 	carried 0 mpi 200 4 4 "$BIN/mpi_collectives" 200 10 again
 	# Open MPI 6.0.0rc2 crashes in its own MPI_Alltoallw_init
-	ompi_is_candidate ||
+	ompi_is 6.0.0rc ||
 		carried 0 mpi 60 4 4 --mca coll_shuffle_priority 0 "$calls" again
 }
 
@@ -299,7 +301,7 @@ dead()
 	mpi 40 3 3 sh -c '"$@"; exec sleep 100' - "$calls" dies >"$work/said" 2>&1
 	status=$?
 	cat "$work/said"
-	if grep -q 'An error occurred in Socket closed' "$work/said"; then
+	if ! ompi_is 4. && grep -q "$socket_closed" "$work/said"; then
 		want_lt "it had to be killed" "$status" 124
 		return
 	fi
@@ -316,11 +318,13 @@ dead()
 
 killed()
 {
+	local named='rank 2 .*(signal 9|Killed)'
+
+	ompi_is 4. || named="$named|$socket_closed"
 	rack 3
 	mpi 30 3 3 "$calls" kill >"$work/said" 2>&1 && fail "no error"
 	cat "$work/said"
-	want_grep "the rank is not named" "$(<"$work/said")" \
-		-E 'rank 2 .*(signal 9|Killed)|An error occurred in Socket closed'
+	want_grep "the rank is not named" "$(<"$work/said")" -E "$named"
 }
 
 too_long()

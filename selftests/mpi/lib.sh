@@ -16,10 +16,10 @@ export OMPI_MCA_plm_base_verbose=-1
 # What carries a call must not depend on how fast this machine is just now.
 export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-all}
 
-# Is this Open MPI one that is not released?  Some of it crashes without us.
-ompi_is_candidate()
+# ompi_is VERSION - is that how the version of this Open MPI begins?
+ompi_is()
 {
-	ompi_info --version | grep -q 'v6\.0\.0rc'
+	[[ $(ompi_info --version) == "Open MPI v$1"* ]]
 }
 
 # work is the case's folder, see ../net/shuffle/lib.sh

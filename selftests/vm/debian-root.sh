@@ -4,12 +4,11 @@
 # A root of Debian 13 in the cache, with one of its kernels, the headers of that and the compiler that
 # it is built with.  Nothing of it is installed on this machine.
 #
-# usage: debian-root.sh KERNEL [-n]              make it, if it is not there; prints its path
+# usage: debian-root.sh KERNEL                   make it, if it is not there; prints its path
 #        debian-root.sh KERNEL run COMMAND...    run a command in it, with this project's build/ inside
 #   KERNEL  7   the newest of its backports
 #           rt  its own with PREEMPT_RT
 #           arm64, s390x, armhf  its own for other architectures: headers only, compilers from here
-#   -n      make nothing; fails when it is not there
 #
 # The kernel's release is in the file .abi, those of the other architectures in .abi-ARCH.
 set -euo pipefail
@@ -21,6 +20,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/debian.sh"
 # shellcheck source=arch.sh
 . "$here/arch.sh"
+
+usage()
+{
+	sed -n 's/^# \{0,1\}//; /^usage:/,/^$/p' "$0" >&2
+	exit 2
+}
 
 suite=trixie
 packages="gcc make libc6-dev libelf-dev kmod"
@@ -44,10 +49,7 @@ arm64 | s390x | armhf)
 		packages="$packages gcc-$triplet libc6-dev-$a-cross"
 	done
 	;;
-*)
-	sed -n 's/^# \{0,1\}//; /^usage:/,/^  -n/p' "$0" >&2
-	exit 2
-	;;
+*) usage ;;
 esac
 shift
 
@@ -113,15 +115,7 @@ run)
 	exit
 	;;
 '') ;;
--n)
-	[ -e "$root/.abi" ]
-	echo "$root"
-	exit
-	;;
-*)
-	sed -n 's/^# \{0,1\}//; /^usage:/,/^  -n/p' "$0" >&2
-	exit 2
-	;;
+*) usage ;;
 esac
 
 mkdir -p "$SHUFFLE_CACHE"

@@ -119,6 +119,12 @@ run_job()
 		fi
 		;;
 	esac
+	# these roots and the module: not within the time of the first case
+	case $name in
+	*qemu-7 | *qemu-rt | *qemu-rt-smp)
+		"$here/build-module.sh" "$(kernel_of "qemu-${name##*qemu-}")" >/dev/null || return
+		;;
+	esac
 	case $name in
 	kernel-*) as_test "the ${name#kernel-} kernel is built" "$here/build-kernel.sh" "${name#kernel-}" ;;
 	static) "$here/static.sh" ;;
@@ -145,10 +151,7 @@ run_job()
 	planted-*) "$here/planted/check.sh" "${name#planted-}" ;;
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
 	kunit-*) "$here/lane.sh" "$BUILD/out/$name" "${name#kunit-}" "$here/kunit.sh" ;;
-	torture-*)
-		# not within the time that is watched
-		[ "$name" != torture-qemu-rt-smp ] || "$here/build-module.sh" rt >/dev/null || return
-		MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
+	torture-*) MIXES=${MIXES-$torture_mixes} "$here/torture.sh" "${name#torture-}" "${MINUTES:-$torture_minutes}" "${SEED:-$torture_seed}" ;;
 	# with a guest for each processor
 	soak-uml) MINUTES=${MINUTES:-10} "$here/soak.sh" 1000000 "${SEED:-1}" uml-time ;;
 	soak-*) "$here/soak.sh" 20000 "${SEED:-1}" "${name#soak-}-time" ;;
@@ -157,15 +160,6 @@ run_job()
 		-e "CASES=$mpi_core" selftests/mpi/run_all.sh ;;
 	mpi-programs-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-programs-}" selftests/mpi/run_all.sh ;;
 	mpi-*) "$here/lane.sh" "$BUILD/out/$name" "${name#mpi-}" -L -e MPI_QUICK=1 selftests/mpi/run_all.sh ;;
-	selftests-*qemu-7 | selftests-*qemu-rt)
-		lane=qemu-${name##*-}
-		# not within the time of the first case
-		"$here/build-module.sh" "$(kernel_of "$lane")" >/dev/null || return
-		case $name in
-		*-core-*) cases "$name" "$lane" -e CASES_CORE=1 ;;
-		*) cases "$name" "$lane" ;;
-		esac
-		;;
 	# programs for 32 bits on a kernel for 64
 	selftests-compat-*)
 		arch_programs i386 &&

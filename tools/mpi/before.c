@@ -22,6 +22,11 @@
 #define EACH(FUNCTION)								\
 	COLL_SHUFFLE_EACH(FUNCTION)						\
 	EXCHANGES(FUNCTION)
+/* the call, its non-blocking form, and its persistent one */
+#define FORMS(DO, f)								\
+	DO(f)									\
+	DO(i##f)								\
+	DO(f##_init)
 
 #define KEEP_ONE(f)								\
 	do {									\
@@ -35,11 +40,9 @@
 
 /* no other component need have a persistent one: ours is left out, then */
 #define KEEP(f, ...)								\
-	KEEP_ONE(f)								\
-	KEEP_ONE(i##f)								\
 	if (!c->coll_##f##_init)						\
 		m->super.coll_##f##_init = NULL;				\
-	KEEP_ONE(f##_init)
+	FORMS(KEEP_ONE, f)
 
 bool coll_shuffle_before_keep(coll_shuffle_module *m)
 {
@@ -59,10 +62,7 @@ bool coll_shuffle_before_keep(coll_shuffle_module *m)
 		c->coll_##f##_module = &m->super;				\
 	} while (0);
 
-#define INSTALL(f, ...)								\
-	INSTALL_ONE(f)								\
-	INSTALL_ONE(i##f)							\
-	INSTALL_ONE(f##_init)
+#define INSTALL(f, ...)		FORMS(INSTALL_ONE, f)
 
 void coll_shuffle_before_replace(coll_shuffle_module *m)
 {
@@ -77,10 +77,7 @@ void coll_shuffle_before_replace(coll_shuffle_module *m)
 			COLL_SHUFFLE_LET_GO(m->before.coll_##f##_module);	\
 	} while (0);
 
-#define FORGET(f, ...)								\
-	FORGET_ONE(f)								\
-	FORGET_ONE(i##f)							\
-	FORGET_ONE(f##_init)
+#define FORGET(f, ...)		FORMS(FORGET_ONE, f)
 
 void coll_shuffle_before_forget(coll_shuffle_module *m)
 {
@@ -111,10 +108,7 @@ void coll_shuffle_before_leave_out(coll_shuffle_module *m, uint32_t carried)
 		COLL_SHUFFLE_LET_GO(m);						\
 	} while (0);
 
-#define GIVE_BACK(f, ...)							\
-	GIVE_BACK_ONE(f)							\
-	GIVE_BACK_ONE(i##f)							\
-	GIVE_BACK_ONE(f##_init)
+#define GIVE_BACK(f, ...)	FORMS(GIVE_BACK_ONE, f)
 
 /* The list of the communicator's modules holds m, too. */
 void coll_shuffle_before_give_back_exchanges(coll_shuffle_module *m)

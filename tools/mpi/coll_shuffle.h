@@ -196,7 +196,7 @@ typedef struct coll_shuffle_module coll_shuffle_module;
 struct coll_shuffle_side {
 	char *buf;
 	coll_shuffle_count count;	/* alltoall */
-	coll_shuffle_counts counts;		/* the others */
+	coll_shuffle_counts counts;	/* the others */
 	coll_shuffle_disps disps;
 	ompi_datatype_t *type;
 	ompi_datatype_t * const *types;	/* alltoallw */

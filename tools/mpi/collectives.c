@@ -110,20 +110,16 @@ int coll_shuffle_collectives_carry(coll_shuffle_module *m, enum coll_shuffle_cal
 	return rc;
 }
 
-/* Does AF_SHUFFLE carry this call, if all have named @bit?  The same answer at all ranks; 0, or an
- * error.
+/* Does AF_SHUFFLE carry this call?  The same answer at all ranks; 0, or an error.  All have named
+ * it, or it would not be in the communicator (before.c).
  */
-static int carried(coll_shuffle_module *m, uint32_t bit, const struct coll_shuffle_args *a,
-		   bool *yes)
+static int carried(coll_shuffle_module *m, const struct coll_shuffle_args *a, bool *yes)
 {
 	int rc;
 
 	*yes = false;
 	/* the module before makes its own calls from others while all agree */
 	if (m->beginning || !coll_shuffle_can_carry(a))
-		return OMPI_SUCCESS;
-	/* who has not named it does not come here, so no message may be waited for */
-	if (!(m->collectives & bit))
 		return OMPI_SUCCESS;
 	rc = coll_shuffle_agree(m, true);
 	*yes = !rc && m->members.coll;
@@ -151,7 +147,7 @@ static bool carried_later(coll_shuffle_module *m, enum coll_shuffle_call call,
 	if (may_be_internal(call, a) || wants_stack(a))
 		return false;
 	return m->settled && m->state == COLL_SHUFFLE_READY && m->members.coll &&
-	       m->collectives & LATER_BIT(call) && coll_shuffle_can_carry(a);
+	       coll_shuffle_can_carry(a);
 }
 
 /* ---- the calls ---- */
@@ -162,7 +158,7 @@ static bool made(coll_shuffle_module *m, enum coll_shuffle_call call,
 {
 	bool yes;
 
-	*rc = carried(m, BIT(call), a, &yes);
+	*rc = carried(m, a, &yes);
 	if (yes)
 		*rc = coll_shuffle_collectives_carry(m, call, a);
 	return yes || *rc;
@@ -186,7 +182,7 @@ static bool taken(coll_shuffle_module *m, enum coll_shuffle_call call,
 	*rc = MPI_SUCCESS;
 	if (wants_stack(a))
 		return false;
-	*rc = carried(m, LATER_BIT(call), a, &yes);
+	*rc = carried(m, a, &yes);
 	if (yes)
 		*rc = coll_shuffle_persistent_call(m, call, a, request);
 	return yes || *rc;
