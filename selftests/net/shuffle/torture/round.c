@@ -192,6 +192,14 @@ static void fork_members(void)
 		}
 }
 
+/* An operation that failed has ended when the missing members that FAILED announces are read, too:
+ * a reader with room for one record finds them in later calls.
+ */
+static bool ended(const struct part *part)
+{
+	return part->ended && part->named >= part->missing;
+}
+
 /* Number of operations, at all members, that have to end and have not. */
 static unsigned int unended(void)
 {
@@ -203,7 +211,7 @@ static unsigned int unended(void)
 			continue;
 		n += slot->member[i].writers;
 		for (op = 0; op < p->ops; op++)
-			n += slot->part[op][i].started && !slot->part[op][i].ended;
+			n += slot->part[op][i].started && !ended(&slot->part[op][i]);
 	}
 	return n;
 }
@@ -219,7 +227,7 @@ static void show_unended(void)
 			slot->member[i].writers, i == p->dead ? ", never takes part" : "");
 	for (op = 0; op < p->ops; op++)
 		for (i = 0; i < p->n; i++)
-			if (slot->part[op][i].started && !slot->part[op][i].ended)
+			if (slot->part[op][i].started && !ended(&slot->part[op][i]))
 				dprintf(STDOUT_FILENO,
 					"#   operation %u (%s, id %llx, deadline %u ms) at member %u has not ended\n",
 					op, spec_kind_name(p->op[op].kind),
