@@ -189,9 +189,15 @@ qemu_command()
 		[ -z "$khz" ] || clock+=" tsc_early_khz=$khz"
 		;;
 	esac
-	# With icount a "rep movsb" counts an instruction for every byte: copying would
-	# cost as much as everything else together.
-	[[ ${cpus[*]} != *icount* ]] || model+=,erms=off
+	if [[ ${cpus[*]} = *icount* ]]; then
+		# A "rep movsb" counts an instruction for every byte: copying would cost as much as
+		# everything else together.
+		model+=,erms=off
+		# Time goes to the next timer as soon as both CPUs are idle, also while they wait for the
+		# host to open a file, again and again until it has.  With a tick that never stops such a
+		# timer is 4 ms away, and not seconds.
+		more='nohz=off'
+	fi
 	# QEMU 7.2 with two processors sometimes leaves a register in the flags after a cmpxchg16b
 	# (emulator.sh).  A processor without it is one for which SLUB takes another way.
 	[ "${cpus[-1]}" = 1 ] || model+=,cx16=off
