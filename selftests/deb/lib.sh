@@ -51,28 +51,20 @@ kernels_of()
 # shellcheck disable=SC2154 # work: check.sh
 debian_root()
 {
-	local release=$1 key log dir suite
+	local release=$1 key suite
 
 	suite=$(debian_suite "$release") || return
 	# kernels of this month
 	key=$(echo "$suite $plain_packages $builder_packages $(date +%Y-%m)" | sha256sum | cut -c1-12)
 	cache=$SHUFFLE_CACHE/deb-$release-$key
 	mkdir -p "$SHUFFLE_CACHE" "$work"
+	# As long as this script runs: another one's next month would remove what it uses.
 	exec 8>"$SHUFFLE_CACHE/lock-deb-$release"
-	flock 8
-	if [ ! -e "$cache/.done" ]; then
-		# the second one's name until 2026-11
-		rm -rf "$SHUFFLE_CACHE/deb-$release"-* "$SHUFFLE_CACHE"/debian-12-*
-		log=$work/root.log
-		dir=$cache.tmp
-		rm -rf "$dir"
-		mkdir -p "$dir"
-		note "Debian $release: debootstrap, kernels, DKMS, compiler, what packages are built with (once)"
-		fill "$release" "$suite" "$dir" >"$log" 2>&1 </dev/null &
-		tick_while $! "Debian $release" "$log"
-		wait $! || { tail -5 "$log" >&2; die "Debian $release cannot be made; log: $log"; }
-		mv "$dir" "$cache"
-	fi
+	flock -n 8 || { note "waiting for another check of packages in Debian $release"; flock 8; }
+	# the second one's name until 2026-11
+	[ -e "$cache" ] || rm -rf "$SHUFFLE_CACHE/deb-$release"-* "$SHUFFLE_CACHE"/debian-12-*
+	debian_once "$cache" "Debian $release with kernels, DKMS and what packages are built with" "$work/root.log" \
+		fill "$release" "$suite"
 	# the newest last
 	# shellcheck disable=SC2034 # for check.sh
 	mapfile -t kernels < <(cd "$cache" && printf '%s\n' kernel-* | sed 's/^kernel-//' | sort -V)
@@ -83,6 +75,7 @@ fill()
 {
 	local dir=$3
 
+	mkdir "$dir"
 	debian_bootstrap "$2" "$dir/plain" || return
 	# shellcheck disable=SC2086 # words
 	debian_install "$dir/plain" $plain_packages || return
@@ -90,5 +83,4 @@ fill()
 	# shellcheck disable=SC2086 # words
 	debian_above "$dir/plain" "$dir/builder" sh -c "$debian_install_script" sh $builder_packages || return
 	rm -rf "$dir"/builder.{work,root}
-	touch "$dir/.done"
 }

@@ -33,25 +33,15 @@ mkdir -p "$SHUFFLE_CACHE" "$work"
 exec 9>"$work/lock"
 flock 9
 
-make_root()
+# fill DIR
+fill()
 {
-	debian_bootstrap sid "$root.tmp" || return
+	debian_bootstrap sid "$1"
 	# shellcheck disable=SC2086 # words
-	debian_install "$root.tmp" $packages || return
-	mv "$root.tmp" "$root"
+	debian_install "$1" $packages
 }
 
-"$here/../vm/deps.sh" debootstrap || exit 1
-exec 8>"$root.lock"
-flock 8
-if [ ! -e "$root" ]; then
-	note "Debian unstable: debootstrap and MPI (once)"
-	rm -rf "$root.tmp"
-	make_root >"$log" 2>&1 &
-	tick_while $! "Debian unstable" "$log"
-	wait $! || { tail -5 "$log" >&2; die "no Debian unstable; log: $log"; }
-fi
-flock -u 8
+debian_once "$root" "Debian unstable with MPI" "$log" fill
 # The kernel and the module are this machine's.
 kernel=$("$here/../vm/build-kernel.sh" um) || exit 1
 ko=$("$here/../vm/build-module.sh" um) || exit 1

@@ -32,14 +32,7 @@ until flock -w 60 9; do
 	note "waiting for another check in a bare Debian $release"
 done
 
-if [ ! -e "$bare" ]; then
-	note "Debian $release: debootstrap (once)"
-	rm -rf "$bare.tmp"
-	debian_bootstrap "$suite" "$bare.tmp" >"$work/root.log" 2>&1 &
-	tick_while $! debootstrap "$work/root.log"
-	wait $! || { tail -5 "$work/root.log" >&2; die "debootstrap failed; log: $work/root.log"; }
-	mv "$bare.tmp" "$bare"
-fi
+debian_once "$bare" "a bare Debian $release" "$work/root.log" debian_bootstrap "$suite"
 rm -rf "$work"/system "$work"/system.*
 binds="/dev:/dev /sys:/sys"
 "$here/../deb/copy-sources.sh" "$work/system$project" || exit 1

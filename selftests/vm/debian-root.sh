@@ -118,20 +118,7 @@ run)
 *) usage ;;
 esac
 
-mkdir -p "$SHUFFLE_CACHE"
-exec 9>"$root.lock"
-flock 9
-if [ ! -e "$root/.abi" ]; then
-	[ "$(id -u)" = 0 ] || die "Debian 13's root can only be made by root"
-	"$here/deps.sh" debootstrap
-	log=$root.log
-	rm -rf "$root" "$root.tmp"
-	note "Debian 13 with $what: some minutes, once; log: $log"
-	fill=fill
-	[ -n "$headers" ] || fill=fill_cross
-	(set -e; $fill "$root.tmp") >"$log" 2>&1 </dev/null &
-	tick_while $! "Debian 13" "$log"
-	wait $! || { tail -5 "$log" >&2; die "Debian 13 cannot be made; log: $log"; }
-	mv "$root.tmp" "$root"
-fi
+fill=fill
+[ -n "$headers" ] || fill=fill_cross
+debian_once "$root" "Debian 13 with $what" "$root.log" $fill
 echo "$root"

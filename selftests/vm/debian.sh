@@ -56,6 +56,31 @@ debian_bootstrap()
 	cp /etc/resolv.conf "$2/etc/resolv.conf"
 }
 
+# debian_once FOLDER WHAT LOG COMMAND... - make FOLDER, if it is not there, and wait where another makes
+# it.  COMMAND makes what its last argument names, which is renamed when all went well: what is there is
+# whole.  COMMAND runs under set -e, which bash leaves without effect where debian_once is called in a
+# condition (if, ||): a function that can be called so has its own "|| return".
+debian_once()
+{
+	local dir=$1 what=$2 log=$3 lock
+
+	[ ! -e "$dir" ] || return 0
+	[ "$(id -u)" = 0 ] || die "$what can only be made by root"
+	"$SHUFFLE_ROOT/selftests/vm/deps.sh" debootstrap || exit 1
+	mkdir -p "$(dirname "$dir")" "$(dirname "$log")"
+	exec {lock}>"$dir.lock"
+	flock -n "$lock" || { note "waiting for another that makes $what"; flock "$lock"; }
+	if [ ! -e "$dir" ]; then
+		note "making $what: some minutes, once; log: $log"
+		rm -rf "$dir.tmp"
+		(set -e; "${@:4}" "$dir.tmp") >"$log" 2>&1 </dev/null &
+		tick_while $! "$what" "$log"
+		wait $! || { tail -5 "$log" >&2; die "$what cannot be made; log: $log"; }
+		mv "$dir.tmp" "$dir"
+	fi
+	exec {lock}>&-
+}
+
 # debian_in ROOT COMMAND... - run a command in a root.  $overlay: options of an overlay that is mounted
 # there before; $binds: folders of this machine in it, "HOST:GUEST ..."
 debian_in()
