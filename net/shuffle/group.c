@@ -38,15 +38,15 @@ int shuffle_addr_check(const struct sockaddr_shuffle *a)
 		if (ipv4_is_zeronet(a4) || ipv4_is_multicast(a4) || ipv4_is_lbcast(a4))
 			return -EADDRNOTAVAIL;
 		return 0;
-#if IS_ENABLED(CONFIG_IPV6)
 	case AF_INET6:
+		if (!IS_ENABLED(CONFIG_IPV6))
+			break;
 		if (ipv6_addr_any(a6) || ipv6_addr_is_multicast(a6) ||
 		    ipv6_addr_v4mapped(a6))
 			return -EADDRNOTAVAIL;
 		if (a->shs_scope_id && !(ipv6_addr_type(a6) & IPV6_ADDR_LINKLOCAL))
 			return -EINVAL;
 		return 0;
-#endif
 	}
 	return -EAFNOSUPPORT;
 }
