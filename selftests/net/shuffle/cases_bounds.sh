@@ -77,7 +77,7 @@ cgroup_memory()
 	local peer
 
 	mkdir "$work/cg"
-	mount -t cgroup2 none "$work/cg" 2>/dev/null || skip "no cgroup2"
+	mount -t cgroup2 none "$work/cg" 2>/dev/null || { rmdir "$work/cg"; skip "no cgroup2"; }
 	# shellcheck disable=SC2064 # now
 	trap "rmdir '$work/cg/payer'; umount '$work/cg'; rmdir '$work/cg'" EXIT
 	echo +memory >"$work/cg/cgroup.subtree_control" 2>/dev/null || skip "no memory controller"

@@ -171,7 +171,7 @@ shared_hosts()
 {
 	rack 8
 	peer n=24 hosts=8 matrix="skew:$(sz 16384 4096)" ops=2 || shuffle_failed
-	peer n=24 hosts=8 v6=1 matrix="skew:$(sz 16384 4096)" || shuffle_failed "IPv6 shuffle failed"
+	peer n=24 hosts=8 v6="$ipv6" matrix="skew:$(sz 16384 4096)" || shuffle_failed "IPv6 shuffle failed"
 }
 
 loopback()
@@ -179,7 +179,7 @@ loopback()
 	rack 1
 	nsx h0 "$BIN/shuffle_peer" n=8 net=2 matrix="skew:$(sz 32768 8192)" ops=2 \
 		timeout=$(($(tmo 30) * 1000)) || shuffle_failed
-	nsx h0 "$BIN/shuffle_peer" n=8 net=2 v6=1 op=5 matrix="skew:$(sz 32768 8192)" \
+	nsx h0 "$BIN/shuffle_peer" n=8 net=2 v6="$ipv6" op=5 matrix="skew:$(sz 32768 8192)" \
 		timeout=$(($(tmo 30) * 1000)) || shuffle_failed
 }
 

@@ -39,6 +39,15 @@ echo_from()
 	[[ $answer = *"bad 0" ]] || fail "answers are not what they should be"
 }
 
+# The addresses of host 0 that others ask, and its group of IPv6 that answers.
+echo_addresses=(10.77.0.1)
+[ "$ipv6" = 0 ] || echo_addresses+=(fd77::1)
+
+echo_group_ipv6()
+{
+	[ "$ipv6" = 0 ] || echo_group --port 8181 fd77::2
+}
+
 # echo_got SENT ANSWERS [BYTES] - SENT may be *: nobody listens, and the kernel says so
 echo_got()
 {
@@ -61,37 +70,38 @@ echo_counted()
 # Sizes, short answers, both families, an address of a link.
 echo_answered()
 {
-	local to h
+	local to h n
 
 	new_rack 2
-	for h in 0 1; do
+	for ((h = 0; h < 2 * ipv6; h++)); do
 		want_ok "no address" ip -n "${PFX}h$h" addr add fe80::$((h + 1))/64 dev eth0 nodad
 	done
 	echo_group 10.77.0.2
-	echo_group --port 8181 fd77::2
-	echo_group --port 8182 fe80::2%eth0
-	for to in 10.77.0.1 fd77::1; do
-		echo_from 1 to=$to count=50 gap_us=100
+	echo_group_ipv6
+	[ "$ipv6" = 0 ] || echo_group --port 8182 fe80::2%eth0
+	for to in "${echo_addresses[@]}"; do
+		echo_from 1 to="$to" count=50 gap_us=100
 		echo_got 50 50 3200
-		echo_from 1 to=$to size=44 count=5
+		echo_from 1 to="$to" size=44 count=5
 		echo_got 5 5 220
-		echo_from 1 to=$to size=1400 count=5
+		echo_from 1 to="$to" size=1400 count=5
 		echo_got 5 5 7000
-		echo_from 1 to=$to size=1400 what=short count=5
+		echo_from 1 to="$to" size=1400 what=short count=5
 		echo_got 5 5 220
 		# so much that it comes in fragments, and has an answer without padding
-		echo_from 1 to=$to size=20000 count=5
+		echo_from 1 to="$to" size=20000 count=5
 		echo_got 5 5 220
-		echo_from 1 to=$to size=1480 count=5
+		echo_from 1 to="$to" size=1480 count=5
 		echo_got 5 5 220
 	done
-	echo_counted EchoIn 150
-	echo_counted EchoOut 150
+	n=$((75 * ${#echo_addresses[@]}))
+	echo_counted EchoIn $n
+	echo_counted EchoOut $n
 	echo_counted 'EchoRefused|EchoLimited|DropMalformed' 0
 	# what a host asks itself
 	echo_from 0 to=10.77.0.1 count=5
 	echo_got 5 5
-	want_ok "no answer by an address of a link" \
+	[ "$ipv6" = 0 ] || want_ok "no answer by an address of a link" \
 		nsx h1 "$BIN/shuffle-rperf" --quiet --duration 0.5 --timeout 5 fe80::1%eth0
 	echo_counted EchoRefused 0
 }
@@ -311,7 +321,7 @@ echo_dscp()
 	modprobe -q cls_u32 2>/dev/null
 	new_rack 2
 	echo_group 10.77.0.2
-	echo_group --port 8181 fd77::2
+	echo_group_ipv6
 	for p in p0 p1; do
 		tc -n "${PFX}br" -batch - <<-END || skip "no prio or no u32"
 			qdisc add dev $p root handle 1: prio bands 3 priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
@@ -324,10 +334,10 @@ echo_dscp()
 		END
 		port=sport
 	done
-	for to in 10.77.0.1 fd77::1; do
-		echo_wire --dscp 46 $to
+	for to in "${echo_addresses[@]}"; do
+		echo_wire --dscp 46 "$to"
 		[[ ${seen[0]} -ge 50 && ${seen[*]} = "${seen[0]} 0 ${seen[0]} 0" ]] || fail "$to: marked"
-		echo_wire $to
+		echo_wire "$to"
 		[[ ${seen[1]} -ge 50 && ${seen[*]} = "0 ${seen[1]} 0 ${seen[1]}" ]] || fail "$to: not marked"
 	done
 }

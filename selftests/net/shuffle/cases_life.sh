@@ -208,7 +208,7 @@ no_reader()
 	rack 3
 	peer n=3 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 sndbuf=100000 \
 		1-2:min_tx_ms=2400 check_mem=1 || shuffle_failed
-	peer n=3 op=2 v6=1 mode=1 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 \
+	peer n=3 op=2 v6="$ipv6" mode=1 matrix=incast:2000000:0 0:read_delay=2500 rcvbuf=100000 \
 		sndbuf=100000 1-2:min_tx_ms=2400 check_mem=1 || shuffle_failed "IPv6 shuffle failed"
 }
 
@@ -273,7 +273,7 @@ netns_all()
 	for i in 1 2 3; do
 		rack 3
 		rate 10
-		in_the_middle n=3 v6=$((i & 1)) op=$i ops=2 matrix=others:300000
+		in_the_middle n=3 v6=$((i & ipv6)) op=$i ops=2 matrix=others:300000
 		kill -9 "$peer_pid"
 		for h in 0 1 2; do
 			ip netns del shf-h$h
@@ -317,7 +317,7 @@ unload()
 	for i in 1 2 3; do
 		rack 3
 		rate 1
-		stands_still n=3 v6=$((i & 1)) matrix=others:400000 deadline=300000
+		stands_still n=3 v6=$((i & ipv6)) matrix=others:400000 deadline=300000
 		if rmmod shuffle 2>/dev/null; then
 			module_load
 			fail "unloaded with live sockets"

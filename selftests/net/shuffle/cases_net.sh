@@ -209,7 +209,7 @@ link_down()
 	sleep 1
 	ip -n shf-h1 -batch - <<-END
 		link set eth0 up
-		addr replace fd77::2/64 dev eth0 nodad
+		${no6}addr replace fd77::2/64 dev eth0 nodad
 	END
 	peer_end || shuffle_failed
 }
@@ -249,7 +249,7 @@ small_mtu()
 		ip -n shf-h$h link set eth0 mtu 1280
 		ip -n shf-br link set p$h mtu 1280
 	done
-	peer n=3 v6=1 matrix=uniform:200000 || shuffle_failed "IPv6 shuffle failed"
+	peer n=3 v6="$ipv6" matrix=uniform:200000 || shuffle_failed "IPv6 shuffle failed"
 	for ((h = 0; h < 3; h++)); do
 		ip -n shf-h$h link set eth0 mtu 600
 		ip -n shf-br link set p$h mtu 600
@@ -268,7 +268,7 @@ jumbo_mtu()
 	done
 	peer n=3 matrix="uniform:$(sz 500000 100000)" || shuffle_failed
 	netem loss 5%
-	peer n=3 op=2 v6=1 matrix="uniform:$(sz 500000 100000)" || shuffle_failed "lossy shuffle failed"
+	peer n=3 op=2 v6="$ipv6" matrix="uniform:$(sz 500000 100000)" || shuffle_failed "lossy shuffle failed"
 }
 
 # One host has an MTU of 1500 among those with 9000, and nobody says so.  A veth lets super-packets

@@ -141,7 +141,7 @@ cgroup_filter()
 	local cg=$work/cg
 
 	mkdir "$cg"
-	mount -t cgroup2 none "$cg" 2>/dev/null || skip "no cgroup2"
+	mount -t cgroup2 none "$cg" 2>/dev/null || { rmdir "$cg"; skip "no cgroup2"; }
 	# shellcheck disable=SC2064 # now
 	trap "cgroup_end $cg" EXIT
 	mkdir "$cg/mute" || skip "no cgroup"
@@ -275,7 +275,7 @@ overlay_addr()
 	ip -n "shf-h$1" -batch - <<-END || fail "no address on $2"
 		link set $2 up
 		addr add 10.77.0.$(($1 + 1))/16 dev $2
-		addr add fd77::$(printf %x $(($1 + 1)))/64 dev $2 nodad
+		${no6}addr add fd77::$(printf %x $(($1 + 1)))/64 dev $2 nodad
 	END
 }
 
@@ -293,7 +293,7 @@ overlay()
 	[ "$1" != wireguard ] || wireguard_keys
 	# all sockets are there before anything is sent to them
 	peer n=4 delay=500 matrix="skew:$(sz 100000 20000)" || shuffle_failed
-	peer n=4 delay=500 v6=1 matrix="uniform:$(sz 200000 50000)" || shuffle_failed "IPv6"
+	peer n=4 delay=500 v6="$ipv6" matrix="uniform:$(sz 200000 50000)" || shuffle_failed "IPv6"
 	little_is_sent_again "${2-}"
 }
 
@@ -371,7 +371,7 @@ nft_stateful()
 		END
 	done
 	peer n=3 matrix="uniform:$(sz 200000 50000)" || shuffle_failed
-	peer n=3 v6=1 matrix="uniform:$(sz 200000 50000)" || shuffle_failed "IPv6"
+	peer n=3 v6="$ipv6" matrix="uniform:$(sz 200000 50000)" || shuffle_failed "IPv6"
 }
 
 # second_links BRIDGE - eth1 of every host, on br0 or on br1, which is made.

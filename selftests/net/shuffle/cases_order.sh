@@ -126,7 +126,7 @@ order_many()
 	peer n=4 matrix="skew:$(sz 65536 8192)" ops=8 || shuffle_failed
 	peer n=4 matrix=uniform:100 ops=8 || shuffle_failed
 	want_gt "no short message has gone in front" "$(counters AheadOut)" 0
-	peer n=4 v6=1 matrix="uniform:$(sz 65536 8192)" ops=8 key=1 || shuffle_failed
+	peer n=4 v6="$ipv6" matrix="uniform:$(sz 65536 8192)" ops=8 key=1 || shuffle_failed
 }
 
 order_collectives()

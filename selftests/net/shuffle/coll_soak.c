@@ -108,7 +108,7 @@ static void draw_round(struct round *r, unsigned long number)
 	memset(r, 0, sizeof(*r));
 	r->number = number;
 	r->count = draw_count(&rng);
-	r->v6 = opt.v6 == 2 ? coll_random(&rng, 2) : opt.v6;
+	r->v6 = opt.v6 == 2 ? coll_random(&rng, 2) && sht_has_ipv6() : opt.v6;
 	r->groups = 1 + !coll_random(&rng, 3);
 	r->calls = 1 + coll_random(&rng, CALLS);
 	if (r->count > 20) {

@@ -454,7 +454,8 @@ static void start_again(const char *mac)
 	usleep(DOWN_MS * 1000);
 	command("ip netns add $ns_host && "
 		"ip -n $ns_br link add p1 type veth peer name eth0 netns $ns_host index 99 address %s && "
-		"ip -n $ns_br link set p1 addrgenmode none && ip -n $ns_br link set p1 master br0 && "
+		"{ [ ! -e /proc/sys/net/ipv6 ] || ip -n $ns_br link set p1 addrgenmode none; } && "
+		"ip -n $ns_br link set p1 master br0 && "
 		"ip -n $ns_host link set lo up && ip -n $ns_host addr add 10.77.0.2/16 dev eth0 && "
 		"for at in \"$ns_host eth0\" \"$ns_br p1\"; do set -- $at; "
 		"tc -n $1 qdisc replace dev $2 root tbf rate 20mbit burst 9100 limit 2000000 || exit 1; done",

@@ -42,6 +42,10 @@ work=
 state=			# outlives a case
 hosts=0
 peer_calls=0
+# A kernel may have no IPv6.  Cases go without it then: v6=$ipv6 is IPv6 where there is one, and
+# $no6 in front of a line for ip -batch makes a comment of it where there is none.
+ipv6=1 no6=
+[ -e /proc/sys/net/ipv6 ] || ipv6=0 no6='# '
 
 # ---- cases ----
 
@@ -50,6 +54,12 @@ skip()
 {
 	echo "$*" >"$work/skip"
 	exit 4
+}
+
+# is_for_ipv6 NAME - the case, and nothing of it is left without IPv6
+is_for_ipv6()
+{
+	[[ $1 =~ (^|-)(ip)?v6(-|,|$) ]]
 }
 
 splat_count()
@@ -139,6 +149,10 @@ run_once()
 	local name=$1 rc before start=$SECONDS
 	shift
 
+	if is_for_ipv6 "$name" && [ "$ipv6" = 0 ]; then
+		tap_skip "$name" "no IPv6 in this kernel"
+		return 0
+	fi
 	before=$splats
 	try_case "$@"
 	rc=$?
@@ -284,9 +298,10 @@ rack()
 	{
 		echo "link set lo up"
 		echo "link add br0 type bridge forward_delay 0 stp_state 0 mcast_snooping 0"
-		echo "link set br0 addrgenmode none up"
+		echo "${no6}link set br0 addrgenmode none"
+		echo "link set br0 up"
 		for ((h = 0; h < hosts; h++)); do
-			echo "link set p$h addrgenmode none"
+			echo "${no6}link set p$h addrgenmode none"
 			echo "link set p$h master br0 up"
 		done
 	} | ip -n "${PFX}br" -batch - || fail "no bridge"
@@ -295,7 +310,7 @@ rack()
 			link set lo up
 			link set eth0 up
 			addr add 10.77.0.$((h + 1))/16 dev eth0
-			addr add fd77::$(printf %x $((h + 1)))/64 dev eth0 nodad
+			${no6}addr add fd77::$(printf %x $((h + 1)))/64 dev eth0 nodad
 		END
 	done
 	wait_for 5 rack_ready || fail "the rack does not come up"
@@ -326,20 +341,21 @@ routed()
 			x=$(printf %x "$h")
 			echo "link set p$h up"
 			echo "addr add 10.78.$h.1/24 dev p$h"
-			echo "addr add fd78:$x::1/64 dev p$h nodad"
+			echo "${no6}addr add fd78:$x::1/64 dev p$h nodad"
 		done
 	} | ip -n "${PFX}br" -batch - || fail "no router"
-	nsx br sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	nsx br sysctl -qw net.ipv4.ip_forward=1
+	[ "$ipv6" = 0 ] || nsx br sysctl -qw net.ipv6.conf.all.forwarding=1
 	for ((h = 0; h < hosts; h++)); do
 		x=$(printf %x "$h")
 		ip -n "${PFX}h$h" -batch - <<-END || fail "no addresses on host $h"
 			link set lo up
 			link set eth0 up
 			addr add 10.78.$h.2/24 dev eth0
-			addr add fd78:$x::2/64 dev eth0 nodad
+			${no6}addr add fd78:$x::2/64 dev eth0 nodad
 			route add default via 10.78.$h.1
 		END
-		ip -6 -n "${PFX}h$h" route add default via "fd78:$x::1" ||
+		[ "$ipv6" = 0 ] || ip -6 -n "${PFX}h$h" route add default via "fd78:$x::1" ||
 			fail "no route on host $h"
 	done
 	wait_for 5 rack_ready || fail "the network does not come up"
@@ -497,7 +513,7 @@ setup_all()
 	trap 'exit 1' INT TERM
 	trap 'all_cleanup' EXIT
 	case $LANE in
-	uml | uml-debug | qemu-debug | qemu-kcsan)
+	uml | uml-debug | uml-small | qemu-debug | qemu-kcsan)
 		heartbeat &
 		heartbeat_pid=$!
 		;;
@@ -505,7 +521,7 @@ setup_all()
 	sysctl -qw net.ipv4.neigh.default.gc_thresh1=8192 \
 		net.ipv4.neigh.default.gc_thresh2=16384 \
 		net.ipv4.neigh.default.gc_thresh3=32768 2>/dev/null
-	sysctl -qw net.ipv6.neigh.default.gc_thresh1=8192 \
+	[ "$ipv6" = 0 ] || sysctl -qw net.ipv6.neigh.default.gc_thresh1=8192 \
 		net.ipv6.neigh.default.gc_thresh2=16384 \
 		net.ipv6.neigh.default.gc_thresh3=32768 2>/dev/null
 	splats=$(splat_count)

@@ -32,6 +32,11 @@ int sht_family(void)
 	return family;
 }
 
+bool sht_has_ipv6(void)
+{
+	return !access("/proc/sys/net/ipv6", F_OK);
+}
+
 void sht_addr(struct sockaddr_shuffle *addr, enum sht_net net, int v6,
 	      unsigned int host, uint16_t port)
 {

@@ -9,6 +9,7 @@
 #ifndef SHTEST_H
 #define SHTEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -24,6 +25,9 @@ enum sht_net {
 
 /* Number of the family in use; the default one if the module is not loaded. */
 int sht_family(void);
+
+/* Does this kernel have IPv6? */
+bool sht_has_ipv6(void);
 
 void sht_addr(struct sockaddr_shuffle *addr, enum sht_net net, int v6,
 	      unsigned int host, uint16_t port);

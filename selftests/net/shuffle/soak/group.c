@@ -115,7 +115,7 @@ static void draw_group(struct group *g, uint64_t seed)
 	g->phase = 0;
 	g->phases = 1 + roll(&d, MOST_PHASES);
 	p->n = draw_members(&d);
-	p->v6 = !roll(&d, 3);
+	p->v6 = !roll(&d, 3) && sht_has_ipv6();
 	p->key = roll(&d, 4) ? 0 : 1 + roll(&d, 1000);
 	p->sndbuf = roll(&d, 2) ? 0 : 65536 << roll(&d, 4);
 	p->rcvbuf = roll(&d, 2) ? 0 : 131072 << roll(&d, 4);
