@@ -64,7 +64,7 @@ help:
 	@echo "  make figures-agg    Documentation/evaluation-aggregation.rst again: in-network aggregation"
 	@echo "                      (minutes)"
 	@echo "  make figures-stream Documentation/evaluation-streams.rst again: time-slice building (minutes)"
-	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|x86-debug|x86-kcsan]"
+	@echo "  make modules [KERNEL=6.12|6.1|um|um-debug|um-small|x86-debug|x86-kcsan]"
 	@echo "                      build the module: build/KERNEL/module/net/shuffle/shuffle.ko"
 	@echo "  make tools          libshuffle, examples, benchmark and test programs: build/tools"
 	@echo "  make netlink        regenerate what is made from Documentation/netlink/specs/shuffle.yaml"

@@ -3,7 +3,7 @@
 #
 # Build a test kernel from Debian's linux-source-6.12 into the cache.
 #
-# usage: build-kernel.sh [-n | -s] {um|um-debug|x86-debug|x86-kcsan} [WHO]
+# usage: build-kernel.sh [-n | -s] {um|um-debug|um-small|x86-debug|x86-kcsan} [WHO]
 #   -n  build nothing; fails when the kernel is not there or out of date
 #   -s  build nothing; say for WHO what will be built and how long it takes
 #
@@ -23,13 +23,14 @@ case ${1-} in
 	shift
 	;;
 esac
-kind=${1:?usage: build-kernel.sh [-n | -s] um|um-debug|x86-debug|x86-kcsan}
+kind=${1:?usage: build-kernel.sh [-n | -s] um|um-debug|um-small|x86-debug|x86-kcsan}
 case $kind in
 um)        arch=um;     target=linux;   frags="um";          takes="3 to 8" ;;
 um-debug)  arch=um;     target=linux;   frags="um um-debug"; takes="4 to 12" ;;
+um-small)  arch=um;     target=linux;   frags="um um-small"; takes="2 to 6" ;;
 x86-debug) arch=x86_64; target=vmlinux; frags="x86-debug";   takes="8 to 20" ;;
 x86-kcsan) arch=x86_64; target=vmlinux; frags="x86-debug x86-kcsan"; takes="8 to 20" ;;
-*) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, x86-debug, x86-kcsan)" ;;
+*) die "build-kernel.sh: unknown kernel '$kind' (um, um-debug, um-small, x86-debug, x86-kcsan)" ;;
 esac
 
 tarball=/usr/src/linux-source-6.12.tar.xz

@@ -6,7 +6,7 @@
 # where the kernel has KUnit.
 #
 # usage: build-module.sh [-c] [-s FOLDER] KERNEL
-#   KERNEL  um, um-debug, x86-debug, x86-kcsan (built from linux-source), 6.12, 6.1 (Debian's),
+#   KERNEL  um, um-debug, um-small, x86-debug, x86-kcsan (built from linux-source), 6.12, 6.1 (Debian's),
 #           7, rt, arm64, s390x, armhf (of Debian 13, by compilers of that: debian-root.sh)
 #   -c      check: everything anew, sparse on every file, any warning fails
 #   -s      another module, whose Kbuild is in FOLDER
@@ -29,12 +29,12 @@ while getopts 'cs:' opt; do
 	esac
 done
 shift $((OPTIND - 1))
-kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|x86-debug|x86-kcsan|6.12|6.1|7|rt|arm64|s390x|armhf}
+kernel=${1:?usage: build-module.sh [-c] [-s FOLDER] um|um-debug|um-small|x86-debug|x86-kcsan|6.12|6.1|7|rt|arm64|s390x|armhf}
 case $kernel in
-um | um-debug) arch=um ;;
+um | um-debug | um-small) arch=um ;;
 7 | rt | 6.12 | 6.1 | x86-debug | x86-kcsan) arch=x86_64 ;;
 arm64 | s390x | armhf) arch_is "$kernel" && arch=$karch ;;
-*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, x86-debug, x86-kcsan, 6.12, 6.1, 7, rt, arm64, s390x, armhf)" ;;
+*) die "build-module.sh: unknown kernel '$kernel' (um, um-debug, um-small, x86-debug, x86-kcsan, 6.12, 6.1, 7, rt, arm64, s390x, armhf)" ;;
 esac
 
 kdir=$(kernel_build_dir "$kernel")

@@ -48,6 +48,7 @@ kernel_of()
 	case $1 in
 	uml | uml-time)              echo um ;;
 	uml-debug | uml-debug-time)  echo um-debug ;;
+	uml-small | uml-small-time)  echo um-small ;;
 	qemu-6.12 | qemu-icount | qemu-smp) echo 6.12 ;;
 	qemu-6.1 | qemu-icount-6.1)  echo 6.1 ;;
 	qemu-7)                      echo 7 ;;

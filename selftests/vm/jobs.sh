@@ -17,8 +17,8 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 	selftests-core-qemu-6.1 selftests-core-qemu-7 kunit-uml-debug planted-uml-debug planted-qemu-smp
 	unit-arm64 unit-s390x unit-armhf unit-i386 flaky)
 # Everything.
-all_jobs=(kernel-um-debug kernel-x86-debug kernel-um selftests-uml-debug-time selftests-qemu-6.12 selftests-compat-qemu-6.12
-	selftests-qemu-6.1 selftests-qemu-7 selftests-core-qemu-rt torture-qemu-rt-smp module-arm64 module-s390x module-armhf mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
+all_jobs=(kernel-um-debug kernel-x86-debug kernel-um kernel-um-small selftests-uml-debug-time selftests-qemu-6.12 selftests-compat-qemu-6.12
+	selftests-qemu-6.1 selftests-qemu-7 selftests-core-qemu-rt selftests-core-uml-small-time module-um-small torture-qemu-rt-smp module-arm64 module-s390x module-armhf mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
 	parser stream query sort workload saba relay rperf wireshark deb deb-13 newcomer-12 newcomer-13 debian-13 debian-13-mpi mpi-unstable budget in-tree
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
@@ -40,6 +40,7 @@ job_needs()
 	case $1 in
 	kernel-*) ;;
 	*uml-debug | *uml-debug-time | wireshark) echo um-debug ;;
+	*-um-small | *uml-small | *uml-small-time) echo um-small ;;
 	*-uml | in-tree) echo um ;;
 	*qemu-debug) echo x86-debug ;;
 	*qemu-kcsan) echo x86-kcsan ;;
@@ -112,6 +113,7 @@ run_job()
 	local name=$1 lane
 
 	case $name in
+	module-um*) ;;
 	*qemu-7 | *qemu-rt | *qemu-rt-smp | module-*)
 		if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
 			tap_skip "$name" "a root of Debian 13 needs the right to mount"

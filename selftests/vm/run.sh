@@ -9,6 +9,8 @@
 #         uml-time     the same in virtual time, infinitely fast CPU
 #         uml-debug    UML with KASAN, lockdep, kmemleak, UBSAN, ...
 #         uml-debug-time  the same in virtual time
+#         uml-small    UML without IPv6, multicast, BPF, netfilter, cgroups and others
+#         uml-small-time  the same in virtual time
 #         qemu-6.12    Debian's 6.12 kernel, emulated, 2 CPUs, virtual time per instruction
 #         qemu-6.1     the same with the 6.1 kernel
 #         qemu-7       the same with the newest kernel of Debian 13's backports
