@@ -19,9 +19,9 @@ vm=$(cd "$(dirname "$0")/.." && pwd)
 
 lane=${1:?usage: check.sh LANE}
 case $lane in
-uml-debug) bugs='sleep abba oob uaf leak' ;;
+uml-debug) bugs='sleep abba nest oob uaf leak' ;;
 qemu-smp) bugs='list' ;;
-qemu-debug) bugs='sleep abba oob uaf timer softirq leak' ;;
+qemu-debug) bugs='sleep abba nest oob uaf timer softirq leak' ;;
 qemu-kcsan) bugs='count' ;;
 *) die "nothing is planted for the lane '$lane'" ;;
 esac
@@ -65,6 +65,7 @@ oob BUG: KASAN: slab-out-of-bounds
 uaf BUG: KASAN: (slab-)?use-after-free
 abba possible circular locking dependency
 sleep BUG: sleeping function called from invalid context
+nest BUG: Invalid wait context
 leak kmemleak: unreferenced object
 list list_(add|del) corruption
 timer BUG: KASAN: (slab-)?use-after-free in planted_fires

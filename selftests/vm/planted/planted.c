@@ -2,7 +2,7 @@
 /*
  * A module with a bug of one's choice: proof that a lane sees such bugs.
  *
- * insmod planted.ko bug=oob|uaf|abba|sleep|leak
+ * insmod planted.ko bug=oob|uaf|abba|sleep|nest|leak
  *
  * These happen at once.  Races need two CPUs and somebody who writes to
  * /sys/kernel/debug/planted from several threads: torture --planted.
@@ -19,10 +19,11 @@
 
 static char *bug = "";
 module_param(bug, charp, 0444);
-MODULE_PARM_DESC(bug, "what to do wrong: oob, uaf, abba, sleep, leak, list, timer, softirq or count");
+MODULE_PARM_DESC(bug, "what to do wrong: oob, uaf, abba, sleep, nest, leak, list, timer, softirq or count");
 
 static DEFINE_SPINLOCK(planted_a);
 static DEFINE_SPINLOCK(planted_b);
+static DEFINE_RAW_SPINLOCK(planted_raw);
 
 static int planted_read(bool freed)
 {
@@ -60,6 +61,15 @@ static void planted_sleep(void)
 	spin_lock(&planted_a);
 	might_sleep();
 	spin_unlock(&planted_a);
+}
+
+/* With PREEMPT_RT a spinlock sleeps, and a raw one does not allow that. */
+static void planted_nest(void)
+{
+	raw_spin_lock(&planted_raw);
+	spin_lock(&planted_a);
+	spin_unlock(&planted_a);
+	raw_spin_unlock(&planted_raw);
 }
 
 static void planted_leak(void)
@@ -187,6 +197,8 @@ static int __init planted_init(void)
 		planted_abba();
 	else if (!strcmp(bug, "sleep"))
 		planted_sleep();
+	else if (!strcmp(bug, "nest"))
+		planted_nest();
 	else if (!strcmp(bug, "leak"))
 		planted_leak();
 	else
