@@ -61,6 +61,7 @@ mkdir -p "$copy"
 stamp=$(cd "$SHUFFLE_ROOT" && {
 	find "${sources[@]}" -type f -print0 | sort -z | xargs -0 sha256sum
 	sha256sum "$kdir/Module.symvers" "$here/build-module.sh"
+	cat "$kdir/certs/signing_key.x509" 2>/dev/null || :
 	echo "$kdir"
 } | sha256sum)
 if [ "$check" = 0 ] && [ -e "$ko" ] && [ "$(cat "$copy/.done" 2>/dev/null)" = "$stamp" ]; then
@@ -95,6 +96,12 @@ fi
 if sed -E '/netlink_gen\.c:.*(\(different modifiers\)|struct netlink_range_validation)/d' "$log" |
    grep -E -A3 'warning:|WARNING:' >&2 && [ "$check" = 1 ]; then
 	die "the module $name builds with warnings for $kernel; log: $log"
+fi
+# As modules_install does, where the kernel takes no module without a signature of its own key.
+if [ "$check" = 0 ] && grep -qs '^CONFIG_MODULE_SIG_FORCE=y' "$kdir/.config"; then
+	hash=$(sed -n 's/^CONFIG_MODULE_SIG_HASH="\(.*\)"$/\1/p' "$kdir/.config")
+	find "$copy" -name '*.ko' -exec "$kdir/scripts/sign-file" "$hash" \
+		"$kdir/certs/signing_key.pem" "$kdir/certs/signing_key.x509" {} \;
 fi
 [ "$check" = 1 ] || echo "$stamp" >"$copy/.done"
 echo "$ko"

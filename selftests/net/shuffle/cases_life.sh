@@ -58,6 +58,7 @@ life_cases()
 	run_case "unload-refused-then-works" unload
 	run_case "unload-with-early-packets" unload_early
 	run_case "unload-while-settings-change" unload_settings
+	run_case "unsigned-module" unsigned_module
 	run_case "unload-after-killed-members" unload_killed
 }
 
@@ -359,6 +360,24 @@ unload_killed()
 	want_ok "cannot be unloaded" wait_for 10 rmmod shuffle
 	want_ok "cannot be loaded again" module_load
 	peer n=3 op=50 matrix=others:10000 || shuffle_failed "shuffle after reload failed"
+}
+
+# A kernel that takes signed modules only says so, and the signed module works again.
+unsigned_module()
+{
+	local said
+
+	need_ko
+	[ "$(cat /sys/module/module/parameters/sig_enforce 2>/dev/null)" = Y ] ||
+		skip "this kernel takes unsigned modules"
+	cp "$SHUFFLE_KO" "$work/unsigned.ko"
+	strip --strip-debug "$work/unsigned.ko"
+	want_ok "cannot be unloaded" wait_for 10 rmmod shuffle
+	said=$(insmod "$work/unsigned.ko" 2>&1) && fail "a module without signature is loaded"
+	want_grep "insmod" "$said" -E "Required key not available|Key was rejected"
+	want_ok "cannot be loaded again" module_load
+	rack 2
+	peer n=2 matrix=others:10000 || shuffle_failed
 }
 
 # changes_of SETTING - until the module is not there.
