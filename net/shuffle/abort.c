@@ -487,6 +487,24 @@ static bool knows_us(const struct shuffle_wire *w)
 }
 
 /**
+ * shuffle_abort_asks() - is a member asked whether the socket that we have met is still there?
+ * @op: operation, in which nothing has been heard of the member
+ * @rank: the member
+ * @now: ns
+ *
+ * Not at first. Who leaves because another one has left says so in the operation that both were in,
+ * at once, and it is the other one that is to be named.
+ *
+ * Context: any, ssk->lock held.
+ * Return: true if records to it have SHUFFLE_FLAG_MET.
+ */
+bool shuffle_abort_asks(const struct shuffle_op *op, u32 rank, u64 now)
+{
+	lockdep_assert_held(&op->ssk->lock);
+	return op->group->member[rank].met && now - op->life.started_at >= SHUFFLE_ASKS_NS;
+}
+
+/**
  * shuffle_abort_forgot() - a member asks for an operation that this host does not know any more
  * @sn: namespace
  * @ssk: socket, whose group the sender is a member of, and ssk->lock is held; NULL: there is none
@@ -511,13 +529,18 @@ void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	struct shuffle_wire abort;
 	struct shuffle_blame blame;
 	struct sk_buff *skb;
+	/* what is opened there later is another socket than the sender has met */
+	bool gone = !ssk && (is_data(w) || w->type == SHUFFLE_RESEND) &&
+		    w->flags & SHUFFLE_FLAG_MET;
 
 	/* not so of packets that come before their operation has begun, which are many */
-	if ((!ended && !knows_us(w)) ||
+	if ((!ended && !knows_us(w) && !gone) ||
 	    !shuffle_rate_take(&sn->forgot_full_at, shuffle_now(), SHUFFLE_FORGOT_RATE))
 		return;
 	blame = (struct shuffle_blame) {
-		.reason = SHUFFLE_LEFT_FORGOT, .ranks = 1, .rank = { w->dst_rank },
+		.reason = gone && !knows_us(w) ? SHUFFLE_LEFT_CLOSED : SHUFFLE_LEFT_FORGOT,
+		.ranks = 1,
+		.rank = { w->dst_rank },
 	};
 	if (ssk) {
 		lockdep_assert_held(&ssk->lock);
@@ -534,7 +557,8 @@ void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 		.dst_rank = w->src_rank,
 		.dst_port = w->src_port,
 		.op_id = w->op_id,
-		.nonce = w->nonce,
+		/* a member that has not been heard of is believed with any */
+		.nonce = w->nonce ?: 1,
 		.blame = blame,
 	};
 	to = *from;

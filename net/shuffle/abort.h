@@ -19,6 +19,9 @@
  */
 #define SHUFFLE_OVERDUE_NS	(500 * NSEC_PER_MSEC)
 
+/* So old an operation asks for a member of which it has heard nothing (shuffle_abort_asks()). */
+#define SHUFFLE_ASKS_NS		(300 * NSEC_PER_MSEC)
+
 int shuffle_abort_errno(u16 reason);
 u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank);
 u64 shuffle_abort_overdue_ns(const struct shuffle_op *op);
@@ -31,6 +34,7 @@ bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
 bool shuffle_abort_reply(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			 struct shuffle_membership *group, const struct shuffle_wire *w, u64 ours,
 			 const struct shuffle_blame *blame, struct sk_buff_head *q);
+bool shuffle_abort_asks(const struct shuffle_op *op, u32 rank, u64 now);
 void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 			  const struct sockaddr_shuffle *at, const struct sockaddr_shuffle *from,
 			  const struct shuffle_wire *w, bool ended, struct sk_buff_head *q);

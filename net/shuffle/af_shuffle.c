@@ -78,7 +78,6 @@ static int sock_release_op(struct socket *sock)
 	lock_sock(sk);
 	shuffle_sock_list_del(ssk);
 	shuffle_mem_add_socket(-1);
-	shuffle_ports_del(ssk);
 	/* no system call runs on the socket any more: nobody else has it */
 	mutex_lock(&ssk->read_mutex);
 	for (i = 0; i < SHUFFLE_OP_BUCKETS; i++)
@@ -87,6 +86,10 @@ static int sock_release_op(struct socket *sock)
 			cond_resched();
 		}
 	mutex_unlock(&ssk->read_mutex);
+	/* who asks for one of these operations has found it, or its remains in timewait.c: without
+	 * either, the socket counts as gone (shuffle_abort_forgot())
+	 */
+	shuffle_ports_del(ssk);
 	shuffle_delayed_exit(ssk);
 	shuffle_multicast_leave(ssk);
 	shuffle_owner_close(ssk);

@@ -30,6 +30,7 @@ struct shuffle_sock;
  * @missed: rows that went to all at once and did not arrive there, one behind the other, up to
  *	SHUFFLE_MISSED_MAX: then it gets them alone; ssk->lock
  * @local: index of our address towards it
+ * @met: its socket has taken part in an operation of this group with us; ssk->lock
  */
 struct shuffle_member {
 	struct sockaddr_shuffle	addr;
@@ -44,6 +45,7 @@ struct shuffle_member {
 	u8			payload_lost;
 	u8			missed;
 	u8			local;
+	bool			met;
 };
 
 #define SHUFFLE_MISSED_MAX	2

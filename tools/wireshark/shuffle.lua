@@ -29,7 +29,7 @@ local names = { [DATA] = "DATA", [GRANT] = "GRANT", [ACK] = "ACK", [RESEND] = "R
 	[ECHO] = "ECHO", [OVERLAY] = "OVERLAY", [ABORT] = "ABORT" }
 local header_len = { [DATA] = 40, [GRANT] = 40, [ACK] = 28, [RESEND] = 40, [ECHO] = 44,
 	[ABORT] = 40 }	-- without tag
-local known_flags = { [DATA] = 0xef, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x81, [ECHO] = 0x03,
+local known_flags = { [DATA] = 0xff, [GRANT] = 0x98, [ACK] = 0x98, [RESEND] = 0x91, [ECHO] = 0x03,
 	[ABORT] = 0x83 }
 local reasons = { "failed", "closed", "cancelled", "no memory", "disagrees", "timed out", "forgot" }
 local BLAMED = 4		-- ranks that an ABORT names
@@ -43,10 +43,10 @@ local control_flags = { "tagged", false, false, "hearsay", "tells", false, false
 -- what is in a packet of an overlay, by its version
 local insides = { [4] = Dissector.get("ip"), [6] = Dissector.get("ipv6") }
 local flags_of = {
-	[DATA] = { "tagged", "digested", "sent", false, "heard", "delay", "retrans", "probe" },
+	[DATA] = { "tagged", "digested", "sent", "met", "heard", "delay", "retrans", "probe" },
 	[GRANT] = control_flags,
 	[ACK] = control_flags,
-	[RESEND] = { "tagged", false, false, false, false, false, false, "waits" },
+	[RESEND] = { "tagged", false, false, "met", false, false, false, "waits" },
 	[ECHO] = { false, false, false, false, false, false, "retrans", "probe" },
 	[ABORT] = { "tagged", false, false, false, false, false, "whole", "yours" },
 }
@@ -159,8 +159,10 @@ local function check_flags(r)
 			return
 		end
 	end
-	if r.sent and r.payload > 0 then
-		bad(r, e.reserved, "Flags 0x%02x: 0x20 with payload", r.flags)
+	if (r.sent or r.met) and r.payload > 0 then
+		bad(r, e.reserved, "Flags 0x%02x: 0x%02x with payload", r.flags, r.sent and 0x20 or 0x10)
+	elseif r.met and r.type == RESEND and (r.waits or r.nonce ~= ZERO64) then
+		bad(r, e.reserved, "Flags 0x%02x: 0x10 with a nonce or 0x01", r.flags)
 	elseif r.sent and r.digested then
 		bad(r, e.reserved, "Flags 0x%02x: 0x40 with 0x20", r.flags)
 	elseif r.hearsay and not r.tells then

@@ -307,6 +307,7 @@ static void message_announced(struct shuffle_op *op, const struct shuffle_wire *
 		op->rx.first_announced_at = now;
 	in->late = 0;
 	in->nonce = w->nonce;
+	op->group->member[w->src_rank].met = true;
 	in->progress_at = now;
 	op->life.progress_at = now;
 	op->rx.last_announced_at = now;

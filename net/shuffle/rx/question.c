@@ -18,6 +18,7 @@
  *
  * All under ssk->lock, any context.
  */
+#include "../abort.h"
 #include "../config.h"
 #include "../group.h"
 #include "../mib.h"
@@ -130,6 +131,9 @@ void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end
 	struct shuffle_net *sn = shuffle_op_net(op);
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
+		/* what we have heard of says so by its nonce */
+		.flags = !op->rx.msg[rank].nonce && shuffle_abort_asks(op, rank, shuffle_now()) ?
+			 SHUFFLE_FLAG_MET : 0,
 		.op_id = op->id,
 		.nonce = op->rx.msg[rank].nonce,
 		.resend.off = start,

@@ -184,8 +184,8 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 	switch (w->type) {
 	case SHUFFLE_DATA:
 		if (!shuffle_wire_place_valid(w->data.len, w->data.off, w->payload, left - hdr) ||
-		    (w->flags & SHUFFLE_FLAG_SENT &&
-		     (w->payload || w->flags & SHUFFLE_FLAG_DIGEST)))
+		    (w->flags & (SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_MET) && w->payload) ||
+		    (w->flags & SHUFFLE_FLAG_SENT && w->flags & SHUFFLE_FLAG_DIGEST))
 			return -EBADMSG;
 		return (int)hdr;
 	case SHUFFLE_GRANT:
@@ -194,6 +194,7 @@ int shuffle_wire_parse(const u8 *p, size_t avail, size_t left, struct shuffle_wi
 		break;
 	case SHUFFLE_RESEND:
 		if (w->resend.len > SHUFFLE_MAX_LEN - w->resend.off ||
+		    (w->flags & SHUFFLE_FLAG_MET && (w->nonce || w->flags & SHUFFLE_FLAG_WAITS)) ||
 		    (w->flags & SHUFFLE_FLAG_WAITS &&
 		     (w->nonce || w->resend.len || w->resend.off)))
 			return -EBADMSG;

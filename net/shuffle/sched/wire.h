@@ -121,6 +121,7 @@ struct shuffle_blame {
 #define SHUFFLE_FLAG_HEARSAY	0x10	/* which is not the record's sender; only with 0x08 */
 #define SHUFFLE_FLAG_SENT	0x20	/* DATA: no payload: all below the offset has left */
 #define SHUFFLE_FLAG_HEARD	0x08	/* DATA: the receiver has been heard of in the operation */
+#define SHUFFLE_FLAG_MET	0x10	/* DATA, RESEND: the other socket was heard of before */
 #define SHUFFLE_FLAG_DIGEST	0x40	/* DATA: offset is 0, a digest stands in its place */
 #define SHUFFLE_FLAG_WAITS	0x01	/* RESEND: answers one: there is nothing to announce yet */
 #define SHUFFLE_FLAG_YOURS	0x01	/* ABORT: the nonce is of the message to its sender */
@@ -129,11 +130,11 @@ struct shuffle_blame {
 #define SHUFFLE_FLAG_SHORT	0x02	/* ECHO: the answer has no padding */
 #define SHUFFLE_FLAG_TAG	0x80	/* all but ECHO: header ends with a tag */
 #define SHUFFLE_FLAGS_DATA	(SHUFFLE_FLAG_PROBE | SHUFFLE_FLAG_RETRANS | SHUFFLE_FLAG_DELAY | \
-				 SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_HEARD | SHUFFLE_FLAG_DIGEST | \
-				 SHUFFLE_FLAG_TAG)
+				 SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_HEARD | SHUFFLE_FLAG_MET | \
+				 SHUFFLE_FLAG_DIGEST | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_GRANT	(SHUFFLE_FLAG_SLOWEST | SHUFFLE_FLAG_HEARSAY | \
 				 SHUFFLE_FLAG_TAG)	/* and ACK */
-#define SHUFFLE_FLAGS_RESEND	(SHUFFLE_FLAG_WAITS | SHUFFLE_FLAG_TAG)
+#define SHUFFLE_FLAGS_RESEND	(SHUFFLE_FLAG_WAITS | SHUFFLE_FLAG_MET | SHUFFLE_FLAG_TAG)
 #define SHUFFLE_FLAGS_ECHO	(SHUFFLE_FLAG_REPLY | SHUFFLE_FLAG_SHORT)
 #define SHUFFLE_FLAGS_ABORT	(SHUFFLE_FLAG_YOURS | SHUFFLE_FLAG_WHOLE | SHUFFLE_FLAG_TAG)
 

@@ -42,6 +42,11 @@ static void check_flags(const struct shuffle_wire *w)
 	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_SENT &&
 	    (w->payload || w->flags & SHUFFLE_FLAG_DIGEST))
 		fuzz_check("an answer with payload or digest");
+	if (w->type == SHUFFLE_DATA && w->flags & SHUFFLE_FLAG_MET && w->payload)
+		fuzz_check("payload for one that was met");
+	if (w->type == SHUFFLE_RESEND && w->flags & SHUFFLE_FLAG_MET &&
+	    (w->nonce || w->flags & SHUFFLE_FLAG_WAITS))
+		fuzz_check("a question to one that was met, and has been heard of");
 	if (w->type == SHUFFLE_RESEND && w->flags & SHUFFLE_FLAG_WAITS &&
 	    (w->nonce || w->resend.off || w->resend.len))
 		fuzz_check("an answer that asks for something");

@@ -505,6 +505,38 @@ static void timer__announced_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 1)->w.flags, (u32)SHUFFLE_FLAG_RETRANS);
 }
 
+/* A message announced again says after a while whether the receiver's socket has been heard of
+ * before, in whatever operation; so does what asks for a message.
+ */
+static void timer__says_who_was_met(struct kunit *test)
+{
+	fake_start(4, 0);
+	fake->group->member[1].met = true;
+	fake_row(1000, 1000);
+	fake->op->tx.msg[0].announced_at = fake->now;
+	fake->op->tx.msg[1].announced_at = fake->now;
+	fake->n_sent = 0;
+	fake_advance(290 * MS);
+	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_RESEND, 1), 1U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_RESEND, 1)->w.flags, 0U);
+	fake->n_sent = 0;
+	fake_advance(5000 * MS);
+	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_DATA, 0), 1U);
+	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_DATA, 1), 1U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 0)->w.flags & SHUFFLE_FLAG_MET, 0U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_DATA, 1)->w.flags & SHUFFLE_FLAG_MET,
+			(u32)SHUFFLE_FLAG_MET);
+	KUNIT_ASSERT_GE(test, fake_sent(SHUFFLE_RESEND, 1), 1U);
+	KUNIT_EXPECT_EQ(test, (u32)fake_last(SHUFFLE_RESEND, 1)->w.flags, (u32)SHUFFLE_FLAG_MET);
+	/* an announcement, or an ACK */
+	KUNIT_EXPECT_FALSE(test, fake->group->member[0].met);
+	KUNIT_EXPECT_FALSE(test, fake->group->member[2].met);
+	fake_rx(0, 1000, 0, 0);
+	fake_ack(2);
+	KUNIT_EXPECT_TRUE(test, fake->group->member[0].met);
+	KUNIT_EXPECT_TRUE(test, fake->group->member[2].met);
+}
+
 /* A message whose ACK does not come is asked about; a member that has not started is not. */
 static void timer__probe(struct kunit *test)
 {
@@ -715,6 +747,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(timer__older_packet),
 	KUNIT_CASE(timer__announced_again),
 	KUNIT_CASE(timer__probe_absent),
+	KUNIT_CASE(timer__says_who_was_met),
 	KUNIT_CASE(timer__probe),
 	KUNIT_CASE(timer__deadline),
 	KUNIT_CASE(timer__idle),

@@ -9,7 +9,7 @@ static void put(u8 *p, const struct shuffle_wire *w)
 }
 
 /* Flags of DATA that not every one can have */
-#define NOT_ALL	(SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_DIGEST)
+#define NOT_ALL	(SHUFFLE_FLAG_SENT | SHUFFLE_FLAG_MET | SHUFFLE_FLAG_DIGEST)
 
 struct round_trip {
 	const char		*name;
@@ -313,13 +313,17 @@ static void wire_parse__flags(struct kunit *test)
 			w.type = type;
 			w.flags = (u8)f;
 			w.digest = 1;
-			w.nonce = !(type == SHUFFLE_RESEND && f & SHUFFLE_FLAG_WAITS);
+			w.nonce = !(type == SHUFFLE_RESEND &&
+				    f & (SHUFFLE_FLAG_WAITS | SHUFFLE_FLAG_MET));
 			if (type == SHUFFLE_ABORT)
 				w.blame = (struct shuffle_blame){ .reason = 1, .ranks = 1 };
 			put(p, &w);
 			if (f & ~known ||
 			    (slowest && f & SHUFFLE_FLAG_HEARSAY && !(f & SHUFFLE_FLAG_SLOWEST)) ||
-			    (type == SHUFFLE_DATA && (f & NOT_ALL) == NOT_ALL) ||
+			    (type == SHUFFLE_DATA && f & SHUFFLE_FLAG_SENT &&
+			     f & SHUFFLE_FLAG_DIGEST) ||
+			    (type == SHUFFLE_RESEND && f & SHUFFLE_FLAG_WAITS &&
+			     f & SHUFFLE_FLAG_MET) ||
 			    (type == SHUFFLE_ABORT && (f & 3) == SHUFFLE_FLAG_WHOLE))
 				want = -EBADMSG;
 			KUNIT_EXPECT_EQ(test, shuffle_wire_parse(p, 48, 48, &out), want);
@@ -363,6 +367,18 @@ static const struct bad_field bad_fields[] = {
 	{ "DATA, says what has left, with payload", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_SENT, .nonce = 1, .payload = 1,
 		.data.len = 9 } },
+	{ "DATA, to a socket that was met", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_MET, .nonce = 1,
+		.data.len = 9 }, true },
+	{ "DATA, to a socket that was met, with payload", {
+		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_MET, .nonce = 1, .payload = 1,
+		.data.len = 9 } },
+	{ "RESEND, to a socket that was met", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_MET }, true },
+	{ "RESEND, to a socket that was met, about what was heard of", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_MET, .nonce = 1 } },
+	{ "RESEND, answers, to a socket that was met", {
+		.type = SHUFFLE_RESEND, .flags = SHUFFLE_FLAG_MET | SHUFFLE_FLAG_WAITS } },
 	{ "DATA, a digest of nothing", {
 		.type = SHUFFLE_DATA, .flags = SHUFFLE_FLAG_DIGEST, .nonce = 1 } },
 	{ "DATA, a digest where nothing begins", {
@@ -545,6 +561,7 @@ static struct shuffle_wire random_record(struct shuffle_rnd *r)
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_PROBE : 0;
 		w.flags |= shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_RETRANS : 0;
 		w.flags |= !w.payload ? SHUFFLE_FLAG_SENT : 0;
+		w.flags |= !w.payload && shuffle_rnd_below(r, 2) ? SHUFFLE_FLAG_MET : 0;
 		if (w.payload && !w.data.off) {
 			w.flags |= SHUFFLE_FLAG_DIGEST;
 			w.digest = shuffle_rnd64(r) >> 16 | 1;

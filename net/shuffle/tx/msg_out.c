@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "../abort.h"
 #include "../config.h"
 #include "../group.h"
 #include "../kernels.h"
@@ -304,6 +305,8 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	if (flags & SHUFFLE_FLAG_PROBE &&
 	    (op->rx.msg[rank].nonce || out->granted > out->unsched))
 		w.flags |= SHUFFLE_FLAG_HEARD;
+	else if (flags && shuffle_abort_asks(op, rank, shuffle_now()))
+		w.flags |= SHUFFLE_FLAG_MET;
 	shuffle_msg_out_place(op, &w, 0, 0);
 	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
 	out->reannounced = out->announced_at;
@@ -444,6 +447,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	shuffle_rto_acked(op, w->src_rank, now);
 	op->life.progress_at = now;
 	out->acked = true;
+	op->group->member[w->src_rank].met = true;
 	op->tx.acked_at = now;
 	op->tx.unacked--;
 	trace_shuffle_msg_done(op, w->src_rank, true);

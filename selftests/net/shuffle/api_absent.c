@@ -199,6 +199,29 @@ static void test_starts_late(int fds[2])
 	      "a receiver that sends nothing and begins late");
 }
 
+/* Who only receives has nothing to send to one that has left between operations, and asks it. */
+static void test_left_between(void)
+{
+	struct sockaddr_shuffle m[2];
+	uint64_t op = next_op++;
+	int fds[2], i;
+	bool ok;
+
+	for (i = 0; i < 2; i++)
+		my_addr(&m[i]);
+	for (i = 0; i < 2; i++)
+		fds[i] = sht_open(m, 2, i, SOCK_NONBLOCK);
+	ok = send_two(fds[0], op, SHUFFLE_ABSENT, 100, 3, 100, 0) == 100 &&
+	     send_two(fds[1], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 2, 0, 0) == 0 &&
+	     EXPECT_ERRNO(read_end(fds[1], op), 0) && EXPECT_ERRNO(read_end(fds[0], op), 0);
+	close(fds[0]);
+	op = next_op++;
+	ok &= send_two(fds[1], op, SHUFFLE_ABSENT, SHUFFLE_ABSENT, 2, 0, 0) == 0;
+	WORKS(ok && EXPECT_ERRNO(read_end(fds[1], op), ECONNRESET),
+	      "a sender that left between operations is missed by one that only receives");
+	close(fds[1]);
+}
+
 /* One end says that there is a message, the other one that there is none. */
 static void test_disagree(int fds[2])
 {
@@ -290,6 +313,7 @@ int main(int argc, char **argv)
 	test_one_way(fds, 0, false, "an empty message one way");
 	test_starts_late(fds);
 	test_disagree(fds);
+	test_left_between();
 	close_pair(fds);
 	test_ring(8);
 	return api_finish();

@@ -242,6 +242,8 @@ static void test_way(void)
 	/* found by the right address, but from another one; its answers would find us */
 	edge(&g[0], 1, 4, 7011, 0);
 	WORKS_EQ(set(fds[0], &g[0]), 0, "from the address to which we are bound");
+	/* in a group that it has met nobody in: else its host says that who was at 3 is gone */
+	EXPECT_EQ(set(fds[1], &g[1]), 0);
 	for (i = 0; i < 2; i++)
 		begin(fds[i], next_op, 300);
 	WORKS(EXPECT_ERRNO(read_op(fds[1], next_op, &from[1]), ETIMEDOUT) && EXPECT_EQ(from[1], 2),

@@ -221,6 +221,31 @@ static void test_not_concerned(void)
 	close(fds[1]);
 }
 
+/* It has left when nobody needed it.  Others that begin the next operation, in which they have
+ * heard nothing of it, are told by its host: they have met its socket, which is no more.
+ */
+static void test_between(uint64_t len)
+{
+	struct sockaddr_shuffle m[MEMBERS];
+	uint64_t op = next_op++;
+	int fds[MEMBERS], i, done = 0;
+
+	open_group(fds, m, MEMBERS);
+	for (i = 0; i < MEMBERS; i++)
+		start(fds[i], MEMBERS, op, len, 0);
+	for (i = 0; i < MEMBERS; i++)
+		done += EXPECT_ERRNO(listen_to(fds[i], op).error, 0);
+	close(fds[2]);
+	op = next_op++;
+	for (i = 0; i < MEMBERS; i++)
+		if (i != 2)
+			start(fds[i], MEMBERS, op, len, 0);
+	others_say(fds, 2, op, ECONNRESET, EPIPE, "one leaves between operations: the others hear of it");
+	WORKS_EQ(done, MEMBERS, "all had done the one before");
+	close_group(fds, 2);
+	close(fds[3]);
+}
+
 static void test_digest(void)
 {
 	struct sockaddr_shuffle m[MEMBERS];
@@ -354,6 +379,8 @@ int main(int argc, char **argv)
 	test_close();
 	test_late();
 	test_not_concerned();
+	test_between(100);
+	test_between(LEN);
 	test_digest();
 	test_exchange(100);
 	test_exchange(LEN);

@@ -243,6 +243,7 @@ class Checks:
             ("type", 0, build(15)),
             (None, 1, build(DATA, flags=8, a=10, payload=b"x")),
             ("reserved", 0, build(DATA, flags=0x10, a=10, payload=b"x")),
+            (None, 1, build(DATA, flags=0x10, a=10)),
             (None, 1, build(DATA, flags=0x40, a=10, b=11)),
             ("reserved", 0, build(DATA, flags=0x40, a=10)),
             ("reserved", 0, build(DATA, flags=0x60, a=10, b=1)),
