@@ -342,9 +342,55 @@ declines()
 	cat "$work/said"
 	grep -q 'declined: rank 0 (h0): AF_SHUFFLE is not available there: no interface' \
 		"$work/said" || fail "no reason given"
+	want_eq "lines that name the word" \
+		"$(grep -c 'coll_shuffle_if_include: no interface or address of h[012] is none0' "$work/said")" 3
 	carried 0 mpi 30 3 3 --mca coll_shuffle_priority 0 "$calls" all 1000 2
 	carried 6000 mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 3 >"$work/said" 2>&1
 	want_grep "no line" "$(<"$work/said")" 'MPI_COMM_WORLD: 3 ranks over AF_SHUFFLE'
+}
+
+# drop_datagrams HOST FAMILY... - AF_SHUFFLE's, that come to it by this version of IP
+drop_datagrams()
+{
+	local host=$1 family
+	shift
+
+	tc -n "shf-h$host" qdisc add dev eth0 clsact || skip "no clsact"
+	for family; do
+		if [ "$family" = 4 ]; then
+			tc -n "shf-h$host" filter add dev eth0 ingress protocol ip u32 \
+				match ip protocol 17 0xff match ip dport 818 0xffff action drop
+		else
+			tc -n "shf-h$host" filter add dev eth0 ingress protocol ipv6 u32 \
+				match ip6 protocol 17 0xff match ip6 dport 818 0xffff action drop
+		fi || skip "no u32"
+	done
+}
+
+# One of the networks that all have does not let AF_SHUFFLE through: the other one is used.
+another_network()
+{
+	rack 3
+	drop_datagrams 1 4
+	carried 6000 mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 3 >"$work/said" 2>&1
+	cat "$work/said"
+	want_grep "not said" "$(<"$work/said")" -E \
+		"not in the network of 10[^:]*:0: rank 1 \\(.*\\): it does not reach all others: rank [02]"
+	want_grep "not by IPv6" "$(<"$work/said")" '3 ranks over AF_SHUFFLE, rank 0 is at \[fd77::'
+	# a call that must not wait for others agrees in the background
+	carried 3000 mpi 30 3 3 "$calls" order
+}
+
+# None of them does.  Later communicators do not try again.
+no_network()
+{
+	rack 3
+	drop_datagrams 1 4 6
+	carried 0 mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" all 1000 3 >"$work/said" 2>&1
+	cat "$work/said"
+	want_grep "not said" "$(<"$work/said")" 'declined: rank . (h.): it does not reach all others'
+	carried 0 mpi 30 3 3 --mca coll_shuffle_verbose 1 "$calls" many 3 >"$work/said" 2>&1
+	want_grep "tried again at once" "$(<"$work/said")" 'declined: .*it has not reached all others before'
 }
 
 parameters()
@@ -415,6 +461,8 @@ calls_cases()
 			barrier,allreduce,bcast,scan
 		run_case "a message that is too long" too_long
 		run_case "declines" declines
+		run_case "a network that lets nothing through" another_network
+		run_case "no network that lets anything through" no_network
 		run_case "1 % loss" lossy
 		run_case "a host that is cut off" silent cut
 		run_case "a rank that dies" killed

@@ -6,6 +6,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,37 @@ static bool listed(const struct ifaddrs *ifa, const char *list)
 	return found;
 }
 
+/**
+ * coll_shuffle_addr_unknown() - a word of such a list that names nothing here
+ * @list: the list
+ * @word: out: the word
+ * @size: of that
+ *
+ * Return: true if there is one.
+ */
+bool coll_shuffle_addr_unknown(const char *list, char *word, size_t size)
+{
+	struct ifaddrs *all, *ifa;
+	bool found = true;
+	size_t len;
+
+	if (getifaddrs(&all))
+		return false;
+	for (; found && *list; list += len) {
+		list += strspn(list, ", ");
+		len = strcspn(list, ", ");
+		if (!len)
+			break;
+		snprintf(word, size, "%.*s", (int)len, list);
+		for (ifa = all, found = false; ifa && !found; ifa = ifa->ifa_next)
+			found = ifa->ifa_addr && (ifa->ifa_addr->sa_family == AF_INET ||
+						  ifa->ifa_addr->sa_family == AF_INET6) ?
+				listed(ifa, word) : !strcmp(word, ifa->ifa_name);
+	}
+	freeifaddrs(all);
+	return !found;
+}
+
 static unsigned int mask_bits(const struct sockaddr *mask, unsigned int most)
 {
 	unsigned int bits = 0;
@@ -73,15 +105,23 @@ static unsigned int mask_bits(const struct sockaddr *mask, unsigned int most)
 	return bits;
 }
 
+/* 127.0.0.0/8, ::1 and link-local addresses are other hosts' as well. */
+static bool of_this_host_only(const struct sockaddr *sa)
+{
+	const struct in6_addr *a = &((const struct sockaddr_in6 *)sa)->sin6_addr;
+
+	if (sa->sa_family == AF_INET)
+		return ip_bytes(sa)[0] != 127;
+	return !IN6_IS_ADDR_LINKLOCAL(a) && !IN6_IS_ADDR_LOOPBACK(a);
+}
+
 static bool usable(const struct ifaddrs *ifa, int ip_family, const char *include,
 		   const char *exclude)
 {
+	/* IFF_RUNNING: there is a carrier */
 	if (!ifa->ifa_addr || ifa->ifa_addr->sa_family != ip_family ||
-	    !(ifa->ifa_flags & IFF_UP) || ifa->ifa_flags & IFF_LOOPBACK)
-		return false;
-	/* link-local ones are not the same host's everywhere */
-	if (ip_family == AF_INET6 &&
-	    IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr))
+	    !(ifa->ifa_flags & IFF_UP) || !(ifa->ifa_flags & IFF_RUNNING) ||
+	    !of_this_host_only(ifa->ifa_addr))
 		return false;
 	if (include && *include && !listed(ifa, include))
 		return false;
@@ -96,26 +136,30 @@ static bool usable(const struct ifaddrs *ifa, int ip_family, const char *include
  * @list: out: the addresses
  * @room: so many at most
  *
- * Those of the loopback device are not among them: no other host can send to them.
+ * Addresses of the loopback device come last: hosts may be reached by them, by routes (BGP to the
+ * host). 127.0.0.0/8 and ::1 are not among them.
  *
  * Return: their number.
  */
 unsigned int coll_shuffle_addr_list(int ip_family, const char *include, const char *exclude,
 				    struct coll_shuffle_addr *list, unsigned int room)
 {
-	unsigned int len = ip_family == AF_INET ? 4 : 16, n = 0;
+	unsigned int len = ip_family == AF_INET ? 4 : 16, n = 0, lo;
 	struct ifaddrs *all, *ifa;
 
 	if (getifaddrs(&all))
 		return 0;
-	for (ifa = all; ifa && n < room; ifa = ifa->ifa_next) {
-		if (!usable(ifa, ip_family, include, exclude))
-			continue;
-		memset(&list[n], 0, sizeof(list[n]));
-		list[n].ip_family = ip_family;
-		list[n].bits = mask_bits(ifa->ifa_netmask, 8 * len);
-		memcpy(list[n].bytes, ip_bytes(ifa->ifa_addr), len);
-		n++;
+	for (lo = 0; lo < 2; lo++) {
+		for (ifa = all; ifa && n < room; ifa = ifa->ifa_next) {
+			if (!!(ifa->ifa_flags & IFF_LOOPBACK) != lo ||
+			    !usable(ifa, ip_family, include, exclude))
+				continue;
+			memset(&list[n], 0, sizeof(list[n]));
+			list[n].ip_family = ip_family;
+			list[n].bits = mask_bits(ifa->ifa_netmask, 8 * len);
+			memcpy(list[n].bytes, ip_bytes(ifa->ifa_addr), len);
+			n++;
+		}
 	}
 	freeifaddrs(all);
 	return n;

@@ -22,6 +22,7 @@ struct coll_shuffle_addr {
 
 unsigned int coll_shuffle_addr_list(int ip_family, const char *include, const char *exclude,
 				    struct coll_shuffle_addr *list, unsigned int room);
+bool coll_shuffle_addr_unknown(const char *list, char *word, size_t size);
 bool coll_shuffle_addr_same_net(const struct coll_shuffle_addr *a,
 				const struct coll_shuffle_addr *b);
 void coll_shuffle_addr_of(const struct coll_shuffle_addr *a, struct sockaddr_shuffle *addr);

@@ -1,40 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The first call of a communicator: its members agree whether AF_SHUFFLE carries this call and
- * those to come.
+ * those to come, and by which of the networks that they have in common.
  *
- * 1. choose.c looks at the cards of all members.
- * 2. Each opens a socket; addresses and ports are gathered.
+ * 1. choose.c looks at the cards of all members, and lists networks.
+ * 2. Each opens a socket in the first network; addresses and ports are gathered.
  * 3. A trial: an operation without data, which ends in time only if everybody reaches everybody.
- * 4. Each tells the others how it went, and which racks it knows.  If one of them is not content,
- *    all decline; if they know different ones, all use none.
+ * 4. Each tells the others how it goes, and which racks it knows.  If they know different ones, all
+ *    use none.  If one of them is not content, the trial goes on, for a member on a busy host may
+ *    just have been late: now all are known to have begun it, and the rest is their kernels' work.
+ * 5. If one of them is still not content, 2 begins again with the next network.  Without another
+ *    one all decline.
  *
- * Gathering is done by the allgather of the module before or, when the call must not block, by its
- * iallgather: calls are queued meanwhile.  How the trial went is told by messages: a collective
- * function must be called in the same order by all, and a trial ends at any time.  Their tag is the
- * communicator's next one for non-blocking collectives, taken when the first call begins: all
- * ranks make it in the same place among their collectives, so nothing else ever has that tag.
+ * Hellos and verdicts are told by messages, and not by collectives: a collective function must be
+ * called in the same order by all, and a trial ends at any time.  Their tag is the communicator's
+ * next one for non-blocking collectives, taken when the first call begins: all ranks make it in the
+ * same place among their collectives, so nothing else ever has that tag.  Each step ends everywhere
+ * before the next one begins, and messages of a tag stay in order.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coll_shuffle.h"
 
 #include "ompi/mca/pml/pml.h"
 
-/* All members have just been heard, so it takes a round trip; a busy host may need some time. */
-#define TRIAL_MS	5000
+/* A trial takes a round trip.  So long it is waited for before all tell how it goes, and after. */
+static const int wait_ms[] = { 100, 200 };
+#define WAITS		((int)(sizeof(wait_ms) / sizeof(wait_ms[0])))
 
-static void decline(coll_shuffle_module *m, int who, const char *what, const char *more)
+/* So long a network in which a trial has failed is not tried again. */
+#define DISTRUST_NS	10000000000ULL
+
+static uint64_t now_ns(void)
 {
-	if (!m->rank || who == m->rank)
-		coll_shuffle_say("%s: declined: rank %d (%s): %s%s%s",
-				 coll_shuffle_comm_name(m->comm), who, coll_shuffle_host(m, who),
-				 what, more ? ": " : "", more ? more : "");
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Until when our address in the network that is tried is not trusted */
+static uint64_t *distrusted_until(const coll_shuffle_module *m)
+{
+	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
+
+	return &c->distrusted_until[m->addr[m->net] - c->card.addr];
+}
+
+static void close_sockets(coll_shuffle_module *m)
+{
+	coll_shuffle_collectives_close(m);
 	if (m->fd >= 0) {
 		/* the trial */
 		opal_mutex_lock(&m->lock);
@@ -44,7 +65,16 @@ static void decline(coll_shuffle_module *m, int who, const char *what, const cha
 		close(m->fd);
 		m->fd = -1;
 	}
-	coll_shuffle_collectives_close(m);
+	shuffle_rx_free(&m->rx);
+}
+
+static void decline(coll_shuffle_module *m, int who, const char *what, const char *more)
+{
+	if (!m->rank || who == m->rank)
+		coll_shuffle_say("%s: declined: rank %d (%s): %s%s%s",
+				 coll_shuffle_comm_name(m->comm), who, coll_shuffle_host(m, who),
+				 what, more ? ": " : "", more ? more : "");
+	close_sockets(m);
 	m->state = COLL_SHUFFLE_DECLINED;
 }
 
@@ -69,9 +99,9 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	memset(hello, 0, sizeof(*hello));
 	if (getrandom(&hello->op_base, sizeof(hello->op_base), 0) != sizeof(hello->op_base))
 		hello->op_base = (uint64_t)getpid() << 32;
-	hello->distrusts = c->distrusts;
+	hello->distrusts = now_ns() < *distrusted_until(m);
 	hello->sizes = coll_shuffle_sizes_of(m);
-	if (c->distrusts)
+	if (hello->distrusts)
 		return;
 	if (c->keyed && !m->rank) {
 		hello->keyed = 1;
@@ -123,57 +153,71 @@ static int join(coll_shuffle_module *m)
 	return rc;
 }
 
-/* Begin the trial; NULL: we cannot, and the others will miss us. */
-static struct coll_shuffle_op *begin_trial(coll_shuffle_module *m)
+static void wait_for_trial(coll_shuffle_module *m)
+{
+	m->state = COLL_SHUFFLE_TRYING;
+	m->wait_until = now_ns() + wait_ms[m->waits] * 1000000ULL;
+}
+
+/* Without an operation of ours the others miss us. */
+static void begin_trial(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op *op;
 
+	m->own = (struct coll_shuffle_verdict){
+		.who = m->rank,
+		.missing = -1,
+		.misses = m->size,
+	};
+	m->waits = 0;
+	wait_for_trial(m);
 	if (join(m)) {
 		coll_shuffle_say("rank %d of %s: joining the group: %s", m->rank,
 				 coll_shuffle_comm_name(m->comm), strerror(errno));
-		return NULL;
+		return;
 	}
+	m->own.racks = m->members.racks;
 	coll_shuffle_progress_begin(m);
 	op = coll_shuffle_op_new(m, "trial");
 	if (!op)
-		return NULL;
+		return;
 	op->trial = true;
+	m->trial = op;
 	opal_mutex_lock(&m->lock);
-	coll_shuffle_op_start_trial(op, TRIAL_MS);
+	coll_shuffle_op_start_trial(op);
 	opal_mutex_unlock(&m->lock);
-	return op;
 }
 
-/* Who has no socket is seen by all: no trial then. */
-static bool hellos_complete(coll_shuffle_module *m)
+/* Nothing is waited for any more: its end says what was missed. */
+static void give_up_trial(coll_shuffle_module *m)
 {
-	int i;
+	opal_mutex_lock(&m->lock);
+	if (!m->trial->ended && !m->trial->error)
+		shuffle_cancel(m->fd, m->trial->id);
+	opal_mutex_unlock(&m->lock);
+}
 
-	for (i = 0; i < m->size; i++) {
-		if (m->hellos[i].addr.shs_family)
-			continue;
-		decline(m, i, m->hellos[i].distrusts ? "it has not reached all others before" :
-						       "it has no socket", NULL);
+static bool trial_has_ended(coll_shuffle_module *m)
+{
+	if (!m->trial || m->trial->complete)
+		return true;
+	if (now_ns() < m->wait_until)
 		return false;
-	}
-	return true;
+	if (m->waits + 1 < WAITS)
+		return true;
+	give_up_trial(m);
+	m->wait_until = UINT64_MAX;
+	return false;
 }
 
 static void end_trial(coll_shuffle_module *m)
 {
 	struct coll_shuffle_op *op = m->trial;
 
-	m->mine = (struct coll_shuffle_verdict){
-		.who = m->rank,
-		.missing = -1,
-		.racks = m->members.racks,
-	};
-	if (op && !op->error)
-		m->mine.who = INT32_MAX;
-	if (op && op->missing)
-		m->mine.missing = op->first_missing;
-	if (!op)
-		return;
+	if (!op->error)
+		m->own.who = INT32_MAX;
+	m->own.missing = op->missing ? op->first_missing : -1;
+	m->own.misses = op->missing;
 	opal_mutex_lock(&m->lock);
 	coll_shuffle_op_release(op);
 	opal_mutex_unlock(&m->lock);
@@ -189,19 +233,46 @@ static void no_racks(coll_shuffle_module *m)
 	coll_shuffle_members_no_racks(&m->members);
 }
 
+static void settle(coll_shuffle_module *m)
+{
+	opal_mutex_lock(&m->lock);
+	coll_shuffle_op_start_queued(m);
+	opal_mutex_unlock(&m->lock);
+}
+
+static void gather(coll_shuffle_module *m);
+
+/* This network does not do, and all know it: the next one, or none. */
+static void next_network(coll_shuffle_module *m, int who, const char *what, const char *more)
+{
+	struct sockaddr_shuffle mine;
+	char text[80];
+
+	if (m->net + 1 == m->naddrs) {
+		decline(m, who, what, more);
+		settle(m);
+		return;
+	}
+	if (!m->rank && !m->hellos[who].distrusts) {
+		coll_shuffle_addr_of(m->addr[m->net], &mine);
+		shuffle_addr_str(&mine, text, sizeof(text));
+		coll_shuffle_say("%s: not in the network of %s: rank %d (%s): %s%s%s",
+				 coll_shuffle_comm_name(m->comm), text, who,
+				 coll_shuffle_host(m, who), what, more ? ": " : "",
+				 more ? more : "");
+	}
+	close_sockets(m);
+	m->net++;
+	gather(m);
+}
+
 /* All verdicts are known: the same conclusion everywhere. */
 static void conclude(coll_shuffle_module *m)
 {
 	const struct coll_shuffle_verdict *v = &m->mine;
 	char text[80];
 
-	if (v->who < m->size) {
-		mca_coll_shuffle_component.distrusts = true;
-		if (v->missing >= 0 && v->missing < m->size)
-			snprintf(text, sizeof(text), "rank %d (%s)", v->missing,
-				 coll_shuffle_host(m, v->missing));
-		decline(m, v->who, "it does not reach all others", v->missing >= 0 ? text : NULL);
-	} else {
+	if (v->who >= m->size) {
 		m->state = COLL_SHUFFLE_READY;
 		shuffle_addr_str(&m->hellos[m->rank].addr, text, sizeof(text));
 		if (!m->rank)
@@ -210,10 +281,18 @@ static void conclude(coll_shuffle_module *m)
 					 m->hellos[0].keyed ? ", with a key" : "");
 		if (v->racks_differ)
 			no_racks(m);
+		settle(m);
+		return;
 	}
-	opal_mutex_lock(&m->lock);
-	coll_shuffle_op_start_queued(m);
-	opal_mutex_unlock(&m->lock);
+	if (++m->waits < WAITS) {
+		wait_for_trial(m);
+		return;
+	}
+	*distrusted_until(m) = now_ns() + DISTRUST_NS;
+	if (v->missing >= 0 && v->missing < m->size)
+		snprintf(text, sizeof(text), "rank %d (%s)", v->missing,
+			 coll_shuffle_host(m, v->missing));
+	next_network(m, v->who, "it does not reach all others", v->missing >= 0 ? text : NULL);
 }
 
 /* Without the others nobody can go on: the calls that wait fail. */
@@ -227,92 +306,130 @@ static void broken(coll_shuffle_module *m)
 	opal_mutex_unlock(&m->lock);
 }
 
+/* The two messages of a round. */
+static void post(coll_shuffle_module *m, const void *out, int to, void *in, int from, size_t size)
+{
+	int rc;
+
+	rc = MCA_PML_CALL(irecv(in, size, MPI_BYTE, from, m->tag, m->comm, &m->round[0]));
+	if (!rc)
+		rc = MCA_PML_CALL(isend(out, size, MPI_BYTE, to, m->tag,
+					MCA_PML_BASE_SEND_STANDARD, m->comm, &m->round[1]));
+	if (rc)
+		broken(m);
+}
+
+static bool round_has_ended(coll_shuffle_module *m)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < 2; i++)
+		if (!REQUEST_COMPLETE(m->round[i]))
+			return false;
+	for (i = 0; i < 2; i++) {
+		rc = rc ?: m->round[i]->req_status.MPI_ERROR;
+		ompi_request_free(&m->round[i]);
+	}
+	if (rc)
+		broken(m);
+	return !rc;
+}
+
 /* In round k to the one 2^k further, from the one 2^k before: after log2(n) rounds each has heard
  * of all.  It does not matter that some are heard of twice.
  */
-static int post_verdict(coll_shuffle_module *m)
+static void post_verdict(coll_shuffle_module *m)
 {
-	int to = (m->rank + m->distance) % m->size;
-	int from = (m->rank - m->distance + m->size) % m->size;
-	int rc;
-
-	rc = MCA_PML_CALL(irecv(&m->theirs, sizeof(m->theirs), MPI_BYTE, from, m->tag, m->comm,
-				&m->judging[0]));
-	return rc ?: MCA_PML_CALL(isend(&m->mine, sizeof(m->mine), MPI_BYTE, to, m->tag,
-					MCA_PML_BASE_SEND_STANDARD, m->comm, &m->judging[1]));
-}
-
-static bool verdict_has_come(coll_shuffle_module *m)
-{
-	int i;
-
-	for (i = 0; i < 2; i++)
-		if (!REQUEST_COMPLETE(m->judging[i]))
-			return false;
-	for (i = 0; i < 2; i++)
-		ompi_request_free(&m->judging[i]);
-	if (m->theirs.who < m->mine.who) {
-		m->mine.who = m->theirs.who;
-		m->mine.missing = m->theirs.missing;
-	}
-	m->mine.racks_differ |= m->theirs.racks_differ || m->theirs.racks != m->mine.racks;
-	m->distance *= 2;
-	return true;
+	post(m, &m->mine, (m->rank + m->distance) % m->size, &m->theirs,
+	     (m->rank - m->distance + m->size) % m->size, sizeof(m->mine));
 }
 
 static void begin_judging(coll_shuffle_module *m)
 {
-	end_trial(m);
+	if (m->trial && m->trial->complete)
+		end_trial(m);
+	m->mine = m->own;
 	m->distance = 1;
 	m->state = COLL_SHUFFLE_JUDGING;
-	if (post_verdict(m))
-		broken(m);
+	post_verdict(m);
 }
 
 static void judge(coll_shuffle_module *m)
 {
-	while (verdict_has_come(m)) {
-		if (m->distance >= m->size) {
-			conclude(m);
-			return;
-		}
-		if (post_verdict(m)) {
-			broken(m);
-			return;
-		}
+	if (m->theirs.misses > m->mine.misses ||
+	    (m->theirs.misses == m->mine.misses && m->theirs.who < m->mine.who)) {
+		m->mine.who = m->theirs.who;
+		m->mine.missing = m->theirs.missing;
+		m->mine.misses = m->theirs.misses;
+	}
+	m->mine.racks_differ |= m->theirs.racks_differ || m->theirs.racks != m->mine.racks;
+	m->distance *= 2;
+	if (m->distance < m->size)
+		post_verdict(m);
+	else
+		conclude(m);
+}
+
+/* Hellos are kept from our own on, in the order of ranks: in round k those of the next 2^k ranks
+ * are here and go to the one 2^k before (Bruck).
+ */
+static void post_hellos(coll_shuffle_module *m)
+{
+	int n = m->size - m->distance < m->distance ? m->size - m->distance : m->distance;
+
+	post(m, m->hellos, (m->rank - m->distance + m->size) % m->size, m->hellos + m->distance,
+	     (m->rank + m->distance) % m->size, n * sizeof(*m->hellos));
+}
+
+static void gather(coll_shuffle_module *m)
+{
+	m->state = COLL_SHUFFLE_GATHERING;
+	m->distance = 1;
+	open_socket(m, m->addr[m->net], &m->hellos[0]);
+	post_hellos(m);
+}
+
+static void reverse(struct coll_shuffle_hello *first, struct coll_shuffle_hello *end)
+{
+	while (first < --end) {
+		struct coll_shuffle_hello h = *first;
+
+		*first++ = *end;
+		*end = h;
 	}
 }
 
-static bool trial_has_ended(const coll_shuffle_module *m)
-{
-	return !m->trial || m->trial->complete;
-}
-
-/* In the background all hellos have come. */
+/* A round of hellos has ended.  Who has no socket is seen by all: no trial then. */
 static void gathered(coll_shuffle_module *m)
 {
-	int rc = m->gather->req_status.MPI_ERROR;
+	struct coll_shuffle_hello *h = m->hellos;
+	int i;
 
-	ompi_request_free(&m->gather);
-	if (rc) {
-		broken(m);
-	} else if (hellos_complete(m)) {
-		m->trial = begin_trial(m);
-		m->state = COLL_SHUFFLE_TRYING;
-	} else {
-		opal_mutex_lock(&m->lock);
-		coll_shuffle_op_start_queued(m);
-		opal_mutex_unlock(&m->lock);
+	m->distance *= 2;
+	if (m->distance < m->size) {
+		post_hellos(m);
+		return;
 	}
+	/* from rank 0 on */
+	reverse(h, h + m->size);
+	reverse(h, h + m->rank);
+	reverse(h + m->rank, h + m->size);
+	for (i = 0; i < m->size && h[i].addr.shs_family; i++)
+		;
+	if (i == m->size)
+		begin_trial(m);
+	else
+		next_network(m, i, h[i].distrusts ? "it has not reached all others before" :
+						    "it has no socket", NULL);
 }
 
 void coll_shuffle_agree_step(coll_shuffle_module *m)
 {
-	if (m->state == COLL_SHUFFLE_GATHERING && REQUEST_COMPLETE(m->gather))
+	while (m->state == COLL_SHUFFLE_GATHERING && round_has_ended(m))
 		gathered(m);
 	if (m->state == COLL_SHUFFLE_TRYING && trial_has_ended(m))
 		begin_judging(m);
-	if (m->state == COLL_SHUFFLE_JUDGING)
+	while (m->state == COLL_SHUFFLE_JUDGING && round_has_ended(m))
 		judge(m);
 }
 
@@ -322,42 +439,23 @@ static bool agreeing(const coll_shuffle_module *m)
 	       m->state == COLL_SHUFFLE_JUDGING;
 }
 
-/* 0, or an error; the state is READY or DECLINED then. */
-static int agree_now(coll_shuffle_module *m, const struct coll_shuffle_hello *hello)
+/* The state is READY or DECLINED then. */
+static void agree_now(coll_shuffle_module *m)
 {
-	int rc;
-
-	/* it may be made from other collectives of the communicator */
-	m->beginning = true;
-	rc = COLL_SHUFFLE_BEFORE_BLOCKING(m, allgather, hello, sizeof(*hello), MPI_BYTE, m->hellos,
-					  sizeof(*hello), MPI_BYTE, m->comm);
-	m->beginning = false;
-	if (rc || !hellos_complete(m))
-		return rc;
-	m->trial = begin_trial(m);
-	while (!trial_has_ended(m))
-		if (!coll_shuffle_progress(m))
-			coll_shuffle_progress_nap(m);
-	begin_judging(m);
 	while (agreeing(m)) {
-		opal_progress();
+		/* begun by a call that did not wait: progress does it, perhaps another thread's */
+		if (m->watched) {
+			opal_progress();
+			continue;
+		}
+		/* nothing else comes, and it may take long */
+		if (m->state == COLL_SHUFFLE_TRYING && !trial_has_ended(m) &&
+		    !coll_shuffle_progress(m))
+			coll_shuffle_progress_nap(m);
+		else
+			opal_progress();
 		coll_shuffle_agree_step(m);
 	}
-	return OMPI_SUCCESS;
-}
-
-/* The others have not been heard: a later call begins again. */
-static int give_up(coll_shuffle_module *m, int rc)
-{
-	coll_shuffle_collectives_close(m);
-	if (m->fd >= 0)
-		close(m->fd);
-	m->fd = -1;
-	shuffle_rx_free(&m->rx);
-	free(m->hellos);
-	m->hellos = NULL;
-	m->state = COLL_SHUFFLE_NEW;
-	return rc;
 }
 
 void coll_shuffle_agree_close(coll_shuffle_module *m)
@@ -373,51 +471,38 @@ void coll_shuffle_agree_close(coll_shuffle_module *m)
 	end_trial(m);
 }
 
-/* The first call decides.  @wait: it may wait for the others. */
-static int begin(coll_shuffle_module *m, bool wait)
+/* The first call decides. */
+static int begin(coll_shuffle_module *m)
 {
 	const char *here = mca_coll_shuffle_component.why;
-	struct coll_shuffle_hello hello;
-	int rc;
 
 	coll_shuffle_choose(m);
-	if (!m->addr) {
+	if (!m->naddrs) {
 		decline(m, m->who, m->why,
 			m->who == m->rank && !mca_coll_shuffle_component.card.naddrs ? here : NULL);
 		coll_shuffle_before_give_back_exchanges(m);
 		m->settled = true;
 		return OMPI_SUCCESS;
 	}
-	/* the buffers must outlive a background gathering */
 	m->hellos = calloc(m->size, sizeof(*m->hellos));
 	if (!m->hellos)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	m->tag = ompi_coll_base_nbc_reserve_tags(m->comm, 1);
-	open_socket(m, m->addr, &hello);
-	if (wait) {
-		rc = agree_now(m, &hello);
-		return rc ? give_up(m, rc) : rc;
-	}
-	m->hellos[m->rank] = hello;
-	m->state = COLL_SHUFFLE_GATHERING;
-	rc = COLL_SHUFFLE_BEFORE(m, iallgather, MPI_IN_PLACE, sizeof(hello), MPI_BYTE, m->hellos,
-				 sizeof(hello), MPI_BYTE, m->comm, &m->gather);
-	if (rc)
-		return give_up(m, rc);
-	coll_shuffle_progress_watch(m);
+	gather(m);
 	return OMPI_SUCCESS;
 }
 
 int coll_shuffle_agree(coll_shuffle_module *m, bool wait)
 {
-	int rc = OMPI_SUCCESS;
+	int rc = m->state == COLL_SHUFFLE_NEW ? begin(m) : OMPI_SUCCESS;
 
-	if (m->state == COLL_SHUFFLE_NEW)
-		rc = begin(m, wait);
-	if (rc || !wait)
+	if (rc)
 		return rc;
-	while (agreeing(m))
-		opal_progress();
-	m->settled = true;
+	if (wait) {
+		agree_now(m);
+		m->settled = true;
+	} else if (agreeing(m)) {
+		coll_shuffle_progress_watch(m);
+	}
 	return OMPI_SUCCESS;
 }

@@ -341,7 +341,7 @@ static int ialltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_
 	 * when the call has ended, and then the program
 	 */
 	coll_shuffle_choose(m);
-	if (m->addr && left_to_before(m, sbuf, rcount, rtype))
+	if (m->naddrs && left_to_before(m, sbuf, rcount, rtype))
 		return COLL_SHUFFLE_BEFORE(m, ialltoall, sbuf, scount, stype, rbuf, rcount, rtype,
 					   comm, request);
 	rc = coll_shuffle_agree(m, false);

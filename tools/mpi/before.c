@@ -50,8 +50,8 @@ bool coll_shuffle_before_keep(coll_shuffle_module *m)
 	bool all = true;
 
 	EACH(KEEP)
-	/* agree.c calls these */
-	return all && c->coll_allgather && c->coll_iallgather;
+	/* numbers.c calls it */
+	return all && c->coll_allgather;
 }
 
 #define INSTALL_ONE(f)								\

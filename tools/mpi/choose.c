@@ -5,7 +5,8 @@
  *
  * Addresses are looked for in two ways:
  *
- * 1. a network in which every member has one: rank 0's first such network;
+ * 1. networks in which every member has one, in the order of rank 0's: the next one is tried if
+ *    somebody does not reach all others by the one before (agree.c);
  * 2. else, where hosts are routed to each other, each member's first address of one IP version.
  *
  * An address that two hosts have (docker0, say) is nobody's.
@@ -111,26 +112,46 @@ static const struct coll_shuffle_addr *pick_all(const struct coll_shuffle_card *
 	return mine;
 }
 
-static const struct coll_shuffle_addr *pick_addr(const struct coll_shuffle_card *cards, int n,
-						 int self, int *who)
+static bool in_net_before(const struct coll_shuffle_card *card, int k)
+{
+	int i;
+
+	for (i = 0; i < k; i++)
+		if (card->addr[i].bits <= card->addr[k].bits &&
+		    coll_shuffle_addr_same_net(&card->addr[i], &card->addr[k]))
+			return true;
+	return false;
+}
+
+/* Ours in each network, into @found; returns how many, or 0 and *who has none. */
+static int pick_addrs(const struct coll_shuffle_card *cards, int n, int self, int *who,
+		      const struct coll_shuffle_addr **found)
 {
 	struct held *held = malloc((size_t)n * COLL_SHUFFLE_ADDRS * sizeof(*held));
 	const struct coll_shuffle_addr *a = NULL;
+	int k, nets = 0;
 	size_t count;
-	int k;
 
 	*who = 0;
 	if (!held)
-		return NULL;
+		return 0;
 	count = list_held(cards, n, held);
-	for (k = 0; k < cards[0].naddrs && !a; k++)
+	for (k = 0; k < cards[0].naddrs; k++) {
+		if (in_net_before(&cards[0], k))
+			continue;
 		a = pick_all(cards, n, self, &cards[0].addr[k], 0, held, count, who);
-	if (!a)
+		if (a)
+			found[nets++] = a;
+	}
+	a = NULL;
+	if (!nets)
 		a = pick_all(cards, n, self, NULL, AF_INET, held, count, who);
-	if (!a)
+	if (!nets && !a)
 		a = pick_all(cards, n, self, NULL, AF_INET6, held, count, who);
+	if (a)
+		found[nets++] = a;
 	free(held);
-	return a;
+	return nets;
 }
 
 /* The card of a rank; false: it has none that we understand. */
@@ -188,20 +209,18 @@ static int count_hosts(const struct coll_shuffle_card *cards, int n)
 	return count;
 }
 
-/* Our address from the cards of all, or NULL. */
-static const struct coll_shuffle_addr *choose(coll_shuffle_module *m,
-					      struct coll_shuffle_card *cards)
+/* From the cards of all. */
+static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 {
-	const struct coll_shuffle_addr *addr;
 	uint32_t collectives = UINT32_MAX;
 	bool several = false;
-	int i, k;
+	int i;
 
 	for (i = 0; i < m->size; i++) {
 		m->who = i;
 		m->why = read_card(m, i, &cards[i]) ? unfit(&cards[i]) : "it has no such component";
 		if (m->why)
-			return NULL;
+			return;
 		m->local[i] = cards[i].host == mca_coll_shuffle_component.card.host;
 		several |= cards[i].host != cards[0].host;
 		collectives &= cards[i].collectives;
@@ -210,18 +229,17 @@ static const struct coll_shuffle_addr *choose(coll_shuffle_module *m,
 	m->who = 0;
 	m->why = "all ranks are on this host";
 	if (!several)
-		return NULL;
+		return;
 	m->sizes = cards[0].sizes;
 	m->why = "none of its addresses is the host's alone and of the others' kind";
-	addr = pick_addr(cards, m->size, m->rank, &m->who);
+	m->naddrs = pick_addrs(cards, m->size, m->rank, &m->who, m->addr);
 	/* between ranks of a host shared memory is faster */
-	if (addr && m->hosts == m->size)
+	if (m->naddrs && m->hosts == m->size)
 		m->collectives = collectives;
-	/* ours is on our own card, which stays */
-	for (k = 0; addr && k < COLL_SHUFFLE_ADDRS; k++)
-		if (addr == &cards[m->rank].addr[k])
-			return &mca_coll_shuffle_component.card.addr[k];
-	return NULL;
+	/* ours are on our own card, which stays */
+	for (i = 0; i < m->naddrs; i++)
+		m->addr[i] = mca_coll_shuffle_component.card.addr +
+			     (m->addr[i] - cards[m->rank].addr);
 }
 
 void coll_shuffle_choose(coll_shuffle_module *m)
@@ -235,6 +253,6 @@ void coll_shuffle_choose(coll_shuffle_module *m)
 	m->why = "out of memory";
 	cards = calloc(m->size, sizeof(*cards));
 	if (cards)
-		m->addr = choose(m, cards);
+		choose(m, cards);
 	free(cards);
 }

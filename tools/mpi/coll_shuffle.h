@@ -87,7 +87,8 @@ struct coll_shuffle_component {
 	int output;
 	struct coll_shuffle_card card;
 	const char *why;	/* not available here, because */
-	bool distrusts;		/* a trial has failed: the next one would take as long */
+	/* by address of the card: a trial has failed in its network (CLOCK_MONOTONIC, ns) */
+	uint64_t distrusted_until[COLL_SHUFFLE_ADDRS];
 };
 
 OMPI_MODULE_DECLSPEC extern struct coll_shuffle_component mca_coll_shuffle_component;
@@ -107,22 +108,22 @@ enum coll_shuffle_state {
 struct coll_shuffle_hello {
 	struct sockaddr_shuffle addr;	/* family 0: no socket */
 	struct sockaddr_shuffle coll_addr;	/* of the other collectives; likewise */
-	uint32_t distrusts;		/* for a trial has failed before */
+	uint32_t distrusts;		/* for a trial has failed there before */
 	uint32_t keyed;			/* rank 0: there is a group key */
 	uint8_t key[SHUFFLE_KEY_BYTES];	/* rank 0: this one */
 	uint64_t op_base;		/* that of rank 0 counts */
 	struct coll_shuffle_sizes sizes;	/* likewise */
 };
 
-/* How the trial went: the first rank that was not content, and one that it has not heard; and
- * whether all that have been heard of know the same racks.
+/* How the trial went: the rank that has missed most, the first of these, and one that it has
+ * missed; and whether all that have been heard of know the same racks.
  */
 struct coll_shuffle_verdict {
 	int32_t who;			/* INT32_MAX: all were */
 	int32_t missing;		/* or -1 */
 	uint64_t racks;			/* hash of ours */
 	uint32_t racks_differ;
-	uint32_t reserved;
+	int32_t misses;			/* ranks; all, if it had no part in the trial */
 };
 
 /* Operations of a kind that wait for those before them. */
@@ -153,7 +154,9 @@ struct coll_shuffle_module {
 	int gone;			/* a rank whose process has died, or -1: no call ends */
 	/* from the cards of all */
 	bool chosen;
-	const struct coll_shuffle_addr *addr;	/* NULL: declined, because */
+	/* ours in the networks that all have, best first; none: declined, because */
+	const struct coll_shuffle_addr *addr[COLL_SHUFFLE_ADDRS];
+	int naddrs;
 	const char *why;
 	int who;
 	/* see collectives.c */
@@ -165,12 +168,15 @@ struct coll_shuffle_module {
 	/* while agreeing */
 	struct coll_shuffle_hello *hellos;
 	struct coll_shuffle_op *trial;
-	ompi_request_t *gather;		/* in the background */
-	struct coll_shuffle_verdict mine, theirs;
-	int distance;			/* of the rank that ours goes to now */
+	int net;			/* the one of addr that is tried */
+	int waits;			/* for the trial so far, there */
+	uint64_t wait_until;		/* CLOCK_MONOTONIC, ns */
+	struct coll_shuffle_verdict own;	/* our trial's */
+	struct coll_shuffle_verdict mine, theirs;	/* what is known of all, of more */
+	int distance;			/* of the ranks that messages go between now */
 	int32_t tag;			/* of what is told then */
-	ompi_request_t *judging[2];
-	bool beginning;			/* the module before is called in order to agree */
+	ompi_request_t *round[2];
+	bool beginning;			/* the module before is called, by numbers.c */
 	bool settled;			/* all ranks know the outcome when they make a call */
 	struct coll_shuffle_module *next_watched;
 	bool watched;
@@ -448,7 +454,7 @@ void coll_shuffle_op_cancel(coll_shuffle_module *m, bool all);
 /* Start what is queued. */
 void coll_shuffle_op_start_queued(coll_shuffle_module *m);
 /* A trial: starts at once.  Lock held. */
-void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_ms);
+void coll_shuffle_op_start_trial(struct coll_shuffle_op *op);
 int coll_shuffle_op_record(void *arg, const struct shuffle_record *rec, const void *data);
 size_t coll_shuffle_op_place(void *arg, const struct shuffle_record *rec, void **data);
 /* Say why it failed, and return the MPI error class.  0 if it has not. */

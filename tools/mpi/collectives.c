@@ -118,7 +118,7 @@ static int carried(coll_shuffle_module *m, const struct coll_shuffle_args *a, bo
 	int rc;
 
 	*yes = false;
-	/* the module before makes its own calls from others while all agree */
+	/* the module before makes its own calls from others, while requests are counted */
 	if (m->beginning || !coll_shuffle_can_carry(a))
 		return OMPI_SUCCESS;
 	rc = coll_shuffle_agree(m, true);

@@ -21,8 +21,9 @@
  * kernel.  The last ones since 4: the least or greatest of real numbers is combined by the kernel;
  * operators that do not commute and the program's for derived types are carried; a verdict names
  * racks.  Since 5: whether a multicast address is to be used.  Since 8: a key in the hello.
+ * Since 9: hellos go by messages, for one network after the other; a verdict counts what it misses.
  */
-#define CARD_VERSION	8
+#define CARD_VERSION	9
 
 static int component_register(void);
 static int component_open(void);
@@ -137,6 +138,17 @@ static bool try_bind(const struct coll_shuffle_addr *a)
 	return true;
 }
 
+/* Once for each host.  Of what is to be left out some hosts may well have nothing. */
+static void name_unknown(const char *list)
+{
+	char word[64];
+
+	if (is_set(list) && coll_shuffle_addr_unknown(list, word, sizeof(word)) &&
+	    !opal_process_info.my_local_rank)
+		coll_shuffle_complain("coll_shuffle_if_include: no interface or address of %s is %s",
+				      opal_process_info.nodename, word);
+}
+
 static void list_addresses(struct coll_shuffle_card *card)
 {
 	struct coll_shuffle_component *c = &mca_coll_shuffle_component;
@@ -144,6 +156,7 @@ static void list_addresses(struct coll_shuffle_card *card)
 	static const int families[] = { AF_INET, AF_INET6 };
 	unsigned int i, n, found = 0;
 
+	name_unknown(include);
 	if (!is_set(include) && !is_set(exclude)) {
 		include = foreign_parameter("btl_tcp_if_include");
 		exclude = is_set(include) ? NULL : foreign_parameter("btl_tcp_if_exclude");

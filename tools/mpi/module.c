@@ -21,7 +21,8 @@ static void module_construct(coll_shuffle_module *m)
 	m->blocking = 0;
 	m->local = NULL;
 	m->chosen = false;
-	m->addr = NULL;
+	m->naddrs = 0;
+	m->net = 0;
 	m->collectives = 0;
 	coll_shuffle_members_init(&m->members, 0, 0);
 	m->later = NULL;
@@ -32,7 +33,6 @@ static void module_construct(coll_shuffle_module *m)
 	m->beginning = false;
 	m->settled = false;
 	m->trial = NULL;
-	m->gather = NULL;
 	m->watched = false;
 	m->ops = NULL;
 	m->lines[0] = (struct coll_shuffle_line){ .end = &m->lines[0].first };

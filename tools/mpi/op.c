@@ -162,13 +162,13 @@ static void under_way(struct coll_shuffle_op *op)
 	line_of(op)->under_way++;
 }
 
-static void into_kernel(struct coll_shuffle_op *op, uint64_t deadline_ms)
+static void into_kernel(struct coll_shuffle_op *op)
 {
 	coll_shuffle_module *m = op->module;
 	int rc;
 
 	op->id = m->op_base + op->number;
-	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, deadline_ms);
+	shuffle_tx_init(&op->tx, op->id, op->bufs, op->lens, m->size, 0);
 	shuffle_tx_absent(&op->tx, op->absent);
 	under_way(op);
 
@@ -210,7 +210,7 @@ static void begin_and_cancel(struct coll_shuffle_op *op)
 		fail(op, ECONNRESET);
 		return;
 	}
-	into_kernel(op, 0);
+	into_kernel(op);
 	if (!op->ended)
 		shuffle_cancel(op->module->fd, op->id);
 }
@@ -227,7 +227,7 @@ static void start(struct coll_shuffle_op *op)
 	}
 	rc = coll_shuffle_p2p_start(op);
 	if (op->carried && !op->declined)
-		into_kernel(op, 0);
+		into_kernel(op);
 	else
 		outside_kernel(op);
 	if (rc)
@@ -248,7 +248,7 @@ void coll_shuffle_op_start_queued(coll_shuffle_module *m)
 		start(dequeue(again));
 }
 
-void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_ms)
+void coll_shuffle_op_start_trial(struct coll_shuffle_op *op)
 {
 	int i;
 
@@ -257,7 +257,7 @@ void coll_shuffle_op_start_trial(struct coll_shuffle_op *op, uint64_t deadline_m
 		op->lens[i] = 0;
 		memset(&op->in[i], 0, sizeof(op->in[i]));
 	}
-	into_kernel(op, deadline_ms);
+	into_kernel(op);
 }
 
 void coll_shuffle_op_start(struct coll_shuffle_op *op)
