@@ -28,14 +28,27 @@ struct slice_head {
 	uint64_t total;		/* and of all */
 };
 
+/* A list as it is here from one as it is sent, or back. */
+static struct pt_list wire(const struct pt_list *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		wire64(&pt_at(l, i)->weight, 1);
+		wire64(&pt_at(l, i)->index, 1);
+		wire32(&pt_at(l, i)->rank, 1);
+	}
+	return *l;
+}
+
 /* A list as it came; its memory stays the step's. */
-static struct pt_list list_of(const struct dist *d, const void *mem, size_t len, unsigned int from)
+static struct pt_list list_of(const struct dist *d, void *mem, size_t len, unsigned int from)
 {
 	size_t stride = pt_stride(d->klen);
 
 	if (len % stride)
 		die("host %u: a list of pivots of %zu bytes", from, len);
-	return (struct pt_list){ .n = len / stride, .klen = d->klen, .mem = (char *)mem };
+	return wire(&(struct pt_list){ .n = len / stride, .klen = d->klen, .mem = mem });
 }
 
 static void copy_list(struct pt_list *to, const struct pt_list *from)
@@ -84,15 +97,19 @@ static void gather(struct dist *d, unsigned int step, uint64_t stride, unsigned 
 	uint64_t rank;
 
 	net_begin(net, &op, step + NET_GATHER);
-	if (net->rank != leader)
+	if (net->rank != leader) {
+		wire(own);
 		net_send(&op, leader, own->mem, bytes_of(own));
+	}
 	for (i = 1; net->rank == leader && i < width; i++) {
 		rank = leader + i * stride;
 		if (rank < net->group.count)
 			net_expect(&op, rank);
 	}
 	net_run(&op);
-	if (net->rank == leader) {
+	if (net->rank != leader) {
+		wire(own);
+	} else {
 		lists = memory(width, sizeof(*lists));
 		lists[n++] = *own;
 		for (rank = leader + stride; n < width && rank < net->group.count;
@@ -116,6 +133,8 @@ static void broadcast(struct dist *d, unsigned int step, uint64_t stride, unsign
 	uint64_t rank;
 
 	net_begin(net, &op, step + NET_BROADCAST);
+	if (net->rank == leader)
+		wire(splitters);
 	for (i = 1; net->rank == leader && i < width; i++) {
 		rank = leader + i * stride;
 		if (rank < net->group.count)
@@ -124,7 +143,9 @@ static void broadcast(struct dist *d, unsigned int step, uint64_t stride, unsign
 	if (net->rank != leader)
 		net_expect(&op, leader);
 	net_run(&op);
-	if (net->rank != leader) {
+	if (net->rank == leader) {
+		wire(splitters);
+	} else {
 		came = list_of(d, op.in[leader], op.in_len[leader], leader);
 		copy_list(splitters, &came);
 	}
@@ -144,6 +165,7 @@ static void allgather(struct dist *d, unsigned int step, uint64_t stride, struct
 	char *to;
 
 	net_begin(net, &op, step + NET_ALLGATHER);
+	wire(found);
 	for (rank = 0; rank < net->group.count; rank += stride) {
 		if (rank == net->rank)
 			continue;
@@ -151,6 +173,7 @@ static void allgather(struct dist *d, unsigned int step, uint64_t stride, struct
 		net_expect(&op, rank);
 	}
 	net_run(&op);
+	wire(found);
 	for (rank = 0; rank < net->group.count; rank += stride, n++) {
 		lists[n] = rank == net->rank ? *found :
 			   list_of(d, op.in[rank], op.in_len[rank], rank);
@@ -177,7 +200,7 @@ static void sort_pivots(struct dist *d, unsigned int level, uint64_t stride,
 {
 	unsigned int step = NET_LEVELS + level * NET_LEVEL_OPS, i = 0, parts = parts_at(d, stride);
 	size_t *bound = memory(parts + 1, sizeof(*bound)), bytes = pt_stride(d->klen), j = 0;
-	struct pt_list *lists = memory(parts, sizeof(*lists)), pivots, splitters;
+	struct pt_list *lists = memory(parts, sizeof(*lists)), pivots, splitters, part;
 	struct slice_head head = { .total = pt_weight(own) };
 	void **out = memory(parts, sizeof(*out));
 	struct net *net = d->net;
@@ -201,8 +224,12 @@ static void sort_pivots(struct dist *d, unsigned int level, uint64_t stride,
 			*before = head.before;
 		} else {
 			out[i] = memory(sizeof(head) + len, 1);
+			part = (struct pt_list){ .n = bound[i + 1] - bound[i], .klen = d->klen,
+						 .mem = (char *)out[i] + sizeof(head) };
 			memcpy(out[i], &head, sizeof(head));
-			memcpy((char *)out[i] + sizeof(head), own->mem + bound[i] * bytes, len);
+			wire64(out[i], sizeof(head) / 8);
+			memcpy(part.mem, own->mem + bound[i] * bytes, len);
+			wire(&part);
 			net_send(&op, rank, out[i], sizeof(head) + len);
 			net_expect(&op, rank);
 		}
@@ -219,6 +246,7 @@ static void sort_pivots(struct dist *d, unsigned int level, uint64_t stride,
 		if (op.in_len[rank] < sizeof(head))
 			die("host %u: pivots without a local rank", (unsigned int)rank);
 		memcpy(&head, op.in[rank], sizeof(head));
+		wire64(&head, sizeof(head) / 8);
 		*before += head.before;
 		*total += head.total;
 		lists[i] = list_of(d, (char *)op.in[rank] + sizeof(head),

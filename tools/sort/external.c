@@ -270,15 +270,17 @@ void external_partition(struct external *x)
 static uint64_t tell(struct external *x, unsigned int step, const uint64_t *numbers, int sum)
 {
 	struct net *net = &x->h->net;
-	uint64_t n, result = numbers[net->rank];
+	uint64_t n, result = numbers[net->rank], *out = memory(net->group.count, sizeof(*out));
 	struct net_op op;
 	unsigned int i;
 
+	memcpy(out, numbers, net->group.count * sizeof(*out));
+	wire64(out, net->group.count);
 	net_begin(net, &op, step);
 	for (i = 0; i < net->group.count; i++) {
 		if (i == net->rank)
 			continue;
-		net_send(&op, i, &numbers[i], sizeof(n));
+		net_send(&op, i, &out[i], sizeof(n));
 		net_expect(&op, i);
 	}
 	net_run(&op);
@@ -288,12 +290,14 @@ static uint64_t tell(struct external *x, unsigned int step, const uint64_t *numb
 		if (op.in_len[i] != sizeof(n))
 			die("host %u (%s) sends no number", i, net_name(net, i));
 		memcpy(&n, op.in[i], sizeof(n));
+		wire64(&n, 1);
 		if (sum)
 			result += n < UINT64_MAX - result ? n : UINT64_MAX - result;
 		else
 			result = n > result ? n : result;
 	}
 	net_end(&op);
+	free(out);
 	return result;
 }
 

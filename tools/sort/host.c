@@ -104,6 +104,14 @@ static void same(struct host *h, const char *what, unsigned int rank, uint64_t t
 		    (unsigned long long)ours);
 }
 
+/* As it is sent, or back. */
+static struct agree agree_wire(struct agree a)
+{
+	wire32(&a, offsetof(struct agree, records) / 4);
+	wire64(&a.records, 1);
+	return a;
+}
+
 /* Do all hosts sort the same?  And of lines, how long is the longest key? */
 static void agree(struct host *h)
 {
@@ -114,7 +122,7 @@ static void agree(struct host *h)
 		.first_field = h->format.first_field, .last_field = h->format.last_field,
 		.separator = (unsigned char)h->format.separator, .external = !!h->memory,
 		.rounds = h->rounds, .one_file = h->one_file,
-	};
+	}, said = agree_wire(own), theirs;
 	struct net *net = &h->net;
 	size_t klen = r->klen;
 	struct net_op op;
@@ -124,17 +132,20 @@ static void agree(struct host *h)
 	for (i = 0; i < net->group.count; i++) {
 		if (i == net->rank)
 			continue;
-		net_send(&op, i, &own, sizeof(own));
+		net_send(&op, i, &said, sizeof(said));
 		net_expect(&op, i);
 	}
 	net_run(&op);
 	for (i = 0; i < net->group.count; i++) {
-		const struct agree *a = op.in[i];
+		const struct agree *a = &theirs;
 
 		if (i == net->rank)
 			continue;
-		if (op.in_len[i] != sizeof(own) || a->magic != AGREE_MAGIC)
-			die("host %u (%s) has another version or byte order", i, net_name(net, i));
+		if (op.in_len[i] == sizeof(theirs))
+			theirs = agree_wire(*(const struct agree *)op.in[i]);
+		if (op.in_len[i] != sizeof(theirs) || a->magic != AGREE_MAGIC)
+			die("host %u (%s) has another version of this program", i,
+			    net_name(net, i));
 		same(h, "kind of records", i, a->text, own.text);
 		same(h, "record length", i, a->record, own.record);
 		if (!r->text)

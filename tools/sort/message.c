@@ -44,6 +44,7 @@ static unsigned char *make_message(const struct host *h, size_t from, size_t to,
 	if (!mem)
 		die("out of memory: %llu bytes", (unsigned long long)*len);
 	memcpy(mem, &head, sizeof(head));
+	wire64(mem, sizeof(head) / 8);
 	at = mem + sizeof(head);
 	for (i = from; h->records.text && i < to; i++, at += 4) {
 		uint32_t line;
@@ -51,6 +52,7 @@ static unsigned char *make_message(const struct host *h, size_t from, size_t to,
 		record_value(&h->records, record_at(h, i), &one);
 		line = one;
 		memcpy(at, &line, 4);
+		wire32(at, 1);
 	}
 	if (!h->records.text) {
 		memcpy(at, h->keys.key + from * klen, n * klen);
@@ -76,6 +78,7 @@ static void take_lines(struct host *h, struct column_part *c, const unsigned cha
 	c->off = memory(c->n + 1, sizeof(*c->off));
 	for (i = 0; i < c->n; i++) {
 		memcpy(&line, lens + 4 * i, 4);
+		wire32(&line, 1);
 		if (line > SORT_MAX_RECORD)
 			die("host %u (%s): a line of %u bytes", rank,
 			    net_name(&h->net, rank), line);
@@ -107,6 +110,7 @@ static void take_message(struct host *h, unsigned int rank, const unsigned char 
 
 	if (len >= sizeof(head)) {
 		memcpy(&head, mem, sizeof(head));
+		wire64(&head, sizeof(head) / 8);
 		if (head.n <= len && head.value_bytes <= len)
 			want += head.n * (h->records.text ? 4 : klen) + head.value_bytes;
 	}

@@ -177,10 +177,12 @@ static void call_roll(struct net *net, const struct report *own)
 	net->calling = 1;
 	net->op = NULL;
 	/* kept until the program ends */
-	r = memory(1, sizeof(*r));
-	*r = *own;
+	r = memory(2, sizeof(*r));
+	r[0] = *own;
+	r[1] = *own;
+	report_wire(&r[1]);
 	for (i = 0; i < count; i++)
-		op->out[i] = r;
+		op->out[i] = &r[i != net->rank];
 	while (count > 1 && clock_now_ns() < net->end_ns) {
 		if (sent <= 0)
 			sent = shuffle_tx_step(net->fd, &op->tx);
@@ -308,6 +310,8 @@ static int take_data(struct net *net, struct net_op *op, const struct shuffle_re
 	if (rec->flags & SHUFFLE_RECORD_LAST) {
 		op->expected--;
 		op->came[op->n_came++] = rank;
+		if (op == &net->roll && rec->msg_len >= sizeof(struct report))
+			report_wire(op->in[rank]);
 	}
 	return 0;
 }

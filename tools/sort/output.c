@@ -99,15 +99,16 @@ void output_name(struct host *h)
 void output_offset(struct host *h, uint64_t bytes)
 {
 	struct net *net = &h->net;
-	uint64_t theirs = bytes;
+	uint64_t theirs, ours = bytes;
 	struct net_op op;
 	unsigned int i;
 
+	wire64(&ours, 1);
 	net_begin(net, &op, NET_OUTPUT);
 	for (i = 0; i < net->group.count; i++) {
 		if (i == net->rank)
 			continue;
-		net_send(&op, i, &bytes, sizeof(bytes));
+		net_send(&op, i, &ours, sizeof(ours));
 		net_expect(&op, i);
 	}
 	net_run(&op);
@@ -118,6 +119,7 @@ void output_offset(struct host *h, uint64_t bytes)
 				die("host %u (%s) does not say how long its part is", i,
 				    net_name(net, i));
 			memcpy(&theirs, op.in[i], sizeof(theirs));
+			wire64(&theirs, 1);
 		}
 		if (theirs > INT64_MAX - h->file_bytes)
 			die("host %u (%s): a part of %llu bytes, too long for one file", i,

@@ -39,6 +39,21 @@ static double excess(const struct net *net, uint64_t records, uint64_t most)
 }
 
 /**
+ * report_wire() - a report as it is sent, or back
+ * @r: report
+ */
+void report_wire(struct report *r)
+{
+	wire32(&r->magic, 2);
+	wire64(&r->in, sizeof(r->in) / 8);
+	wire64(&r->out, sizeof(r->out) / 8);
+	wire32(&r->key, 1);
+	wire64(&r->start_ns, 1);
+	wire64(r->ns, PHASES);
+	wire64(&r->bytes_out, 3);
+}
+
+/**
  * report_wrong() - is the result of all hosts one sorted list of what they had?
  * @net: the hosts, after the roll call
  *

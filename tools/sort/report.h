@@ -52,6 +52,8 @@ struct report {
 
 struct net;
 
+void report_wire(struct report *r);
+
 const char *report_wrong(const struct net *net);
 void report_json(const struct net *net, int all);
 void report_text(const struct net *net);

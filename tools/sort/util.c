@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Errors that end the program, memory, numbers, time, checksums. */
+#include <endian.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -140,6 +141,40 @@ uint64_t number(const char *name, const char *text, uint64_t min, uint64_t max)
 }
 
 /**
+ * wire32() - from this machine's byte order to that of messages, or back
+ * @numbers: anywhere in memory
+ * @n: of them
+ */
+void wire32(void *numbers, size_t n)
+{
+	char *at = numbers;
+	uint32_t x;
+
+	for (; n && htole32(1) != 1; n--, at += sizeof(x)) {
+		memcpy(&x, at, sizeof(x));
+		x = htole32(x);
+		memcpy(at, &x, sizeof(x));
+	}
+}
+
+/**
+ * wire64() - likewise, with 64 bits each
+ * @numbers: anywhere in memory
+ * @n: of them
+ */
+void wire64(void *numbers, size_t n)
+{
+	char *at = numbers;
+	uint64_t x;
+
+	for (; n && htole64(1) != 1; n--, at += sizeof(x)) {
+		memcpy(&x, at, sizeof(x));
+		x = htole64(x);
+		memcpy(at, &x, sizeof(x));
+	}
+}
+
+/**
  * clock_now_ns() - the time
  *
  * Return: ns of CLOCK_MONOTONIC.
@@ -165,7 +200,7 @@ static uint64_t hash_bytes(uint64_t h, const unsigned char *p, size_t len)
 
 	for (; len >= 8; p += 8, len -= 8) {
 		memcpy(&v, p, 8);
-		h = hash_word(h, v);
+		h = hash_word(h, le64toh(v));
 	}
 	v = len;
 	while (len--)

@@ -16,6 +16,9 @@ void signal_check(void);
 void *memory(size_t n, size_t size);
 uint64_t number(const char *name, const char *text, uint64_t min, uint64_t max);
 uint64_t clock_now_ns(void);
+/* @n numbers from this machine's byte order to that of messages, little-endian, or back. */
+void wire32(void *numbers, size_t n);
+void wire64(void *numbers, size_t n);
 
 /**
  * struct checksum - of records in any order
