@@ -396,14 +396,24 @@ uint64_t coll_mix(uint64_t digest, uint64_t part)
  */
 #define PLANS	2
 
-/* What all members of a call have to agree on.  @items: operator and type, where a kernel combines.
- * Where items are combined they are numbers to the program, in the byte order of its machine.
+/* Items of which we know the type are little-endian on the wire.  What a program combines itself is
+ * in the byte order of its machine.  0: nothing is combined.
+ */
+static uint64_t byte_order(const struct work *w)
+{
+	if (!w->combine)
+		return 0;
+	return 1 + (w->combine != shuffle_combine_items && htonl(1) == 1);
+}
+
+/* What all members of a call have to agree on.  @items: operator and type, where a kernel
+ * combines.
  */
 uint64_t coll_digest(const struct work *w, uint64_t items)
 {
 	const uint64_t parts[] = {
 		w->plan.kind, w->plan.pattern, w->plan.radix, items,
-		w->combine || items ? 1 + (htonl(1) == 1) : 0,
+		byte_order(w),
 		PLANS,
 	};
 	uint64_t digest = 0xcbf29ce484222325ULL;

@@ -4,6 +4,7 @@
  * others are none of ours.  A step is over when what it brings us is there and the kernel has taken
  * what we send: then memory that was sent may be overwritten.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +34,28 @@ static void for_pieces(struct work *w, const struct shuffle_plan_msg *m, char *f
 		f(w, w->data + piece[i].at, flat, piece[i].len, how);
 }
 
+/* Are the items others than those on the wire? */
+static int turns(const struct work *w)
+{
+	return htonl(1) == 1 && w->combine == shuffle_combine_items;
+}
+
+static void turn(const struct work *w, char *flat, size_t size)
+{
+	if (turns(w))
+		shuffle_coll_turn((uintptr_t)w->arg & 0xff, flat, size);
+}
+
 static void copy_out(struct work *w, char *blocks, char *flat, size_t size, int how)
 {
-	(void)w;
 	(void)how;
 	memcpy(flat, blocks, size);
+	turn(w, flat, size);
 }
 
 static void take_in(struct work *w, char *blocks, char *flat, size_t size, int how)
 {
+	turn(w, flat, size);
 	if (how == SHUFFLE_COLL_STORE)
 		memcpy(blocks, flat, size);
 	else
@@ -58,7 +72,7 @@ static int prepare_out(struct work *w, const struct shuffle_plan_msg *m, char **
 
 	c->lens[m->peer] = size;
 	c->bufs[m->peer] = n ? out + piece[0].at : NULL;
-	if (n < 2)
+	if (n < 2 && !(n && turns(w)))
 		return 0;
 	*packed = malloc(size);
 	if (!*packed)
@@ -106,7 +120,7 @@ static int prepare_in(struct work *w, const struct shuffle_plan_msg *m, struct a
 	struct shuffle_coll *c = w->c;
 
 	a->size = bytes_of(w, m);
-	if (n > 1 || (n && (m->take != SHUFFLE_COLL_STORE || marked(w, m) & SENDS))) {
+	if (n > 1 || (n && (turns(w) || m->take != SHUFFLE_COLL_STORE || marked(w, m) & SENDS))) {
 		a->own = malloc(a->size);
 		if (!a->own)
 			return -1;

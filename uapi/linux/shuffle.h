@@ -286,7 +286,8 @@ enum shuffle_coll_oper {
 	SHUFFLE_COLL_OPERS,
 };
 
-/* struct shuffle_collective, type: of the items, in the byte order of this machine.  IEEE numbers
+/* struct shuffle_collective, type: of the items, in the byte order of this machine, which need not
+ * be that of other members: on the wire they are little-endian.  IEEE numbers
  * have MIN and MAX only, in IEEE 754's total order: -0 is less than 0, a NaN with sign less than
  * all, another one greater than all.  A pair is a signed value and a signed index behind it, and
  * has MINLOC and MAXLOC only.

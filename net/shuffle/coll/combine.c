@@ -162,6 +162,32 @@ bool shuffle_coll_can_combine(u8 oper, u8 type)
 }
 
 /**
+ * shuffle_coll_turn() - from this machine's byte order to that of the wire, or back
+ * @type: enum shuffle_coll_type
+ * @items: all of that type
+ * @size: bytes of them, whole items
+ *
+ * Items that are combined travel little-endian: nearly all members are, and have nothing to do.
+ *
+ * Context: any.
+ */
+void shuffle_coll_turn(u8 type, void *items, u64 size)
+{
+	u32 part = is_pair(type) ? shuffle_coll_item(type) / 2 : shuffle_coll_item(type), a, b;
+	u8 *x, byte;
+
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		return;
+	for (x = items; size >= part; x += part, size -= part) {
+		for (a = 0, b = part - 1; a < b; a++, b--) {
+			byte = x[a];
+			x[a] = x[b];
+			x[b] = byte;
+		}
+	}
+}
+
+/**
  * shuffle_coll_combine() - into = into op in, item by item
  * @oper: enum shuffle_coll_oper; all of them commute
  * @type: enum shuffle_coll_type

@@ -8,6 +8,7 @@
 
 u32 shuffle_coll_item(u8 type);
 bool shuffle_coll_can_combine(u8 oper, u8 type);
+void shuffle_coll_turn(u8 type, void *items, u64 size);
 void shuffle_coll_combine(u8 oper, u8 type, void *into, const void *in, u64 size);
 
 #endif /* _SHUFFLE_COMBINE_H */

@@ -88,6 +88,8 @@ static void send_message(struct shuffle_op *op, const struct shuffle_step *s)
 		*chunk->bytes = 0;
 	memcpy(chunk->bytes, e->data->data + s->at, n);
 	memcpy(chunk->bytes + n, e->data->data, s->len - n);
+	if (e->oper != SHUFFLE_COLL_NONE)
+		shuffle_coll_turn(e->type, chunk->bytes, s->len);
 	e->chunk[e->at] = NULL;
 	shuffle_msg_out_append(op, chunk);
 	shuffle_egress_kick(op);
@@ -98,6 +100,8 @@ static void take_message(struct shuffle_engine *e, const struct shuffle_step *s)
 {
 	u32 n = before_end(e, s);
 
+	if (e->oper != SHUFFLE_COLL_NONE)
+		shuffle_coll_turn(e->type, e->scratch, s->len);
 	if (s->what == SHUFFLE_STEP_STORE) {
 		memcpy(e->data->data + s->at, e->scratch, n);
 		memcpy(e->data->data, e->scratch + n, s->len - n);

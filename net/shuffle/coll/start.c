@@ -116,10 +116,8 @@ static int check_step(const struct shuffle_engine *e, const struct shuffle_step 
 		return -EINVAL;
 	if (s->at > e->held || s->len > e->held)
 		return -EMSGSIZE;
-	if (s->what != SHUFFLE_STEP_COMBINE)
-		return 0;
 	if (e->oper == SHUFFLE_COLL_NONE)
-		return -EINVAL;
+		return s->what == SHUFFLE_STEP_COMBINE ? -EINVAL : 0;
 	item = shuffle_coll_item(e->type);
 	return s->at % item || s->len % item ? -EINVAL : 0;
 }

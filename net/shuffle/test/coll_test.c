@@ -118,6 +118,28 @@ static void combine__pairs(struct kunit *test)
 	}
 }
 
+/* What travels, and back again. */
+static void combine__turn(struct kunit *test)
+{
+	static const u8 wire[] = {
+		8, 7, 6, 5, 4, 3, 2, 1, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11
+	};
+	u64 x[] = { 0x0102030405060708, 0x1112131415161718 }, y[] = { x[0], x[1] };
+	u32 half[] = { 0x05060708, 0x01020304, 0x15161718, 0x11121314 };
+	u16 small[] = { 0x0708, 0x0506, 0x0304 };
+
+	shuffle_coll_turn(SHUFFLE_COLL_PAIR64, x, sizeof(x));
+	KUNIT_EXPECT_EQ(test, memcmp(x, wire, sizeof(x)), 0);
+	shuffle_coll_turn(SHUFFLE_COLL_F64, x, sizeof(x));
+	KUNIT_EXPECT_EQ(test, memcmp(x, y, sizeof(x)), 0);
+	shuffle_coll_turn(SHUFFLE_COLL_PAIR32, half, sizeof(half));
+	KUNIT_EXPECT_EQ(test, memcmp(half, wire, sizeof(half)), 0);
+	shuffle_coll_turn(SHUFFLE_COLL_S16, small, sizeof(small));
+	KUNIT_EXPECT_EQ(test, memcmp(small, wire, sizeof(small)), 0);
+	shuffle_coll_turn(SHUFFLE_COLL_U8, y, sizeof(y));
+	KUNIT_EXPECT_EQ(test, y[0], 0x0102030405060708);
+}
+
 static void combine__possible(struct kunit *test)
 {
 	u32 oper, type;
@@ -133,6 +155,7 @@ static void combine__possible(struct kunit *test)
 static struct kunit_case coll_cases[] = {
 	KUNIT_CASE_PARAM(combine__table, combine_gen_params),
 	KUNIT_CASE(combine__pairs),
+	KUNIT_CASE(combine__turn),
 	KUNIT_CASE(combine__possible),
 	{}
 };
