@@ -15,7 +15,7 @@
 #include "early.h"
 #include "input.h"
 
-/* The sockets of a user may have so many times what is left of their namespace's limit: one user
+/* The sockets of a user may have so many times what they leave of their namespace's limit: one user
  * alone gets four fifths of it, and others always find some.
  */
 #define SHUFFLE_EARLY_SHARE	4
@@ -170,8 +170,10 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
 	u32 kept = atomic_read(&sn->early_bytes);
 
 	lockdep_assert_held(&ssk->lock);
-	return !ssk->early.closed && kept <= limit && size <= limit - kept &&
-	       atomic_read(&ssk->user->early) + size <= SHUFFLE_EARLY_SHARE * (u64)(limit - kept) &&
+	if (ssk->early.closed || kept > limit || size > limit - kept)
+		return false;
+	return atomic_read(&ssk->user->early) + size <=
+		       SHUFFLE_EARLY_SHARE * (u64)(limit - kept - size) &&
 	       !shuffle_mem_scarce();
 }
 
