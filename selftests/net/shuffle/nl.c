@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -36,19 +37,17 @@ int nl_len(const struct nlattr *a)
 
 uint32_t nl_get_u32(const struct nlattr *a)
 {
-	uint32_t v = 0;
-
-	if (a)
-		memcpy(&v, nl_data(a), nl_len(a) < 4 ? nl_len(a) : 4);
-	return v;
+	return nl_get_u64(a);
 }
 
 uint64_t nl_get_u64(const struct nlattr *a)
 {
+	size_t len = !a ? 0 : nl_len(a) < 8 ? nl_len(a) : 8;
 	uint64_t v = 0;
 
-	if (a)
-		memcpy(&v, nl_data(a), nl_len(a) < 8 ? nl_len(a) : 8);
+	/* shorter ones are numbers, too: the last bytes of @v where the first is the greatest */
+	if (len)
+		memcpy((char *)&v + (htons(1) == 1 ? 8 - len : 0), nl_data(a), len);
 	return v;
 }
 

@@ -3,6 +3,7 @@
  * What is random in a round: members, operations, lengths, contents.  Functions of the round's
  * seed and nothing else, so that whoever reads a message knows its bytes without having asked.
  */
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static void put_words(const struct op_spec *op, unsigned int first, unsigned int
 	for (; len; len--, off++, p++) {
 		if (p == buf || off % 8 == 0)
 			w = word(op, off / 8, first, n);
-		*p = w >> 8 * (off % 8);
+		*p = w >> 8 * (htons(1) == 1 ? 7 - off % 8 : off % 8);
 	}
 }
 
