@@ -128,7 +128,7 @@ check-deep: deps
 	@$(VM)/check.sh deep
 
 check-all: deps
-	@$(VM)/deps.sh check-arch
+	@$(VM)/deps.sh check-guests
 	@$(VM)/deps.sh check-mpi
 	@$(VM)/deps.sh check-deb
 	@$(MAKE) -s tools

@@ -53,6 +53,8 @@ kernel_of()
 	qemu-6.1 | qemu-icount-6.1)  echo 6.1 ;;
 	qemu-7)                      echo 7 ;;
 	qemu-rt | qemu-rt-smp)       echo rt ;;
+	qemu-arm64 | qemu-arm64-smp) echo arm64 ;;
+	qemu-s390x | qemu-s390x-smp) echo s390x ;;
 	qemu-debug)                  echo x86-debug ;;
 	qemu-kcsan)                  echo x86-kcsan ;;
 	*) return 1 ;;
@@ -62,7 +64,7 @@ kernel_of()
 # lane_is_virtual LANE - time does not pass while the host is busy with something else.
 lane_is_virtual()
 {
-	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* || $1 == qemu-7 || $1 == qemu-rt ]]
+	[[ $1 == *-time || $1 == qemu-icount* || $1 == qemu-6.* || $1 == qemu-7 || $1 =~ ^qemu-(rt|arm64|s390x)$ ]]
 }
 
 # debian_release - 12 or 13; nothing on other systems

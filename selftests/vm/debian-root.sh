@@ -9,6 +9,7 @@
 #   KERNEL  7   the newest of its backports
 #           rt  its own with PREEMPT_RT
 #           arm64, s390x, armhf  its own for other architectures: headers only, compilers from here
+#           guest-arm64, guest-s390x  no kernel: the programs of a guest of that architecture, of Debian 12
 #
 # The kernel's release is in the file .abi, those of the other architectures in .abi-ARCH.
 set -euo pipefail
@@ -48,6 +49,11 @@ arm64 | s390x | armhf)
 		arch_is "$a"
 		packages="$packages gcc-$triplet libc6-dev-$a-cross"
 	done
+	;;
+guest-arm64 | guest-s390x)
+	"$here/deps.sh" check-guests
+	root=$SHUFFLE_CACHE/debian-$kernel
+	from='' headers='' what="programs for ${kernel#guest-}"
 	;;
 *) usage ;;
 esac
@@ -108,6 +114,31 @@ fill_cross()
 	touch "$dir/.abi"
 }
 
+# fill_guest DIR - programs that do not run here: what packages' scripts would make is made by hand
+fill_guest()
+{
+	local dir=$1 arch=${kernel#guest-} uri deb
+
+	arch_is "$arch"
+	uri=$(debian_sources bookworm | awk '$3 == "bookworm" { print $2; exit }')
+	debootstrap --foreign --arch="$arch" --variant=minbase \
+		--include=iproute2,iputils-ping,procps,kmod,python3,python3-yaml,python3-jsonschema,busybox-static,ethtool,tcpdump,libnl-3-dev,libnl-genl-3-dev,libnl-route-3-dev \
+		bookworm "$dir" "$uri"
+	for deb in "$dir"/var/cache/apt/archives/*.deb; do
+		dpkg -x "$deb" "$dir"
+		rm "$deb"
+	done
+	rm -rf "$dir/debootstrap"
+	ln -s mawk "$dir/usr/bin/awk"
+	cp "$dir"/usr/share/base-passwd/passwd.master "$dir/etc/passwd"
+	cp "$dir"/usr/share/base-passwd/group.master "$dir/etc/group"
+	# whom it becomes
+	echo "tcpdump:x:100:65534::/nonexistent:/usr/sbin/nologin" >>"$dir/etc/passwd"
+	mkdir -p "$dir"/{lib/modules,mnt}
+	# without that file each program looks for its libraries in folders for each generation of processors
+	"$user" "$dir/sbin/ldconfig" -r "$dir"
+}
+
 case ${1-} in
 run)
 	[ ! -d "$BUILD" ] || binds=$BUILD:$BUILD
@@ -118,7 +149,10 @@ run)
 *) usage ;;
 esac
 
-fill=fill
-[ -n "$headers" ] || fill=fill_cross
-debian_once "$root" "Debian 13 with $what" "$root.log" $fill
+case $kernel in
+guest-*) fill=fill_guest suite=bookworm ;;
+arm64 | s390x | armhf) fill=fill_cross ;;
+*) fill=fill ;;
+esac
+debian_once "$root" "Debian ($suite) with $what" "$root.log" $fill
 echo "$root"

@@ -122,17 +122,17 @@ debian_install()
 	debian_in "$1" sh -c "$debian_install_script" sh "${@:2}"
 }
 
-# kernel_image DIR ABI [ROOT] - download one of Debian's kernels as this machine gets packages, or ROOT
+# kernel_image DIR ABI[:ARCH] [ROOT] - download one of Debian's kernels as this machine gets packages, or ROOT
 # does: DIR/vmlinuz, DIR/lib/modules/ABI, for depmod.  Its packages' scripts want a boot loader, and do
 # not run.
 kernel_image()
 {
-	local dir=$1 abi=$2 in=() pkg=linux-image-$2 deb
+	local dir=$1 abi=${2%:*} in=() pkg=linux-image-$2 deb
 
 	[ -z "${3-}" ] || in=(debian_in "$3")
 	# two packages from Linux 7 on
-	! "${in[@]}" apt-cache show "linux-binary-$abi" >/dev/null 2>&1 ||
-		pkg="linux-binary-$abi linux-modules-$abi"
+	! "${in[@]}" apt-cache show "linux-binary-$2" >/dev/null 2>&1 ||
+		pkg="linux-binary-$2 linux-modules-$2"
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	# shellcheck disable=SC2016,SC2086 # for the inner shell; words

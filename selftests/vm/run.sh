@@ -15,10 +15,13 @@
 #         qemu-6.1     the same with the 6.1 kernel
 #         qemu-7       the same with the newest kernel of Debian 13's backports
 #         qemu-rt      the same with Debian 13's kernel that has PREEMPT_RT
+#         qemu-arm64, qemu-s390x  the same with Debian 13's kernel for that architecture, and programs
+#                      of Debian 12 for it
 #         qemu-icount  Debian's 6.12 kernel, emulated, 1 CPU, virtual time per instruction
 #         qemu-icount-6.1  the same with the 6.1 kernel
 #         qemu-smp     Debian's 6.12 kernel, emulated, 2 CPUs that run at once, real time
 #         qemu-rt-smp  the same with Debian 13's kernel that has PREEMPT_RT
+#         qemu-arm64-smp, qemu-s390x-smp  as qemu-smp, of that architecture
 #         qemu-debug   x86 6.12, SMP, PREEMPT, KASAN, lockdep, RCU, kmemleak
 #         qemu-kcsan   the same with KCSAN instead
 #
@@ -35,11 +38,14 @@
 #   -e NAME=VALUE         put into the script's environment (repeatable)
 #   -o DIR                output directory (default build/out/LANE)
 #   -b PATH               keep PATH of the host visible (below /tmp, /mnt, ...)
+#   -w MINE,OTHER         QEMU: a network device, whose frames go from the socket MINE to the socket
+#                         OTHER (new names, not longer than 100 characters): to another guest
 #   -a 'ARGUMENT ...'     more kernel arguments
 #   -L                    no search for leaks at the end of a debug lane (5 s)
 #   -W                    allow splats (for scripts that provoke them)
 #
-# The guest's root is the host's, read-only, with tmpfs on /tmp, /run, /mnt and
+# The guest's root is the host's (of another architecture: a root of its own in the cache, with the
+# project in it), read-only, with tmpfs on /tmp, /run, /mnt and
 # /var/tmp; the host's own /tmp is at $SHUFFLE_HOST/tmp.  The script is run by
 # bash in the project's root and finds SHUFFLE_LANE, SHUFFLE_ROOT, SHUFFLE_KO,
 # SHUFFLE_OUT, a directory that it shares with the host (-o), and, in virtual time,
@@ -66,8 +72,8 @@ usage()
 lane=${1-}
 kernel=$(kernel_of "$lane") || usage
 shift
-params='' load=1 own_kernel='' limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 leaks=1 exports=() visible=()
-while getopts 'p:Nk:t:m:e:o:a:b:LW' opt; do
+params='' load=1 own_kernel='' limit=600 mem=2048 out=$BUILD/out/$lane extra='' allow=0 leaks=1 exports=() visible=() wire=''
+while getopts 'p:Nk:t:m:e:o:a:b:w:LW' opt; do
 	case $opt in
 	p) params=$OPTARG ;;
 	N) load=0 ;;
@@ -77,6 +83,7 @@ while getopts 'p:Nk:t:m:e:o:a:b:LW' opt; do
 	e) exports+=("$OPTARG") ;;
 	o) out=$OPTARG ;;
 	a) extra=$OPTARG ;;
+	w) wire=$OPTARG ;;
 	b) visible+=("$(readlink -f "$OPTARG")") ;;
 	L) leaks=0 ;;
 	W) allow=1 ;;
@@ -92,7 +99,7 @@ shift
 # What tests need of Debian's kernels before the kernel would load it by itself.
 modules=''
 case $kernel in
-7 | rt | 6.12 | 6.1) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32 sch_ingress cls_bpf" ;;
+7 | rt | 6.12 | 6.1 | arm64 | s390x) modules="veth bridge ipv6 sch_prio sch_netem sch_tbf cls_u32 sch_ingress cls_bpf" ;;
 esac
 case $lane in
 *-debug*) extra="kasan_multi_shot $extra" ;;
@@ -161,6 +168,8 @@ qemu*)
 	qemu_prepare "$lane" "$kernel" "$own_kernel"
 	kmoddir=$qemu_kmoddir
 	qemu_command "$lane" "$mem" "$console" "$out" "$run/pipe" "$cmdline"
+	[ -z "$wire" ] || qemu_wire "$wire"
+	[ "$qemu_root" = / ] || qemu_inside "$SHUFFLE_ROOT" "$SHUFFLE_CACHE" "$out" "${visible[@]}"
 	vm=("${qemu_cmd[@]}")
 	;;
 esac
