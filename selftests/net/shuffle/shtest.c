@@ -2,6 +2,7 @@
 /* See shtest.h. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -129,7 +130,7 @@ void sht_fill(void *buf, size_t len, uint64_t key, uint64_t off)
 	uint64_t word;
 
 	while (len) {
-		word = sht_mix(key ^ (off >> 3));
+		word = htole64(sht_mix(key ^ (off >> 3)));
 		skip = off & 7;
 		n = 8 - skip;
 		if (n > len)
@@ -149,7 +150,7 @@ size_t sht_check(const void *buf, size_t len, uint64_t key, uint64_t off)
 	uint64_t word;
 
 	while (at < len) {
-		word = sht_mix(key ^ (off >> 3));
+		word = htole64(sht_mix(key ^ (off >> 3)));
 		skip = off & 7;
 		n = 8 - skip;
 		if (n > len - at)
