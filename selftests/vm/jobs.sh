@@ -18,7 +18,7 @@ deep_jobs=(kernel-um-debug torture-qemu-smp selftests-part-uml-debug-time budget
 	unit-arm64 unit-s390x unit-armhf unit-i386 flaky)
 # Everything.
 all_jobs=(kernel-um-debug kernel-x86-debug kernel-um kernel-um-small selftests-uml-debug-time selftests-qemu-6.12 selftests-compat-qemu-6.12
-	selftests-qemu-6.1 selftests-qemu-7 selftests-core-qemu-rt selftests-core-qemu-arm64 selftests-core-qemu-s390x selftests-uml-small-time module-um-small torture-qemu-rt-smp module-arm64 module-s390x module-armhf mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
+	selftests-qemu-6.1 selftests-qemu-7 selftests-core-qemu-rt selftests-core-qemu-arm64 selftests-core-qemu-s390x mixed-s390x selftests-uml-small-time module-um-small torture-qemu-rt-smp module-arm64 module-s390x module-armhf mpi-uml-debug mpi-programs-uml static-all sim demo demo-6.1 unit unit-arm64 unit-s390x unit-armhf unit-i386 topo
 	parser stream query sort workload saba relay rperf wireshark deb deb-13 newcomer-12 newcomer-13 debian-13 debian-13-mpi mpi-unstable budget in-tree
 	faults-uml-debug kunit-uml-debug planted-uml-debug planted-qemu-smp fpu-uml-debug torture-qemu-smp
 	selftests-1/5-qemu-debug selftests-2/5-qemu-debug selftests-3/5-qemu-debug
@@ -114,7 +114,7 @@ run_job()
 
 	case $name in
 	module-um*) ;;
-	*qemu-7 | *qemu-rt | *qemu-rt-smp | *qemu-arm64 | *qemu-s390x | module-*)
+	*qemu-7 | *qemu-rt | *qemu-rt-smp | *qemu-arm64 | *qemu-s390x | mixed-* | module-*)
 		if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
 			tap_skip "$name" "a root of Debian 13 needs the right to mount"
 			return
@@ -149,6 +149,7 @@ run_job()
 	budget) tools/bench/budget.sh ;;
 	in-tree) upstream/check.sh ;;
 	flaky) flaky ;;
+	mixed-*) "$here/mixed.sh" "${name#mixed-}" ;;
 	wireshark) tools/wireshark/tests/check.sh uml-debug ;;
 	planted-*) "$here/planted/check.sh" "${name#planted-}" ;;
 	fpu-*) "$here/fpu/check.sh" "${name#fpu-}" ;;
