@@ -200,6 +200,36 @@ first_open()
 	rack_down
 }
 
+# neighbours HOSTS CALLS SEED - random calls of neighbours, a rank on each host: what comes from others
+# comes over AF_SHUFFLE, to the byte.
+neighbours()
+{
+	rack "$1"
+	(carried 1 said mpi 300 "$1" "$1" --mca coll_shuffle_collectives neighbor \
+		"$BIN/mpi_neighbour" "$2" "$3") >"$work/carried" || fail "$(<"$work/carried")"
+	cat "$work/carried"
+	want_grep "not all ranks are content" "$(<"$work/said")" '^ok'
+	sed -n 's/^rank \(.*\): \(.*\) bytes from others/host \1 received \2 bytes over AF_SHUFFLE/p' \
+		"$work/said" | sort >"$work/wanted"
+	grep '^host' "$work/carried" | sort | diff "$work/wanted" - ||
+		fail "some of it came another way"
+}
+
+# Nothing of it where it is not asked for, or not by all; some where two ranks share a host, or by size.
+neighbours_else()
+{
+	local some=(mpi 120 4 8 --mca coll_shuffle_collectives neighbor)
+
+	rack 4
+	carried 0 mpi 120 4 4 "$BIN/mpi_neighbour" 60 2 blocking
+	carried 0 mpi 120 4 4 bash -c "[ \$OMPI_COMM_WORLD_RANK = 1 ] ||
+		export OMPI_MCA_coll_shuffle_collectives=neighbor; exec \"\$@\"" - \
+		"$BIN/mpi_neighbour" 60 3 blocking
+	carried 1000 "${some[@]}" "$BIN/mpi_neighbour" 50 4
+	carried 1000 "${some[@]}" --mca coll_shuffle_sizes 501- "$BIN/mpi_neighbour" 50 5
+	rack_down
+}
+
 # Persistent all-to-alls that each rank starts in another order, blocking ones between.
 start_orders()
 {
@@ -444,6 +474,8 @@ calls_cases()
 	run_case "persistent calls" again
 	run_case "collectives while the first call is open" first_open
 	run_case "persistent calls started in different orders" start_orders
+	run_case "random calls of neighbours on 4 hosts" neighbours 4 300 1
+	run_case "calls of neighbours that go another way" neighbours_else
 	run_case "MPI_THREAD_MULTIPLE" threads
 	run_case "who waits sleeps" late
 	run_case "a group key" group_key
@@ -459,6 +491,7 @@ calls_cases()
 		run_case "5000 random collectives on 7 hosts" collectives 7 5000 2 100000 all
 		run_case "500 random collectives on 16 hosts, some kinds" collectives 16 500 3 10000 \
 			barrier,allreduce,bcast,scan
+		run_case "5000 random calls of neighbours on 7 hosts" neighbours 7 5000 2
 		run_case "a message that is too long" too_long
 		run_case "declines" declines
 		run_case "a network that lets nothing through" another_network

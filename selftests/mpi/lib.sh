@@ -13,6 +13,8 @@ mpi_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 launcher_settings "$BIN/openmpi"
 # setpgid() of a child that has already started its program
 export OMPI_MCA_plm_base_verbose=-1
+# topo/treematch of Open MPI 4.1 hangs, or ends the program, when it makes some graphs
+export OMPI_MCA_topo=basic
 # What carries a call must not depend on how fast this machine is just now.
 export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-all}
 

@@ -115,7 +115,7 @@ checkpatch_ignored()
 	net/shuffle/test/* | tools/lib/test/*) echo "$user,COMPLEX_MACRO,MACRO_ARG_REUSE" ;; # also compiled in user space
 	selftests/vm/fpu/*) echo "$user,COMPLEX_MACRO" ;;	# an asm statement
 	# The list of calls.
-	tools/mpi/calls.h | tools/mpi/before.c | tools/mpi/collectives.c | tools/mpi/pmpi.c)
+	tools/mpi/calls.h | tools/mpi/before.c | tools/mpi/collectives.c | tools/mpi/neighbour.c | tools/mpi/pmpi.c)
 		echo "$user,COMPLEX_MACRO,MACRO_ARG_UNUSED,DO_WHILE_MACRO_WITH_TRAILING_SEMICOLON" ;;
 	selftests/vm/tsc-khz.c) echo PREFER_KERNEL_TYPES ;;
 	net/* | selftests/vm/*) echo CAMELCASE ;;	# the counters' names

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The MPI calls.  All nine become one operation: a row (what each rank gets of the
- * send buffer) and a column (where what each rank sends goes in the receive buffer).
+ * The MPI calls.  All nine, and those of neighbours (neighbour.c), become one operation: a row
+ * (what each rank gets of the send buffer) and a column (where what each rank sends goes in the
+ * receive buffer).
  */
 #include <stdlib.h>
 
@@ -12,19 +13,24 @@
 
 struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank)
 {
-	struct coll_shuffle_part p = { .type = s->types ? s->types[rank] : s->type };
+	struct coll_shuffle_part p = { .buf = s->buf };
 	ptrdiff_t extent;
 	size_t size;
 
+	if (s->parts)
+		return s->parts->part[rank];
+	p.type = s->types ? s->types[rank] : s->type;
 	p.count = s->counts ? COLL_SHUFFLE_COUNT(s->counts, rank) : (ptrdiff_t)s->count;
 	ompi_datatype_type_extent(p.type, &extent);
 	ompi_datatype_type_size(p.type, &size);
-	if (s->types)
-		p.buf = s->buf + COLL_SHUFFLE_DISP(s->disps, rank);
+	if (s->places)
+		p.buf += COLL_SHUFFLE_PLACE(s->places, rank);
+	else if (s->types)
+		p.buf += COLL_SHUFFLE_DISP(s->disps, rank);
 	else if (s->disps)
-		p.buf = s->buf + COLL_SHUFFLE_DISP(s->disps, rank) * extent;
-	else
-		p.buf = s->buf + rank * (ptrdiff_t)s->count * extent;
+		p.buf += COLL_SHUFFLE_DISP(s->disps, rank) * extent;
+	else if (!s->one)
+		p.buf += rank * (ptrdiff_t)s->count * extent;
 	p.size = p.count > 0 ? size * p.count : 0;
 	return p;
 }
@@ -56,8 +62,8 @@ static int make_row(struct coll_shuffle_op *op, const struct coll_shuffle_side *
 		op->bufs[i] = NULL;
 		op->lens[i] = SHUFFLE_ABSENT;
 		p = coll_shuffle_part(s, i);
-		if (!coll_shuffle_by_network(op, i, p.size)) {
-			op->others |= i != m->rank;
+		if (!p.type || !coll_shuffle_by_network(op, i, p.size)) {
+			op->others |= p.type && i != m->rank;
 			continue;
 		}
 		op->carried = true;
@@ -100,9 +106,9 @@ static int make_column(struct coll_shuffle_op *op, const struct coll_shuffle_sid
 
 		memset(in, 0, sizeof(*in));
 		p = coll_shuffle_part(s, i);
-		if (!coll_shuffle_by_network(op, i, p.size)) {
+		if (!p.type || !coll_shuffle_by_network(op, i, p.size)) {
 			op->absent[i / 64] |= 1ULL << i % 64;
-			op->others |= i != m->rank;
+			op->others |= p.type && i != m->rank;
 			continue;
 		}
 		op->carried = true;
@@ -214,6 +220,8 @@ static struct coll_shuffle_op *make_op(coll_shuffle_module *m, const char *call,
 	op->tag = names->tag;
 	op->from = *from;
 	op->to = *to;
+	if (from->parts)
+		coll_shuffle_parts_hold(from, to);
 	*rc = make_column(op, to);
 	if (!*rc)
 		*rc = make_row(op, in_place ? to : from, in_place);
@@ -277,8 +285,7 @@ int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 	return rc;
 }
 
-/* A non-blocking call behind one that began before all knew is declined by p2p.c. */
-static bool declined(coll_shuffle_module *m)
+bool coll_shuffle_declined(coll_shuffle_module *m)
 {
 	return m->state == COLL_SHUFFLE_DECLINED && m->settled;
 }
@@ -296,12 +303,11 @@ static bool left_to_before(coll_shuffle_module *m, const void *sbuf, coll_shuffl
 	return !coll_shuffle_sizes_take(m, size * count);
 }
 
-/* A blocking call begins. */
-static int agree_blocking(coll_shuffle_module *m)
+int coll_shuffle_agree_blocking(coll_shuffle_module *m)
 {
 	int rc = coll_shuffle_agree(m, true);
 
-	return rc || declined(m) ? rc : coll_shuffle_sizes_find(m);
+	return rc || coll_shuffle_declined(m) ? rc : coll_shuffle_sizes_find(m);
 }
 
 static int alltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t *stype,
@@ -315,13 +321,13 @@ static int alltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t
 		.sbuf = sbuf, .scount = scount, .stype = stype, .rbuf = rbuf, .rcount = rcount,
 		.rtype = rtype,
 	};
-	int rc = agree_blocking(m);
+	int rc = coll_shuffle_agree_blocking(m);
 
 	if (rc)
 		return rc;
-	if (!declined(m) && coll_shuffle_collectives_alltoall(m, &a, &rc))
+	if (!coll_shuffle_declined(m) && coll_shuffle_collectives_alltoall(m, &a, &rc))
 		return rc;
-	if (declined(m) || left_to_before(m, sbuf, rcount, rtype))
+	if (coll_shuffle_declined(m) || left_to_before(m, sbuf, rcount, rtype))
 		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoall, sbuf, scount, stype, rbuf, rcount,
 						    rtype, comm);
 	return coll_shuffle_exchange(m, "MPI_Alltoall", &from, &to, NULL);
@@ -347,7 +353,7 @@ static int ialltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_
 	rc = coll_shuffle_agree(m, false);
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (coll_shuffle_declined(m))
 		return COLL_SHUFFLE_BEFORE(m, ialltoall, sbuf, scount, stype, rbuf, rcount, rtype,
 					   comm, request);
 	return coll_shuffle_exchange(m, "MPI_Ialltoall", &from, &to, request);
@@ -359,13 +365,17 @@ static int alltoallv(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle
 		     mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
-	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
-	int rc = agree_blocking(m);
+	struct coll_shuffle_side from = {
+		.buf = (char *)sbuf, .counts = scounts, .disps = sdisps, .type = stype,
+	};
+	struct coll_shuffle_side to = {
+		.buf = rbuf, .counts = rcounts, .disps = rdisps, .type = rtype,
+	};
+	int rc = coll_shuffle_agree_blocking(m);
 
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (coll_shuffle_declined(m))
 		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoallv, sbuf, scounts, sdisps, stype,
 						    rbuf, rcounts, rdisps, rtype, comm);
 	return coll_shuffle_exchange(m, "MPI_Alltoallv", &from, &to, NULL);
@@ -377,13 +387,17 @@ static int ialltoallv(const void *sbuf, coll_shuffle_counts scounts, coll_shuffl
 		      ompi_request_t **request, mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
-	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	struct coll_shuffle_side from = {
+		.buf = (char *)sbuf, .counts = scounts, .disps = sdisps, .type = stype,
+	};
+	struct coll_shuffle_side to = {
+		.buf = rbuf, .counts = rcounts, .disps = rdisps, .type = rtype,
+	};
 	int rc = coll_shuffle_agree(m, false);
 
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (coll_shuffle_declined(m))
 		return COLL_SHUFFLE_BEFORE(m, ialltoallv, sbuf, scounts, sdisps, stype, rbuf,
 					   rcounts, rdisps, rtype, comm, request);
 	return coll_shuffle_exchange(m, "MPI_Ialltoallv", &from, &to, request);
@@ -395,13 +409,17 @@ static int alltoallw(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle
 		     ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
-	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
-	int rc = agree_blocking(m);
+	struct coll_shuffle_side from = {
+		.buf = (char *)sbuf, .counts = scounts, .disps = sdisps, .types = stypes,
+	};
+	struct coll_shuffle_side to = {
+		.buf = rbuf, .counts = rcounts, .disps = rdisps, .types = rtypes,
+	};
+	int rc = coll_shuffle_agree_blocking(m);
 
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (coll_shuffle_declined(m))
 		return COLL_SHUFFLE_BEFORE_BLOCKING(m, alltoallw, sbuf, scounts, sdisps, stypes,
 						    rbuf, rcounts, rdisps, rtypes, comm);
 	return coll_shuffle_exchange(m, "MPI_Alltoallw", &from, &to, NULL);
@@ -414,13 +432,17 @@ static int ialltoallw(const void *sbuf, coll_shuffle_counts scounts, coll_shuffl
 		      mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
-	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	struct coll_shuffle_side from = {
+		.buf = (char *)sbuf, .counts = scounts, .disps = sdisps, .types = stypes,
+	};
+	struct coll_shuffle_side to = {
+		.buf = rbuf, .counts = rcounts, .disps = rdisps, .types = rtypes,
+	};
 	int rc = coll_shuffle_agree(m, false);
 
 	if (rc)
 		return rc;
-	if (declined(m))
+	if (coll_shuffle_declined(m))
 		return COLL_SHUFFLE_BEFORE(m, ialltoallw, sbuf, scounts, sdisps, stypes, rbuf,
 					   rcounts, rdisps, rtypes, comm, request);
 	return coll_shuffle_exchange(m, "MPI_Ialltoallw", &from, &to, request);
@@ -440,7 +462,7 @@ static int alltoall_init(const void *sbuf, coll_shuffle_count scount, ompi_datat
 	bool yes = false;
 	int rc = coll_shuffle_agree(m, true);
 
-	if (!rc && !declined(m) && !left_to_before(m, sbuf, rcount, rtype))
+	if (!rc && !coll_shuffle_declined(m) && !left_to_before(m, sbuf, rcount, rtype))
 		rc = coll_shuffle_names_of_request(m, &names, &yes);
 	if (rc)
 		return rc;
@@ -458,13 +480,17 @@ static int alltoallv_init(const void *sbuf, coll_shuffle_counts scounts, coll_sh
 			  mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, stype, NULL };
-	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, rtype, NULL };
+	struct coll_shuffle_side from = {
+		.buf = (char *)sbuf, .counts = scounts, .disps = sdisps, .type = stype,
+	};
+	struct coll_shuffle_side to = {
+		.buf = rbuf, .counts = rcounts, .disps = rdisps, .type = rtype,
+	};
 	struct coll_shuffle_names names;
 	bool yes = false;
 	int rc = coll_shuffle_agree(m, true);
 
-	if (!rc && !declined(m))
+	if (!rc && !coll_shuffle_declined(m))
 		rc = coll_shuffle_names_of_request(m, &names, &yes);
 	if (rc)
 		return rc;
@@ -482,13 +508,17 @@ static int alltoallw_init(const void *sbuf, coll_shuffle_counts scounts, coll_sh
 			  mca_coll_base_module_t *module)
 {
 	coll_shuffle_module *m = (coll_shuffle_module *)module;
-	struct coll_shuffle_side from = { (char *)sbuf, 0, scounts, sdisps, NULL, stypes };
-	struct coll_shuffle_side to = { rbuf, 0, rcounts, rdisps, NULL, rtypes };
+	struct coll_shuffle_side from = {
+		.buf = (char *)sbuf, .counts = scounts, .disps = sdisps, .types = stypes,
+	};
+	struct coll_shuffle_side to = {
+		.buf = rbuf, .counts = rcounts, .disps = rdisps, .types = rtypes,
+	};
 	struct coll_shuffle_names names;
 	bool yes = false;
 	int rc = coll_shuffle_agree(m, true);
 
-	if (!rc && !declined(m))
+	if (!rc && !coll_shuffle_declined(m))
 		rc = coll_shuffle_names_of_request(m, &names, &yes);
 	if (rc)
 		return rc;

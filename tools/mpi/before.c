@@ -19,9 +19,16 @@
 	FUNCTION(alltoall)							\
 	FUNCTION(alltoallv)							\
 	FUNCTION(alltoallw)
+#define NEIGHBOURS(FUNCTION)							\
+	FUNCTION(neighbor_allgather)						\
+	FUNCTION(neighbor_allgatherv)						\
+	FUNCTION(neighbor_alltoall)						\
+	FUNCTION(neighbor_alltoallv)						\
+	FUNCTION(neighbor_alltoallw)
 #define EACH(FUNCTION)								\
 	COLL_SHUFFLE_EACH(FUNCTION)						\
-	EXCHANGES(FUNCTION)
+	EXCHANGES(FUNCTION)							\
+	NEIGHBOURS(FUNCTION)
 /* the call, its non-blocking form, and its persistent one */
 #define FORMS(DO, f)								\
 	DO(f)									\
@@ -44,11 +51,27 @@
 		m->super.coll_##f##_init = NULL;				\
 	FORMS(KEEP_ONE, f)
 
+#define DROP(f)									\
+	do {									\
+		m->super.coll_##f = NULL;					\
+		m->super.coll_i##f = NULL;					\
+		m->super.coll_##f##_init = NULL;				\
+	} while (0);
+
+/* nor these, where the communicator has no neighbours */
+#define DROP_UNLESS_THERE(f)							\
+	do {									\
+		if (c->coll_##f && c->coll_i##f)				\
+			break;							\
+		DROP(f)								\
+	} while (0);
+
 bool coll_shuffle_before_keep(coll_shuffle_module *m)
 {
 	const mca_coll_base_comm_coll_t *c = m->comm->c_coll;
 	bool all = true;
 
+	NEIGHBOURS(DROP_UNLESS_THERE)
 	EACH(KEEP)
 	/* numbers.c calls it */
 	return all && c->coll_allgather;
@@ -95,6 +118,9 @@ void coll_shuffle_before_forget(coll_shuffle_module *m)
 void coll_shuffle_before_leave_out(coll_shuffle_module *m, uint32_t carried)
 {
 	COLL_SHUFFLE_EACH(LEAVE_OUT)
+	if (carried & COLL_SHUFFLE_NEIGHBOR_BIT)
+		return;
+	NEIGHBOURS(DROP)
 }
 
 #define GIVE_BACK_ONE(f)							\
@@ -116,6 +142,7 @@ void coll_shuffle_before_give_back_exchanges(coll_shuffle_module *m)
 	mca_coll_base_comm_coll_t *c = m->comm->c_coll;
 
 	EXCHANGES(GIVE_BACK)
+	NEIGHBOURS(GIVE_BACK)
 }
 
 void coll_shuffle_before_give_back_all(coll_shuffle_module *m)

@@ -27,7 +27,9 @@ enum coll_shuffle_call {
 	COLL_SHUFFLE_gatherv, COLL_SHUFFLE_scatterv, COLL_SHUFFLE_allgatherv,
 	COLL_SHUFFLE_reduce_scatter,
 	/* short ones over racks only, blocking, and not one of "all" */
-	COLL_SHUFFLE_alltoall, COLL_SHUFFLE_CALLS,
+	COLL_SHUFFLE_alltoall,
+	/* all forms of all calls of neighbours, as MPI_Alltoallv is carried; not one of "all" */
+	COLL_SHUFFLE_neighbor, COLL_SHUFFLE_CALLS,
 };
 
 /* Bytes for a rank of an all-to-all that libshuffle packs over racks. */
@@ -71,6 +73,7 @@ extern const char *const coll_shuffle_call_names[COLL_SHUFFLE_CALLS];
 #define COLL_SHUFFLE_BIT(call)		(1U << (call))
 #define COLL_SHUFFLE_LATER_BIT(call)	(1U << (16 + (call)))
 #define COLL_SHUFFLE_MULTICAST_BIT	(1U << 31)
+#define COLL_SHUFFLE_NEIGHBOR_BIT	COLL_SHUFFLE_BIT(COLL_SHUFFLE_neighbor)
 
 /* A list of names, "all" or "none" as bits: false, and no bits, if it makes no sense. */
 bool coll_shuffle_names_parse(const char *text, uint32_t *bits);

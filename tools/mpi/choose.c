@@ -233,9 +233,10 @@ static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 	m->sizes = cards[0].sizes;
 	m->why = "none of its addresses is the host's alone and of the others' kind";
 	m->naddrs = pick_addrs(cards, m->size, m->rank, &m->who, m->addr);
-	/* between ranks of a host shared memory is faster */
-	if (m->naddrs && m->hosts == m->size)
-		m->collectives = collectives;
+	/* between ranks of a host shared memory is faster, which only all-to-alls use beside us */
+	if (m->naddrs)
+		m->collectives = m->hosts == m->size ? collectives :
+						      collectives & COLL_SHUFFLE_NEIGHBOR_BIT;
 	/* ours are on our own card, which stays */
 	for (i = 0; i < m->naddrs; i++)
 		m->addr[i] = mca_coll_shuffle_component.card.addr +

@@ -11,6 +11,7 @@
  *   agree.c		its first call: the group, a trial, a common decision
  *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
  *   alltoall.c		the MPI calls: rows and columns from their arguments
+ *   neighbour.c	those of neighbours only
  *   numbers.c		what a call goes by, here and elsewhere
  *   op.c		one call: its row, its column, its end
  *   collectives.c	collectives of other kinds, by libshuffle; see carry.h
@@ -198,7 +199,26 @@ struct coll_shuffle_module {
 OBJ_CLASS_DECLARATION(coll_shuffle_module);
 typedef struct coll_shuffle_module coll_shuffle_module;
 
-/* One side of a call, of any of the three kinds. */
+/* What a side has for one rank. */
+struct coll_shuffle_part {
+	char *buf;
+	ptrdiff_t count;
+	ompi_datatype_t *type;		/* NULL: nothing, and that rank says so, too */
+	size_t size;			/* bytes of data */
+	bool joined;			/* the type is our own */
+};
+
+/* That by rank, where it does not follow from the arguments alone: see neighbour.c. */
+struct coll_shuffle_parts {
+	opal_object_t super;
+	struct coll_shuffle_part *part;
+	int ranks;
+};
+
+OBJ_CLASS_DECLARATION(coll_shuffle_parts);
+typedef struct coll_shuffle_parts coll_shuffle_parts;
+
+/* One side of a call, of any of the kinds. */
 struct coll_shuffle_side {
 	char *buf;
 	coll_shuffle_count count;	/* alltoall */
@@ -206,14 +226,9 @@ struct coll_shuffle_side {
 	coll_shuffle_disps disps;
 	ompi_datatype_t *type;
 	ompi_datatype_t * const *types;	/* alltoallw */
-};
-
-/* What a side has for one rank. */
-struct coll_shuffle_part {
-	char *buf;
-	ptrdiff_t count;
-	ompi_datatype_t *type;
-	size_t size;			/* bytes of data */
+	coll_shuffle_places places;	/* that of neighbours, instead of disps */
+	bool one;			/* the same block for all */
+	coll_shuffle_parts *parts;
 };
 
 /* A message that arrives. */
@@ -404,6 +419,14 @@ int coll_shuffle_p2p_start(struct coll_shuffle_op *op);
 /* Has all of it arrived, and left? */
 bool coll_shuffle_p2p_done(struct coll_shuffle_op *op);
 
+/* neighbour.c */
+/* Whoever keeps two such sides holds what they have for each rank. */
+void coll_shuffle_parts_hold(const struct coll_shuffle_side *from,
+			     const struct coll_shuffle_side *to);
+void coll_shuffle_parts_let_go(struct coll_shuffle_side *from, struct coll_shuffle_side *to);
+/* Those calls become functions of the module, if they are asked for. */
+void coll_shuffle_neighbour_functions(coll_shuffle_module *m);
+
 /* alltoall.c */
 /* A request that has begun; it keeps the communicator until it is complete. */
 void coll_shuffle_request_init(coll_shuffle_request *req, coll_shuffle_module *m);
@@ -414,6 +437,12 @@ void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
 struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank);
 /* Is the message of another rank, with so many bytes, in the row or column? */
 bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank, size_t size);
+/* A blocking call begins: 0, or an error. */
+int coll_shuffle_agree_blocking(coll_shuffle_module *m);
+/* Is it for the component before?  A non-blocking call behind one that began before all knew is
+ * declined by p2p.c.
+ */
+bool coll_shuffle_declined(coll_shuffle_module *m);
 /* One call, agreed upon and not declined.  request NULL: wait for its end. */
 int coll_shuffle_exchange(coll_shuffle_module *m, const char *call,
 			  const struct coll_shuffle_side *from, const struct coll_shuffle_side *to,

@@ -56,7 +56,7 @@ static int wait_for_more(void *arg, int fd, short events)
 void coll_shuffle_collectives_open(coll_shuffle_module *m, const struct coll_shuffle_addr *addr,
 				   struct coll_shuffle_hello *hello)
 {
-	if (!(m->collectives & ~COLL_SHUFFLE_MULTICAST_BIT))
+	if (!(m->collectives & ~(COLL_SHUFFLE_MULTICAST_BIT | COLL_SHUFFLE_NEIGHBOR_BIT)))
 		return;
 	coll_shuffle_addr_of(addr, &hello->coll_addr);
 	if (m->collectives & COLL_SHUFFLE_MULTICAST_BIT)

@@ -21,7 +21,8 @@
  * kernel.  The last ones since 4: the least or greatest of real numbers is combined by the kernel;
  * operators that do not commute and the program's for derived types are carried; a verdict names
  * racks.  Since 5: whether a multicast address is to be used.  Since 8: a key in the hello.
- * Since 9: hellos go by messages, for one network after the other; a verdict counts what it misses.
+ * Since 9: hellos go by messages, for one network after the other; a verdict counts what it misses;
+ * calls of neighbours are carried.
  */
 #define CARD_VERSION	9
 
@@ -73,7 +74,7 @@ static int component_register(void)
 	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower); the value at rank 0 counts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
 	c->collectives = "none";
-	parameter("collectives", "Collectives beside all-to-all that go over AF_SHUFFLE where each rank has a host of its own: all, none, or names such as barrier,bcast,allreduce; those that all ranks name",
+	parameter("collectives", "Collectives beside all-to-all that go over AF_SHUFFLE where each rank has a host of its own: all, none, or names such as barrier,bcast,allreduce; those that all ranks name. neighbor, which is not one of all: calls of neighbours, on any hosts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->collectives);
 	c->multicast = NULL;
 	parameter("multicast", "IP multicast address, the same at all ranks, for broadcasts of more than 1 KiB over AF_SHUFFLE; whether it reaches all ranks is tried",

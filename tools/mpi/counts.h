@@ -15,16 +15,20 @@
 typedef size_t coll_shuffle_count;
 typedef ompi_count_array_t coll_shuffle_counts;
 typedef ompi_disp_array_t coll_shuffle_disps;
+typedef ompi_disp_array_t coll_shuffle_places;	/* in bytes, of MPI_Aint */
 
 #define COLL_SHUFFLE_COUNT(counts, i)	((ptrdiff_t)ompi_count_array_get(counts, i))
 #define COLL_SHUFFLE_DISP(disps, i)	ompi_disp_array_get(disps, i)
+#define COLL_SHUFFLE_PLACE(places, i)	ompi_disp_array_get(places, i)
 #else
 typedef int coll_shuffle_count;
 typedef const int *coll_shuffle_counts;
 typedef const int *coll_shuffle_disps;
+typedef const ptrdiff_t *coll_shuffle_places;	/* in bytes, of MPI_Aint */
 
 #define COLL_SHUFFLE_COUNT(counts, i)	((ptrdiff_t)(counts)[i])
 #define COLL_SHUFFLE_DISP(disps, i)	((ptrdiff_t)(disps)[i])
+#define COLL_SHUFFLE_PLACE(places, i)	((places)[i])
 #endif
 
 #endif

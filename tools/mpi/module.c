@@ -132,6 +132,7 @@ mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *
 	m->super.coll_module_disable = module_disable;
 #endif
 	coll_shuffle_alltoall_functions(m);
+	coll_shuffle_neighbour_functions(m);
 	coll_shuffle_collectives_functions(m);
 	return &m->super;
 }

@@ -11,6 +11,7 @@ const char *const coll_shuffle_call_names[COLL_SHUFFLE_CALLS] = {
 	"barrier", "bcast", "gather", "scatter", "allgather", "reduce",
 	"allreduce", "reduce_scatter_block", "scan", "exscan",
 	"gatherv", "scatterv", "allgatherv", "reduce_scatter", "alltoall",
+	"neighbor",
 };
 
 /* The bit of a name, or 0. */
@@ -21,7 +22,7 @@ static uint32_t bit_of(const char *name)
 	for (i = 0; i < COLL_SHUFFLE_CALLS; i++) {
 		if (!strcmp(name, coll_shuffle_call_names[i]))
 			return COLL_SHUFFLE_BIT(i);
-		if (i != COLL_SHUFFLE_alltoall && *name == 'i' &&
+		if (i < COLL_SHUFFLE_alltoall && *name == 'i' &&
 		    !strcmp(name + 1, coll_shuffle_call_names[i]))
 			return COLL_SHUFFLE_LATER_BIT(i);
 	}

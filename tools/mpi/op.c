@@ -70,6 +70,8 @@ static void release_buffers(struct coll_shuffle_op *op)
 	op->packed = NULL;
 	free(op->p2p);
 	op->p2p = NULL;
+	if (op->from.parts)
+		coll_shuffle_parts_let_go(&op->from, &op->to);
 	if (!op->convs)
 		return;
 	for (i = 0; i < op->module->size; i++)

@@ -101,8 +101,11 @@ static int request_free(ompi_request_t **request)
 	if (!REQUEST_COMPLETE(*request))
 		return MPI_ERR_REQUEST;
 	OMPI_REQUEST_FINI(*request);
-	if (p->name)
+	if (p->name) {
 		coll_shuffle_names_give_back(m);
+		if (p->from.parts)
+			coll_shuffle_parts_let_go(&p->from, &p->to);
+	}
 	put(p);
 	*request = MPI_REQUEST_NULL;
 	/* it may be the last that kept the communicator, which Open MPI reads from, too */
@@ -172,6 +175,8 @@ int coll_shuffle_persistent_exchange(coll_shuffle_module *m, const char *name,
 	p->names = *names;
 	p->from = *from;
 	p->to = *to;
+	if (from->parts)
+		coll_shuffle_parts_hold(from, to);
 	*request = &p->super.super.super;
 	return OMPI_SUCCESS;
 }

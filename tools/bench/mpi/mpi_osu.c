@@ -3,10 +3,11 @@
  * What a program sees that does nothing but collective calls, one behind the other: the mean over
  * all ranks of the time of a call, as the OSU benchmarks count it.
  *
- * usage: mpi_osu MILLISECONDS alltoall|others BYTES...
+ * usage: mpi_osu MILLISECONDS alltoall|others|neighbours BYTES...
  *   MILLISECONDS  that each row is measured for, about
  *   alltoall      MPI_Alltoall, MPI_Alltoallv and their non-blocking forms
  *   others        MPI_Barrier, MPI_Bcast, ...: blocking collectives of other kinds
+ *   neighbours    MPI_Neighbor_alltoall and others on periodic cartesian communicators
  *   BYTES         of each message; of what is combined a multiple of eight
  *
  * Prints one line for each row: the call, the bytes, and nanoseconds of a call.
@@ -135,6 +136,84 @@ static int root_by_last(void)
 	return rank ? 0 : by_last();
 }
 
+/* Of one, two and three dimensions: eight ranks have two neighbours each; three, one of them twice;
+ * three, all of them twice.
+ */
+static MPI_Comm carts[3];
+static int peers[3][6];
+
+static void make_carts(void)
+{
+	int periods[] = { 1, 1, 1 }, d, i;
+
+	for (i = 0; i < 3; i++) {
+		int dims[3] = { 0, 0, 0 };
+
+		MPI_Dims_create(size, 1 + i, dims);
+		MPI_Cart_create(MPI_COMM_WORLD, 1 + i, dims, periods, 0, &carts[i]);
+		for (d = 0; d < 1 + i; d++)
+			MPI_Cart_shift(carts[i], d, 1, &peers[i][2 * d], &peers[i][2 * d + 1]);
+	}
+}
+
+static void neighbours(int i)
+{
+	MPI_Neighbor_alltoall(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, carts[i]);
+}
+
+static void neighbours1(void)
+{
+	neighbours(0);
+}
+
+static void neighbours2(void)
+{
+	neighbours(1);
+}
+
+static void neighbours3(void)
+{
+	neighbours(2);
+}
+
+static void ineighbours2(void)
+{
+	MPI_Request req;
+
+	MPI_Ineighbor_alltoall(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, carts[1], &req);
+	MPI_Wait(&req, MPI_STATUS_IGNORE);
+}
+
+static void gather_neighbours2(void)
+{
+	MPI_Neighbor_allgather(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, carts[1]);
+}
+
+static int wrong_neighbours(int i)
+{
+	int k, bad = 0;
+
+	for (k = 0; k < 2 + 2 * i; k++)
+		bad += column[(size_t)k * bytes] != (char)(peers[i][k] + 1) ||
+		       column[(size_t)(k + 1) * bytes - 1] != (char)(peers[i][k] + 1);
+	return bad;
+}
+
+static int wrong1(void)
+{
+	return wrong_neighbours(0);
+}
+
+static int wrong2(void)
+{
+	return wrong_neighbours(1);
+}
+
+static int wrong3(void)
+{
+	return wrong_neighbours(2);
+}
+
 struct kind {
 	const char *name;
 	void (*call)(void);
@@ -160,6 +239,15 @@ static const struct kind others[] = {
 	{ "reduce", reduce, root_by_last, 8, 0 },
 	{ "allreduce", allreduce, by_last, 8, 0 },
 	{ "allreduce-double", allreduce_double, by_last, 8, 0 },
+	{ NULL },
+};
+
+static const struct kind of_neighbours[] = {
+	{ "neighbor-alltoall-1d", neighbours1, wrong1, 1, 0 },
+	{ "neighbor-alltoall-2d", neighbours2, wrong2, 1, 0 },
+	{ "neighbor-alltoall-3d", neighbours3, wrong3, 1, 0 },
+	{ "ineighbor-alltoall-2d", ineighbours2, wrong2, 1, 0 },
+	{ "neighbor-allgather-2d", gather_neighbours2, wrong2, 1, 0 },
 	{ NULL },
 };
 
@@ -204,13 +292,16 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	kinds = argc > 2 && !strcmp(argv[2], "others") ? others : all_to_all;
+	kinds = argc > 2 && !strcmp(argv[2], "others") ? others :
+		argc > 2 && !strcmp(argv[2], "neighbours") && size > 5 ? of_neighbours : all_to_all;
 	if (argc < 4 || (kinds == all_to_all && strcmp(argv[2], "alltoall"))) {
 		if (!rank)
-			fprintf(stderr, "usage: mpi_osu MILLISECONDS alltoall|others BYTES...\n");
+			fprintf(stderr, "usage: mpi_osu MILLISECONDS alltoall|others|neighbours BYTES...\n");
 		MPI_Finalize();
 		return 2;
 	}
+	if (kinds == of_neighbours)
+		make_carts();
 	counts = calloc(size, sizeof(*counts));
 	disps = calloc(size, sizeof(*disps));
 	for (i = 3; i < argc; i++) {

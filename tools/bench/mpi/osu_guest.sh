@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What run.sh runs inside the kernel: ranks on one, two and eight hosts, or more, call nothing but
-# MPI_Alltoall and its relatives, or other collectives (mpi_osu.c), with AF_SHUFFLE's component and
-# without it.
+# MPI_Alltoall and its relatives, other collectives, or calls of neighbours (mpi_osu.c), with
+# AF_SHUFFLE's component and without it.
 #
-# usage: [SIZES='8 65536'] osu_guest.sh alltoall|others MILLISECONDS RUNS LAYOUT...
+# usage: [SIZES='8 65536'] osu_guest.sh alltoall|others|neighbours MILLISECONDS RUNS LAYOUT...
 #   MILLISECONDS  that each row is measured for in each run
 #   RUNS          jobs of each kind, in turns
 #   LAYOUT        HOSTSxRANKS
@@ -21,6 +21,10 @@ if [ "$calls" = others ]; then
 	sizes=(8 64 1024 4096 16384 65536 262144 1048576)
 	name=mpi-coll
 	export OMPI_MCA_coll_shuffle_collectives=all
+elif [ "$calls" = neighbours ]; then
+	sizes=(8 1024 65536 1048576)
+	name=mpi-neighbour
+	export OMPI_MCA_coll_shuffle_collectives=neighbor
 fi
 # shellcheck source=tools/bench/mpi/mpi_rack.sh
 . $here/mpi/mpi_rack.sh

@@ -14,6 +14,7 @@
 #   mpi-osu        nothing but calls, 8 ranks on 1, 2 and 8 hosts: lane uml (native speed, this
 #                  machine's time) and, on 2 and 8, qemu-icount (at most two runs)
 #   mpi-coll       the same of other collectives, 8 ranks on 8 hosts
+#   mpi-neighbour  the same of calls of neighbours
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -67,7 +68,7 @@ for regime in network cpu; do
 			sed -u "s/^BENCH /&lane=$lane /" | tee -a "$raw" || status=1
 	done < <(if [ "$regime" = network ]; then tr ' ' '\n' <<<"$words"; else echo "$words"; fi)
 done
-# osu LANE alltoall|others MILLISECONDS RUNS LAYOUT...
+# osu LANE alltoall|others|neighbours MILLISECONDS RUNS LAYOUT...
 osu()
 {
 	local lane=$1
@@ -84,6 +85,10 @@ fi
 if [[ mpi-coll =~ $regex ]]; then
 	osu uml others 100 "$runs" 8x1
 	osu qemu-icount others 50 "$((runs > 2 ? 2 : runs))" 8x1
+fi
+if [[ mpi-neighbour =~ $regex ]]; then
+	osu uml neighbours 100 "$runs" 8x1
+	osu qemu-icount neighbours 50 "$((runs > 2 ? 2 : runs))" 8x1
 fi
 python3 "$here/report.py" "$raw" "$out/report.json" "$out/mpi.txt"
 exit "$status"
