@@ -532,13 +532,14 @@ void shuffle_abort_forgot(struct shuffle_net *sn, struct shuffle_sock *ssk,
 	/* what is opened there later is another socket than the sender has met */
 	bool gone = !ssk && (is_data(w) || w->type == SHUFFLE_RESEND) &&
 		    w->flags & SHUFFLE_FLAG_MET;
+	bool known = ended || knows_us(w);
 
 	/* not so of packets that come before their operation has begun, which are many */
-	if ((!ended && !knows_us(w) && !gone) ||
+	if ((!known && !gone) ||
 	    !shuffle_rate_take(&sn->forgot_full_at, shuffle_now(), SHUFFLE_FORGOT_RATE))
 		return;
 	blame = (struct shuffle_blame) {
-		.reason = gone && !knows_us(w) ? SHUFFLE_LEFT_CLOSED : SHUFFLE_LEFT_FORGOT,
+		.reason = known ? SHUFFLE_LEFT_FORGOT : SHUFFLE_LEFT_CLOSED,
 		.ranks = 1,
 		.rank = { w->dst_rank },
 	};
