@@ -188,11 +188,34 @@ void shuffle_op_disagrees(struct shuffle_op *op, u32 rank)
 	shuffle_op_fail(op, EPROTO);
 }
 
-/* Who is to blame where nobody else has said so: those that have been silent, or ourselves. */
+/* Is it because of members that have left that the program ends an operation?  It did not know that
+ * yet when it began this one, and ends it soon: who goes on in a group that has lost a member ends
+ * for reasons of its own.
+ */
+static bool is_for_left(const struct shuffle_op *op, u16 reason)
+{
+	const struct shuffle_membership *group = op->group;
+
+	return (reason == SHUFFLE_LEFT_CLOSED || reason == SHUFFLE_LEFT_CANCELLED) &&
+	       group->left_at && op->life.started_at < group->left_at + SHUFFLE_ASKS_NS &&
+	       op->life.ended_at < group->left_at + SHUFFLE_FOLLOWS_NS;
+}
+
+/* Who is to blame where nobody else has said so: who made the program end it, those that have been
+ * silent, or ourselves.
+ */
 static void blame_for(const struct shuffle_op *op, u16 reason, struct shuffle_blame *blame)
 {
 	u32 i, n = 0;
+	bool left;
 
+	spin_lock_bh(&op->ssk->lock);
+	left = is_for_left(op, reason);
+	if (left)
+		*blame = op->group->left;
+	spin_unlock_bh(&op->ssk->lock);
+	if (left)
+		return;
 	*blame = (struct shuffle_blame) { .reason = reason };
 	if (reason == SHUFFLE_LEFT_TIMED_OUT) {
 		for (i = 0; i < op->group->count; i++) {
@@ -280,7 +303,8 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
 		op->life.blame = blame;
 		spin_unlock_bh(&ssk->lock);
 	}
-	own = is_blamed(&op->life.blame, group->rank);
+	/* what a program ends nobody else tells of */
+	own = reason || op->life.error == ECANCELED || is_blamed(&op->life.blame, group->rank);
 	if (!own && n > SHUFFLE_ABORT_REPEAT)
 		return;
 	__skb_queue_head_init(&q);
@@ -408,6 +432,12 @@ void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	} else if (!n) {
 		op->life.blame.rank[0] = sender;
 		op->life.blame.ranks = 1;
+	}
+	if (reason == SHUFFLE_LEFT_CLOSED || reason == SHUFFLE_LEFT_FORGOT) {
+		/* believed of any operation, as FORGOT is not */
+		op->group->left = op->life.blame;
+		op->group->left.reason = SHUFFLE_LEFT_CLOSED;
+		op->group->left_at = now;
 	}
 	shuffle_op_fail(op, reason == SHUFFLE_LEFT_TIMED_OUT ? ETIMEDOUT : ECONNRESET);
 }

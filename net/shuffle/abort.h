@@ -22,6 +22,9 @@
 /* So old an operation asks for a member of which it has heard nothing (shuffle_abort_asks()). */
 #define SHUFFLE_ASKS_NS		(300 * NSEC_PER_MSEC)
 
+/* So long after members have left a program that ends an operation does so because of that. */
+#define SHUFFLE_FOLLOWS_NS	(10 * NSEC_PER_SEC)
+
 int shuffle_abort_errno(u16 reason);
 u16 shuffle_op_missing(const struct shuffle_op *op, u32 rank);
 u64 shuffle_abort_overdue_ns(const struct shuffle_op *op);

@@ -10,6 +10,7 @@
 #include <net/sock.h>
 #include "../../uapi/linux/shuffle.h"
 #include "sched/tag.h"
+#include "sched/wire.h"
 
 struct shuffle_peer;
 struct shuffle_sock;
@@ -63,6 +64,8 @@ struct shuffle_member {
  * @keyed: records carry a tag under @key
  * @data_hdr: bytes of a DATA record's header
  * @key: group key
+ * @left: members that have left, as the last ABORT because of that says; ssk->lock
+ * @left_at: when it came, ns; 0: none has; ssk->lock
  * @member: the list
  */
 struct shuffle_membership {
@@ -77,6 +80,8 @@ struct shuffle_membership {
 	bool			keyed;
 	u8			data_hdr;
 	struct shuffle_key	key;
+	struct shuffle_blame	left;
+	u64			left_at;
 	struct shuffle_member	member[];
 };
 

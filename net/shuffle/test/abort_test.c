@@ -43,10 +43,76 @@ static void abort__names_who_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shuffle_abort_errno(fake->op->life.blame.reason), EPIPE);
 	expect_missing(test, 0, SHUFFLE_MISSING_LEFT | SHUFFLE_MISSING_RECV |
 				SHUFFLE_MISSING_ACK);
+	KUNIT_EXPECT_EQ(test, fake->group->left_at, fake->now);
+	KUNIT_EXPECT_EQ(test, fake->group->left.ranks, 1);
+	KUNIT_EXPECT_EQ(test, fake->group->left.rank[0], 0);
 	FAKE_COUNTED(test, AbortIn, 1);
 }
 
-/* Nonces that nobody else knows, of either message; before an announcement there is none. */
+/* Who has only been silent, or cancels, has not left. */
+static void abort__has_not_left(struct kunit *test)
+{
+	const struct shuffle_blame cancelled = {
+		.reason = SHUFFLE_LEFT_CANCELLED, .ranks = 1, .rank = { 0 },
+	}, silent = {
+		.reason = SHUFFLE_LEFT_TIMED_OUT, .ranks = 1, .rank = { 1 },
+	};
+
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	heard_from(0, 0, 1, &cancelled);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->group->left_at, 0ULL);
+	fake_end();
+	fake_start(3, 0);
+	fake_row(10000, 2000);
+	heard_from(0, 0, 1, &silent);
+	KUNIT_EXPECT_TRUE(test, fake->op->life.ended);
+	KUNIT_EXPECT_EQ(test, fake->group->left_at, 0ULL);
+}
+
+/* What a program ends @ns after it began this operation, and @later after others had left. */
+static void expect_ended_for(struct kunit *test, u64 ns, u64 later, u16 reason, u32 rank)
+{
+	const u32 before = fake_sent(SHUFFLE_ABORT, 1);
+	const struct fake_record *r;
+
+	fake_start(4, 0);
+	fake_row(10000, 2000);
+	fake_advance(ns);
+	fake->group->left = CLOSED_0;
+	fake->group->left_at = fake->now - later;
+	if (reason == SHUFFLE_LEFT_CANCELLED) {
+		KUNIT_EXPECT_EQ(test, shuffle_op_cancel(&fake->ssk, FAKE_OP), 0);
+		KUNIT_EXPECT_TRUE(test, fake_work(&fake->op->life.wind_up));
+	} else {
+		shuffle_abort_tell(fake->op, SHUFFLE_LEFT_CLOSED);
+	}
+	KUNIT_ASSERT_EQ(test, fake_sent(SHUFFLE_ABORT, 1), before + 1);
+	r = fake_last(SHUFFLE_ABORT, 1);
+	KUNIT_EXPECT_EQ(test, r->w.blame.reason, rank ? reason : SHUFFLE_LEFT_CLOSED);
+	KUNIT_EXPECT_EQ(test, r->w.blame.ranks, 1);
+	KUNIT_EXPECT_EQ(test, r->w.blame.rank[0], rank);
+	fake_end();
+}
+
+static void abort__for_others(struct kunit *test)
+{
+	const u64 ms = NSEC_PER_MSEC;
+
+	fake_advance(60000 * ms);
+	expect_ended_for(test, 0, 0, SHUFFLE_LEFT_CLOSED, 0);
+	expect_ended_for(test, 0, 0, SHUFFLE_LEFT_CANCELLED, 0);
+	/* begun while the program did not know */
+	expect_ended_for(test, 0, 299 * ms, SHUFFLE_LEFT_CANCELLED, 0);
+	expect_ended_for(test, 0, 300 * ms, SHUFFLE_LEFT_CANCELLED, 3);
+	/* long ago */
+	expect_ended_for(test, 9999 * ms, 9999 * ms, SHUFFLE_LEFT_CANCELLED, 0);
+	expect_ended_for(test, 10000 * ms, 10000 * ms, SHUFFLE_LEFT_CANCELLED, 3);
+	/* never */
+	expect_ended_for(test, 0, fake->now, SHUFFLE_LEFT_CLOSED, 3);
+}
+
 static void abort__forged(struct kunit *test)
 {
 	const struct shuffle_blame forgot = {
@@ -446,6 +512,8 @@ static void abort__who_disagrees(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(abort__names_who_left),
+	KUNIT_CASE(abort__has_not_left),
+	KUNIT_CASE(abort__for_others),
 	KUNIT_CASE(abort__forged),
 	KUNIT_CASE(abort__by_our_nonce),
 	KUNIT_CASE(abort__not_concerned),
