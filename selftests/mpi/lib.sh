@@ -15,8 +15,6 @@ launcher_settings "$BIN/openmpi"
 export OMPI_MCA_plm_base_verbose=-1
 # topo/treematch of Open MPI 4.1 hangs, or ends the program, when it makes some graphs
 export OMPI_MCA_topo=basic
-# What carries a call must not depend on how fast this machine is just now.
-export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-all}
 
 # ompi_is VERSION - is that how the version of this Open MPI begins?
 ompi_is()

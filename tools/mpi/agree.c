@@ -100,7 +100,6 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	if (getrandom(&hello->op_base, sizeof(hello->op_base), 0) != sizeof(hello->op_base))
 		hello->op_base = (uint64_t)getpid() << 32;
 	hello->distrusts = now_ns() < *distrusted_until(m);
-	hello->sizes = coll_shuffle_sizes_of(m);
 	if (hello->distrusts)
 		return;
 	if (c->keyed && !m->rank) {
@@ -136,7 +135,6 @@ static int join(coll_shuffle_module *m)
 	for (i = 0; i < m->size; i++)
 		members[i] = m->hellos[i].addr;
 	m->op_base = m->hellos[0].op_base;
-	m->sizes = m->hellos[0].sizes;
 	/* that is before anything has gone out, and for all groups of the communicator */
 	rc = m->hellos[0].keyed ? setsockopt(m->fd, SOL_SHUFFLE, SHUFFLE_KEY, m->hellos[0].key,
 					     SHUFFLE_KEY_BYTES) : 0;

@@ -303,13 +303,6 @@ static bool left_to_before(coll_shuffle_module *m, const void *sbuf, coll_shuffl
 	return !coll_shuffle_sizes_take(m, size * count);
 }
 
-int coll_shuffle_agree_blocking(coll_shuffle_module *m)
-{
-	int rc = coll_shuffle_agree(m, true);
-
-	return rc || coll_shuffle_declined(m) ? rc : coll_shuffle_sizes_find(m);
-}
-
 static int alltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t *stype,
 		    void *rbuf, coll_shuffle_count rcount, ompi_datatype_t *rtype,
 		    ompi_communicator_t *comm, mca_coll_base_module_t *module)
@@ -321,7 +314,7 @@ static int alltoall(const void *sbuf, coll_shuffle_count scount, ompi_datatype_t
 		.sbuf = sbuf, .scount = scount, .stype = stype, .rbuf = rbuf, .rcount = rcount,
 		.rtype = rtype,
 	};
-	int rc = coll_shuffle_agree_blocking(m);
+	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
@@ -371,7 +364,7 @@ static int alltoallv(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle
 	struct coll_shuffle_side to = {
 		.buf = rbuf, .counts = rcounts, .disps = rdisps, .type = rtype,
 	};
-	int rc = coll_shuffle_agree_blocking(m);
+	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;
@@ -415,7 +408,7 @@ static int alltoallw(const void *sbuf, coll_shuffle_counts scounts, coll_shuffle
 	struct coll_shuffle_side to = {
 		.buf = rbuf, .counts = rcounts, .disps = rdisps, .types = rtypes,
 	};
-	int rc = coll_shuffle_agree_blocking(m);
+	int rc = coll_shuffle_agree(m, true);
 
 	if (rc)
 		return rc;

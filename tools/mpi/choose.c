@@ -214,7 +214,7 @@ static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 {
 	uint32_t collectives = UINT32_MAX;
 	bool several = false;
-	int i;
+	int i, hosts;
 
 	for (i = 0; i < m->size; i++) {
 		m->who = i;
@@ -225,7 +225,7 @@ static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 		several |= cards[i].host != cards[0].host;
 		collectives &= cards[i].collectives;
 	}
-	m->hosts = count_hosts(cards, m->size);
+	hosts = count_hosts(cards, m->size);
 	m->who = 0;
 	m->why = "all ranks are on this host";
 	if (!several)
@@ -235,7 +235,7 @@ static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 	m->naddrs = pick_addrs(cards, m->size, m->rank, &m->who, m->addr);
 	/* between ranks of a host shared memory is faster, which only all-to-alls use beside us */
 	if (m->naddrs)
-		m->collectives = m->hosts == m->size ? collectives :
+		m->collectives = hosts == m->size ? collectives :
 						      collectives & COLL_SHUFFLE_NEIGHBOR_BIT;
 	/* ours are on our own card, which stays */
 	for (i = 0; i < m->naddrs; i++)

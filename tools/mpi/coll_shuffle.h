@@ -9,7 +9,7 @@
  *   module.c		one communicator
  *   before.c		its functions before ours
  *   agree.c		its first call: the group, a trial, a common decision
- *   sizes.c		which sizes AF_SHUFFLE carries: asked for, or found by timed calls
+ *   sizes.c		which sizes of messages AF_SHUFFLE carries
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   neighbour.c	those of neighbours only
  *   numbers.c		what a call goes by, here and elsewhere
@@ -46,15 +46,10 @@
 #include "addr.h"
 #include "carry.h"
 
-/* Sizes that are timed; a message goes the way that was better for the one next to it. */
-#define COLL_SHUFFLE_CLASSES	7
-
 /* Which sizes AF_SHUFFLE carries. */
 struct coll_shuffle_sizes {
 	uint64_t least;		/* bytes of a message */
 	uint64_t most;
-	uint32_t before;	/* bit for each class: the component before is faster */
-	uint32_t known;		/* classes that have been timed, or that need not be */
 };
 
 /* What a process says about itself to all others, before any communicator asks. */
@@ -113,7 +108,6 @@ struct coll_shuffle_hello {
 	uint32_t keyed;			/* rank 0: there is a group key */
 	uint8_t key[SHUFFLE_KEY_BYTES];	/* rank 0: this one */
 	uint64_t op_base;		/* that of rank 0 counts */
-	struct coll_shuffle_sizes sizes;	/* likewise */
 };
 
 /* How the trial went: the rank that has missed most, the first of these, and one that it has
@@ -143,8 +137,6 @@ struct coll_shuffle_module {
 	int rank;
 	enum coll_shuffle_state state;
 	struct coll_shuffle_sizes sizes;
-	int hosts;
-	int blocking;			/* calls so far, until the sizes are known */
 	int fd;
 	uint64_t op_base;
 	uint64_t calls;			/* numbers taken so far by calls that are made once */
@@ -406,10 +398,6 @@ void coll_shuffle_agree_step(coll_shuffle_module *m);
 /* sizes.c */
 /* The parameter coll_shuffle_sizes: false, and a complaint, if it makes no sense. */
 bool coll_shuffle_sizes_parse(const char *text, struct coll_shuffle_sizes *sizes);
-/* What earlier communicators of this shape (ranks, hosts) have found, or nothing. */
-struct coll_shuffle_sizes coll_shuffle_sizes_of(const coll_shuffle_module *m);
-/* A blocking call begins, agreed upon: time what has to be timed.  0, or an error. */
-int coll_shuffle_sizes_find(coll_shuffle_module *m);
 /* Does AF_SHUFFLE carry messages of so many bytes? */
 bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size);
 
@@ -437,8 +425,6 @@ void coll_shuffle_alltoall_functions(coll_shuffle_module *m);
 struct coll_shuffle_part coll_shuffle_part(const struct coll_shuffle_side *s, int rank);
 /* Is the message of another rank, with so many bytes, in the row or column? */
 bool coll_shuffle_by_network(const struct coll_shuffle_op *op, int rank, size_t size);
-/* A blocking call begins: 0, or an error. */
-int coll_shuffle_agree_blocking(coll_shuffle_module *m);
 /* Is it for the component before?  A non-blocking call behind one that began before all knew is
  * declined by p2p.c.
  */

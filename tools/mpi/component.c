@@ -24,7 +24,7 @@
  * Since 9: hellos go by messages, for one network after the other; a verdict counts what it misses;
  * calls of neighbours are carried.
  */
-#define CARD_VERSION	9
+#define CARD_VERSION	10
 
 static int component_register(void);
 static int component_open(void);
@@ -70,8 +70,8 @@ static int component_register(void)
 	c->verbose = 0;
 	parameter("verbose", "1: one line for each communicator: used, or why not",
 		  MCA_BASE_VAR_TYPE_INT, &c->verbose);
-	c->sizes = "auto";
-	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, LEAST-MOST in bytes, or auto (where timed calls, at the fourth blocking call of a communicator, say that it is no slower); the value at rank 0 counts",
+	c->sizes = "all";
+	parameter("sizes", "Sizes of messages that go over AF_SHUFFLE: all, or LEAST-MOST in bytes; the value at rank 0 counts",
 		  MCA_BASE_VAR_TYPE_STRING, &c->sizes);
 	c->collectives = "none";
 	parameter("collectives", "Collectives beside all-to-all that go over AF_SHUFFLE where each rank has a host of its own: all, none, or names such as barrier,bcast,allreduce; those that all ranks name. neighbor, which is not one of all: calls of neighbours, on any hosts",
@@ -194,7 +194,7 @@ static int component_open(void)
 	card->version = CARD_VERSION;
 	card->arch = opal_local_arch;
 	if (!coll_shuffle_sizes_parse(c->sizes, &card->sizes))
-		coll_shuffle_complain("coll_shuffle_sizes is not auto, all or LEAST-MOST: %s",
+		coll_shuffle_complain("coll_shuffle_sizes is not all or LEAST-MOST: %s",
 				      c->sizes);
 	if (!coll_shuffle_collectives_parse(c->collectives, &card->collectives))
 		coll_shuffle_complain("coll_shuffle_collectives is not all, none or names of collectives: %s",

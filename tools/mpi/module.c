@@ -18,7 +18,6 @@ static void module_construct(coll_shuffle_module *m)
 	m->requests = 0;
 	m->kept = 0;
 	m->allowed = COLL_SHUFFLE_MAX_REQUESTS;
-	m->blocking = 0;
 	m->local = NULL;
 	m->chosen = false;
 	m->naddrs = 0;

@@ -255,7 +255,7 @@ static int neighbor_##name(params ompi_communicator_t *comm, mca_coll_base_modul
 {											\
 	const struct coll_shuffle_side from = sender, to = receiver;			\
 	coll_shuffle_module *m = (coll_shuffle_module *)module;				\
-	int rc = coll_shuffle_agree_blocking(m);					\
+	int rc = coll_shuffle_agree(m, true);					\
 											\
 	if (rc)										\
 		return rc;								\

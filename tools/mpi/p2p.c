@@ -3,7 +3,7 @@
  * Messages that go through Open MPI's point-to-point layer and not over AF_SHUFFLE:
  *
  * - what ranks of one host send one another (shared memory), and what is of a size that another
- *   transport carries faster (sizes.c), while the rest is under way.  A call with MPI_IN_PLACE has
+ *   transport shall carry (sizes.c), while the rest is under way.  A call with MPI_IN_PLACE has
  *   all of it in the row: what it sends is packed;
  * - all messages of a non-blocking call that was made before the group was declined, and of those
  *   behind it until a blocking call: each rank learns of it at another time, and the functions of

@@ -25,8 +25,6 @@ setup_mpi()
 	export MPI_NS_PREFIX=h
 	# The hosts share a processor: Open MPI yields it, MPICH must be made to.
 	export OMPI_MCA_pml=ob1 OMPI_MCA_mtl=^psm,psm2,ofi
-	# each size the faster way: see Documentation/mpi.rst
-	export OMPI_MCA_coll_shuffle_sizes=${OMPI_MCA_coll_shuffle_sizes-auto}
 	export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
 }
 
