@@ -3,11 +3,12 @@
  * What a program sees that does nothing but collective calls, one behind the other: the mean over
  * all ranks of the time of a call, as the OSU benchmarks count it.
  *
- * usage: mpi_osu MILLISECONDS alltoall|others|neighbours BYTES...
+ * usage: mpi_osu MILLISECONDS alltoall|others|neighbours|communicators BYTES...
  *   MILLISECONDS  that each row is measured for, about
  *   alltoall      MPI_Alltoall, MPI_Alltoallv and their non-blocking forms
  *   others        MPI_Barrier, MPI_Bcast, ...: blocking collectives of other kinds
- *   neighbours    MPI_Neighbor_alltoall and others on periodic cartesian communicators
+ *   neighbours    MPI_Neighbor_alltoall and others in periodic cartesian topologies
+ *   communicators  MPI_Comm_dup and MPI_Comm_free, calls of MPI_Alltoall between them
  *   BYTES         of each message; of what is combined a multiple of eight
  *
  * Prints one line for each row: the call, the bytes, and nanoseconds of a call.
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARM		6	/* AF_SHUFFLE's component decides at the fourth call */
+#define WARM		6	/* the first ones agree, and make connections */
 #define MOST_CALLS	1000
 
 static int rank, size, bytes;
@@ -214,6 +215,31 @@ static int wrong3(void)
 	return wrong_neighbours(2);
 }
 
+static void duplicate(int calls)
+{
+	MPI_Comm comm;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	while (calls--)
+		MPI_Alltoall(row, bytes, MPI_BYTE, column, bytes, MPI_BYTE, comm);
+	MPI_Comm_free(&comm);
+}
+
+static void duplicate0(void)
+{
+	duplicate(0);
+}
+
+static void duplicate1(void)
+{
+	duplicate(1);
+}
+
+static void duplicate10(void)
+{
+	duplicate(10);
+}
+
 struct kind {
 	const char *name;
 	void (*call)(void);
@@ -239,6 +265,13 @@ static const struct kind others[] = {
 	{ "reduce", reduce, root_by_last, 8, 0 },
 	{ "allreduce", allreduce, by_last, 8, 0 },
 	{ "allreduce-double", allreduce_double, by_last, 8, 0 },
+	{ NULL },
+};
+
+static const struct kind of_communicators[] = {
+	{ "dup-free", duplicate0, nothing, 1, 0 },
+	{ "dup-alltoall-free", duplicate1, whole, 1, 0 },
+	{ "dup-10-alltoall-free", duplicate10, whole, 1, 0 },
 	{ NULL },
 };
 
@@ -284,6 +317,26 @@ static void measure(const struct kind *k, double least)
 	fflush(stdout);
 }
 
+static const struct kind *kinds_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		const struct kind *kinds;
+		int least;		/* ranks */
+	} all[] = {
+		{ "alltoall", all_to_all, 1 },
+		{ "others", others, 1 },
+		{ "neighbours", of_neighbours, 6 },
+		{ "communicators", of_communicators, 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(name, all[i].name) && size >= all[i].least)
+			return all[i].kinds;
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const struct kind *kinds, *k;
@@ -292,11 +345,10 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	kinds = argc > 2 && !strcmp(argv[2], "others") ? others :
-		argc > 2 && !strcmp(argv[2], "neighbours") && size > 5 ? of_neighbours : all_to_all;
-	if (argc < 4 || (kinds == all_to_all && strcmp(argv[2], "alltoall"))) {
+	kinds = argc < 4 ? NULL : kinds_of(argv[2]);
+	if (!kinds) {
 		if (!rank)
-			fprintf(stderr, "usage: mpi_osu MILLISECONDS alltoall|others|neighbours BYTES...\n");
+			fprintf(stderr, "usage: mpi_osu MILLISECONDS alltoall|others|neighbours|communicators BYTES...\n");
 		MPI_Finalize();
 		return 2;
 	}

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What run.sh runs inside the kernel: ranks on one, two and eight hosts, or more, call nothing but
-# MPI_Alltoall and its relatives, other collectives, or calls of neighbours (mpi_osu.c), with
-# AF_SHUFFLE's component and without it.
+# MPI_Alltoall and its relatives, other collectives, calls of neighbours, or make communicators
+# (mpi_osu.c), with AF_SHUFFLE's component and without it.
 #
-# usage: [SIZES='8 65536'] osu_guest.sh alltoall|others|neighbours MILLISECONDS RUNS LAYOUT...
+# usage: [SIZES='8 65536'] osu_guest.sh alltoall|others|neighbours|communicators MILLISECONDS RUNS LAYOUT...
 #   MILLISECONDS  that each row is measured for in each run
 #   RUNS          jobs of each kind, in turns
 #   LAYOUT        HOSTSxRANKS
@@ -25,6 +25,9 @@ elif [ "$calls" = neighbours ]; then
 	sizes=(8 1024 65536 1048576)
 	name=mpi-neighbour
 	export OMPI_MCA_coll_shuffle_collectives=neighbor
+elif [ "$calls" = communicators ]; then
+	sizes=(8)
+	name=mpi-comm
 fi
 # shellcheck source=tools/bench/mpi/mpi_rack.sh
 . $here/mpi/mpi_rack.sh
@@ -32,11 +35,6 @@ fi
 [ -z "${SIZES-}" ] || read -ra sizes <<<"$SIZES"
 hosts=8
 for layout; do ((${layout%x*} <= hosts)) || hosts=${layout%x*}; done
-if [ "$SHUFFLE_LANE" = qemu-icount ]; then
-	keep_busy
-	# shellcheck disable=SC2064 # the process of now
-	trap "kill $busy" EXIT
-fi
 $here/rack.sh up "$hosts" rate=none
 setup_mpi
 # Ranks of one host have shared memory, with the component and without it.

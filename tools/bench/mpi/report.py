@@ -15,7 +15,7 @@ from records import write_report  # pylint: disable=wrong-import-position
 def goal(case):
     """How much faster than Open MPI's TCP transport it shall be."""
     size = case.rsplit("-", 1)[1]
-    if case.startswith(("mpi-osu", "mpi-coll", "mpi-neighbour")):
+    if case.startswith(("mpi-osu", "mpi-coll", "mpi-neighbour", "mpi-comm")):
         return 1.0
     if case.startswith("mpi-network-skew"):
         return 1.3
