@@ -104,6 +104,18 @@ unreachable()
 	rack_down
 }
 
+# Of ranks that have passed a trial together a communicator makes none: a call is one operation.
+proven()
+{
+	local before
+
+	rack 4
+	before=$(counters OpsStarted)
+	carried 60000 mpi 60 4 4 "$calls" many 20
+	want_between "operations of 80 calls, and of the first trials" \
+		"$(($(counters OpsStarted) - before))" 84 130
+}
+
 # More communicators than descriptors.
 descriptors()
 {
@@ -188,6 +200,7 @@ cluster_cases()
 	[ -z "${MPI_QUICK-}" ] || return 0
 	run_case "a network that reaches nobody" no_network
 	run_case "a host that others do not reach" unreachable
+	run_case "communicators of ranks that have passed a trial" proven
 	run_case "more communicators than descriptors" descriptors
 	run_case "switched off on one host" mixed
 }

@@ -10,6 +10,7 @@
  *   before.c		its functions before ours
  *   agree.c		its first call: the group, a trial, a common decision
  *   sizes.c		which sizes of messages AF_SHUFFLE carries
+ *   proven.c		which processes have been shown to reach one another
  *   alltoall.c		the MPI calls: rows and columns from their arguments
  *   neighbour.c	those of neighbours only
  *   numbers.c		what a call goes by, here and elsewhere
@@ -108,6 +109,7 @@ struct coll_shuffle_hello {
 	uint32_t keyed;			/* rank 0: there is a group key */
 	uint8_t key[SHUFFLE_KEY_BYTES];	/* rank 0: this one */
 	uint64_t op_base;		/* that of rank 0 counts */
+	uint64_t proven;		/* number of the trial of a group with all of this one's */
 };
 
 /* How the trial went: the rank that has missed most, the first of these, and one that it has
@@ -163,6 +165,7 @@ struct coll_shuffle_module {
 	struct coll_shuffle_op *trial;
 	int net;			/* the one of addr that is tried */
 	int waits;			/* for the trial so far, there */
+	bool proven;			/* all have passed another one there */
 	uint64_t wait_until;		/* CLOCK_MONOTONIC, ns */
 	struct coll_shuffle_verdict own;	/* our trial's */
 	struct coll_shuffle_verdict mine, theirs;	/* what is known of all, of more */
@@ -400,6 +403,14 @@ void coll_shuffle_agree_step(coll_shuffle_module *m);
 bool coll_shuffle_sizes_parse(const char *text, struct coll_shuffle_sizes *sizes);
 /* Does AF_SHUFFLE carry messages of so many bytes? */
 bool coll_shuffle_sizes_take(const coll_shuffle_module *m, size_t size);
+
+/* proven.c */
+/* The number of a trial that all members have passed in this network, not long ago, or 0. */
+uint64_t coll_shuffle_proven(const coll_shuffle_module *m);
+/* All members have passed the communicator's trial. */
+void coll_shuffle_prove(const coll_shuffle_module *m);
+/* Nothing is proven any more: a member is missing, or the component is about to be unloaded. */
+void coll_shuffle_disprove(void);
 
 /* p2p.c */
 /* Post what goes through the point-to-point layer: 0, or an error.  Lock held. */

@@ -22,7 +22,8 @@
  * operators that do not commute and the program's for derived types are carried; a verdict names
  * racks.  Since 5: whether a multicast address is to be used.  Since 8: a key in the hello.
  * Since 9: hellos go by messages, for one network after the other; a verdict counts what it misses;
- * calls of neighbours are carried.
+ * calls of neighbours are carried.  Since 10: all sizes go by rank 0's card; a hello has the number
+ * of a trial.
  */
 #define CARD_VERSION	10
 
@@ -223,6 +224,7 @@ static int component_close(void)
 {
 	coll_shuffle_progress_close();
 	coll_shuffle_persistent_close();
+	coll_shuffle_disprove();
 	opal_output_close(mca_coll_shuffle_component.output);
 	return OMPI_SUCCESS;
 }

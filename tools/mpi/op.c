@@ -361,6 +361,7 @@ static void missing(struct coll_shuffle_op *op, const struct shuffle_record *rec
 	coll_shuffle_module *m = op->module;
 	bool gone = is_gone(rec);
 
+	coll_shuffle_disprove();
 	if (gone && !op->trial && m->gone < 0)
 		has_gone(m, rec->rank);
 	/* what others have not done then is not their fault */
