@@ -68,6 +68,28 @@ settled()
 	return 1
 }
 
+# within SECONDS COMMAND... - it succeeds in that time
+within()
+{
+	local i
+
+	for ((i = 0; i < 5 * $1; i++)); do
+		! "${@:2}" || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+has_qdisc()
+{
+	booted shufflectl -j qdisc show "$1" 2>/dev/null | grep '"installed":true'
+}
+
+has_relays()
+{
+	booted shufflectl relay 2>/dev/null | grep agg
+}
+
 stays()
 {
 	local i units
@@ -90,21 +112,27 @@ stays()
 	done
 	settled shuffle.service || fail "shuffle.service: $(tail -5 /tmp/systemd)"
 	booted systemctl start shuffle-sabad shuffle-rperf || fail "units without their files"
+	! booted systemctl is-active shuffle-sabad || fail "shuffle-sabad without its file"
 	booted systemctl is-active shuffle-relayd || fail "no relayd"
 	booted shufflectl config | grep 'overcommit 7' || fail "no settings"
 	booted shufflectl topology | grep 192.0.2.2 || fail "no racks"
 	booted shufflectl relay | grep agg || fail "no relay"
-	booted shufflectl -j qdisc show shf0 | grep '"installed":true' || fail "no qdisc"
-	ip link add shf1 type dummy || fail "no second device"
+	has_qdisc shf0 || fail "no qdisc"
+	booted systemctl start systemd-udevd || fail "no udevd: $(booted systemctl status --no-pager systemd-udevd)"
 	echo shf1 >>"$root/etc/shuffle/qdiscs"
-	booted systemctl start shuffle-qdisc@shf1 || fail "shuffle-qdisc@"
-	booted shufflectl -j qdisc show shf1 | grep '"installed":true' || fail "no qdisc of the second device"
-	booted systemctl kill -s KILL shuffle-relayd || fail "cannot kill it"
-	for ((i = 0; i < 100; i++)); do
-		! booted shufflectl relay 2>/dev/null | grep agg || break
-		sleep 0.2
+	for i in 1 2; do
+		ip link add "shf$i" type dummy || fail "no device shf$i"
 	done
-	booted shufflectl relay | grep agg || fail "a relayd that died does not come back with its relays"
+	within 60 has_qdisc shf1 || fail "no qdisc of a device that has come: $(booted systemctl status --no-pager 'shuffle-qdisc@*')"
+	! has_qdisc shf2 || fail "a qdisc of a device that nobody has named"
+	booted systemctl kill -s KILL shuffle-relayd || fail "cannot kill it"
+	within 20 has_relays || fail "a relayd that died does not come back with its relays"
+	mkdir -p "$root/var/lib/shuffle"
+	printf '%s\n' 'app A' 'sample 100 1' 'sample 50 2' 'sample 25 4' >"$root/var/lib/shuffle/saba.table"
+	echo 'port shf2 rate 1gbit' >"$root/etc/shuffle/saba.conf"
+	booted systemctl start shuffle-sabad || fail "shuffle-sabad does not start"
+	within 20 booted shuffle-saba show || fail "shuffle-sabad: $(booted systemctl status --no-pager shuffle-sabad)"
+	booted systemctl is-active shuffle-sabad || fail "shuffle-sabad has ended"
 	echo "guest: it stays"
 }
 
