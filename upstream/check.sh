@@ -65,10 +65,10 @@ build_numbers()
 		"${x86[@]}" net/core/sock.o security/selinux/
 }
 
-# what is there, before Kconfig knows of it
+# What is there, before Kconfig knows of it, and then, too: a make would ask for what is new.
 build_parts()
 {
-	kmake CONFIG_AF_SHUFFLE=m W=1 C=1 CF=-D__CHECK_ENDIAN__ net/shuffle/
+	kmake olddefconfig && kmake CONFIG_AF_SHUFFLE=m W=1 C=1 CF=-D__CHECK_ENDIAN__ net/shuffle/
 }
 
 # static.sh checks the files where they come from; here: what a patch says, and whose files these are.
