@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A member of a group of two that shuffles until it is told to end: what shuffle-sabad hears of it,
- * and what its packets carry, is for others to look at.
+ * A member of a group of two that shuffles until it is told to end, or the other one has left: what
+ * shuffle-sabad hears of it, and what its packets carry, is for others to look at.
  *
  *	saba_member RANK ADDRESS ADDRESS [APP]
  *
@@ -13,6 +13,7 @@
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,16 +32,19 @@ static void on_signal(int sig)
 	told = sig;
 }
 
-static void one_shuffle(int fd, uint64_t op)
+/* Returns false if the other member has closed its socket. */
+static bool one_shuffle(int fd, uint64_t op)
 {
 	static char data[LENGTH];
 	const void *bufs[2] = { data, data };
 	const uint64_t lens[2] = { LENGTH, LENGTH };
 	struct shuffle_column *col = shuffle_column_new(op, 2);
+	bool done = col && !shuffle_exchange(fd, op, bufs, lens, 2, 0, col);
 
-	if (!col || shuffle_exchange(fd, op, bufs, lens, 2, 0, col))
+	if (!done && errno != ECONNRESET)
 		err(1, "shuffle %llu", (unsigned long long)op);
 	shuffle_column_free(col);
+	return done;
 }
 
 int main(int argc, char **argv)
@@ -60,10 +64,11 @@ int main(int argc, char **argv)
 		err(1, "cannot join the group");
 	if (argc > 4 && shuffle_saba(fd, argv[4], NULL))
 		err(3, "shuffle_saba");
-	while (!told) {
-		one_shuffle(fd, ++op);
+	while (!told && one_shuffle(fd, ++op))
 		usleep(PAUSE_US);
-	}
+	/* alone: its socket is looked at */
+	while (!told)
+		usleep(PAUSE_US);
 	printf("%llu\n", (unsigned long long)op);
 	fflush(stdout);
 	close(fd);
