@@ -38,7 +38,7 @@ static const int wait_ms[] = { 100, 200 };
 /* So long a network in which a trial has failed is not tried again. */
 #define DISTRUST_NS	10000000000ULL
 
-static uint64_t now_ns(void)
+uint64_t coll_shuffle_now_ns(void)
 {
 	struct timespec ts;
 
@@ -100,10 +100,10 @@ static void open_socket(coll_shuffle_module *m, const struct coll_shuffle_addr *
 	memset(hello, 0, sizeof(*hello));
 	if (getrandom(&hello->op_base, sizeof(hello->op_base), 0) != sizeof(hello->op_base))
 		hello->op_base = (uint64_t)getpid() << 32;
-	hello->distrusts = now_ns() < *distrusted_until(m);
-	hello->proven = coll_shuffle_proven(m);
+	hello->distrusts = coll_shuffle_now_ns() < *distrusted_until(m);
 	if (hello->distrusts)
 		return;
+	hello->proven = coll_shuffle_proven(m);
 	if (c->keyed && !m->rank) {
 		hello->keyed = 1;
 		/* without it there is no group either */
@@ -156,7 +156,7 @@ static int join(coll_shuffle_module *m)
 static void wait_for_trial(coll_shuffle_module *m)
 {
 	m->state = COLL_SHUFFLE_TRYING;
-	m->wait_until = now_ns() + wait_ms[m->waits] * 1000000ULL;
+	m->wait_until = coll_shuffle_now_ns() + wait_ms[m->waits] * 1000000ULL;
 }
 
 /* Have all members passed the same trial? */
@@ -188,8 +188,7 @@ static void begin_trial(coll_shuffle_module *m)
 	}
 	m->own.racks = m->members.racks;
 	coll_shuffle_progress_begin(m);
-	m->proven = all_proven(m);
-	if (m->proven) {
+	if (all_proven(m)) {
 		/* when all have said that they have joined, the first call may begin */
 		m->own.who = INT32_MAX;
 		m->own.misses = 0;
@@ -218,7 +217,7 @@ static bool trial_has_ended(coll_shuffle_module *m)
 {
 	if (!m->trial || m->trial->complete)
 		return true;
-	if (now_ns() < m->wait_until)
+	if (coll_shuffle_now_ns() < m->wait_until)
 		return false;
 	if (m->waits + 1 < WAITS)
 		return true;
@@ -291,7 +290,7 @@ static void conclude(coll_shuffle_module *m)
 
 	if (v->who >= m->size) {
 		m->state = COLL_SHUFFLE_READY;
-		if (!m->proven)
+		if (!all_proven(m))
 			coll_shuffle_prove(m);
 		shuffle_addr_str(&m->hellos[m->rank].addr, text, sizeof(text));
 		if (!m->rank)
@@ -307,7 +306,7 @@ static void conclude(coll_shuffle_module *m)
 		wait_for_trial(m);
 		return;
 	}
-	*distrusted_until(m) = now_ns() + DISTRUST_NS;
+	*distrusted_until(m) = coll_shuffle_now_ns() + DISTRUST_NS;
 	if (v->missing >= 0 && v->missing < m->size)
 		snprintf(text, sizeof(text), "rank %d (%s)", v->missing,
 			 coll_shuffle_host(m, v->missing));

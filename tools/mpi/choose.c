@@ -186,7 +186,7 @@ static const char *unfit(const struct coll_shuffle_card *card)
 	return NULL;
 }
 
-static int compare_number(const void *a, const void *b)
+int coll_shuffle_compare_numbers(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -202,7 +202,7 @@ static int count_hosts(const struct coll_shuffle_card *cards, int n)
 		return 0;
 	for (i = 0; i < n; i++)
 		hosts[i] = cards[i].host;
-	qsort(hosts, n, sizeof(*hosts), compare_number);
+	qsort(hosts, n, sizeof(*hosts), coll_shuffle_compare_numbers);
 	for (i = 1; i < n; i++)
 		count += hosts[i] != hosts[i - 1];
 	free(hosts);
@@ -236,7 +236,7 @@ static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 	/* between ranks of a host shared memory is faster, which only all-to-alls use beside us */
 	if (m->naddrs)
 		m->collectives = hosts == m->size ? collectives :
-						      collectives & COLL_SHUFFLE_NEIGHBOR_BIT;
+						    collectives & COLL_SHUFFLE_NEIGHBOR_BIT;
 	/* ours are on our own card, which stays */
 	for (i = 0; i < m->naddrs; i++)
 		m->addr[i] = mca_coll_shuffle_component.card.addr +

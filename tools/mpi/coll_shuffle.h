@@ -165,7 +165,6 @@ struct coll_shuffle_module {
 	struct coll_shuffle_op *trial;
 	int net;			/* the one of addr that is tried */
 	int waits;			/* for the trial so far, there */
-	bool proven;			/* all have passed another one there */
 	uint64_t wait_until;		/* CLOCK_MONOTONIC, ns */
 	struct coll_shuffle_verdict own;	/* our trial's */
 	struct coll_shuffle_verdict mine, theirs;	/* what is known of all, of more */
@@ -296,6 +295,8 @@ typedef struct coll_shuffle_request coll_shuffle_request;
 /* choose.c */
 /* Decide from the cards of all members, once: m->addr and what follows it, m->collectives. */
 void coll_shuffle_choose(coll_shuffle_module *m);
+/* For qsort(): numbers of 64 bits, ascending. */
+int coll_shuffle_compare_numbers(const void *a, const void *b);
 
 /* module.c */
 mca_coll_base_module_t *coll_shuffle_comm_query(ompi_communicator_t *comm, int *priority);
@@ -387,6 +388,8 @@ void coll_shuffle_persistent_step(coll_shuffle_module *m);
 void coll_shuffle_persistent_close(void);
 
 /* agree.c */
+/* CLOCK_MONOTONIC */
+uint64_t coll_shuffle_now_ns(void);
 /* Make up one's mind: 0, or an error.  Afterwards the state is not NEW; it is
  * READY or DECLINED unless wait is false.
  */

@@ -32,7 +32,6 @@ static void module_construct(coll_shuffle_module *m)
 	m->beginning = false;
 	m->settled = false;
 	m->trial = NULL;
-	m->proven = false;
 	m->watched = false;
 	m->ops = NULL;
 	m->lines[0] = (struct coll_shuffle_line){ .end = &m->lines[0].first };

@@ -14,7 +14,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "coll_shuffle.h"
 
@@ -31,21 +30,6 @@ static struct proof {
 static int next;
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The names of a communicator's processes, ascending; NULL: no memory. */
 static uint64_t *names_of(const coll_shuffle_module *m)
 {
@@ -59,7 +43,7 @@ static uint64_t *names_of(const coll_shuffle_module *m)
 		memcpy(&names[i], &proc->super.proc_name, sizeof(proc->super.proc_name));
 	}
 	if (names)
-		qsort(names, m->size, sizeof(*names), compare);
+		qsort(names, m->size, sizeof(*names), coll_shuffle_compare_numbers);
 	return names;
 }
 
@@ -78,7 +62,7 @@ static bool has_all(const struct proof *p, const uint64_t *names, int n)
 
 uint64_t coll_shuffle_proven(const coll_shuffle_module *m)
 {
-	uint64_t *names = names_of(m), number = 0, now = now_ns();
+	uint64_t *names = names_of(m), number = 0, now = coll_shuffle_now_ns();
 	int i;
 
 	opal_mutex_lock(&lock);
@@ -95,7 +79,7 @@ void coll_shuffle_prove(const coll_shuffle_module *m)
 {
 	struct proof p = {
 		.number = m->op_base,
-		.until = now_ns() + VALID_NS,
+		.until = coll_shuffle_now_ns() + VALID_NS,
 		.addr = m->addr[m->net],
 		.names = names_of(m),
 		.n = m->size,
