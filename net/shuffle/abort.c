@@ -304,7 +304,7 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
 		spin_unlock_bh(&ssk->lock);
 	}
 	/* what a program ends nobody else tells of */
-	own = reason || op->life.error == ECANCELED || is_blamed(&op->life.blame, group->rank);
+	own = op->life.error == ECANCELED || is_blamed(&op->life.blame, group->rank);
 	if (!own && n > SHUFFLE_ABORT_REPEAT)
 		return;
 	__skb_queue_head_init(&q);
