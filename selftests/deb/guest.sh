@@ -116,7 +116,7 @@ stays()
 	booted systemctl is-active shuffle-relayd || fail "no relayd"
 	booted shufflectl config | grep 'overcommit 7' || fail "no settings"
 	booted shufflectl topology | grep 192.0.2.2 || fail "no racks"
-	booted shufflectl relay | grep agg || fail "no relay"
+	has_relays || fail "no relay"
 	has_qdisc shf0 || fail "no qdisc"
 	booted systemctl start systemd-udevd || fail "no udevd: $(booted systemctl status --no-pager systemd-udevd)"
 	echo shf1 >>"$root/etc/shuffle/qdiscs"

@@ -252,7 +252,7 @@ behind_nat()
 {
 	local to=10.77.0.1 sent
 
-	[ "$ipv6" = 1 ] || skip "no IPv6 in this kernel"
+	need_ipv6
 	command -v nft >/dev/null || skip "no nft"
 	modprobe -aq nf_tables nft_chain_nat nft_masq 2>/dev/null
 	new_rack 3

@@ -110,7 +110,7 @@ install_reaches()
 	local group=$1 members=$2 bytes left
 	shift 2
 
-	[ "$ipv6" = 1 ] || skip "no IPv6 in this kernel"
+	need_ipv6
 	new_rack 5
 	want_ok "no address" ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad
 	bridge_state >"$work/before"
@@ -172,7 +172,7 @@ kernel_notes_protocol()
 # What is there stays and is said; what others have made stays; options stay as long as needed.
 install_again()
 {
-	[ "$ipv6" = 1 ] || skip "no IPv6 in this kernel"
+	need_ipv6
 	new_rack 3
 	want_ok "no address" ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad
 	bridge_state >"$work/before"
@@ -236,7 +236,7 @@ install_undone()
 {
 	local group
 
-	[ "$ipv6" = 1 ] || skip "no IPv6 in this kernel"
+	need_ipv6
 	new_rack 3
 	want_ok "no address" ip -n "${PFX}br" addr add fe80::1/64 dev br0 nodad
 	want_ok "no route" ip -n "${PFX}br" route add 239.77.0.1/32 dev br0

@@ -56,6 +56,11 @@ skip()
 	exit 4
 }
 
+need_ipv6()
+{
+	[ "$ipv6" = 1 ] || skip "no IPv6 in this kernel"
+}
+
 # is_for_ipv6 NAME - the case, and nothing of it is left without IPv6
 is_for_ipv6()
 {
