@@ -264,7 +264,7 @@ static void tell_member(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 	lockdep_assert_held(&op->ssk->lock);
 	if (!whole && (!in->nonce || (rank < op->tx.announced && !op->tx.msg[rank].absent)))
 		nonce = shuffle_op_nonce(op, rank);
-	put_abort(shuffle_op_net(op), op->ssk, op->group, &w, nonce, whole, &op->life.blame, q);
+	put_abort(op->ssk->sn, op->ssk, op->group, &w, nonce, whole, &op->life.blame, q);
 }
 
 /* Has a member to be told?  Those that have left do not listen.  Of a host that was started again
@@ -319,7 +319,7 @@ void shuffle_abort_tell(struct shuffle_op *op, u16 reason)
 			sent++;
 		}
 		spin_unlock_bh(&ssk->lock);
-		shuffle_output_flush(shuffle_op_net(op), &q);
+		shuffle_output_flush(op->ssk->sn, &q);
 		cond_resched();
 	}
 }
@@ -380,7 +380,7 @@ static bool is_concerned(const struct shuffle_op *op, const struct shuffle_wire 
  */
 void shuffle_abort_heard(struct shuffle_op *op, const struct shuffle_wire *w, u64 now)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct shuffle_wire ack = *w;
 	u32 i, n, rank, sender = w->src_rank;
 	bool me = false;
@@ -494,7 +494,7 @@ bool shuffle_abort_answer(struct shuffle_op *op, const struct shuffle_wire *w,
 	/* what has come whole is acknowledged */
 	if (is_data(w) && op->rx.msg[rank].complete)
 		return false;
-	return shuffle_abort_reply(shuffle_op_net(op), op->ssk, op->group, w,
+	return shuffle_abort_reply(op->ssk->sn, op->ssk, op->group, w,
 				   shuffle_op_nonce(op, rank), &op->life.blame, q);
 }
 

@@ -94,7 +94,7 @@ static int sock_release_op(struct socket *sock)
 	shuffle_multicast_leave(ssk);
 	shuffle_owner_close(ssk);
 	if (ssk->addr.shs_family)
-		shuffle_udp_put(shuffle_net(sock_net(sk)));
+		shuffle_udp_put(ssk->sn);
 	shuffle_early_exit(ssk);
 	shuffle_pages_exit(ssk);
 	drop_group(ssk);
@@ -432,7 +432,8 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	sock_set_flag(sk, SOCK_FILTER_LOCKED);
 	sk->sk_destruct = sock_destruct;
 	sk->sk_write_space = shuffle_sock_write_space;
-	cfg = &shuffle_net(net)->dev0.cfg;
+	ssk->sn = shuffle_net(net);
+	cfg = &ssk->sn->dev0.cfg;
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(cfg->sndbuf));
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(cfg->rcvbuf));
 

@@ -180,7 +180,7 @@ static int enter(struct shuffle_net *sn, struct shuffle_multicast_entry *e)
  */
 void shuffle_multicast_leave(struct shuffle_sock *ssk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct shuffle_multicast_entry *e = ssk->multicast;
 
 	sock_owned_by_me(&ssk->sk);
@@ -208,7 +208,7 @@ void shuffle_multicast_leave(struct shuffle_sock *ssk)
  */
 int shuffle_multicast_set(struct shuffle_sock *ssk, sockptr_t optval, unsigned int optlen)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct shuffle_multicast_entry *e;
 	struct shuffle_multicast m;
 	int err;

@@ -3,8 +3,6 @@
 #include <net/netns/generic.h>
 
 #include "netns.h"
-#include "op.h"
-#include "sock.h"
 
 unsigned int shuffle_net_id __read_mostly;
 
@@ -17,15 +15,4 @@ unsigned int shuffle_net_id __read_mostly;
 struct shuffle_net *shuffle_net(const struct net *net)
 {
 	return net_generic(net, shuffle_net_id);
-}
-
-/**
- * shuffle_op_net() - the network namespace of an operation
- * @op: operation; its socket keeps the namespace alive
- *
- * Context: any.
- */
-struct shuffle_net *shuffle_op_net(const struct shuffle_op *op)
-{
-	return shuffle_net(sock_net(&op->ssk->sk));
 }

@@ -180,7 +180,6 @@ struct shuffle_net {
 /* netns.c */
 extern unsigned int shuffle_net_id;
 struct shuffle_net *shuffle_net(const struct net *net);
-struct shuffle_net *shuffle_op_net(const struct shuffle_op *op);
 
 /* pernet.c */
 int shuffle_netns_init(void);

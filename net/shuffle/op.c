@@ -235,7 +235,7 @@ static u32 typical_member(const struct shuffle_membership *group,
 static struct shuffle_dev *leave_by(struct shuffle_sock *ssk, struct shuffle_membership *group,
 				    u32 member, u32 *payload)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct shuffle_dev *dev;
 	struct dst_entry *dst;
 	int ifindex = 0;
@@ -282,7 +282,7 @@ static u8 order_of(const struct shuffle_op *op, u32 flags)
 	asked = (flags - SHUFFLE_ROW_FAIR) / SHUFFLE_ROW_FAIR + SHUFFLE_ORDER_FAIR;
 	if (asked == SHUFFLE_ORDER_FAIR || asked == set || may_overtake(op->ssk))
 		return asked;
-	SHUFFLE_INC(shuffle_op_net(op), OrderDenied);
+	SHUFFLE_INC(op->ssk->sn, OrderDenied);
 	return set;
 }
 
@@ -347,7 +347,7 @@ static bool ended_lately(struct shuffle_net *sn, const struct shuffle_membership
 static int op_link(struct shuffle_op *op)
 {
 	struct shuffle_membership *group = op->group;
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct shuffle_sock *ssk = op->ssk;
 	int err = 0;
 
@@ -392,7 +392,7 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 				     const struct shuffle_column *column,
 				     struct shuffle_engine *engine)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct shuffle_membership *group;
 	struct shuffle_op *op;
 	u32 payload, i;
@@ -482,7 +482,7 @@ static void op_end(struct shuffle_op *op, int error)
 	op_stop(op, error);
 	list_add_tail(&op->life.end.node, &ssk->ready);
 	trace_shuffle_op_end(op);
-	if (error || shuffle_event_wanted(shuffle_op_net(op))) {
+	if (error || shuffle_event_wanted(op->ssk->sn)) {
 		refcount_inc(&op->ref);
 		queue_work(system_dfl_wq, &op->life.wind_up);
 	}
@@ -498,7 +498,7 @@ static void op_end(struct shuffle_op *op, int error)
  */
 void shuffle_op_check_done(struct shuffle_op *op)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (op->life.ended || op->tx.unacked || op->rx.incomplete || !op->tx.closed ||
@@ -522,7 +522,7 @@ void shuffle_op_fail(struct shuffle_op *op, int error)
 	lockdep_assert_held(&op->ssk->lock);
 	if (op->life.ended)
 		return;
-	SHUFFLE_INC(shuffle_op_net(op), OpsFailed);
+	SHUFFLE_INC(op->ssk->sn, OpsFailed);
 	op_end(op, error);
 }
 
@@ -535,7 +535,7 @@ void shuffle_op_fail(struct shuffle_op *op, int error)
 void shuffle_op_unlink(struct shuffle_op *op)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	bool aborted;
 
 	lockdep_assert_held(&ssk->read_mutex);

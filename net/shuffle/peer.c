@@ -92,7 +92,7 @@ static struct shuffle_peer *peer_enter(struct shuffle_net *sn, struct shuffle_pe
  */
 struct shuffle_peer *shuffle_peer_get(struct shuffle_sock *ssk, const struct sockaddr_shuffle *a)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct rb_node *parent, **link;
 	struct shuffle_peer *peer, *new;
 

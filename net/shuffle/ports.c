@@ -76,7 +76,7 @@ void shuffle_ports_exit(struct shuffle_net *sn)
  */
 int shuffle_ports_add(struct shuffle_sock *ssk, struct sockaddr_shuffle *addr)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	u16 port = ntohs(addr->shs_port);
 	int tries = port ? 1 : 256;
 	int err;
@@ -119,7 +119,7 @@ static bool has_port(const struct shuffle_ports *ports, const struct shuffle_por
 void shuffle_ports_drop(struct shuffle_sock *ssk, const struct shuffle_ports *from,
 			const struct shuffle_ports *but)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	u32 i;
 
 	sock_owned_by_me(&ssk->sk);
@@ -140,7 +140,7 @@ void shuffle_ports_drop(struct shuffle_sock *ssk, const struct shuffle_ports *fr
 void shuffle_ports_del(struct shuffle_sock *ssk)
 {
 	static const struct shuffle_ports none;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 
 	sock_owned_by_me(&ssk->sk);
 	shuffle_ports_drop(ssk, &ssk->more_ports, &none);

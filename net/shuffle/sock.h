@@ -156,6 +156,8 @@ struct shuffle_owner {
  * struct shuffle_sock - an AF_SHUFFLE socket: one member
  * @sk: must be first
  * @lock: see the top of this file
+ * @sn: our state of the socket's network namespace, which lives as long; for each packet, so not
+ *	by shuffle_net()
  * @addr: address that the socket is bound to; shs_family is 0 before.  Changed once, under the sk
  *	lock and @lock; code with neither runs for bound sockets only
  * @port: place at which packets find the socket once it is bound
@@ -208,6 +210,7 @@ struct shuffle_owner {
 struct shuffle_sock {
 	struct sock		sk;
 	spinlock_t		lock;
+	struct shuffle_net	*sn;
 	struct sockaddr_shuffle	addr;
 	struct shuffle_port	port;
 	struct shuffle_ports	more_ports;

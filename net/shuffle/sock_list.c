@@ -55,7 +55,7 @@ void shuffle_sock_list_exit(struct shuffle_net *sn)
  */
 int shuffle_sock_list_add(struct shuffle_sock *ssk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	u32 cookie[2];
 
 	sock_diag_save_cookie(&ssk->sk, cookie);
@@ -79,7 +79,7 @@ int shuffle_sock_list_add(struct shuffle_sock *ssk)
  */
 void shuffle_sock_list_del(struct shuffle_sock *ssk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 
 	xa_erase(&sn->socks, ssk->number);
 	rhashtable_remove_fast(&sn->cookies, &ssk->cookie_node, cookie_params);

@@ -129,7 +129,7 @@ void shuffle_event_config(struct shuffle_dev *dev)
  */
 void shuffle_event_start(struct shuffle_op *op)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct sk_buff *skb;
 	void *hdr;
 	int err;
@@ -176,7 +176,7 @@ static int put_missing(struct sk_buff *skb, const struct shuffle_op *op)
 void shuffle_event_end(struct shuffle_op *op)
 {
 	u8 cmd = op->life.error ? SHUFFLE_CMD_OP_FAILED_NTF : SHUFFLE_CMD_OP_FINISHED_NTF;
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	u32 size = SHUFFLE_EVENT_SIZE;
 	struct sk_buff *skb;
 	void *hdr;
@@ -202,7 +202,7 @@ void shuffle_event_end(struct shuffle_op *op)
  */
 void shuffle_event_straggler(struct shuffle_op *op, u32 rank)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct sk_buff *skb;
 	void *hdr;
 
@@ -224,7 +224,7 @@ void shuffle_event_straggler(struct shuffle_op *op, u32 rank)
  */
 void shuffle_event_pressure(struct shuffle_sock *ssk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	u64 now = shuffle_now();
 	struct sk_buff *skb;
 	void *hdr;

@@ -66,7 +66,7 @@ static struct shuffle_wire take(struct delayed_member *m)
 
 static void send_all(struct shuffle_delayed *d, struct delayed_member *m, struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&d->ssk->sk));
+	struct shuffle_net *sn = d->ssk->sn;
 
 	while (m->n) {
 		struct shuffle_wire w = take(m);
@@ -100,7 +100,7 @@ static enum hrtimer_restart delayed_fires(struct hrtimer *timer)
 	if (more)
 		hrtimer_start(timer, 0, HRTIMER_MODE_REL_SOFT);
 	spin_unlock(&ssk->lock);
-	shuffle_output_flush(shuffle_net(sock_net(&ssk->sk)), &q);
+	shuffle_output_flush(ssk->sn, &q);
 	return HRTIMER_NORESTART;
 }
 
@@ -165,7 +165,7 @@ void shuffle_delayed_exit(struct shuffle_sock *ssk)
 		spin_lock_bh(&ssk->lock);
 		more = send_some(d, &q);
 		spin_unlock_bh(&ssk->lock);
-		shuffle_output_flush(shuffle_net(sock_net(&ssk->sk)), &q);
+		shuffle_output_flush(ssk->sn, &q);
 		cond_resched();
 	} while (more);
 	shuffle_group_put(d->group);

@@ -79,7 +79,7 @@ static struct sk_buff *first_of(struct shuffle_early *e, u64 op_id)
 /* Out of the tree and onto a list.  ssk->lock held. */
 static void take(struct shuffle_sock *ssk, struct sk_buff *skb, struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 
 	lockdep_assert_held(&ssk->lock);
 	list_del(&early_cb(skb)->fifo);
@@ -108,7 +108,7 @@ static void early_expire(struct work_struct *work)
 {
 	struct shuffle_sock *ssk = container_of(to_delayed_work(work), struct shuffle_sock,
 						early.work);
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct sk_buff_head q;
 	u32 n;
 
@@ -145,7 +145,7 @@ void shuffle_early_init(struct shuffle_sock *ssk)
  */
 void shuffle_early_exit(struct shuffle_sock *ssk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct sk_buff_head q;
 	u32 n;
 
@@ -193,7 +193,7 @@ static bool has_room(struct shuffle_sock *ssk, struct shuffle_net *sn, u32 size)
  */
 int shuffle_early_keep(struct shuffle_sock *ssk, struct sk_buff *skb, u64 op_id, u32 unlinked)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct shuffle_early *e = &ssk->early;
 	int kept = 0;
 
@@ -246,7 +246,7 @@ static void take_op(struct shuffle_sock *ssk, u64 op_id, struct sk_buff_head *q)
  */
 void shuffle_early_claim(struct shuffle_sock *ssk, u64 op_id)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct sk_buff_head mine;
 	struct sk_buff *skb;
 	u32 n;

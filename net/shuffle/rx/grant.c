@@ -188,7 +188,7 @@ static u64 promisable_bytes(struct shuffle_sock *ssk, u32 unit)
  */
 void shuffle_grant_send(struct shuffle_op *op, u32 rank, struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct shuffle_msg_in *in = &op->rx.msg[rank];
 	struct shuffle_wire w = {
 		.type = SHUFFLE_GRANT,
@@ -252,7 +252,7 @@ void shuffle_grant_pressure(struct shuffle_sock *ssk)
 	lockdep_assert_held(&ssk->lock);
 	if (!ssk->pressure) {
 		ssk->pressure = true;
-		SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), Pressure);
+		SHUFFLE_INC(ssk->sn, Pressure);
 		shuffle_event_pressure(ssk);
 	}
 	if (list_empty(&ssk->ready))

@@ -248,8 +248,8 @@ void shuffle_msg_in_send_ack(struct shuffle_op *op, u32 rank, struct sk_buff_hea
 		shuffle_msg_out_ack(op, &w, shuffle_now());
 		return;
 	}
-	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
-	SHUFFLE_INC(shuffle_op_net(op), AckOut);
+	shuffle_output_record(op->ssk->sn, op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(op->ssk->sn, AckOut);
 }
 
 /* Does a message of ours to the same member leave soon, without being asked for?
@@ -418,7 +418,7 @@ static int queue_piece(struct shuffle_op *op, u32 rank, struct sk_buff *skb, u64
 	op->life.progress_at = op->rx.data_at;
 	shuffle_policy_rx_arrived(&op->rx.sched, rank, end - start, end);
 	shuffle_grant_account(op);
-	SHUFFLE_ADD(shuffle_op_net(op), DataBytesIn, end - start);
+	SHUFFLE_ADD(op->ssk->sn, DataBytesIn, end - start);
 	shuffle_peer_received(op, rank, end - start);
 	return 0;
 }
@@ -428,7 +428,7 @@ static bool queue_new_ranges(struct shuffle_op *op, u32 rank, struct sk_buff *sk
 			     u32 len)
 {
 	struct shuffle_msg_in *in = &op->rx.msg[rank];
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	u64 end = start + len;
 	struct shuffle_range gap;
 	bool kept = false;
@@ -569,7 +569,7 @@ bool shuffle_msg_in_data(struct shuffle_op *op, const struct shuffle_wire *w,
 {
 	struct shuffle_rx_sched *m = &op->rx.sched.msg[w->src_rank];
 	struct shuffle_msg_in *in = &op->rx.msg[w->src_rank];
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	bool kept = false;
 	u64 prefix;
 

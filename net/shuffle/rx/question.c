@@ -92,9 +92,9 @@ void shuffle_question_ask(struct shuffle_op *op, u32 rank, struct sk_buff_head *
 
 	lockdep_assert_held(&op->ssk->lock);
 	shuffle_grant_send(op, rank, q);
-	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
-	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
-	SHUFFLE_INC(shuffle_op_net(op), QuestionOut);
+	shuffle_output_record(op->ssk->sn, op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(op->ssk->sn, ResendOut);
+	SHUFFLE_INC(op->ssk->sn, QuestionOut);
 	in->questioned_at = now;
 	in->question = true;
 	if (in->questions < U8_MAX)
@@ -128,7 +128,7 @@ void shuffle_question_gap(struct shuffle_op *op, u32 rank, struct sk_buff_head *
 void shuffle_question_resend(struct shuffle_op *op, u32 rank, u64 start, u64 end,
 			     struct sk_buff_head *q)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct shuffle_wire w = {
 		.type = SHUFFLE_RESEND,
 		/* what we have heard of says so by its nonce */
@@ -237,7 +237,7 @@ void shuffle_question_answered(struct shuffle_op *op, u32 rank, u64 sent, struct
 	if (op->rx.overtaken || !shuffle_ranges_missing(&in->have, in->have.prefix, sent, &gap) ||
 	    shuffle_question_full(op, rank))
 		return;
-	SHUFFLE_INC(shuffle_op_net(op), LossProved);
+	SHUFFLE_INC(op->ssk->sn, LossProved);
 	in->rtt_at = 0;		/* Karn: what comes now measures nothing */
 	in->probed = false;
 	in->proved = true;
@@ -276,7 +276,7 @@ void shuffle_question_progress(struct shuffle_op *op, u32 rank, bool again, u64 
 		shuffle_dev_lost(op->dev);
 		return;
 	}
-	SHUFFLE_INC(shuffle_op_net(op), LossDisproved);
+	SHUFFLE_INC(op->ssk->sn, LossDisproved);
 	op->rx.overtaken = true;
 	shuffle_dev_overtaken(op->dev);
 }

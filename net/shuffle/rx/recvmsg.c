@@ -398,7 +398,7 @@ int shuffle_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int fla
 		spin_lock_bh(&c.ssk->lock);
 		more = shuffle_grant_sock(c.ssk, &q);
 		spin_unlock_bh(&c.ssk->lock);
-		shuffle_output_flush(shuffle_net(sock_net(sk)), &q);
+		shuffle_output_flush(c.ssk->sn, &q);
 		cond_resched();
 	}
 

@@ -279,7 +279,7 @@ static void probe_blocked(struct shuffle_op *op, struct timer_scan *s)
 		if (!is_blocked(op, rank))
 			continue;
 		s->asks--;
-		SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
+		SHUFFLE_INC(op->ssk->sn, ProbeOut);
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
 	}
 }
@@ -541,7 +541,7 @@ static void check_out(struct shuffle_op *op, u32 rank, struct timer_scan *s)
 	if (wait_expired(op, since, &out->wait_ns, 0, s)) {
 		out->resends++;
 		s->asks--;
-		SHUFFLE_INC(shuffle_op_net(op), ProbeOut);
+		SHUFFLE_INC(op->ssk->sn, ProbeOut);
 		shuffle_msg_out_announce(op, rank, SHUFFLE_FLAG_PROBE, s->q);
 		since = out->announced_at;
 	}
@@ -658,7 +658,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	struct shuffle_op *op = container_of(timer, struct shuffle_op, clock.timer);
 	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct timer_scan s = {};
 	struct sk_buff_head q;
 

@@ -53,6 +53,7 @@ int fake_init(struct kunit *test)
 	dev->cfg.resend_max_us = 200000;
 
 	ssk = &fake->ssk;
+	ssk->sn = &fake->sn;
 	spin_lock_init(&ssk->lock);
 	shuffle_pages_init(ssk);
 	mutex_init(&ssk->read_mutex);
@@ -278,11 +279,6 @@ u64 shuffle_dev_drain_ns(const struct shuffle_dev *dev, u64 bytes)
 /* ---- the namespace ---- */
 
 struct shuffle_net *shuffle_net(const struct net *net)
-{
-	return &fake->sn;
-}
-
-struct shuffle_net *shuffle_op_net(const struct shuffle_op *op)
 {
 	return &fake->sn;
 }

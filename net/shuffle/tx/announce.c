@@ -120,7 +120,7 @@ static void limit_unscheduled(struct shuffle_op *op, struct shuffle_policy_tx *p
 	spin_lock_bh(&op->ssk->lock);
 	budget = unscheduled_row(op, total);
 	op->tx.ahead = ahead_max(op, total);
-	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, i);
+	dst = shuffle_route(op->ssk->sn, op->ssk, op->group, i);
 	payload = shuffle_route_payload(op->dev, op->group, i, dst);
 	dst_release(dst);
 	spin_unlock_bh(&op->ssk->lock);
@@ -137,7 +137,7 @@ static void limit_same(struct shuffle_op *op, struct shuffle_policy_tx *plan)
 	u32 payload;
 
 	spin_lock_bh(&op->ssk->lock);
-	dst = shuffle_route(shuffle_op_net(op), op->ssk, op->group, all);
+	dst = shuffle_route(op->ssk->sn, op->ssk, op->group, all);
 	payload = shuffle_route_payload(op->dev, op->group, all, dst);
 	dst_release(dst);
 	/* an operation's part of what a socket may send so is a packet at least */
@@ -214,7 +214,7 @@ static int start_messages(struct shuffle_op *op, const struct shuffle_policy_tx 
  */
 static void announce_messages(struct shuffle_op *op, u32 from, u32 to)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct shuffle_sock *ssk = op->ssk;
 	struct sk_buff_head q;
 	u32 i = from, end;

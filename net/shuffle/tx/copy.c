@@ -189,7 +189,7 @@ static u32 frags_for(u32 len, u32 pkt)
 static struct shuffle_chunk *paged_chunk(struct shuffle_op *op, u32 rank, u64 off, u32 len,
 					 struct iov_iter *iter, long timeo)
 {
-	struct shuffle_net *sn = shuffle_op_net(op);
+	struct shuffle_net *sn = op->ssk->sn;
 	struct shuffle_sock *ssk = op->ssk;
 	struct shuffle_chunk *chunk;
 	struct dst_entry *dst;

@@ -79,7 +79,7 @@ u32 shuffle_egress_queued(struct shuffle_net *sn)
 void shuffle_egress_kick(struct shuffle_op *op)
 {
 	struct shuffle_sock *ssk = op->ssk;
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 
 	lockdep_assert_held(&op->ssk->lock);
 	if (!shuffle_egress_has_data(op))

@@ -308,10 +308,10 @@ void shuffle_msg_out_announce(struct shuffle_op *op, u32 rank, u8 flags, struct 
 	else if (flags && shuffle_abort_asks(op, rank, shuffle_now()))
 		w.flags |= SHUFFLE_FLAG_MET;
 	shuffle_msg_out_place(op, &w, 0, 0);
-	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
+	shuffle_output_record(op->ssk->sn, op->ssk, op->group, rank, &w, q);
 	out->reannounced = out->announced_at;
 	out->announced_at = shuffle_now();
-	SHUFFLE_INC(shuffle_op_net(op), AnnounceOut);
+	SHUFFLE_INC(op->ssk->sn, AnnounceOut);
 }
 
 /* Is the record about a message that we have announced, from a member that has
@@ -322,7 +322,7 @@ static bool ours(struct shuffle_op *op, const struct shuffle_wire *w)
 	if (op->life.ended || w->src_rank >= op->tx.announced || op->tx.msg[w->src_rank].absent ||
 	    w->nonce != shuffle_op_nonce(op, w->src_rank)) {
 		if (!op->life.ended)
-			SHUFFLE_INC(shuffle_op_net(op), DropState);
+			SHUFFLE_INC(op->ssk->sn, DropState);
 		return false;
 	}
 	return true;
@@ -398,7 +398,7 @@ void shuffle_msg_out_grant(struct shuffle_op *op, const struct shuffle_wire *w, 
 	out = &op->tx.msg[w->src_rank];
 	m = &op->tx.sched.msg[w->src_rank];
 	if (w->grant.limit > m->len || w->grant.acked > shuffle_msg_out_sent(op, w->src_rank)) {
-		SHUFFLE_INC(shuffle_op_net(op), DropState);
+		SHUFFLE_INC(op->ssk->sn, DropState);
 		return;
 	}
 	trace_shuffle_grant_in(op, w->src_rank, w->grant.limit);
@@ -438,7 +438,7 @@ void shuffle_msg_out_ack(struct shuffle_op *op, const struct shuffle_wire *w, u6
 	out = &op->tx.msg[w->src_rank];
 	m = &op->tx.sched.msg[w->src_rank];
 	if (shuffle_msg_out_sent(op, w->src_rank) != m->len) {
-		SHUFFLE_INC(shuffle_op_net(op), DropState);
+		SHUFFLE_INC(op->ssk->sn, DropState);
 		return;
 	}
 	shuffle_slowest_heard(op, w, now);
@@ -525,8 +525,8 @@ static void say_waits(struct shuffle_op *op, u32 rank, struct sk_buff_head *q, u
 	if (rank == op->group->rank || !full_at)
 		return;
 	op->tx.waits_full_at = full_at;
-	shuffle_output_record(shuffle_op_net(op), op->ssk, op->group, rank, &w, q);
-	SHUFFLE_INC(shuffle_op_net(op), ResendOut);
+	shuffle_output_record(op->ssk->sn, op->ssk, op->group, rank, &w, q);
+	SHUFFLE_INC(op->ssk->sn, ResendOut);
 }
 
 /**
@@ -559,13 +559,13 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	if (out->absent) {
-		SHUFFLE_INC(shuffle_op_net(op), DropState);
+		SHUFFLE_INC(op->ssk->sn, DropState);
 		return;
 	}
 	if (len || !w->nonce)
 		shuffle_peer_resend(op, rank, false);
 	else
-		SHUFFLE_INC(shuffle_op_net(op), QuestionIn);
+		SHUFFLE_INC(op->ssk->sn, QuestionIn);
 	trace_shuffle_resend_in(op, rank, w->resend.off, w->resend.len);
 	if (!w->nonce) {
 		/* not authenticated by the nonce: an announcement at most, and
@@ -580,7 +580,7 @@ void shuffle_msg_out_resend(struct shuffle_op *op, const struct shuffle_wire *w,
 		return;
 	}
 	if (w->nonce != shuffle_op_nonce(op, rank) || w->resend.off > m->len || out->acked) {
-		SHUFFLE_INC(shuffle_op_net(op), DropState);
+		SHUFFLE_INC(op->ssk->sn, DropState);
 		return;
 	}
 	path_carries(op, rank, w->resend.off,

@@ -41,7 +41,7 @@ static int owner_queued(const struct sock *sk)
  */
 static void owner_count(struct shuffle_sock *ssk, const struct sock *sk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	int old, now;
 
 	/* the bytes have changed before ->counted is read */
@@ -68,7 +68,7 @@ static void owner_write_space(struct sock *sk)
 	ssk = rcu_dereference_sk_user_data(sk);
 	if (ssk) {
 		owner_count(ssk, sk);
-		shuffle_egress_room(shuffle_net(sock_net(&ssk->sk)));
+		shuffle_egress_room(ssk->sn);
 	}
 	rcu_read_unlock();
 }
@@ -153,7 +153,7 @@ int shuffle_owner_open(struct shuffle_sock *ssk, int family)
  */
 void shuffle_owner_close(struct shuffle_sock *ssk)
 {
-	struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+	struct shuffle_net *sn = ssk->sn;
 	struct shuffle_owner *o = &ssk->owner;
 	int i, counted;
 

@@ -112,7 +112,7 @@ static struct page *reuse_page(struct shuffle_sock *ssk)
 	for (; n; n--) {
 		page = ring_pop(ssk);
 		if (page_ref_count(page) == 1) {
-			SHUFFLE_INC(shuffle_net(sock_net(&ssk->sk)), PageReuse);
+			SHUFFLE_INC(ssk->sn, PageReuse);
 			return page;
 		}
 		ring_push(ssk, page);

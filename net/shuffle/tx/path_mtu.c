@@ -65,7 +65,7 @@ void shuffle_path_lost(struct shuffle_op *op, u32 rank, u32 payload, u64 now)
 	m->payload_lost = 0;
 	WRITE_ONCE(m->payload_until, jiffies + SHUFFLE_PATH_UNTIL);
 	WRITE_ONCE(m->payload_max, max_t(u32, payload / 2, SHUFFLE_MIN_PAYLOAD));
-	SHUFFLE_INC(shuffle_op_net(op), PathShrunk);
+	SHUFFLE_INC(op->ssk->sn, PathShrunk);
 }
 
 /**

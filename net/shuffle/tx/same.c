@@ -167,7 +167,7 @@ static void leave_alone(struct shuffle_op *op, u32 rank, u64 next)
 	shuffle_msg_out_limit(op, rank);
 	shuffle_timer_out(op, rank);
 	shuffle_egress_kick(op);
-	SHUFFLE_INC(shuffle_op_net(op), SameAlone);
+	SHUFFLE_INC(op->ssk->sn, SameAlone);
 }
 
 /**

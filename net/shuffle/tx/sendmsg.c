@@ -82,7 +82,7 @@ static struct shuffle_op *get_op(struct row_call *c, const struct shuffle_row *r
 	if (op)
 		return op;
 	if (row->first_rank || !row->count) {
-		struct shuffle_net *sn = shuffle_net(sock_net(&ssk->sk));
+		struct shuffle_net *sn = ssk->sn;
 
 		err = shuffle_timewait_exists(sn, &self, row->op_id) ? -EPIPE : -ENOENT;
 		return ERR_PTR(err);
