@@ -8,8 +8,25 @@
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
+#include <linux/slab.h>
 #include <linux/socket.h>
 #include <linux/workqueue.h>
+
+/* Linux 6.10 */
+#ifndef SHUFFLE_HAS_NETDEV_DUMMY
+static inline struct net_device *alloc_netdev_dummy(int sizeof_priv)
+{
+	struct net_device *dev = kvzalloc(sizeof(*dev) + sizeof_priv, GFP_KERNEL_ACCOUNT);
+
+	if (dev)
+		init_dummy_netdev(dev);
+	return dev;
+}
+
+#define shuffle_free_netdev_dummy	kvfree
+#else
+#define shuffle_free_netdev_dummy	free_netdev
+#endif
 
 /* Linux 6.13 */
 #ifndef SHUFFLE_HAS_HRTIMER_SETUP

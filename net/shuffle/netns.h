@@ -13,10 +13,10 @@
 #ifndef _SHUFFLE_NETNS_H
 #define _SHUFFLE_NETNS_H
 
-#include <linux/interrupt.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/net.h>
+#include <linux/netdevice.h>
 #include <linux/rbtree.h>
 #include <linux/rhashtable-types.h>
 #include <linux/siphash.h>
@@ -65,6 +65,7 @@ struct shuffle_sock;
  * @multicast: addresses that sockets have joined: multicast.c
  * @multicast_mutex: held while @multicast is changed
  * @mib: counters
+ * @egress_dev: no device: what @egress belongs to
  * @egress: sends data while there is room in the qdiscs
  * @egress_lock: guards @egress_socks, @egress_class, @egress_classes, @egress_mix
  * @egress_socks: sockets that have data to send, each holding a reference; the socket that has
@@ -126,11 +127,8 @@ struct shuffle_net {
 	struct rhltable		multicast;
 	struct mutex		multicast_mutex;
 	struct shuffle_mib __percpu *mib;
-#ifdef SHUFFLE_HAS_BH_WORK
-	struct work_struct	egress;
-#else
-	struct tasklet_struct	egress;
-#endif
+	struct net_device	*egress_dev;
+	struct napi_struct	egress;
 	spinlock_t		egress_lock;
 	struct list_head	egress_socks;
 	struct list_head	egress_class[SHUFFLE_ORDER_CLASSES];

@@ -30,12 +30,14 @@ static int __net_init shuffle_net_init(struct net *net)
 	shuffle_event_init(sn);
 	shuffle_config_init(sn);
 	shuffle_timewait_init(sn);
-	shuffle_egress_init(sn);
 	shuffle_cross_traffic_init(sn);
 	sn->mib = alloc_percpu(struct shuffle_mib);
 	err = -ENOMEM;
 	if (!sn->mib)
 		goto err_mib;
+	err = shuffle_egress_init(sn);
+	if (err)
+		goto err_egress;
 	err = shuffle_ports_init(sn);
 	if (err)
 		goto err_ports;
@@ -57,6 +59,9 @@ err_socks:
 err_multicast:
 	shuffle_ports_exit(sn);
 err_ports:
+	shuffle_egress_stop(sn);	/* it has never run */
+	shuffle_egress_exit(sn);
+err_egress:
 	free_percpu(sn->mib);
 err_mib:
 	shuffle_config_exit(sn);
@@ -71,6 +76,8 @@ err_mib:
 static void __net_exit shuffle_net_pre_exit(struct net *net)
 {
 	shuffle_udp_close(shuffle_net(net));
+	/* the grace period between this and shuffle_net_exit() is for that, too */
+	shuffle_egress_stop(shuffle_net(net));
 }
 
 static void __net_exit shuffle_net_exit(struct net *net)

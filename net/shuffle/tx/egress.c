@@ -11,6 +11,7 @@
 
 #include "../config.h"
 #include "../group.h"
+#include "../kernels.h"
 #include "../mib.h"
 #include "../netns.h"
 #include "../op.h"
@@ -428,7 +429,10 @@ static bool egress_turn(struct shuffle_net *sn)
 	return true;
 }
 
-static void egress_run(struct shuffle_net *sn)
+/* Sends until nothing is left or the qdiscs are full enough, which is true, or for as long as a run
+ * may take.
+ */
+static bool egress_run(struct shuffle_net *sn)
 {
 	u64 now = shuffle_now(), end = now + SHUFFLE_EGRESS_RUN_NS;
 	u32 limit = shuffle_egress_limit(sn), turns = SHUFFLE_EGRESS_TURNS;
@@ -437,51 +441,67 @@ static void egress_run(struct shuffle_net *sn)
 		/* pairs with shuffle_egress_room() */
 		smp_mb();
 		if (shuffle_egress_queued(sn) >= limit)
-			return;
+			return true;
 		atomic64_set(&sn->egress_at, now);
 		if (!egress_turn(sn))
-			return;
+			return true;
 		now = shuffle_now();
 	} while (now < end && --turns);
-	/* Others want the CPU, too.  A tasklet waits until other softirqs have had their turn, a
-	 * work until it has been run ten times or for 2 ms.
-	 */
-	shuffle_egress_schedule(sn);
+	return false;
 }
 
-#ifdef SHUFFLE_HAS_BH_WORK
-static void egress_work(struct work_struct *work)
+/* A NAPI of no device: it costs a tenth of a work in softirq context, and what it sends to hosts of
+ * the same machine is, mostly, taken up by the softirq that it runs in.
+ */
+static int egress_poll(struct napi_struct *napi, int budget)
 {
-	egress_run(container_of(work, struct shuffle_net, egress));
+	struct shuffle_net *sn = container_of(napi, struct shuffle_net, egress);
+
+	/* others want the CPU, too: all of its budget puts it behind them */
+	if (!egress_run(sn))
+		return budget;
+	napi_complete_done(napi, 0);
+	return 0;
 }
 
-void shuffle_egress_init(struct shuffle_net *sn)
-{
-	shuffle_turns_init(sn);
-	INIT_WORK(&sn->egress, egress_work);
-}
-
-/* No socket is left, so nothing schedules it any more. */
-void shuffle_egress_exit(struct shuffle_net *sn)
-{
-	cancel_work_sync(&sn->egress);
-}
-#else
-static void egress_tasklet(struct tasklet_struct *t)
-{
-	struct shuffle_net *sn = from_tasklet(sn, t, egress);
-
-	egress_run(sn);
-}
-
-void shuffle_egress_init(struct shuffle_net *sn)
+/**
+ * shuffle_egress_init() - nobody has anything to send
+ * @sn: namespace
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int shuffle_egress_init(struct shuffle_net *sn)
 {
 	shuffle_turns_init(sn);
-	tasklet_setup(&sn->egress, egress_tasklet);
+	sn->egress_dev = alloc_netdev_dummy(0);
+	if (!sn->egress_dev)
+		return -ENOMEM;
+	netif_napi_add_tx(sn->egress_dev, &sn->egress, egress_poll);
+	napi_enable(&sn->egress);
+	return 0;
 }
 
+/**
+ * shuffle_egress_stop() - the egress does not run any more
+ * @sn: namespace; no socket is left, so nothing schedules the egress
+ *
+ * Context: process, may sleep.
+ */
+void shuffle_egress_stop(struct shuffle_net *sn)
+{
+	napi_disable(&sn->egress);
+	__netif_napi_del(&sn->egress);
+}
+
+/**
+ * shuffle_egress_exit() - the namespace ends
+ * @sn: namespace; a grace period has gone by since shuffle_egress_stop(), for the tracepoint behind
+ *	the last poll still reads the device
+ *
+ * Context: process.
+ */
 void shuffle_egress_exit(struct shuffle_net *sn)
 {
-	tasklet_kill(&sn->egress);
+	shuffle_free_netdev_dummy(sn->egress_dev);
 }
-#endif

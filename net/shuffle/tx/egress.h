@@ -5,7 +5,8 @@
 
 struct shuffle_net;
 
-void shuffle_egress_init(struct shuffle_net *sn);
+int shuffle_egress_init(struct shuffle_net *sn);
+void shuffle_egress_stop(struct shuffle_net *sn);
 void shuffle_egress_exit(struct shuffle_net *sn);
 
 #endif /* _SHUFFLE_TX_EGRESS_H */

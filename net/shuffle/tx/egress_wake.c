@@ -13,21 +13,24 @@
  * shuffle_egress_schedule() - the egress has something to do
  * @sn: namespace
  *
- * It runs in softirq context, on one CPU at a time.
+ * It runs in softirq context, on one CPU at a time; once more if it runs already.
  *
- * Context: any.
+ * Context: any but hard interrupts.
  */
-#ifdef SHUFFLE_HAS_BH_WORK
 void shuffle_egress_schedule(struct shuffle_net *sn)
 {
-	queue_work(system_bh_wq, &sn->egress);
+	/* Some drivers free packets with interrupts off.  They are called in softirqs, or with BHs
+	 * off: at the end of that the softirq runs.
+	 */
+	if (irqs_disabled()) {
+		napi_schedule(&sn->egress);
+		return;
+	}
+	/* one that a process raises runs when its BHs are on again */
+	local_bh_disable();
+	napi_schedule(&sn->egress);
+	local_bh_enable();
 }
-#else
-void shuffle_egress_schedule(struct shuffle_net *sn)
-{
-	tasklet_schedule(&sn->egress);
-}
-#endif
 
 /**
  * shuffle_egress_limit() - how much may be on its way out before the next packet is chosen
@@ -93,7 +96,7 @@ void shuffle_egress_kick(struct shuffle_op *op)
  * shuffle_egress_room() - a packet of ours has left a qdisc
  * @sn: namespace
  *
- * Context: any, also under qdisc locks.
+ * Context: any but hard interrupts, also under qdisc locks.
  */
 void shuffle_egress_room(struct shuffle_net *sn)
 {
@@ -113,7 +116,7 @@ void shuffle_egress_room(struct shuffle_net *sn)
  * so fills the limit.  If nothing has left since this was asked last, long ago, what is
  * queued is waited for no more.
  *
- * Context: any.
+ * Context: softirq.
  */
 void shuffle_egress_force(struct shuffle_net *sn)
 {
