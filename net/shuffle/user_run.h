@@ -7,9 +7,9 @@
  *
  * But for check_object_size() (CONFIG_HARDENED_USERCOPY).  It took some 250 instructions, even when
  * asked once for each page or part of a packet: 1.1 % of 64 x 64 x 64 bytes, 1.7 % of 32 x 32 x 8
- * KiB.  What keeps a copy inside the kernel's memory is one comparison for each: with the room of
- * the page that was just opened (tx/copy.c, page.room), with the size of the packet's part
- * (shuffle_frags_here()).
+ * KiB.  What keeps a copy inside the kernel's memory is one comparison for each, or for each run of
+ * full packets: with the room of the page that was just opened (tx/copy.c, page.room), with the size
+ * of the packet's part (shuffle_frags_here()).
  */
 #ifndef _SHUFFLE_USER_RUN_H
 #define _SHUFFLE_USER_RUN_H
@@ -56,6 +56,51 @@ static inline void shuffle_user_run_advance(struct shuffle_user_run *run, size_t
 	run->used += len;
 }
 
+/**
+ * shuffle_user_run_piece_from() - copy bytes from the user, of those that lie in one piece
+ * @run: position, not moved on
+ * @at: offset of the bytes from there; they end within @run->left
+ * @to: kernel memory, @len bytes of which are known to be ours
+ * @len: bytes
+ *
+ * Context: process, may fault.
+ * Return: false on a fault.
+ */
+static inline bool shuffle_user_run_piece_from(const struct shuffle_user_run *run, size_t at,
+					       void *to, size_t len)
+{
+	const void __user *from = run->at + at;
+	unsigned long missed;
+
+	if (should_fail_usercopy())
+		return false;
+	instrument_copy_from_user_before(to, from, len);
+	missed = raw_copy_from_user(to, from, len);
+	instrument_copy_from_user_after(to, from, len, missed);
+	return !missed;
+}
+
+/**
+ * shuffle_user_run_piece_to() - copy bytes to the user, all to one piece
+ * @run: position, not moved on
+ * @at: offset of the bytes from there; they end within @run->left
+ * @from: kernel memory that may be shown
+ * @len: bytes
+ *
+ * Context: process, may fault.
+ * Return: false on a fault.
+ */
+static inline bool shuffle_user_run_piece_to(const struct shuffle_user_run *run, size_t at,
+					     const void *from, size_t len)
+{
+	void __user *to = run->at + at;
+
+	if (should_fail_usercopy())
+		return false;
+	instrument_copy_to_user(to, from, len);
+	return !raw_copy_to_user(to, from, len);
+}
+
 bool shuffle_user_run_from_slow(struct shuffle_user_run *run, void *to, size_t len);
 bool shuffle_user_run_to_slow(struct shuffle_user_run *run, const void *from, size_t len);
 
@@ -70,17 +115,12 @@ bool shuffle_user_run_to_slow(struct shuffle_user_run *run, const void *from, si
  */
 static inline bool shuffle_user_run_from(struct shuffle_user_run *run, void *to, size_t len)
 {
-	unsigned long missed;
-
 	if (unlikely(len > run->left))
 		return shuffle_user_run_from_slow(run, to, len);
-	if (should_fail_usercopy())
+	if (!shuffle_user_run_piece_from(run, 0, to, len))
 		return false;
-	instrument_copy_from_user_before(to, run->at, len);
-	missed = raw_copy_from_user(to, run->at, len);
-	instrument_copy_from_user_after(to, run->at, len, missed);
 	shuffle_user_run_advance(run, len);
-	return !missed;
+	return true;
 }
 
 /**
@@ -94,16 +134,12 @@ static inline bool shuffle_user_run_from(struct shuffle_user_run *run, void *to,
  */
 static inline bool shuffle_user_run_to(struct shuffle_user_run *run, const void *from, size_t len)
 {
-	unsigned long missed;
-
 	if (unlikely(len > run->left))
 		return shuffle_user_run_to_slow(run, from, len);
-	if (should_fail_usercopy())
+	if (!shuffle_user_run_piece_to(run, 0, from, len))
 		return false;
-	instrument_copy_to_user(run->at, from, len);
-	missed = raw_copy_to_user(run->at, from, len);
 	shuffle_user_run_advance(run, len);
-	return !missed;
+	return true;
 }
 
 #endif /* _SHUFFLE_USER_RUN_H */

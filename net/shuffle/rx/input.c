@@ -388,7 +388,8 @@ static void handle_run(struct rx_ctx *c, const struct rx_run *run)
 }
 
 /* Does the tag @p of a run's next record grow as those before did?  Whether the key makes
- * such tags is not known yet.  @last: tag of the record before; becomes this one's.
+ * such tags is not known yet.  @records: in the run so far.  @last: tag of the record before;
+ * becomes this one's.
  */
 static bool tag_goes_on(struct rx_run *run, u32 records, const u8 *p, u64 *last)
 {
@@ -396,8 +397,26 @@ static bool tag_goes_on(struct rx_run *run, u32 records, const u8 *p, u64 *last)
 
 	if (records == 1)
 		run->tag_step = step;
+	if (step != run->tag_step)
+		return false;
 	*last = tag;
-	return step == run->tag_step;
+	return true;
+}
+
+/* How many of @n records, from @p on, go on where a run ends and are as long as its first one?
+ * @hdr: header of that.  The others' headers are all that is readable at @p.
+ */
+static u32 count_same(struct rx_run *run, const u8 *p, u32 n, const u8 *hdr, u64 place, u64 *tag)
+{
+	const u32 most = run->w.payload, stride = run->hdr + most;
+	bool tagged = run->w.flags & SHUFFLE_FLAG_TAG;
+	u32 i;
+
+	for (i = 0; i < n; i++, p += stride, place += most)
+		if (!shuffle_wire_same(p, hdr, place) ||
+		    (tagged && !tag_goes_on(run, run->n + i, p + SHUFFLE_WIRE_DATA_HDR, tag)))
+			break;
+	return i;
 }
 
 /* Add the records to a run of DATA that go on where it ends, in the message and in the
@@ -406,10 +425,8 @@ static bool tag_goes_on(struct rx_run *run, u32 records, const u8 *p, u64 *last)
  */
 static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 {
-	u32 off = run->data + run->len, end = at->skb->len;
-	u32 records = run->n, len = run->len, hdr_len = run->hdr;
-	bool tagged = run->w.flags & SHUFFLE_FLAG_TAG;
-	u16 n, most = run->w.payload;
+	const u32 hdr_len = run->hdr, most = run->w.payload, stride = hdr_len + most;
+	u32 off = run->data + run->len, end = at->skb->len, n, part;
 	struct shuffle_wire_next next;
 	u8 buf[SHUFFLE_WIRE_MAX_HDR];
 	u64 tag = run->w.tag;
@@ -417,24 +434,40 @@ static u32 extend(struct rx_run *run, struct shuffle_frags *at, const u8 *hdr)
 
 	shuffle_wire_next_init(&next, hdr);
 	while (end - off > hdr_len) {
+		/* nearly all are as long as the first one, and each part of the packet has the
+		 * headers of several
+		 */
+		part = end - off;
+		p = shuffle_frags_run(at, off, &part);
+		if (p && part >= hdr_len) {
+			n = min3((part - hdr_len) / stride + 1, (end - off) / stride,
+				 (u32)min_t(u64, next.rest, U32_MAX) / most);
+			n = count_same(run, p, n, hdr, next.place, &tag);
+			next.place += n * most;
+			next.rest -= n * most;
+			run->n += n;
+			run->len += n * most;
+			off += n * stride;
+			if (n)
+				continue;
+		}
+
 		p = shuffle_frags_read(at, off, hdr_len, buf);
 		n = p ? shuffle_wire_follows(p, end - off, hdr, hdr_len, &next) : 0;
 		if (!n || n > most)
 			break;
-		if (tagged) {
+		if (run->w.flags & SHUFFLE_FLAG_TAG) {
 			if (n < most)
 				run->tag_short = shuffle_get64(p + SHUFFLE_WIRE_DATA_HDR);
-			else if (!tag_goes_on(run, records, p + SHUFFLE_WIRE_DATA_HDR, &tag))
+			else if (!tag_goes_on(run, run->n, p + SHUFFLE_WIRE_DATA_HDR, &tag))
 				break;	/* begins a run of its own, and is looked at by itself */
 		}
-		len += n;
-		records++;
+		run->len += n;
+		run->n++;
 		off += hdr_len + n;
 		if (n < most)
 			break;	/* a short one is the last */
 	}
-	run->len = len;
-	run->n = records;
 	return off;
 }
 

@@ -59,6 +59,30 @@ static noinline int copy_parts(struct shuffle_frags *c, u32 off, u32 len,
 	return 0;
 }
 
+/* Copy payloads of full packets, of @left bytes: those that the part of the packet which holds @off
+ * has whole, and the piece of the user's memory has room for.  @hdr: bytes between two of them.
+ * Returns the number of payloads; -EFAULT.
+ */
+static int copy_full_packets(struct shuffle_frags *c, u32 off, u32 left, u32 pkt, u32 hdr,
+			     struct shuffle_user_run *run)
+{
+	u32 part = left + left / pkt * hdr, n, i;
+	const u8 *from;
+
+	if (left < pkt || run->left < pkt)
+		return 0;
+	from = shuffle_frags_run(c, off, &part);
+	if (!from || part < pkt)
+		return 0;
+	left = min_t(size_t, run->left, left);
+	n = min((part - pkt) / (pkt + hdr) + 1, left / pkt);
+	for (i = 0; i < n; i++, from += pkt + hdr)
+		if (!shuffle_user_run_piece_to(run, i * pkt, from, pkt))
+			return -EFAULT;
+	shuffle_user_run_advance(run, n * pkt);
+	return n;
+}
+
 /* Copy bytes [start, end) of a message out of a piece that holds them. */
 static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 {
@@ -71,10 +95,20 @@ static int copy_piece(struct sk_buff *skb, u64 end, struct msghdr *msg)
 	struct shuffle_user_run run;
 	struct shuffle_frags c;
 	const u8 *from;
+	int full;
 
 	shuffle_frags_init(&c, skb);
 	shuffle_user_run_init(&run, &msg->msg_iter);
 	while (left) {
+		full = n == p->stride ?
+		       copy_full_packets(&c, off, left, p->stride, p->hdr, &run) : 0;
+		if (full < 0)
+			return full;
+		left -= full * p->stride;
+		off += full * (p->stride + p->hdr);
+		if (full)
+			continue;
+
 		n = min(n, left);
 		from = shuffle_frags_at(&c, off, n);
 		if (from ? !shuffle_user_run_to(&run, from, n) :

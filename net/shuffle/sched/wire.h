@@ -241,6 +241,12 @@ struct shuffle_wire_next {
 	u64	rest;
 };
 
+/* Bytes 32 to 39 of a DATA record's header: those that change from one to the next. */
+static inline u64 shuffle_wire_place_of(const u8 *hdr)
+{
+	return shuffle_get64(hdr + 32);
+}
+
 /**
  * shuffle_wire_next_init() - where the record behind a DATA record begins
  * @next: result
@@ -253,7 +259,7 @@ static inline void shuffle_wire_next_init(struct shuffle_wire_next *next, const 
 
 	end += payload;
 	/* the offset is no more than the length: it does not run over */
-	next->place = shuffle_get64(like + 32) + payload;
+	next->place = shuffle_wire_place_of(like) + payload;
 	next->rest = end < len ? len - end : 0;
 }
 
@@ -286,6 +292,42 @@ static inline u16 shuffle_wire_follows(const u8 *p, size_t left, const u8 *like,
 	next->place += payload;
 	next->rest -= payload;
 	return payload;
+}
+
+/* eight bytes as they are in memory */
+static inline u64 shuffle_wire_word(const u8 *p)
+{
+	u64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/**
+ * shuffle_wire_same() - is a DATA record as another one, but for where it begins?
+ * @p: header of the record, without its tag
+ * @like: header of the other one
+ * @place: see struct shuffle_wire_next
+ */
+static inline bool shuffle_wire_same(const u8 *p, const u8 *like, u64 place)
+{
+	return !((shuffle_wire_word(p) ^ shuffle_wire_word(like)) |
+		 (shuffle_wire_word(p + 8) ^ shuffle_wire_word(like + 8)) |
+		 (shuffle_wire_word(p + 16) ^ shuffle_wire_word(like + 16)) |
+		 (shuffle_wire_word(p + 24) ^ shuffle_wire_word(like + 24)) |
+		 (shuffle_get64(p + 32) ^ place));
+}
+
+/**
+ * shuffle_wire_copy() - write the header of a DATA record that is as another one
+ * @p: room for the header, without its tag
+ * @like: header of the other one
+ * @place: see struct shuffle_wire_next
+ */
+static inline void shuffle_wire_copy(u8 *p, const u8 *like, u64 place)
+{
+	memcpy(p, like, 32);
+	shuffle_put64(p + 32, place);
 }
 
 /**

@@ -129,7 +129,7 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 	u64 off = last->data.off + last->payload;
 	u8 plain[SHUFFLE_WIRE_MAX_HDR];
 	struct shuffle_wire_next next;
-	bool alike;
+	bool alike, same;
 	u16 n;
 
 	/* nothing goes on where no payload is */
@@ -150,9 +150,15 @@ static void check_follows(const u8 *p, int hdr, size_t left, const struct shuffl
 		w->src_rank == last->src_rank && w->dst_rank == last->dst_rank &&
 		w->src_port == last->src_port && w->dst_port == last->dst_port;
 	shuffle_wire_next_init(&next, like);
+	same = shuffle_wire_same(p, like, next.place);
 	n = shuffle_wire_follows(p, left, like, like_hdr, &next);
 	if (n != (alike ? w->payload : 0))
 		fuzz_check("another record when compared with the record before");
+	/* the shortest way looks at no bounds */
+	if (n == last->payload && !same)
+		fuzz_check("as long, and not the same");
+	if (same && n && n != last->payload)
+		fuzz_check("the same, and not as long");
 	if (next.rest != last->data.len - off - n)
 		fuzz_check("another rest of the message");
 }

@@ -637,7 +637,17 @@ static u16 follows(const u8 *p, size_t left, const u8 *like, u64 off)
 	return shuffle_wire_follows(p, left, like, 40, &next);
 }
 
-/* Any bit of a header changed: the short way says what parsing says. */
+/* shuffle_wire_same() for a record that has to begin at @off of the message of @like */
+static bool same_at(const u8 *p, const u8 *like, u64 off)
+{
+	u8 there[SHUFFLE_WIRE_MAX_HDR];
+
+	memcpy(there, like, sizeof(there));
+	shuffle_wire_place(there, off, shuffle_get16(like + 26));
+	return shuffle_wire_same(p, like, shuffle_wire_place_of(there));
+}
+
+/* Any bit of a header changed: the short ways say what parsing says. */
 static void wire_follows__each_bit(struct kunit *test)
 {
 	struct shuffle_wire w = {
@@ -665,8 +675,11 @@ static void wire_follows__each_bit(struct kunit *test)
 			alike += !!expect;
 			KUNIT_EXPECT_EQ(test, follows(p, 200, like, 800), expect);
 			KUNIT_EXPECT_EQ(test, follows(p, 200, like, 700), 0);
+			KUNIT_EXPECT_FALSE(test, same_at(p, like, 800));
+			KUNIT_EXPECT_FALSE(test, same_at(p, like, 700));
 		}
 	}
+	KUNIT_EXPECT_TRUE(test, same_at(like, like, 800));
 	/* lengths that differ in a bit from 100 and are not above 160 */
 	KUNIT_EXPECT_EQ(test, alike, 7U);
 }
@@ -733,7 +746,7 @@ static void wire_place__is_build(struct kunit *test)
 		.type = SHUFFLE_DATA, .src_rank = 1, .dst_rank = 2, .dst_port = 3,
 		.op_id = 4, .nonce = 5, .unsched = 6400, .data.len = 1ULL << 40,
 	};
-	u8 p[SHUFFLE_WIRE_MAX_HDR], built[SHUFFLE_WIRE_MAX_HDR];
+	u8 p[SHUFFLE_WIRE_MAX_HDR], built[SHUFFLE_WIRE_MAX_HDR], next[SHUFFLE_WIRE_MAX_HDR];
 
 	put(p, &w);
 	w.data.off = (1ULL << 40) - 0x1234;
@@ -741,6 +754,14 @@ static void wire_place__is_build(struct kunit *test)
 	put(built, &w);
 	shuffle_wire_place(p, w.data.off, w.payload);
 	KUNIT_EXPECT_EQ(test, memcmp(p, built, sizeof(p)), 0);
+
+	/* and the one that is behind it */
+	w.payload = 0x234;
+	w.data.off += 0x234;
+	put(built, &w);
+	shuffle_wire_place(p, w.data.off - 0x234, 0x234);
+	shuffle_wire_copy(next, p, shuffle_wire_place_of(p) + 0x234);
+	KUNIT_EXPECT_EQ(test, memcmp(next, built, SHUFFLE_WIRE_DATA_HDR), 0);
 }
 
 /* whatever parses is built again to the same bytes: no bit has two meanings */

@@ -73,64 +73,148 @@ static int open_page(struct shuffle_sock *ssk, struct shuffle_chunk *chunk,
 	return 0;
 }
 
-/* Lay a message's next bytes out as packets: header, payload, header ...  The headers
- * differ in little, so they are copies of one.  pages.lock held.
+/**
+ * struct layout - a chunk that is being laid out as packets: header, payload, header ...
+ * @chunk: the chunk
+ * @page: where its next bytes go
+ * @run: where they come from
+ * @tag: makes the tags of a group with a key
+ * @keyed: the group has a key
+ * @hdr_len: bytes of a header, with its tag
+ * @hdr: header of a record of the message
+ */
+struct layout {
+	struct shuffle_chunk	*chunk;
+	struct row_page		page;
+	struct shuffle_user_run	run;
+	struct shuffle_data_tag	tag;
+	bool			keyed;
+	u32			hdr_len;
+	u8			hdr[SHUFFLE_WIRE_MAX_HDR];
+};
+
+/* Full packets that the page has room for, and whose payload lies in one piece of the user's
+ * memory.  @left: bytes of the chunk that have yet to come.
+ */
+static u32 full_packets(const struct layout *l, u32 left)
+{
+	const u32 pkt = l->chunk->pkt;
+
+	if (left < pkt || l->run.left < pkt || l->page.room < pkt + l->hdr_len)
+		return 0;
+	left = min_t(size_t, l->run.left, left);
+	return min(left / pkt, l->page.room / (pkt + l->hdr_len));
+}
+
+/* Most of a chunk are these: nothing is looked at for each but the copy's result.  @off: offset of
+ * the first one in the message.
+ */
+static bool lay_full_packets(struct layout *l, u64 off, u32 n)
+{
+	const u32 pkt = l->chunk->pkt;
+	u64 place, tag, step;
+	u8 *to = l->page.to;
+	size_t at = 0;
+
+	shuffle_wire_place(l->hdr, off, pkt);
+	place = shuffle_wire_place_of(l->hdr);
+	tag = shuffle_data_tag(&l->tag, off, pkt);
+	step = shuffle_data_tag_step(&l->tag, pkt);
+	for (; n; n--) {
+		shuffle_wire_copy(to, l->hdr, place);
+		if (l->keyed)
+			shuffle_put64(to + SHUFFLE_WIRE_DATA_HDR, tag);
+		to += l->hdr_len;
+		if (!shuffle_user_run_piece_from(&l->run, at, to, pkt))
+			return false;
+		to += pkt;
+		at += pkt;
+		place += pkt;
+		tag += step;
+	}
+	shuffle_user_run_advance(&l->run, at);
+	l->page.room -= to - l->page.to;
+	l->page.to = to;
+	return true;
+}
+
+/* One packet, which may begin in a page and end in the next.  pages.lock held. */
+static int lay_packet(struct shuffle_op *op, struct layout *l, u32 rank, u64 off, u32 len)
+{
+	struct row_page *page = &l->page;
+	struct shuffle_wire w;
+	int err;
+	u32 n;
+
+	if (page->room < l->hdr_len) {
+		err = open_page(op->ssk, l->chunk, page);
+		if (err)
+			return err;
+	}
+	if (unlikely(op->digest) && !off) {
+		w = shuffle_msg_out_wire(op, rank);
+		shuffle_msg_out_place(op, &w, 0, len);
+		shuffle_group_tag(op->group, &w);
+		shuffle_wire_build(page->to, &w);
+	} else {
+		shuffle_wire_place(l->hdr, off, len);
+		memcpy(page->to, l->hdr, SHUFFLE_WIRE_DATA_HDR);
+		if (l->keyed)
+			shuffle_put64(page->to + SHUFFLE_WIRE_DATA_HDR,
+				      shuffle_data_tag(&l->tag, off, len));
+	}
+	page->to += l->hdr_len;
+	page->room -= l->hdr_len;
+	for (; len; len -= n) {
+		if (!page->room) {
+			err = open_page(op->ssk, l->chunk, page);
+			if (err)
+				return err;
+		}
+		n = min(len, page->room);
+		if (!shuffle_user_run_from(&l->run, page->to, n))
+			return -EFAULT;
+		page->to += n;
+		page->room -= n;
+	}
+	return 0;
+}
+
+/* Lay a message's next bytes out as packets.  The headers differ in little, so they are copies of
+ * one.  pages.lock held.
  */
 static int fill_layout(struct shuffle_op *op, struct shuffle_chunk *chunk, u32 rank,
 		       struct iov_iter *iter)
 {
 	struct shuffle_wire w = shuffle_msg_out_wire(op, rank);
-	const struct shuffle_membership *group = op->group;
-	const u32 hdr_len = group->data_hdr;
-	struct shuffle_data_tag tag = {};
-	struct row_page page = {};
-	struct shuffle_user_run run;
-	u8 hdr[SHUFFLE_WIRE_MAX_HDR];
-	u32 done, left, n;
+	struct layout l = {
+		.chunk = chunk,
+		.keyed = op->group->keyed,
+		.hdr_len = op->group->data_hdr,
+	};
+	u32 done, len, n;
 	int err;
 
 	lockdep_assert_held(&op->ssk->pages.lock);
-	if (group->keyed)
-		shuffle_data_tag_init(&tag, &group->key, &w);
-	shuffle_wire_build(hdr, &w);
-	shuffle_user_run_init(&run, iter);
-	for (done = 0; done < chunk->len;) {
-		if (page.room < hdr_len) {
-			err = open_page(op->ssk, chunk, &page);
-			if (err)
-				return err;
-		}
-		left = min(chunk->len - done, chunk->pkt);
-		if (unlikely(op->digest) && !(chunk->off + done)) {
-			shuffle_msg_out_place(op, &w, 0, left);
-			shuffle_group_tag(group, &w);
-			shuffle_wire_build(page.to, &w);
+	if (l.keyed)
+		shuffle_data_tag_init(&l.tag, &op->group->key, &w);
+	shuffle_wire_build(l.hdr, &w);
+	shuffle_user_run_init(&l.run, iter);
+	for (done = 0; done < chunk->len; done += len) {
+		/* none of the first packet: no page is open */
+		n = full_packets(&l, chunk->len - done);
+		if (n) {
+			len = n * chunk->pkt;
+			err = lay_full_packets(&l, chunk->off + done, n) ? 0 : -EFAULT;
 		} else {
-			shuffle_wire_place(hdr, chunk->off + done, left);
-			/* a length that the compiler knows: no call for each record */
-			memcpy(page.to, hdr, SHUFFLE_WIRE_DATA_HDR);
-			if (group->keyed)
-				shuffle_put64(page.to + SHUFFLE_WIRE_DATA_HDR,
-					      shuffle_data_tag(&tag, chunk->off + done, left));
+			len = min(chunk->len - done, chunk->pkt);
+			err = lay_packet(op, &l, rank, chunk->off + done, len);
 		}
-		page.to += hdr_len;
-		page.room -= hdr_len;
-		done += left;
-		for (; left; left -= n) {
-			if (!page.room) {
-				err = open_page(op->ssk, chunk, &page);
-				if (err)
-					return err;
-			}
-			n = min(left, page.room);
-			if (!shuffle_user_run_from(&run, page.to, n))
-				return -EFAULT;
-			page.to += n;
-			page.room -= n;
-		}
+		if (err)
+			return err;
 	}
-	close_page(op->ssk, chunk, &page);
-	shuffle_user_run_end(&run);
+	close_page(op->ssk, chunk, &l.page);
+	shuffle_user_run_end(&l.run);
 	return 0;
 }
 
