@@ -383,6 +383,27 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	return -ENOPROTOOPT;
 }
 
+/* No operation is begun any more, so nothing comes with which ACKs could go: those that wait go now,
+ * and later ones at once.  What has begun goes on.
+ */
+static int sock_shutdown(struct socket *sock, int how)
+{
+	struct shuffle_sock *ssk = shuffle_sk(sock->sk);
+	int err = 0;
+
+	if (how != SHUT_WR)
+		return -EOPNOTSUPP;
+	lock_sock(&ssk->sk);
+	if (ssk->group) {
+		WRITE_ONCE(ssk->sk.sk_shutdown, SEND_SHUTDOWN);
+		shuffle_delayed_exit(ssk);
+	} else {
+		err = -ENOTCONN;
+	}
+	release_sock(&ssk->sk);
+	return err;
+}
+
 static const struct proto_ops shuffle_proto_ops = {
 	.family		= PF_SHUFFLE,	/* see shuffle_sock_init() */
 	.owner		= THIS_MODULE,
@@ -395,7 +416,7 @@ static const struct proto_ops shuffle_proto_ops = {
 	.poll		= sock_poll,
 	.ioctl		= sock_no_ioctl,
 	.listen		= sock_no_listen,
-	.shutdown	= sock_no_shutdown,
+	.shutdown	= sock_shutdown,
 	.setsockopt	= sock_setsockopt_op,
 	.getsockopt	= sock_getsockopt_op,
 	.sendmsg	= shuffle_sendmsg,
@@ -456,7 +477,7 @@ static int sock_create_op(struct net *net, struct socket *sock, int protocol, in
 	shuffle_early_init(ssk);
 	ssk->inode = SOCK_INODE(sock)->i_ino;
 	ssk->idle_ms = READ_ONCE(cfg->idle_timeout_ms);
-	ssk->user = shuffle_user_get(shuffle_net(net), sk->sk_uid);
+	ssk->user = shuffle_user_get(ssk->sn, sk->sk_uid);
 	/* last: from here on others see it */
 	err = ssk->user ? shuffle_sock_list_add(ssk) : -ENOMEM;
 	if (err) {

@@ -384,7 +384,7 @@ static int op_link(struct shuffle_op *op)
  * come between its creation and its announcement.
  *
  * Return: the operation with a reference for the caller and its fill.mutex locked, or an
- * ERR_PTR: -ENOTCONN, -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
+ * ERR_PTR: -ENOTCONN, -EPIPE (after shutdown()), -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
  * members), -EOPNOTSUPP (too many members for messages that go on), -ENOMEM, -ENOBUFS (too
  * many operations, or messages).
  */
@@ -398,6 +398,8 @@ struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadl
 	u32 payload, i;
 	int err;
 
+	if (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN)
+		return ERR_PTR(-EPIPE);
 	spin_lock_bh(&ssk->lock);
 	group = ssk->group;
 	if (group)

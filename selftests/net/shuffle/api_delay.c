@@ -170,6 +170,33 @@ static void test_close(void)
 	close(fds[0]);
 }
 
+/* Nobody waits for an ACK of a socket that begins nothing any more; what has begun ends. */
+static void test_shutdown(void)
+{
+	const unsigned int flags = SHUFFLE_ROW_DELAYED_ACK;
+	uint64_t op = next_op, begun = next_op + 1;
+	struct sockaddr_shuffle m[2];
+	long acks;
+	int fds[2];
+
+	next_op += 3;
+	open_pair(fds, m, 0);
+	/* what it sends goes before there is an ACK that could go along */
+	WORKS(EXPECT_EQ(send_flagged(fds[1], begun, flags, 100, 0), 100) &&
+	      !send_flagged(fds[1], op, flags, 0, 0) &&
+	      EXPECT_EQ(send_flagged(fds[0], op, flags, 0, 500), 500) &&
+	      read_some(fds[1], 2, 0), "a message, and an operation that one member has begun");
+	acks = sht_counter("AckOut");
+	WORKS_ERRNO(shutdown(fds[1], SHUT_WR), 0, "the other one begins nothing any more");
+	WORKS(sht_counter("AckOut") > acks, "and does not wait with its ACK");
+	FAILS(send_flagged(fds[1], begun + 1, 0, 0, 0), "an operation after shutdown", EPIPE);
+	WORKS_ERRNO(read_end(fds[0], op), 0, "the message's operation ends");
+	WORKS(EXPECT_EQ(send_flagged(fds[0], begun, flags, 0, 50), 50) &&
+	      !read_end(fds[0], begun) && !read_end(fds[1], begun),
+	      "so does the one that had begun");
+	close_pair(fds);
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_shuffle m[2];
@@ -184,5 +211,6 @@ int main(int argc, char **argv)
 	test_fewer(100, true, "100 bytes, with a key");
 	test_kept();
 	test_close();
+	test_shutdown();
 	return api_finish();
 }

@@ -139,7 +139,7 @@ static void test_other_calls(void)
 	FAILS(listen(fds[0], 1), "listen", EOPNOTSUPP);
 	FAILS(accept(fds[0], NULL, NULL), "accept", EOPNOTSUPP);
 	FAILS(getpeername(fds[0], (struct sockaddr *)&m[1], &len), "getpeername", ENOTCONN);
-	FAILS(shutdown(fds[0], SHUT_RDWR), "shutdown", EOPNOTSUPP);
+	FAILS(shutdown(fds[0], SHUT_RDWR), "shutdown, of reading, too", EOPNOTSUPP);
 	FAILS(ioctl(fds[0], 0x5401, &n), "ioctl: unknown", is_compat() ? ENOTTY : EOPNOTSUPP);
 	FAILS((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[0], 0), "mmap", ENODEV);
 	WORKS(pair_works(fds), "the pair still shuffles");
