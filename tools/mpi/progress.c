@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "coll_shuffle.h"
@@ -313,6 +314,10 @@ void coll_shuffle_progress_drain(coll_shuffle_module *m)
 	if (m->gone >= 0)
 		coll_shuffle_op_cancel(m, true);
 	opal_mutex_unlock(&m->lock);
+	/* every rank comes here: what each owes the others goes now, and nobody waits for a delayed ACK;
+	 * older kernel modules refuse, and it goes 5 ms later
+	 */
+	shutdown(m->fd, SHUT_WR);
 	while (m->ops) {
 		if (ompi_mpi_state < OMPI_MPI_STATE_FINALIZE_STARTED)
 			opal_progress();
