@@ -171,6 +171,7 @@ bench:
 	@$(MAKE) -s tools
 	@$(if $(filter list cpu% echo smp% saba-controller saba-sim,$(CASE)),,$(VM)/build-kernel.sh um >/dev/null)
 	@case '$(CASE)' in \
+	cpu-profile*) tools/bench/cpu_profile.sh '$(CASE)' ;; \
 	cpu*) tools/bench/cpu.sh '$(CASE)' ;; \
 	echo) tools/bench/echo/echo.sh ;; \
 	mpi*) tools/bench/mpi/run.sh '$(CASE)' ;; \

@@ -3,11 +3,12 @@
 #
 # Install what is missing, and nothing else.
 #
-# usage: deps.sh demo|check|check-arch|check-guests|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]
+# usage: deps.sh demo|check|check-arch|check-guests|profile|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]
 #   demo       what 'make demo' needs for one of Debian's kernels
 #   check      that, for both, and what 'make check' and 'make bench' need
 #   check-arch  beside that: compilers for other architectures, and what runs their programs
 #   check-guests  what emulates other architectures, and fills a root for a guest
+#   profile    what 'make bench CASE=cpu-profile' needs beside 'check'
 #   mpi        what the component for Open MPI is built with
 #   check-mpi  that, what 'make check' needs, and the MPI programs of 'make check-mpi'
 #   deb        what packages are built with
@@ -61,12 +62,13 @@ demo)
 check) want="$demo $check $mpi $headers_612 $headers_61" ;;
 check-arch) want=$(arch_packages) ;;
 check-guests) want="$(arch_packages) qemu-system-arm qemu-system-misc busybox-static cpio pkg-config debootstrap" ;;
+profile) want="linux-perf binutils" ;;
 mpi) want=$mpi ;;
 check-mpi) want="$demo $check $mpi $mpi_programs $headers_612 $headers_61" ;;
 deb) want=$deb ;;
 check-deb) want="$demo debootstrap dpkg-dev $headers_612 $headers_61" ;;
 debootstrap) want="debootstrap kmod dpkg util-linux" ;;
-*) die "usage: deps.sh demo|check|check-arch|check-guests|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]" ;;
+*) die "usage: deps.sh demo|check|check-arch|check-guests|profile|mpi|check-mpi|deb|check-deb|debootstrap [6.12|6.1]" ;;
 esac
 
 missing=()
