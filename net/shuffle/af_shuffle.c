@@ -383,8 +383,8 @@ static int sock_getsockopt_op(struct socket *sock, int level, int optname,
 	return -ENOPROTOOPT;
 }
 
-/* No operation is begun any more, so nothing comes with which ACKs could go: those that wait go now,
- * and later ones at once.  What has begun goes on.
+/* No operation is begun any more, so nothing comes with which ACKs could go: those that wait go
+ * now, and later ones at once.  What has begun goes on.
  */
 static int sock_shutdown(struct socket *sock, int how)
 {

@@ -384,9 +384,9 @@ static int op_link(struct shuffle_op *op)
  * come between its creation and its announcement.
  *
  * Return: the operation with a reference for the caller and its fill.mutex locked, or an
- * ERR_PTR: -ENOTCONN, -EPIPE (after shutdown()), -EEXIST, -EBUSY (the group has changed meanwhile), -EINVAL (no such
- * members), -EOPNOTSUPP (too many members for messages that go on), -ENOMEM, -ENOBUFS (too
- * many operations, or messages).
+ * ERR_PTR: -ENOTCONN, -EPIPE (after shutdown()), -EEXIST, -EBUSY (the group has changed
+ * meanwhile), -EINVAL (no such members), -EOPNOTSUPP (too many members for messages that go on),
+ * -ENOMEM, -ENOBUFS (too many operations, or messages).
  */
 struct shuffle_op *shuffle_op_create(struct shuffle_sock *ssk, u64 id, u64 deadline_ms,
 				     const struct shuffle_column *column,

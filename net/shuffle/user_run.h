@@ -8,8 +8,8 @@
  * But for check_object_size() (CONFIG_HARDENED_USERCOPY).  It took some 250 instructions, even when
  * asked once for each page or part of a packet: 1.1 % of 64 x 64 x 64 bytes, 1.7 % of 32 x 32 x 8
  * KiB.  What keeps a copy inside the kernel's memory is one comparison for each, or for each run of
- * full packets: with the room of the page that was just opened (tx/copy.c, page.room), with the size
- * of the packet's part (shuffle_frags_here()).
+ * full packets: with the room of the page that was just opened (tx/copy.c, page.room), with the
+ * size of the packet's part (shuffle_frags_here()).
  */
 #ifndef _SHUFFLE_USER_RUN_H
 #define _SHUFFLE_USER_RUN_H

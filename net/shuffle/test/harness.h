@@ -78,6 +78,7 @@ extern struct kunit_suite shuffle_policy_tx_suite;
 extern struct kunit_suite shuffle_policy_rx_suite;
 extern struct kunit_suite shuffle_policy_grant_suite;
 extern struct kunit_suite shuffle_wire_suite;
+extern struct kunit_suite shuffle_wire_next_suite;
 extern struct kunit_suite shuffle_tag_suite;
 extern struct kunit_suite shuffle_ranges_suite;
 extern struct kunit_suite shuffle_budget_suite;

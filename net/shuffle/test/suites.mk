@@ -2,7 +2,7 @@
 # The suites, for a kernel (Kbuild), for user space (Makefile) and for the simulator's tests.
 
 # of the portable files
-SUITES := number_test rate_test early_test cross_traffic_test wire_test tag_test ranges_test link_estimate_test order_test heap_test \
+SUITES := number_test rate_test early_test cross_traffic_test wire_test wire_next_test tag_test ranges_test link_estimate_test order_test heap_test \
 	policy_tx_test policy_rx_test policy_grant_test budget_test sim_test coll_test
 
 # of libshuffle's plans and merges, in $(PLAN_TESTS): in user space only

@@ -8,6 +8,7 @@ static struct kunit_suite *const suites[] = {
 	&shuffle_early_suite,
 	&shuffle_cross_traffic_suite,
 	&shuffle_wire_suite,
+	&shuffle_wire_next_suite,
 	&shuffle_tag_suite,
 	&shuffle_ranges_suite,
 	&shuffle_heap_suite,
