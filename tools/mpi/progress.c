@@ -314,14 +314,16 @@ void coll_shuffle_progress_drain(coll_shuffle_module *m)
 	if (m->gone >= 0)
 		coll_shuffle_op_cancel(m, true);
 	opal_mutex_unlock(&m->lock);
-	/* every rank comes here: what each owes the others goes now, and nobody waits for a delayed ACK;
-	 * older kernel modules refuse, and it goes 5 ms later
+	/* every rank comes here: what each owes the others goes now, and nobody waits for a delayed
+	 * ACK; older kernel modules refuse, and it goes 5 ms later
 	 */
 	shutdown(m->fd, SHUT_WR);
 	while (m->ops) {
 		if (ompi_mpi_state < OMPI_MPI_STATE_FINALIZE_STARTED)
 			opal_progress();
-		poll(&pfd, 1, 10 * TICK_MS);
+		/* the last records have been read, perhaps, and poll() has nothing more to tell */
 		coll_shuffle_progress(m);
+		if (m->ops)
+			poll(&pfd, 1, 10 * TICK_MS);
 	}
 }
