@@ -154,26 +154,6 @@ static int pick_addrs(const struct coll_shuffle_card *cards, int n, int self, in
 	return nets;
 }
 
-/* The card of a rank; false: it has none that we understand. */
-static bool read_card(coll_shuffle_module *m, int rank, struct coll_shuffle_card *to)
-{
-	ompi_proc_t *proc = ompi_comm_peer_lookup(m->comm, rank);
-	struct coll_shuffle_card *card = NULL;
-	size_t size = 0;
-	bool ok;
-	int rc;
-
-	OPAL_MODEX_RECV(rc, &mca_coll_shuffle_component.super.collm_version,
-			&proc->super.proc_name, (void **)&card, &size);
-	ok = rc == OPAL_SUCCESS && size == sizeof(*card) &&
-	     card->version == mca_coll_shuffle_component.card.version &&
-	     card->naddrs <= COLL_SHUFFLE_ADDRS;
-	if (ok)
-		*to = *card;
-	free(card);
-	return ok;
-}
-
 /* Why a member cannot take part, or NULL. */
 static const char *unfit(const struct coll_shuffle_card *card)
 {
@@ -218,7 +198,8 @@ static void choose(coll_shuffle_module *m, struct coll_shuffle_card *cards)
 
 	for (i = 0; i < m->size; i++) {
 		m->who = i;
-		m->why = read_card(m, i, &cards[i]) ? unfit(&cards[i]) : "it has no such component";
+		m->why = coll_shuffle_card_read(m, i, &cards[i]) ? unfit(&cards[i]) :
+			 "it has no such component";
 		if (m->why)
 			return;
 		m->local[i] = cards[i].host == mca_coll_shuffle_component.card.host;

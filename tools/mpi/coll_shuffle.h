@@ -5,6 +5,7 @@
  *
  *   component.c	parameters, what a process tells all others at MPI_Init
  *   addr.c		the addresses of this host
+ *   cards.c		what other processes say about themselves
  *   choose.c		which of them are used, and whether: from the cards of all members
  *   module.c		one communicator
  *   before.c		its functions before ours
@@ -291,6 +292,13 @@ struct coll_shuffle_request {
 
 OBJ_CLASS_DECLARATION(coll_shuffle_request);
 typedef struct coll_shuffle_request coll_shuffle_request;
+
+/* cards.c */
+/* A process's name as a number. */
+uint64_t coll_shuffle_name(const ompi_proc_t *proc);
+/* The card of a rank; false: it has none that we understand. */
+bool coll_shuffle_card_read(const coll_shuffle_module *m, int rank, struct coll_shuffle_card *to);
+void coll_shuffle_cards_forget(void);
 
 /* choose.c */
 /* Decide from the cards of all members, once: m->addr and what follows it, m->collectives. */

@@ -224,6 +224,7 @@ static int component_close(void)
 {
 	coll_shuffle_progress_close();
 	coll_shuffle_persistent_close();
+	coll_shuffle_cards_forget();
 	coll_shuffle_disprove();
 	opal_output_close(mca_coll_shuffle_component.output);
 	return OMPI_SUCCESS;

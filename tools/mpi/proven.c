@@ -36,12 +36,8 @@ static uint64_t *names_of(const coll_shuffle_module *m)
 	uint64_t *names = calloc(m->size, sizeof(*names));
 	int i;
 
-	for (i = 0; names && i < m->size; i++) {
-		ompi_proc_t *proc = ompi_comm_peer_lookup(m->comm, i);
-
-		_Static_assert(sizeof(proc->super.proc_name) <= sizeof(*names), "a name is a number");
-		memcpy(&names[i], &proc->super.proc_name, sizeof(proc->super.proc_name));
-	}
+	for (i = 0; names && i < m->size; i++)
+		names[i] = coll_shuffle_name(ompi_comm_peer_lookup(m->comm, i));
 	if (names)
 		qsort(names, m->size, sizeof(*names), coll_shuffle_compare_numbers);
 	return names;
