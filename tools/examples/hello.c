@@ -14,6 +14,7 @@
 #include "shuffle.h"
 
 #define MEMBERS	16
+#define WAIT_MS	300000	/* for others, which somebody starts by hand */
 
 int main(int argc, char **argv)
 {
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
 		err(1, "cannot join the group");
 
 	/* A number that this group has not had before, also when it is started again. */
-	if (shuffle_agree(fd, n, 30000, &op, &missing))
+	if (shuffle_agree(fd, n, WAIT_MS, &op, &missing))
 		err(1, "the members do not agree");
 
 	/* The row: one message for every member.  Others may start later. */
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
 
 	/* The column: one message from every member. */
 	col = shuffle_column_new(op, n);
-	if (!col || shuffle_exchange(fd, op, bufs, lens, n, 30000, col))
+	if (!col || shuffle_exchange(fd, op, bufs, lens, n, WAIT_MS, col))
 		err(1, "the shuffle has failed");
 	for (i = 0; i < n; i++)
 		printf("from %u: %.*s\n", i, (int)col->lens[i], (char *)col->bufs[i]);
