@@ -132,19 +132,19 @@ static int sock_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int ad
 	err = -EINVAL;
 	if (ssk->addr.shs_family)
 		goto out;
-	err = shuffle_udp_open(shuffle_net(net));
+	err = shuffle_udp_open(ssk->sn);
 	if (err)
 		goto out;
 	err = shuffle_owner_open(ssk, a->shs_ip_family);
 	if (err) {
-		shuffle_udp_put(shuffle_net(net));
+		shuffle_udp_put(ssk->sn);
 		goto out;
 	}
 	bound = *a;
 	err = shuffle_ports_add(ssk, &bound);
 	if (err) {
 		shuffle_owner_close(ssk);
-		shuffle_udp_put(shuffle_net(net));
+		shuffle_udp_put(ssk->sn);
 		goto out;
 	}
 	/* packets find it before: without a group they mean nothing */

@@ -259,7 +259,7 @@ static bool may_overtake(const struct shuffle_sock *ssk)
 {
 	struct net *net = sock_net(&ssk->sk);
 
-	return READ_ONCE(shuffle_net(net)->nr_users) <= 1 || !ssk->sk.sk_socket ||
+	return READ_ONCE(ssk->sn->nr_users) <= 1 || !ssk->sk.sk_socket ||
 	       !ssk->sk.sk_socket->file ||
 	       sk_ns_capable(&ssk->sk, net->user_ns, CAP_NET_ADMIN);
 }

@@ -177,7 +177,7 @@ static int new_port(struct shuffle_sock *ssk, const struct shuffle_port_key *key
 		return -ENOMEM;
 	port->key = *key;
 	port->ssk = ssk;
-	err = rhashtable_lookup_insert_fast(&shuffle_net(net)->ports, &port->node, port_params);
+	err = rhashtable_lookup_insert_fast(&ssk->sn->ports, &port->node, port_params);
 	if (err) {
 		kfree(port);
 		return err == -EEXIST ? -EADDRINUSE : -ENOMEM;
