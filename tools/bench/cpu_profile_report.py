@@ -105,12 +105,8 @@ class Way:
         if not times or not sampled or not self.functions:
             sys.exit(f"cpu_profile_report.py: no samples of {way}")
         self.median = statistics.median(times)
-        self.mean = statistics.mean(sampled)
         self.sampled = statistics.median(sampled)
-        busy = sum(n for f, n in self.functions.items() if kind_of(f, own) != "idle")
-        idle = sum(self.functions.values()) - busy
         self.ms = 1 / 2.5 / len(sampled)    # a sample is so much of a round
-        self.samples = busy + idle
         self.kinds, self.files = collections.Counter(), collections.Counter()
         for function, n in self.functions.items():
             self.kinds[kind_of(function, own)] += n * self.ms
